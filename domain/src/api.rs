@@ -1,0 +1,68 @@
+//! What the REST API answers and the web app reads.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::outcome::Outcome;
+use crate::verdict::{Verdict, Verification};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    pub id: String,
+    pub playbook: String,
+    pub seed: i64,
+    pub created_at: DateTime<Utc>,
+    pub planned: i64,
+    pub finished: i64,
+    pub accepted: i64,
+    /// Failures by who is to blame.
+    pub failures: BTreeMap<String, i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// Pass as `?after=` to get the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConversationSummary {
+    pub id: String,
+    /// Place in its run, from 0.
+    pub position: i32,
+    pub scenario: String,
+    pub persona: String,
+    pub complexity: String,
+    /// Absent while it is being played.
+    pub outcome: Option<Outcome>,
+    /// The judge's overall score, 0 to 10.
+    pub overall: Option<i16>,
+    /// Events so far.
+    pub events: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConversationDetail {
+    pub summary: ConversationSummary,
+    pub run_id: String,
+    /// Role -> model. `scripted` is no model, and says so.
+    pub models: BTreeMap<String, String>,
+    pub events: Vec<Event>,
+    pub verdict: Option<Verdict>,
+    pub verification: Option<Verification>,
+}
+
+/// RFC 9457 problem document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProblemDetails {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub title: String,
+    pub status: u16,
+    pub detail: String,
+}

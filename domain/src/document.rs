@@ -1,0 +1,53 @@
+//! From the text of a YAML file to a typed document, or to everything that is wrong with it at once.
+
+mod explain;
+mod yaml;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::problem::Problem;
+pub use yaml::{Located, MAX_BYTES};
+
+/// Reads one document. `file` is only a name for messages.
+///
+/// # Errors
+/// All problems of the text: a syntax error alone (nothing after it can be trusted), else every field that the schema
+/// of `T` refuses.
+pub fn parse<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result<T, Vec<Problem>> {
+    located(file, text).map(|(document, _)| document)
+}
+
+/// Like [`parse`], with the place of every field, for checks that come later.
+pub fn located<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result<(T, Located), Vec<Problem>> {
+    let located = value(file, text)?;
+    let schema = schemars::schema_for!(T).to_value();
+    let mut problems = against_schema(&schema, &located);
+    if !problems.is_empty() {
+        problems.sort();
+        problems.dedup();
+        return Err(problems);
+    }
+    match serde_json::from_value(located.value.clone()) {
+        Ok(document) => Ok((document, located)),
+        Err(e) => Err(vec![Problem::new(file, 0, "", e.to_string())]),
+    }
+}
+
+/// Reads YAML that has no type of its own, such as a JSON Schema or records.
+pub fn value(file: &str, text: &str) -> Result<Located, Vec<Problem>> {
+    yaml::read(file, text).map_err(|problem| vec![problem])
+}
+
+/// Checks a value against a JSON Schema and says for each violation where it stands in the text.
+pub fn against_schema(schema: &Value, located: &Located) -> Vec<Problem> {
+    let validator = match jsonschema::draft202012::options().should_validate_formats(true).build(schema) {
+        Ok(validator) => validator,
+        Err(e) => return vec![located.problem("", format!("its schema does not compile: {e}"))],
+    };
+    validator.iter_errors(&located.value).flat_map(|error| explain::violation(&error, schema, located)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+use insta::assert_snapshot;
+
+use super::parse;
+use crate::playbook::Playbook;
+use crate::scenario::Scenario;
+
+fn problems<T: serde::de::DeserializeOwned + schemars::JsonSchema>(text: &str) -> String {
+    match parse::<T>("x.yaml", text) {
+        Ok(_) => "no problem".to_owned(),
+        Err(problems) => problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+const SCENARIO: &str = "\
+id: late_fee
+playbook: retail_bank
+intent: fees
+description: A fee is disputed.
+user_goal: Get the fee back.
+expected_outcome:
+  told: ['12.50']
+script:
+  - user: {simple: a, medium: b}
+  - agent: The fee is 12.50.
+";
+
+#[test]
+fn a_good_scenario_is_read() {
+    assert_snapshot!(problems::<Scenario>(SCENARIO), @"no problem");
+}
+
+#[test]
+fn every_problem_is_named_with_line_and_field() {
+    let text = SCENARIO
+        .replace("intent: fees", "intnt: fees")
+        .replace("told: ['12.50']", "told: 12.50\n  action: []")
+        .replace("- agent: The fee", "- agnet: The fee")
+        .replace("late_fee", "Late Fee");
+    assert_snapshot!(problems::<Scenario>(&text), @"
+    x.yaml:1: field `intent` is missing
+    x.yaml:1: id: expected text like /^[a-z0-9_]{1,80}$/, found text `Late Fee`
+    x.yaml:3: intnt: unknown field (did you mean `intent`?); expected one of: id, playbook, intent, description, tags, family, user_facts, user_request, user_mistakes, system_facts, user_goal, expected_outcome, personas, clock, script
+    x.yaml:7: expected_outcome.told: expected array, found 12.5
+    x.yaml:8: expected_outcome.action: unknown field (did you mean `actions`?); expected one of: world, actions, forbidden, told
+    x.yaml:11: script[1].agnet: unknown field (did you mean `agent`?); expected one of: user, agent, calls, reasoning
+    ");
+}
+
+#[test]
+fn unknown_variants_list_the_known_ones() {
+    let text = "\
+name: p
+title: t
+description: d
+prompt: p.md
+policy: p.md
+intents: []
+clock: yesterday
+judge: default
+clarification: c
+world: {schema: w.yaml}
+limits: {user_turns: 0}
+tools:
+  - {name: 'bad name', description: d, parameters: {}, simulate: cod}
+";
+    assert_snapshot!(problems::<Playbook>(text), @"
+    x.yaml:7: clock: expected a date-time, found text `yesterday`
+    x.yaml:11: limits.user_turns: 0 is less than the minimum of 1
+    x.yaml:13: tools[0].name: expected text like /^[a-zA-Z0-9_-]{1,64}$/, found text `bad name`
+    x.yaml:13: tools[0].simulate: expected one of code, model, constant, terminal, found text `cod` (did you mean `code`?)
+    ");
+}
+
+#[test]
+fn yaml_itself_is_strict() {
+    assert_snapshot!(problems::<Scenario>("a: 1\na: 2\n"), @"x.yaml:2: a: is given twice");
+    assert_snapshot!(problems::<Scenario>("a: &x 1\nb: *x\n"), @"x.yaml:2: b: is an alias; write the value out (anchors and aliases are not read)");
+    assert_snapshot!(problems::<Scenario>("a: [1\nb: 2\n"), @"x.yaml:2: is not valid YAML: illegal placement of ':' indicator");
+    assert_snapshot!(problems::<Scenario>("a: 1\n---\nb: 2\n"), @"x.yaml:2: holds a second document; one file is one document");
+    assert_snapshot!(problems::<Scenario>("a: .nan\n"), @"x.yaml:1: a: is not a finite number");
+    assert_snapshot!(problems::<Scenario>(&format!("a: {}1{}", "[".repeat(100), "]".repeat(100))), @"x.yaml:1: a[0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]: is nested deeper than 64 levels");
+    assert_snapshot!(problems::<Scenario>(""), @"x.yaml: expected object, found nothing");
+}

@@ -1,0 +1,128 @@
+//! The steps of a conversation. Events are only appended; everything else is derived from them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::message::ToolCall;
+use crate::outcome::{Ending, Outcome};
+use crate::patch::Patch;
+use crate::persona::{Complexity, Persona};
+use crate::role::Role;
+use crate::verdict::{Verdict, Verification};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Position in the conversation, from 0, without gaps.
+    pub seq: u32,
+    /// Which fan-out this step belongs to, outermost first; empty on the trunk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ancestry: Vec<Fork>,
+    #[serde(rename = "event")]
+    pub kind: EventKind,
+}
+
+/// One branch of a fan-out: the `index`-th of the steps that event `seq` started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fork {
+    pub seq: u32,
+    pub index: u32,
+}
+
+/// Externally tagged, `{"user_spoke": {...}}`: serde buffers the other forms, and buffered floats are not read back when
+/// a dependency turns on `serde_json`'s arbitrary precision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    Started {
+        persona: Persona,
+        complexity: Complexity,
+        world_hash: String,
+    },
+    UserSpoke {
+        content: String,
+        /// The user has nothing more to say: the conversation ends here.
+        ended: bool,
+        usage: Usage,
+    },
+    AgentSpoke {
+        content: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reasoning: Option<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<ToolCall>,
+        usage: Usage,
+    },
+    /// The tool simulator's response passed its checks; the state manager is asked for the change it makes.
+    ToolSimulated {
+        call_id: String,
+        response: serde_json::Value,
+        usage: Usage,
+    },
+    ToolAnswered {
+        call_id: String,
+        tool: String,
+        /// What the agent reads.
+        content: String,
+        answer: Answer,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        patch: Patch,
+        /// Hash of the world after the call.
+        world_hash: String,
+        usage: Usage,
+    },
+    /// A model's reply was refused; it is asked again with the reason.
+    Refused {
+        role: Role,
+        reply: String,
+        reason: String,
+        usage: Usage,
+    },
+    Ended {
+        ending: Ending,
+    },
+    Verified {
+        verification: Verification,
+    },
+    Judged {
+        verdict: Verdict,
+        usage: Usage,
+    },
+    Finished {
+        outcome: Outcome,
+    },
+}
+
+/// What became of a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Succeeded,
+    /// No tool of this name.
+    UnknownTool,
+    /// Arguments that are not JSON or break the tool's schema.
+    InvalidArguments,
+    /// The tool itself said no; nothing was changed.
+    Failed,
+    /// A model could not answer truthfully; the agent got an error that fits the world.
+    Fallback,
+    /// The conversation ended with this call; the agent reads nothing.
+    Terminal,
+}
+
+impl Answer {
+    /// Whether the call did what it was made for.
+    pub const fn succeeded(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Terminal)
+    }
+
+    /// Whether the agent wrote a call that no tool accepts.
+    pub const fn malformed(self) -> bool {
+        matches!(self, Self::UnknownTool | Self::InvalidArguments)
+    }
+}
+
+/// Tokens of one model call, as its endpoint counts them; zero where it says nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+}

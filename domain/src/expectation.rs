@@ -1,0 +1,28 @@
+//! What must be true at the end of a conversation, in terms a program can check.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExpectedOutcome {
+    /// Pointer into the final world -> value that must stand there. `+` in a pointer is a record that did not exist
+    /// at the start. What is not named here must be as it was; within a new record only the named fields are compared.
+    /// A value of null says that nothing stands there any more.
+    pub world: Map<String, Value>,
+    /// Calls that must have succeeded, in any order. Named arguments must match; others are free.
+    pub actions: Vec<ActionPattern>,
+    /// Calls that must not have succeeded.
+    pub forbidden: Vec<ActionPattern>,
+    /// Texts that the agent must have told the user. Letter case, thousands separators and white space do not count.
+    pub told: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActionPattern {
+    pub tool: String,
+    #[serde(default)]
+    pub args: Map<String, Value>,
+}

@@ -1,0 +1,27 @@
+//! The nouns of Groundstate and the rules that hold for each of them alone.
+//!
+//! Pure data: no files, no network, no clock, no global randomness. It compiles to wasm, so the server and the
+//! browser read the same documents with the same checks.
+
+pub mod api;
+pub mod document;
+pub mod event;
+pub mod expectation;
+pub mod judge;
+pub mod message;
+pub mod outcome;
+pub mod patch;
+pub mod persona;
+pub mod playbook;
+pub mod problem;
+pub mod role;
+pub mod row;
+pub mod scenario;
+pub mod verdict;
+
+pub use document::parse;
+pub use event::{Event, EventKind};
+pub use message::{Message, ToolCall};
+pub use patch::{Patch, PatchOp};
+pub use problem::Problem;
+pub use role::Role;

@@ -1,0 +1,47 @@
+//! How a world changes: JSON Patch (RFC 6902), the three operations that state a result.
+//!
+//! `move`, `copy` and `test` are left out on purpose: a patch is a record of what became true, and each of its values
+//! must be checkable on its own.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub type Patch = Vec<PatchOp>;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
+pub enum PatchOp {
+    Add { path: String, value: Value },
+    Remove { path: String },
+    Replace { path: String, value: Value },
+}
+
+impl PatchOp {
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Add { path, .. } | Self::Remove { path } | Self::Replace { path, .. } => path,
+        }
+    }
+
+    pub const fn value(&self) -> Option<&Value> {
+        match self {
+            Self::Add { value, .. } | Self::Replace { value, .. } => Some(value),
+            Self::Remove { .. } => None,
+        }
+    }
+}
+
+/// Splits an RFC 6901 pointer into its unescaped segments; `None` if it is neither empty nor starts with `/`.
+pub fn segments(pointer: &str) -> Option<Vec<String>> {
+    if pointer.is_empty() {
+        return Some(Vec::new());
+    }
+    let rest = pointer.strip_prefix('/')?;
+    Some(rest.split('/').map(|s| s.replace("~1", "/").replace("~0", "~")).collect())
+}
+
+/// Appends one segment to a pointer, escaped.
+pub fn join(pointer: &str, segment: &str) -> String {
+    format!("{pointer}/{}", segment.replace('~', "~0").replace('/', "~1"))
+}

@@ -1,0 +1,117 @@
+//! Personas: who the simulated user is. Distributions and guidance are data; drawing from them is code.
+
+mod draw;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How each user turn is phrased, whoever the user is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Complexity {
+    Simple,
+    #[default]
+    Medium,
+    Complex,
+    Vague,
+}
+
+impl Complexity {
+    pub const ALL: [Self; 4] = [Self::Simple, Self::Medium, Self::Complex, Self::Vague];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Simple => "simple",
+            Self::Medium => "medium",
+            Self::Complex => "complex",
+            Self::Vague => "vague",
+        }
+    }
+}
+
+impl fmt::Display for Complexity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// personas/model.yaml: what all profiles share.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PersonaModel {
+    /// Standard deviation of the behavioural traits around a profile's base.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub sigma: f64,
+    /// A value below the first is low, below the second medium, else high.
+    pub breakpoints: [f64; 2],
+    /// Categorical attributes: name -> option -> guidance for the simulated user.
+    pub demographics: BTreeMap<String, BTreeMap<String, String>>,
+    /// Behavioural traits in [0, 1]: name -> guidance by bucket.
+    pub traits: BTreeMap<String, Buckets>,
+    /// Emotional states in [0, 1]: name -> guidance by bucket.
+    pub emotions: BTreeMap<String, Buckets>,
+    /// Intent -> emotion -> how much the intent shifts it.
+    #[serde(default)]
+    pub intent_deltas: BTreeMap<String, BTreeMap<String, f64>>,
+    #[serde(default)]
+    pub correlations: Vec<Correlation>,
+    pub complexity: BTreeMap<Complexity, Tier>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Buckets {
+    pub low: String,
+    pub medium: String,
+    pub high: String,
+}
+
+/// A sentence that is added when all its thresholds are crossed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Correlation {
+    /// Trait or emotion -> lower bound.
+    #[serde(default)]
+    pub above: BTreeMap<String, f64>,
+    /// Trait or emotion -> upper bound.
+    #[serde(default)]
+    pub below: BTreeMap<String, f64>,
+    pub guidance: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tier {
+    /// Fewest and most words of a turn.
+    pub words: [u32; 2],
+    pub guidance: String,
+    /// Share of conversations when the run names none.
+    pub weight: f64,
+}
+
+/// personas/profiles/*.yaml: one kind of person.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    #[schemars(regex(pattern = r"^[a-z0-9_]{1,64}$"))]
+    pub name: String,
+    pub description: String,
+    /// Attribute -> option -> weight.
+    pub demographics: BTreeMap<String, BTreeMap<String, f64>>,
+    /// Trait -> base value in [0, 1].
+    pub traits: BTreeMap<String, f64>,
+    /// Emotion -> range it is drawn from.
+    pub emotions: BTreeMap<String, [f64; 2]>,
+}
+
+/// One drawn persona: 6 attributes, 12 traits, 5 emotions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Persona {
+    pub profile: String,
+    pub demographics: BTreeMap<String, String>,
+    pub traits: BTreeMap<String, f64>,
+    pub emotions: BTreeMap<String, f64>,
+}

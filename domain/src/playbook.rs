@@ -1,0 +1,152 @@
+//! A playbook: one business, described once. The agent's prompt, its tools and the rules of the backend behind them.
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Playbook {
+    /// Name of the folder under playbooks/.
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    /// File of the agent's system prompt, a Jinja template. It sees `tools`, `guardrails`, `now` and `policy`.
+    pub prompt: String,
+    /// File with the policy the agent must follow, in plain words.
+    pub policy: String,
+    #[serde(default)]
+    pub guardrails: Vec<String>,
+    #[serde(default)]
+    pub agent: AgentStyle,
+    /// What a scenario's `intent` may be.
+    pub intents: Vec<String>,
+    /// The moment at which every conversation takes place, unless the scenario says otherwise.
+    pub clock: DateTime<Utc>,
+    #[serde(default)]
+    pub limits: Limits,
+    /// Name of the folder under judges/.
+    pub judge: String,
+    /// What `scripted` says as the agent when a vague user leaves it guessing.
+    pub clarification: String,
+    pub world: WorldRules,
+    /// File with the Starlark functions of the tools that are simulated by code.
+    #[serde(default)]
+    pub code: Option<String>,
+    pub tools: Vec<Tool>,
+}
+
+/// How the agent under test calls tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentStyle {
+    /// The endpoint's own tool calls, several at a time if the model likes.
+    #[default]
+    FunctionCalling,
+    /// Thought, Action, Action Input and Observation as text (Yao et al. 2023, `ReAct`).
+    React,
+}
+
+/// Where a conversation must stop. A conversation that stops here is still judged, and says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Turns of the simulated user.
+    #[schemars(range(min = 1, max = 100))]
+    pub user_turns: u32,
+    /// Agent turns in a row that only call tools.
+    #[schemars(range(min = 1, max = 100))]
+    pub agent_steps: u32,
+    /// Model replies that may be refused in one place before the conversation fails.
+    #[schemars(range(min = 1, max = 10))]
+    pub attempts: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { user_turns: 12, agent_steps: 12, attempts: 3 }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorldRules {
+    /// File with the JSON Schema of the world, as YAML.
+    pub schema: String,
+    /// File with records that every scenario of the playbook shares, as YAML.
+    #[serde(default)]
+    pub base: Option<String>,
+    #[serde(default)]
+    pub invariants: Vec<Invariant>,
+}
+
+/// Something that holds in every version of the world.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Invariant {
+    pub name: String,
+    /// A Starlark expression over `world` that must be true.
+    pub holds: String,
+    /// What the agent reads when a call would break it.
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    #[schemars(regex(pattern = r"^[a-zA-Z0-9_-]{1,64}$"))]
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of the arguments, `type: object`.
+    pub parameters: Value,
+    pub simulate: Simulate,
+    /// Write authority: the only places that a call may change. `/disputes/+` is a record that did not exist before,
+    /// `*` any key, `{argument}` the value of that argument; each covers everything beneath it.
+    #[serde(default)]
+    pub writes: Vec<String>,
+    /// `model` only: the part of the world the simulator sees, in the same patterns. `*` where nothing is named.
+    #[serde(default)]
+    pub reads: Vec<String>,
+    /// `model` only: file of the capability template (Jinja). It sees `view`, `arguments`, `tool` and `now`.
+    #[serde(default)]
+    pub template: Option<String>,
+    /// `model` only: JSON Schema of the response. A property with `derived: true` holds a computed value.
+    #[serde(default)]
+    pub returns: Option<Value>,
+    /// `model` only: file of a Jinja template that renders a truthful response as JSON. The `scripted` model answers
+    /// with it.
+    #[serde(default)]
+    pub scripted: Option<String>,
+    /// `model` with `writes` only: file of a Jinja template that renders the change as a JSON patch, for `scripted`.
+    /// It also sees `response`, and `fresh_id(prefix)`.
+    #[serde(default)]
+    pub scripted_patch: Option<String>,
+    /// `constant` only: the answer.
+    #[serde(default)]
+    pub response: Option<Value>,
+}
+
+/// What answers a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Simulate {
+    /// The Starlark function of the tool's name.
+    Code,
+    /// The tool-simulator model, held to the world.
+    Model,
+    /// Always the same answer.
+    Constant,
+    /// Ends the conversation; there is no answer.
+    Terminal,
+}
+
+impl Tool {
+    /// The tool as `OpenAI` function calling describes it.
+    pub fn function(&self) -> Value {
+        serde_json::json!({
+            "type": "function",
+            "function": { "name": self.name, "description": self.description, "parameters": self.parameters }
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! The five model roles. Each is bound to a model of its own.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    SimulatedUser,
+    Agent,
+    ToolSimulator,
+    StateManager,
+    Judge,
+}
+
+impl Role {
+    pub const ALL: [Self; 5] = [Self::SimulatedUser, Self::Agent, Self::ToolSimulator, Self::StateManager, Self::Judge];
+
+    /// Sampling temperature when the run names none.
+    ///
+    /// People vary their words and production agents sample; what keeps the world coherent does not.
+    /// The judge keeps a little randomness for ties. Source: table 1 of the `StateGen` paper.
+    pub const fn default_temperature(self) -> f32 {
+        match self {
+            Self::SimulatedUser | Self::Agent => 0.7,
+            Self::ToolSimulator => 0.3,
+            Self::StateManager => 0.0,
+            Self::Judge => 0.2,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SimulatedUser => "simulated_user",
+            Self::Agent => "agent",
+            Self::ToolSimulator => "tool_simulator",
+            Self::StateManager => "state_manager",
+            Self::Judge => "judge",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

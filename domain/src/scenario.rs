@@ -1,0 +1,113 @@
+//! A scenario: one case of a playbook, with everything needed to play it and to tell whether it was solved.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::expectation::ExpectedOutcome;
+use crate::persona::Complexity;
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    #[schemars(regex(pattern = r"^[a-z0-9_]{1,80}$"))]
+    pub id: String,
+    /// Name of the playbook it belongs to.
+    pub playbook: String,
+    /// One of the playbook's intents.
+    pub intent: String,
+    /// What happens, in a sentence, for the people who read a list of scenarios.
+    pub description: String,
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// Scenarios of one family never fall on both sides of a train/golden split. Default: the scenario's own id.
+    #[serde(default)]
+    pub family: Option<String>,
+    /// What the user knows and the backend agrees with.
+    #[serde(default)]
+    pub user_facts: Map<String, Value>,
+    /// What the user decides in this conversation and the backend cannot know yet: an amount to send, a new address.
+    #[serde(default)]
+    pub user_request: Map<String, Value>,
+    /// What the user believes and the backend contradicts, on purpose.
+    #[serde(default)]
+    pub user_mistakes: Map<String, Value>,
+    /// Records laid over the playbook's base world: together they are the initial world.
+    #[serde(default)]
+    pub system_facts: Map<String, Value>,
+    /// What the user wants to achieve, addressed to the simulated user as "you".
+    pub user_goal: String,
+    pub expected_outcome: ExpectedOutcome,
+    /// Persona profiles that fit; all of them if empty.
+    #[serde(default)]
+    pub personas: Vec<String>,
+    /// The moment of the conversation, if it is not the playbook's.
+    #[serde(default)]
+    pub clock: Option<DateTime<Utc>>,
+    /// One conversation that solves the scenario. Its calls are the reference actions that prove the scenario
+    /// solvable; the `scripted` model plays it.
+    pub script: Vec<ScriptStep>,
+}
+
+impl Scenario {
+    pub fn family(&self) -> &str {
+        self.family.as_deref().unwrap_or(&self.id)
+    }
+
+    /// All that the simulated user may say as a fact.
+    pub fn user_knowledge(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.user_facts.iter().chain(&self.user_request).chain(&self.user_mistakes)
+    }
+}
+
+/// One step of the script: exactly one of `user`, `agent` and `calls`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptStep {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Line>,
+    /// What the agent says: a Jinja template that sees `calls.<tool>` (the tool's last answer) and `facts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Tool calls the agent makes at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ScriptCall>,
+    /// Why, with `agent` or `calls`: becomes the agent's reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+}
+
+/// A user's line: one text, or one for each complexity (`medium` is required and stands in for the missing ones).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Line {
+    Text(String),
+    ByComplexity(BTreeMap<Complexity, String>),
+}
+
+impl Line {
+    pub fn at(&self, complexity: Complexity) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::ByComplexity(lines) => {
+                lines.get(&complexity).or_else(|| lines.get(&Complexity::Medium)).map_or("", String::as_str)
+            }
+        }
+    }
+
+    pub fn has(&self, complexity: Complexity) -> bool {
+        matches!(self, Self::ByComplexity(lines) if lines.contains_key(&complexity))
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptCall {
+    pub tool: String,
+    /// Arguments; a text holding `{{ ... }}` is rendered first and sees the same as `agent` lines.
+    #[serde(default)]
+    pub args: Map<String, Value>,
+}

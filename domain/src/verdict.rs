@@ -1,0 +1,60 @@
+//! What a judge and the verifier say of a conversation.
+
+use serde::{Deserialize, Serialize};
+
+/// A model judge's scores. `weighted_mean` is computed from the criteria; everything else is the judge's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub judge: String,
+    pub scores: Vec<Score>,
+    /// Holistic, 0 to 10.
+    pub overall: u8,
+    pub rationale: String,
+    pub goal_achieved: bool,
+    /// Mean of the criteria by weight, 0 to 10.
+    pub weighted_mean: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Score {
+    pub criterion: String,
+    /// 0 to 10.
+    pub score: u8,
+    pub rationale: String,
+}
+
+/// The programmatic judge's findings, item by item.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verification {
+    pub items: Vec<Check>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    pub rule: Rule,
+    pub passed: bool,
+    /// What was checked and, if it failed, what was found instead.
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    ExpectedWorld,
+    UnexpectedChange,
+    ExpectedAction,
+    ForbiddenAction,
+    FactTold,
+    ValidCalls,
+    Ending,
+}
+
+impl Verification {
+    pub fn passed(&self) -> bool {
+        self.items.iter().all(|item| item.passed)
+    }
+
+    pub fn failures(&self) -> impl Iterator<Item = &Check> {
+        self.items.iter().filter(|item| !item.passed)
+    }
+}
