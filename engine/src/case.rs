@@ -1,0 +1,75 @@
+//! One case to play: everything that is fixed before the first word.
+
+use std::sync::Arc;
+
+use domain::persona::{Complexity, Persona};
+use domain::playbook::{AgentStyle, Limits};
+use domain::scenario::Scenario;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use sha2::{Digest, Sha256};
+
+use crate::judge::Judge;
+use crate::playbook::Playbook;
+use crate::world::World;
+
+pub struct Case {
+    pub playbook: Arc<Playbook>,
+    pub scenario: Arc<Scenario>,
+    pub judge: Arc<Judge>,
+    /// The scenario's initial world.
+    pub world: World,
+    pub persona: Persona,
+    /// What the person who plays the persona is told.
+    pub guidance: Vec<String>,
+    pub complexity: Complexity,
+    pub complexity_guidance: String,
+    pub agent_style: AgentStyle,
+    /// Everything random in the conversation derives from it.
+    pub seed: Seed,
+}
+
+impl Case {
+    /// RFC 3339: the moment at which the conversation takes place.
+    pub fn now(&self) -> String {
+        let clock = self.scenario.clock.unwrap_or(self.playbook.spec.clock);
+        clock.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+    }
+
+    pub fn limits(&self) -> Limits {
+        self.playbook.spec.limits
+    }
+}
+
+/// The root of a conversation's randomness: (run seed, scenario, repeat), so that no shared sampler is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    pub fn new(run_seed: i64, scenario: &str, repeat: u32) -> Self {
+        Self(Sha256::digest(format!("{run_seed}\n{scenario}\n{repeat}")).into())
+    }
+
+    /// A generator for one purpose; purposes do not disturb each other.
+    pub fn rng(&self, purpose: &str) -> ChaCha8Rng {
+        ChaCha8Rng::from_seed(self.derive(purpose))
+    }
+
+    /// A sampling seed for a model call. Several servers take no more than 31 bits.
+    pub fn sampling(&self, purpose: &str) -> i64 {
+        let [a, b, c, d, ..] = self.derive(purpose);
+        i64::from(u32::from_be_bytes([a, b, c, d]) >> 1)
+    }
+
+    /// A short text that stands for the seed, for ids.
+    pub fn text(&self) -> String {
+        crate::world::hex(&self.0)
+    }
+
+    fn derive(&self, purpose: &str) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        hasher.update(self.0);
+        hasher.update(purpose.as_bytes());
+        hasher.finalize().into()
+    }
+}

@@ -1,0 +1,36 @@
+//! What the engine asks of a model and what it gets back. No transport: that is the llm crate's.
+
+use domain::event::Usage;
+use domain::message::{Message, ToolCall};
+use domain::role::Role;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One model call, complete: the same ask gives the same request on every machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    pub role: Role,
+    pub messages: Vec<Message>,
+    /// `OpenAI` function descriptions; empty unless the agent calls functions.
+    pub tools: Vec<Value>,
+    /// The reply must be JSON of this schema.
+    pub schema: Option<ReplySchema>,
+    pub temperature: f32,
+    /// Sampling seed, derived from the run's.
+    pub seed: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplySchema {
+    pub name: String,
+    pub schema: Value,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChatReply {
+    pub content: String,
+    /// What the endpoint returned as `reasoning_content` or `reasoning`. Tags inside `content` are left in place.
+    pub reasoning: Option<String>,
+    pub tool_calls: Vec<ToolCall>,
+    pub usage: Usage,
+}

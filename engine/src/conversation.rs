@@ -1,0 +1,182 @@
+//! One conversation as an explicit state machine.
+//!
+//! [`Conversation::next`] says what is needed: a model's answer, a step the program does by itself, or nothing more.
+//! The caller brings it with [`hear`](Conversation::hear), [`lose`](Conversation::lose) or
+//! [`act`](Conversation::act) and gets events. State is the fold of the events: a conversation continues from its
+//! events alone, wherever it stopped.
+
+mod agent;
+mod ask;
+mod finish;
+mod state;
+mod tool;
+mod user;
+
+use std::sync::Arc;
+
+use domain::event::{Event, EventKind, Fork, Usage};
+use domain::message::Message;
+use domain::outcome::{Blame, Outcome};
+use domain::role::Role;
+
+use crate::case::Case;
+use crate::chat::{Ask, ChatReply};
+pub use state::{Call, Phase, State};
+pub use user::END;
+
+/// What a conversation needs next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// A model's answer.
+    Ask(Box<Ask>),
+    /// A step of the program's own.
+    Act,
+    Done(Outcome),
+}
+
+/// An event that does not belong here: the events are of another conversation, or damaged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {seq} does not follow: {reason}")]
+pub struct ReplayError {
+    pub seq: u32,
+    pub reason: String,
+}
+
+pub struct Conversation {
+    case: Arc<Case>,
+    state: State,
+}
+
+impl Conversation {
+    pub fn new(case: Arc<Case>) -> Self {
+        let state = State::new(case.world.clone());
+        Self { case, state }
+    }
+
+    /// Continues a conversation from its committed events.
+    pub fn resume<'a>(case: Arc<Case>, events: impl IntoIterator<Item = &'a Event>) -> Result<Self, ReplayError> {
+        let mut conversation = Self::new(case);
+        for event in events {
+            conversation.state.apply(event)?;
+        }
+        Ok(conversation)
+    }
+
+    pub fn case(&self) -> &Arc<Case> {
+        &self.case
+    }
+
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    pub fn next(&self) -> Next {
+        match &self.state.phase {
+            Phase::Done(outcome) => Next::Done(outcome.clone()),
+            Phase::User => Next::Ask(Box::new(self.ask_user())),
+            Phase::Agent => Next::Ask(Box::new(self.ask_agent())),
+            Phase::Tool => self.next_tool(),
+            Phase::Write { response } => Next::Ask(Box::new(self.ask_state_manager(response))),
+            Phase::Judge => self.ask_judge().map_or(Next::Act, |ask| Next::Ask(Box::new(ask))),
+            Phase::Start | Phase::Verify | Phase::Finish => Next::Act,
+        }
+    }
+
+    /// Takes a model's answer to the last ask.
+    pub fn hear(&mut self, reply: ChatReply) -> Vec<Event> {
+        let kinds = match self.state.phase.clone() {
+            Phase::User => self.hear_user(&reply),
+            Phase::Agent => self.hear_agent(reply),
+            Phase::Tool => self.hear_tool_simulator(&reply),
+            Phase::Write { response } => self.hear_state_manager(&reply, &response),
+            Phase::Judge => self.hear_judge(&reply),
+            Phase::Start | Phase::Verify | Phase::Finish | Phase::Done(_) => Vec::new(),
+        };
+        self.record(kinds)
+    }
+
+    /// The model could not answer, after all retries.
+    pub fn lose(&mut self, reason: &str) -> Vec<Event> {
+        if matches!(self.state.phase, Phase::Done(_)) {
+            return Vec::new();
+        }
+        self.record(vec![failed(Blame::Infrastructure, reason)])
+    }
+
+    /// Does the next step that needs no model.
+    pub fn act(&mut self) -> Vec<Event> {
+        let kinds = match &self.state.phase {
+            Phase::Start => vec![EventKind::Started {
+                persona: self.case.persona.clone(),
+                complexity: self.case.complexity,
+                world_hash: self.state.world_hash.clone(),
+            }],
+            Phase::Tool => self.answer_by_program(),
+            Phase::Verify => vec![self.verify()],
+            Phase::Judge => vec![failed(Blame::Judge, &self.ask_judge().err().unwrap_or_default())],
+            Phase::Finish => vec![self.finish()],
+            _ => Vec::new(),
+        };
+        self.record(kinds)
+    }
+
+    fn record(&mut self, kinds: Vec<EventKind>) -> Vec<Event> {
+        let mut events = Vec::new();
+        for kind in kinds {
+            let event = Event { seq: self.state.next_seq, ancestry: self.ancestry(&kind), kind };
+            if self.state.apply(&event).is_ok() {
+                events.push(event);
+            }
+        }
+        events
+    }
+
+    /// Answers belong to the fan-out of the turn that made the calls.
+    fn ancestry(&self, kind: &EventKind) -> Vec<Fork> {
+        match kind {
+            EventKind::ToolAnswered { .. } | EventKind::ToolSimulated { .. } if self.state.calls_in_turn > 1 => {
+                vec![Fork { seq: self.state.turn_seq, index: self.state.calls_in_turn - self.state.pending_len() }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A refusal, or the end if there were too many.
+    fn refuse(&self, role: Role, reply: &ChatReply, reason: String, blame: Blame) -> Vec<EventKind> {
+        let mut kinds = vec![refused(role, reply, reason.clone())];
+        if self.last_attempt() {
+            kinds.push(failed(blame, &format!("{role}: {reason}")));
+        }
+        kinds
+    }
+
+    /// Whether one more refusal here is one too many.
+    fn last_attempt(&self) -> bool {
+        self.state.refused.len() + 1 >= self.case.limits().attempts as usize
+    }
+
+    /// The conversation as trainers see it, with the agent's system prompt.
+    pub fn transcript(&self) -> Vec<Message> {
+        let mut messages = vec![Message::System { content: self.system_prompt() }];
+        messages.extend(self.state.messages.iter().cloned());
+        messages
+    }
+}
+
+fn refused(role: Role, reply: &ChatReply, reason: String) -> EventKind {
+    let text = if reply.content.is_empty() && !reply.tool_calls.is_empty() {
+        serde_json::to_string(&reply.tool_calls).unwrap_or_default()
+    } else {
+        reply.content.clone()
+    };
+    EventKind::Refused { role, reply: text, reason, usage: reply.usage }
+}
+
+fn failed(blame: Blame, reason: &str) -> EventKind {
+    EventKind::Finished { outcome: Outcome::Failed { blame, reason: reason.to_owned() } }
+}
+
+const NO_USAGE: Usage = Usage { prompt_tokens: 0, completion_tokens: 0 };
+
+#[cfg(test)]
+mod tests;

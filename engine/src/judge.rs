@@ -1,0 +1,111 @@
+//! Asking a judge, and reading its verdict.
+
+use domain::judge::Judge as Spec;
+use domain::problem::Problem;
+use domain::verdict::{Score, Verdict};
+use minijinja::Environment;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::templates;
+
+pub struct Judge {
+    pub spec: Spec,
+    templates: Environment<'static>,
+}
+
+impl Judge {
+    /// `files` are those of the judge's folder.
+    pub fn compile(folder: &str, files: &std::collections::BTreeMap<String, String>) -> Result<Self, Vec<Problem>> {
+        let name = format!("{folder}/judge.yaml");
+        let Some(text) = files.get("judge.yaml") else {
+            return Err(vec![Problem::new(name, 0, "", "the file is missing")]);
+        };
+        let (spec, located) = domain::document::located::<Spec>(&name, text)?;
+        let Some(prompt) = files.get(&spec.prompt) else {
+            return Err(vec![located.problem("/prompt", format!("no file `{}` in {folder}", spec.prompt))]);
+        };
+        let mut templates = templates::environment();
+        if let Err(e) = templates.add_template_owned("prompt", prompt.clone()) {
+            return Err(vec![located.problem("/prompt", templates::explain(&e))]);
+        }
+        Ok(Self { spec, templates })
+    }
+
+    pub fn prompt(&self, context: &Value) -> Result<String, String> {
+        templates::render(&self.templates, "prompt", context)
+    }
+
+    /// JSON Schema of the reply.
+    pub fn reply_schema(&self) -> Value {
+        let names: Vec<&str> = self.spec.criteria.iter().map(|c| c.name.as_str()).collect();
+        let score = json!({"type": "integer", "minimum": 0, "maximum": 10});
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["scores", "overall", "rationale", "goal_achieved"],
+            "properties": {
+                "scores": {
+                    "type": "array",
+                    "minItems": names.len(),
+                    "maxItems": names.len(),
+                    "items": {
+                        "type": "object",
+                        "additionalProperties": false,
+                        "required": ["criterion", "score", "rationale"],
+                        "properties": {
+                            "criterion": {"type": "string", "enum": names},
+                            "score": score,
+                            "rationale": {"type": "string"}
+                        }
+                    }
+                },
+                "overall": score,
+                "rationale": {"type": "string"},
+                "goal_achieved": {"type": "boolean"}
+            }
+        })
+    }
+
+    /// # Errors
+    /// Why the reply is no verdict: words for the model that is asked again.
+    pub fn read(&self, reply: &Value) -> Result<Verdict, String> {
+        let reply: Reply = serde_json::from_value(reply.clone()).map_err(|e| e.to_string())?;
+        let mut scores = Vec::new();
+        for criterion in &self.spec.criteria {
+            let mut found = reply.scores.iter().filter(|s| s.criterion == criterion.name);
+            match (found.next(), found.next()) {
+                (Some(score), None) if score.score <= 10 => scores.push(score.clone()),
+                (Some(score), None) => return Err(format!("`{}` is scored {}, above 10", criterion.name, score.score)),
+                (Some(_), Some(_)) => return Err(format!("`{}` is scored twice", criterion.name)),
+                (None, _) => return Err(format!("`{}` is not scored", criterion.name)),
+            }
+        }
+        if reply.overall > 10 {
+            return Err(format!("overall is {}, above 10", reply.overall));
+        }
+        Ok(Verdict {
+            judge: self.spec.name.clone(),
+            weighted_mean: self.weighted_mean(&scores),
+            scores,
+            overall: reply.overall,
+            rationale: reply.rationale,
+            goal_achieved: reply.goal_achieved,
+        })
+    }
+
+    fn weighted_mean(&self, scores: &[Score]) -> f64 {
+        let weights: f64 = self.spec.criteria.iter().map(|c| c.weight).sum();
+        let sum: f64 = self.spec.criteria.iter().zip(scores).map(|(c, s)| c.weight * f64::from(s.score)).sum();
+        if weights > 0.0 { (sum / weights * 100.0).round() / 100.0 } else { 0.0 }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reply {
+    scores: Vec<Score>,
+    overall: u8,
+    rationale: String,
+    goal_achieved: bool,
+}

@@ -1,0 +1,26 @@
+//! The simulation: a world that only tool calls change, and the conversation that is played over it.
+//!
+//! No SQL, no HTTP, no files, no clock, no global randomness, no async: model replies come in, events go out.
+
+pub mod case;
+pub mod chat;
+pub mod conversation;
+pub mod facts;
+pub mod gate;
+pub mod judge;
+pub mod playbook;
+pub mod react;
+pub mod reasoning;
+pub mod scripted;
+pub mod templates;
+pub mod tools;
+pub mod validate;
+pub mod verifier;
+pub mod world;
+
+pub use case::{Case, Seed};
+pub use chat::{Ask, ChatReply, ReplySchema};
+pub use conversation::{Conversation, Next};
+pub use judge::Judge;
+pub use playbook::Playbook;
+pub use world::World;

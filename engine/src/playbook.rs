@@ -1,0 +1,142 @@
+//! A playbook ready to play: schemas compiled, code loaded, templates parsed.
+
+mod compile;
+
+use domain::patch::Patch;
+use domain::playbook::{Simulate, Tool as ToolSpec};
+use jsonschema::Validator;
+use minijinja::Environment;
+use serde_json::{Map, Value};
+
+use crate::tools::code::{CodeError, Moment};
+use crate::tools::{Code, Pattern, authority};
+use crate::world::World;
+
+pub use compile::{Sources, compile};
+
+pub struct Playbook {
+    pub spec: domain::playbook::Playbook,
+    pub tools: Vec<Tool>,
+    /// Records that every scenario shares.
+    pub base: Map<String, Value>,
+    pub policy: String,
+    /// The playbook's own templates, by file name.
+    pub templates: Environment<'static>,
+    pub code: Code,
+    schema: Validator,
+    pub schema_json: Value,
+}
+
+pub struct Tool {
+    pub spec: ToolSpec,
+    pub writes: Vec<Pattern>,
+    pub reads: Vec<Pattern>,
+    arguments: Validator,
+    returns: Option<Validator>,
+}
+
+impl Playbook {
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|t| t.spec.name == name)
+    }
+
+    /// `OpenAI` descriptions of all tools.
+    pub fn functions(&self) -> Vec<Value> {
+        self.spec.tools.iter().map(ToolSpec::function).collect()
+    }
+
+    /// The initial world of a scenario: its records laid over the base, collection by collection.
+    pub fn initial_world(&self, system_facts: &Map<String, Value>) -> Value {
+        let mut world = self.base.clone();
+        for (name, facts) in system_facts {
+            match (world.get_mut(name), facts) {
+                (Some(Value::Object(collection)), Value::Object(records)) => {
+                    collection.extend(records.iter().map(|(k, v)| (k.clone(), v.clone())));
+                }
+                _ => {
+                    world.insert(name.clone(), facts.clone());
+                }
+            }
+        }
+        Value::Object(world)
+    }
+
+    /// What is wrong with a world: its schema first, then its invariants.
+    pub fn world_faults(&self, world: &Value) -> Vec<String> {
+        let schema: Vec<String> =
+            self.schema.iter_errors(world).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        if !schema.is_empty() {
+            return schema;
+        }
+        let broken = |(i, rule): (usize, &domain::playbook::Invariant)| match self.code.holds(&invariant(i), world) {
+            Ok(true) => None,
+            Ok(false) => Some(rule.message.clone()),
+            Err(e) => Some(format!("invariant `{}` cannot be evaluated: {e}", rule.name)),
+        };
+        self.spec.world.invariants.iter().enumerate().filter_map(broken).collect()
+    }
+
+    /// The world after a change that a call asks for, if the call may make it.
+    ///
+    /// # Errors
+    /// Why not, in words that help whoever proposed the change.
+    pub fn commit(
+        &self,
+        tool: &Tool,
+        arguments: &Map<String, Value>,
+        world: &World,
+        patch: &Patch,
+    ) -> Result<World, String> {
+        if patch.is_empty() {
+            return Ok(world.clone());
+        }
+        if let Some(op) = authority::outside(patch, &tool.writes, arguments, world) {
+            return Err(format!("`{}` may not change {}", tool.spec.name, op.path()));
+        }
+        let next = world.apply(patch).map_err(|e| e.to_string())?;
+        let faults = self.world_faults(&next.to_json());
+        if faults.is_empty() { Ok(next) } else { Err(faults.join("; ")) }
+    }
+
+    /// Runs a tool's function and works out what it changed.
+    pub fn run_code(
+        &self,
+        tool: &Tool,
+        arguments: &Map<String, Value>,
+        world: &World,
+        moment: &Moment<'_>,
+    ) -> Result<(Value, Patch), CodeError> {
+        let (answer, after) = self.code.call(&tool.spec.name, &world.to_json(), arguments, moment)?;
+        Ok((answer, world.patch_to(&(&after).into())))
+    }
+}
+
+impl Tool {
+    pub const fn simulate(&self) -> Simulate {
+        self.spec.simulate
+    }
+
+    /// What is wrong with the arguments of a call; empty if nothing is.
+    pub fn argument_faults(&self, arguments: &Value) -> Vec<String> {
+        faults(&self.arguments, arguments)
+    }
+
+    pub fn response_faults(&self, response: &Value) -> Vec<String> {
+        self.returns.as_ref().map(|validator| faults(validator, response)).unwrap_or_default()
+    }
+}
+
+fn faults(validator: &Validator, value: &Value) -> Vec<String> {
+    validator
+        .iter_errors(value)
+        .map(|e| match e.instance_path().to_string() {
+            at if at.is_empty() => e.to_string(),
+            at => format!("{at}: {e}"),
+        })
+        .collect()
+}
+
+/// Name of the Starlark function of the i-th invariant.
+fn invariant(i: usize) -> String {
+    format!("invariant_{i}")
+}

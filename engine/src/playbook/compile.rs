@@ -1,0 +1,217 @@
+//! From a playbook's files to a playbook that can be played, or to all that stands in the way.
+
+use std::collections::BTreeMap;
+
+use domain::document;
+use domain::playbook::{Playbook as Spec, Simulate, Tool as ToolSpec};
+use domain::problem::{Problem, did_you_mean};
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+
+use super::{Playbook, Tool, invariant};
+use crate::templates;
+use crate::tools::{Code, Pattern};
+
+/// The files of a playbook's folder: name relative to the folder -> text.
+pub struct Sources<'a> {
+    /// The folder, for messages.
+    pub folder: &'a str,
+    pub files: &'a BTreeMap<String, String>,
+}
+
+/// # Errors
+/// Every problem found in any of the files.
+pub fn compile(sources: &Sources<'_>) -> Result<Playbook, Vec<Problem>> {
+    let name = format!("{}/playbook.yaml", sources.folder);
+    let Some(text) = sources.files.get("playbook.yaml") else {
+        return Err(vec![Problem::new(name, 0, "", "the file is missing")]);
+    };
+    let (spec, located) = document::located::<Spec>(&name, text)?;
+    let mut compiler = Compiler { sources, located, problems: Vec::new() };
+    let playbook = compiler.run(spec);
+    match playbook {
+        Some(playbook) if compiler.problems.is_empty() => Ok(playbook),
+        _ => Err(compiler.problems),
+    }
+}
+
+struct Compiler<'a> {
+    sources: &'a Sources<'a>,
+    located: document::Located,
+    problems: Vec<Problem>,
+}
+
+impl Compiler<'_> {
+    fn problem(&mut self, pointer: &str, message: impl Into<String>) {
+        self.problems.push(self.located.problem(pointer, message));
+    }
+
+    fn run(&mut self, spec: Spec) -> Option<Playbook> {
+        let mut templates = templates::environment();
+        let policy = self.file("/policy", &spec.policy);
+        self.template(&mut templates, "/prompt", &spec.prompt);
+        let base = self.base(&spec);
+        let schema_json = self.yaml("/world/schema", &spec.world.schema).unwrap_or(Value::Bool(true));
+        let schema = self.schema("/world/schema", &schema_json);
+        let code = self.code(&spec);
+        self.unique_names(&spec);
+        let tools: Vec<Tool> =
+            spec.tools.iter().enumerate().filter_map(|(i, t)| self.tool(i, t, code.as_ref(), &mut templates)).collect();
+        Some(Playbook { tools, base, policy: policy?, templates, code: code?, schema: schema?, schema_json, spec })
+    }
+
+    fn unique_names(&mut self, spec: &Spec) {
+        for (i, tool) in spec.tools.iter().enumerate() {
+            if spec.tools.iter().take(i).any(|t| t.name == tool.name) {
+                self.problem(&format!("/tools/{i}/name"), format!("tool `{}` is defined twice", tool.name));
+            }
+        }
+    }
+
+    fn file(&mut self, pointer: &str, name: &str) -> Option<String> {
+        if let Some(text) = self.sources.files.get(name) {
+            return Some(text.clone());
+        }
+        let hint = did_you_mean(name, self.sources.files.keys().map(String::as_str));
+        self.problem(pointer, format!("no file `{name}` in {}{hint}", self.sources.folder));
+        None
+    }
+
+    fn template(&mut self, env: &mut minijinja::Environment<'static>, pointer: &str, name: &str) {
+        let Some(text) = self.file(pointer, name) else { return };
+        if let Err(e) = env.add_template_owned(name.to_owned(), text) {
+            self.problem(pointer, format!("`{name}` is not a valid template: {}", templates::explain(&e)));
+        }
+    }
+
+    fn yaml(&mut self, pointer: &str, name: &str) -> Option<Value> {
+        let text = self.file(pointer, name)?;
+        match document::value(&format!("{}/{name}", self.sources.folder), &text) {
+            Ok(located) => Some(located.value),
+            Err(problems) => {
+                self.problems.extend(problems);
+                None
+            }
+        }
+    }
+
+    fn base(&mut self, spec: &Spec) -> Map<String, Value> {
+        match spec.world.base.as_ref().and_then(|name| self.yaml("/world/base", name)) {
+            Some(Value::Object(map)) => map,
+            Some(_) => {
+                self.problem("/world/base", "the base world is not a map of collections");
+                Map::new()
+            }
+            None => Map::new(),
+        }
+    }
+
+    fn schema(&mut self, pointer: &str, schema: &Value) -> Option<Validator> {
+        match jsonschema::draft202012::options().should_validate_formats(true).build(schema) {
+            Ok(validator) => Some(validator),
+            Err(e) => {
+                self.problem(pointer, format!("is not a valid JSON Schema: {e}"));
+                None
+            }
+        }
+    }
+
+    /// Tool functions and invariants share one module, so that invariants may use the author's helpers.
+    fn code(&mut self, spec: &Spec) -> Option<Code> {
+        let (file, mut text) = match &spec.code {
+            Some(name) => (format!("{}/{name}", self.sources.folder), self.file("/code", name)?),
+            None => (self.sources.folder.to_owned(), String::new()),
+        };
+        if let Err(e) = Code::compile(&file, text.clone()) {
+            self.problem("/code", e);
+            return None;
+        }
+        for (i, rule) in spec.world.invariants.iter().enumerate() {
+            let source = format!("\n\ndef {}(world):\n    return ({})\n", invariant(i), rule.holds.trim());
+            if let Err(e) = Code::compile(&format!("invariant {}", rule.name), format!("{text}{source}")) {
+                self.problem(&format!("/world/invariants/{i}/holds"), e);
+                continue;
+            }
+            text.push_str(&source);
+        }
+        Code::compile(&file, text).map_err(|e| self.problem("/code", e)).ok()
+    }
+
+    fn tool(
+        &mut self,
+        i: usize,
+        spec: &ToolSpec,
+        code: Option<&Code>,
+        env: &mut minijinja::Environment<'static>,
+    ) -> Option<Tool> {
+        let at = |field: &str| format!("/tools/{i}/{field}");
+        if spec.parameters.get("type") != Some(&json!("object")) {
+            self.problem(&at("parameters"), "expected a JSON Schema with `type: object`");
+        }
+        self.needs(i, spec);
+        if spec.simulate == Simulate::Code && code.is_some_and(|c| !c.has(&spec.name)) {
+            self.problem(&at("simulate"), format!("no function `{}` in the playbook's code", spec.name));
+        }
+        for (field, template) in
+            [("template", &spec.template), ("scripted", &spec.scripted), ("scripted_patch", &spec.scripted_patch)]
+        {
+            if let Some(name) = template {
+                self.template(env, &at(field), name);
+            }
+        }
+        let arguments = self.schema(&at("parameters"), &spec.parameters);
+        let returns = match &spec.returns {
+            Some(schema) => Some(self.schema(&at("returns"), schema)?),
+            None => None,
+        };
+        let writes = self.patterns(&at("writes"), &spec.writes, spec);
+        let reads = self.patterns(&at("reads"), &spec.reads, spec);
+        Some(Tool { spec: spec.clone(), writes, reads, arguments: arguments?, returns })
+    }
+
+    /// Each kind of simulation has fields it needs and fields that mean nothing to it.
+    fn needs(&mut self, i: usize, spec: &ToolSpec) {
+        let model = spec.simulate == Simulate::Model;
+        let fields = [
+            ("template", spec.template.is_some(), model, model),
+            ("returns", spec.returns.is_some(), model, model),
+            ("scripted", spec.scripted.is_some(), false, model),
+            ("scripted_patch", spec.scripted_patch.is_some(), false, model),
+            (
+                "response",
+                spec.response.is_some(),
+                spec.simulate == Simulate::Constant,
+                spec.simulate == Simulate::Constant,
+            ),
+            ("reads", !spec.reads.is_empty(), false, model),
+            ("writes", !spec.writes.is_empty(), false, model || spec.simulate == Simulate::Code),
+        ];
+        for (field, present, needed, allowed) in fields {
+            if needed && !present {
+                self.problem(&format!("/tools/{i}"), format!("field `{field}` is missing: `simulate` needs it here"));
+            }
+            if present && !allowed {
+                self.problem(&format!("/tools/{i}/{field}"), "has no meaning for this kind of `simulate`");
+            }
+        }
+    }
+
+    fn patterns(&mut self, pointer: &str, texts: &[String], spec: &ToolSpec) -> Vec<Pattern> {
+        let mut patterns = Vec::new();
+        let known = spec.parameters.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+        for (j, text) in texts.iter().enumerate() {
+            let at = format!("{pointer}/{j}");
+            match Pattern::parse(text) {
+                Ok(pattern) => {
+                    for name in pattern.arguments().filter(|name| !known.contains_key(*name)) {
+                        let hint = did_you_mean(name, known.keys().map(String::as_str));
+                        self.problem(&at, format!("`{{{name}}}` is no argument of `{}`{hint}", spec.name));
+                    }
+                    patterns.push(pattern);
+                }
+                Err(e) => self.problem(&at, e),
+            }
+        }
+        patterns
+    }
+}

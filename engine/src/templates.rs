@@ -1,0 +1,57 @@
+//! Jinja templates: strict, bounded, never read from disk.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, UndefinedBehavior, Value};
+use serde_json::Value as Json;
+
+/// Instructions one rendering may take.
+const FUEL: u64 = 500_000;
+
+/// A bare environment: an undefined name is an error, not an empty text.
+pub fn environment() -> Environment<'static> {
+    let mut env = Environment::new();
+    env.set_undefined_behavior(UndefinedBehavior::Strict);
+    env.set_fuel(Some(FUEL));
+    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+        env.set_syntax(syntax);
+    }
+    env
+}
+
+/// Renders a template of this environment.
+pub fn render(env: &Environment<'_>, name: &str, context: &Json) -> Result<String, String> {
+    env.get_template(name).and_then(|t| t.render(value(context))).map_err(|e| explain(&e))
+}
+
+/// Renders a template that stands alone.
+pub fn render_text(source: &str, context: &Json) -> Result<String, String> {
+    environment().render_str(source, value(context)).map_err(|e| explain(&e))
+}
+
+/// Numbers must be numbers: serialising them would show `serde_json`'s private form of arbitrary precision, which the
+/// `starlark` crate turns on.
+fn value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::from(()),
+        Json::Bool(b) => Value::from(*b),
+        Json::Number(n) => match (n.as_i64(), n.as_f64()) {
+            (Some(i), _) => Value::from(i),
+            (None, Some(f)) => Value::from(f),
+            (None, None) => Value::from(n.to_string()),
+        },
+        Json::String(s) => Value::from(s.as_str()),
+        Json::Array(items) => items.iter().map(value).collect(),
+        Json::Object(map) => Value::from_pairs(map.iter().map(|(k, v)| (k.as_str(), value(v)))),
+    }
+}
+
+/// An error with template, line and its causes.
+pub fn explain(error: &minijinja::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}

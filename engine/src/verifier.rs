@@ -1,0 +1,72 @@
+//! The verifier: a judge that is a program. It decides what can be decided and explains it item by item.
+
+mod world;
+
+use domain::expectation::ActionPattern;
+use domain::message::Message;
+use domain::outcome::Ending;
+use domain::verdict::{Check, Rule, Verification};
+use serde_json::{Map, Value};
+
+use crate::case::Case;
+use crate::conversation::{Call, State};
+use crate::facts;
+use crate::world::Node;
+
+pub fn verify(case: &Case, state: &State) -> Verification {
+    let expected = &case.scenario.expected_outcome;
+    let mut items = world::check(&expected.world, &case.world, &state.world);
+    for pattern in &expected.actions {
+        let done = state.calls.iter().any(|call| matches(pattern, call));
+        items.push(check(Rule::ExpectedAction, done, &described(pattern), "was not called with success"));
+    }
+    for pattern in &expected.forbidden {
+        let done = state.calls.iter().any(|call| matches(pattern, call));
+        items.push(check(Rule::ForbiddenAction, !done, &described(pattern), "was called with success"));
+    }
+    let said = said_by_agent(state);
+    for fact in &expected.told {
+        let told = said.contains(&facts::comparable(fact));
+        items.push(check(Rule::FactTold, told, &format!("`{fact}`"), "was not told to the user"));
+    }
+    for call in state.calls.iter().filter(|c| c.answer.malformed()) {
+        items.push(check(Rule::ValidCalls, false, &call.tool, &call.content));
+    }
+    let ended = !matches!(state.ending, Some(Ending::TurnLimit | Ending::StepLimit) | None);
+    items.push(check(Rule::Ending, ended, "the conversation", "did not come to an end of its own"));
+    Verification { items }
+}
+
+fn check(rule: Rule, passed: bool, what: &str, otherwise: &str) -> Check {
+    Check { rule, passed, detail: if passed { what.to_owned() } else { format!("{what} {otherwise}") } }
+}
+
+fn matches(pattern: &ActionPattern, call: &Call) -> bool {
+    if call.tool != pattern.tool || !call.answer.succeeded() {
+        return false;
+    }
+    let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
+    pattern
+        .args
+        .iter()
+        .all(|(name, value)| arguments.get(name).is_some_and(|found| Node::from(found) == Node::from(value)))
+}
+
+fn described(pattern: &ActionPattern) -> String {
+    if pattern.args.is_empty() {
+        format!("`{}`", pattern.tool)
+    } else {
+        format!("`{}` with {}", pattern.tool, Value::Object(pattern.args.clone()))
+    }
+}
+
+fn said_by_agent(state: &State) -> String {
+    let words = state.messages.iter().filter_map(|m| match m {
+        Message::Assistant { content, .. } => Some(facts::comparable(content)),
+        _ => None,
+    });
+    words.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! The world: the JSON document that is the backend's truth.
+//!
+//! Persistent: a version shares everything it did not change with the version before, so many conversations over one
+//! base world, and all versions of one conversation, cost what they change.
+
+mod diff;
+mod edit;
+mod node;
+
+use domain::patch::{Patch, PatchOp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+pub use edit::PatchError;
+pub use node::Node;
+
+/// One version of a world. Cloning is cheap.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct World {
+    root: Node,
+    /// How many patches led here from the initial world.
+    version: u32,
+}
+
+impl World {
+    pub fn new(initial: &Value) -> Self {
+        Self { root: Node::from(initial), version: 0 }
+    }
+
+    pub const fn root(&self) -> &Node {
+        &self.root
+    }
+
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The version after one patch. All of it applies or nothing does.
+    ///
+    /// # Errors
+    /// The first operation that does not apply.
+    pub fn apply(&self, patch: &[PatchOp]) -> Result<Self, PatchError> {
+        let mut root = self.root.clone();
+        for op in patch {
+            root = edit::apply(&root, op)?;
+        }
+        Ok(Self { root, version: self.version + u32::from(!patch.is_empty()) })
+    }
+
+    /// What must be patched to get from here to `other`. Applied to this world it gives a world equal to `other`.
+    pub fn patch_to(&self, other: &Node) -> Patch {
+        diff::diff(&self.root, other)
+    }
+
+    pub fn get(&self, pointer: &str) -> Option<&Node> {
+        self.root.get(&domain::patch::segments(pointer)?)
+    }
+
+    pub fn to_json(&self) -> Value {
+        self.root.to_json()
+    }
+
+    /// SHA-256 of the canonical JSON, in hex. Equal worlds have equal hashes however they came about: keys are sorted
+    /// and 198.0 is 198.
+    pub fn hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        self.root.write_canonical(&mut |text| hasher.update(text.as_bytes()));
+        hex(&hasher.finalize())
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut out, b| {
+        let _ = write!(out, "{b:02x}");
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests;
