@@ -1,0 +1,48 @@
+//! The key of an endpoint: read from the environment, kept in memory, shown nowhere.
+
+use std::fmt;
+
+use reqwest::header::HeaderValue;
+
+use crate::error::SetupError;
+use crate::spec::EndpointSpec;
+
+pub struct Key(String);
+
+/// Shorter than any real key; placeholders such as `none` or `EMPTY` may stay readable in messages.
+const SHORTEST_SECRET: usize = 8;
+
+impl Key {
+    /// The key that the spec names, if it names one.
+    pub fn of(spec: &EndpointSpec) -> Result<Option<Self>, SetupError> {
+        let Some(variable) = spec.key_env() else {
+            return Ok(None);
+        };
+        let key = std::env::var(variable).unwrap_or_default();
+        match key.trim() {
+            "" => Err(SetupError::MissingKey { model: spec.to_string(), variable: variable.to_owned() }),
+            key => Ok(Some(Self(key.to_owned()))),
+        }
+    }
+
+    /// The value of the `Authorization` header, marked so that no log shows it.
+    pub fn header(&self) -> Option<HeaderValue> {
+        let mut value = HeaderValue::try_from(format!("Bearer {}", self.0)).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// The text without the key: endpoints repeat a wrong key in their messages.
+    pub fn redact(&self, text: &str) -> String {
+        if self.0.len() < SHORTEST_SECRET {
+            return text.to_owned();
+        }
+        text.replace(&self.0, "[key]")
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key([hidden])")
+    }
+}

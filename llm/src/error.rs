@@ -1,0 +1,116 @@
+//! Why a model cannot be used, or did not answer.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A model that cannot be set up: found before anything is asked.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error("{model}: the environment variable {variable}, which must hold the key, is not set or empty")]
+    MissingKey { model: String, variable: String },
+    #[error("{model}: the key in the environment variable {variable} has characters that no HTTP header may have")]
+    UnsendableKey { model: String, variable: String },
+    #[error("{model}: the HTTP client cannot be built ({reason})")]
+    NoClient { model: String, reason: String },
+}
+
+/// A model that gave no usable reply, after all retries.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{model}: {failure} (attempts: {attempts})")]
+pub struct ModelError {
+    /// The model as its spec names it, with the endpoint.
+    pub model: String,
+    /// Requests that were made for this reply.
+    pub attempts: u32,
+    /// What went wrong the last time.
+    pub failure: Failure,
+}
+
+/// What went wrong with one request, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    #[error("cannot be reached ({reason}); check that the server runs and that the base URL is right")]
+    Unreachable { reason: String },
+    #[error("{wait} took longer than {limit:?}; give the server less load or raise the timeout")]
+    Timeout { wait: Wait, limit: Duration },
+    #[error("asks for fewer requests ({message}); lower the concurrency")]
+    RateLimited { message: String },
+    #[error("answered {status} ({message}); {}", advice(*status))]
+    Refused { status: u16, message: String },
+    #[error("broke off in the middle of its reply; see the server's log")]
+    CutStream,
+    #[error("answered with what is no chat completion (`{found}`); check the base URL")]
+    Garbled { found: String },
+    #[error("stopped before its reply was complete (finish_reason `{reason}`); {}", stop_advice(reason))]
+    Stopped { reason: String },
+}
+
+/// What a request was waiting for when its time ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    Connection,
+    FirstByte,
+    NextChunk,
+    WholeReply,
+}
+
+impl Failure {
+    /// Whether the same request may well succeed later.
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { .. }
+            | Self::Timeout { .. }
+            | Self::RateLimited { .. }
+            | Self::CutStream
+            | Self::Garbled { .. } => true,
+            Self::Refused { status, .. } => matches!(status, 408 | 409 | 500..),
+            Self::Stopped { .. } => false,
+        }
+    }
+
+    /// Whether the endpoint objects to what the request says.
+    pub(crate) const fn is_bad_request(&self) -> bool {
+        matches!(self, Self::Refused { status: 400 | 422, .. })
+    }
+
+    /// Rewrites what came from outside: it may be long, and it may repeat the key.
+    pub(crate) fn edit_text(&mut self, edit: impl FnOnce(&str) -> String) {
+        match self {
+            Self::Unreachable { reason: text }
+            | Self::RateLimited { message: text }
+            | Self::Refused { message: text, .. }
+            | Self::Garbled { found: text }
+            | Self::Stopped { reason: text } => *text = edit(text),
+            Self::Timeout { .. } | Self::CutStream => {}
+        }
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connection => "connecting",
+            Self::FirstByte => "the first byte of the reply",
+            Self::NextChunk => "the next part of the reply",
+            Self::WholeReply => "the whole reply",
+        })
+    }
+}
+
+const fn advice(status: u16) -> &'static str {
+    match status {
+        300..=399 => "give the URL that it redirects to as base URL",
+        401 | 403 => "check that the spec names the key's environment variable and that the key may use this model",
+        404 => "check the model's name and the base URL, which usually ends in /v1",
+        429 => "the account's quota is used up: add credit or use another key",
+        408 | 409 | 500.. => "see the server's log or status page",
+        _ => "the endpoint does not take this request: check what the model supports",
+    }
+}
+
+fn stop_advice(reason: &str) -> &'static str {
+    match reason {
+        "length" => "raise max_completion_tokens or the server's context length",
+        _ => "see the endpoint's documentation for this reason",
+    }
+}
