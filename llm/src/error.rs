@@ -43,6 +43,8 @@ pub enum Failure {
     Garbled { found: String },
     #[error("stopped before its reply was complete (finish_reason `{reason}`); {}", stop_advice(reason))]
     Stopped { reason: String },
+    #[error("cannot play on: {reason}")]
+    Unplayable { reason: String },
 }
 
 /// What a request was waiting for when its time ran out.
@@ -64,7 +66,7 @@ impl Failure {
             | Self::CutStream
             | Self::Garbled { .. } => true,
             Self::Refused { status, .. } => matches!(status, 408 | 409 | 500..),
-            Self::Stopped { .. } => false,
+            Self::Stopped { .. } | Self::Unplayable { .. } => false,
         }
     }
 
@@ -80,7 +82,8 @@ impl Failure {
             | Self::RateLimited { message: text }
             | Self::Refused { message: text, .. }
             | Self::Garbled { found: text }
-            | Self::Stopped { reason: text } => *text = edit(text),
+            | Self::Stopped { reason: text }
+            | Self::Unplayable { reason: text } => *text = edit(text),
             Self::Timeout { .. } | Self::CutStream => {}
         }
     }

@@ -2,6 +2,7 @@
 
 mod endpoint;
 mod error;
+mod scripted;
 mod spec;
 
 use engine::{Ask, ChatReply, Conversation};
@@ -9,6 +10,7 @@ use futures::future::BoxFuture;
 
 pub use endpoint::{Endpoint, EndpointOptions};
 pub use error::{Failure, ModelError, SetupError, Wait};
+pub use scripted::Scripted;
 pub use spec::{EndpointSpec, ModelSpec, SpecError};
 
 /// Something that plays a role.

@@ -1,0 +1,45 @@
+//! The database a command works with: `DATABASE_URL`, or the private PostgreSQL of the data directory.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use sqlx::PgPool;
+
+use crate::postgres::{PrivatePostgres, default_data_dir};
+use crate::store;
+
+#[derive(clap::Args)]
+pub struct ConnectionArgs {
+    /// A PostgreSQL to use instead of a private one
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    database_url: Option<String>,
+    /// Where the private PostgreSQL lies [default: /var/lib/groundstate for root, else ~/.local/share/groundstate]
+    #[arg(long, env = "GROUNDSTATE_DATA", value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+pub struct Connection {
+    pub pool: PgPool,
+    private: Option<PrivatePostgres>,
+}
+
+impl Connection {
+    pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Self> {
+        // `--data-dir` is more specific than a DATABASE_URL that happens to be in the environment.
+        if let (Some(url), None) = (&args.database_url, &args.data_dir) {
+            let pool = store::open(url).await.context("cannot use the database of DATABASE_URL")?;
+            return Ok(Self { pool, private: None });
+        }
+        let private = PrivatePostgres::start(&args.data_dir.clone().unwrap_or_else(default_data_dir)).await?;
+        let pool = store::open(private.url()).await.context("cannot use the private PostgreSQL")?;
+        Ok(Self { pool, private: Some(private) })
+    }
+
+    /// Closes connections, then stops the PostgreSQL that was started for them.
+    pub async fn close(self) {
+        self.pool.close().await;
+        if let Some(private) = self.private {
+            private.stop().await;
+        }
+    }
+}

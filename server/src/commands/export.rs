@@ -1,0 +1,51 @@
+//! `groundstate export`: writes the rows of a run that was played.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow};
+
+use super::connection::{Connection, ConnectionArgs};
+use crate::export::{Written, write_jsonl};
+use crate::jobs::run;
+use crate::store::runs;
+
+#[derive(clap::Args)]
+pub struct Export {
+    /// The run; default: the last one
+    #[arg(long)]
+    run: Option<String>,
+    /// Where the rows go, as JSONL
+    #[arg(long)]
+    out: PathBuf,
+    /// Also conversations that were not accepted; their metadata says so
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
+    let connection = Connection::open(&args.connection).await?;
+    let written = write(&args, &connection).await;
+    connection.close().await;
+    let written = written?;
+    println!("{} rows in {}", written.rows, args.out.display());
+    if written.not_accepted > 0 {
+        println!("{} conversations were not accepted (--all writes them too)", written.not_accepted);
+    }
+    for (position, reason) in &written.unusable {
+        println!("left out conversation {position}: {reason}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn write(args: &Export, connection: &Connection) -> anyhow::Result<Written> {
+    let pool = &connection.pool;
+    let id = match &args.run {
+        Some(text) => text.parse().map_err(|_| anyhow!("--run: `{text}` is no run id"))?,
+        None => runs::latest(&mut *pool.acquire().await?).await?.context("there is no run yet")?,
+    };
+    let (run, config, library) = run::load(pool, id).await?;
+    write_jsonl(pool, &run, &config, &library, &args.out, args.all).await
+}

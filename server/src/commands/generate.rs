@@ -1,0 +1,203 @@
+//! `groundstate generate`: plays conversations and writes the accepted ones as rows.
+
+mod binding;
+mod progress;
+mod summary;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, bail};
+use domain::Problem;
+use domain::playbook::AgentStyle;
+use domain::scenario::Scenario;
+use llm::EndpointOptions;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::connection::{Connection, ConnectionArgs};
+use super::validate::{BAD_INPUT, report};
+use crate::export;
+use crate::jobs::plan::{self, RunConfig};
+use crate::jobs::play::Player;
+use crate::jobs::run;
+use crate::library::{Files, Library};
+use crate::store::conversations::Planned;
+use crate::store::runs;
+
+/// Exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+#[derive(clap::Args)]
+pub struct Generate {
+    /// Folder that holds playbooks/, scenarios/, personas/ and judges/
+    #[arg(long, default_value = ".")]
+    project: PathBuf,
+    /// Playbook whose scenarios are played
+    #[arg(long, required_unless_present = "resume")]
+    playbook: Option<String>,
+    /// Only these scenarios (repeat the flag); default: all of the playbook
+    #[arg(long = "scenario", value_name = "ID")]
+    scenarios: Vec<String>,
+    /// How many conversations
+    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
+    n: u32,
+    /// Everything random derives from it
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    seed: i64,
+    /// Where the accepted rows go, as JSONL
+    #[arg(long, default_value = "rows.jsonl")]
+    out: PathBuf,
+    #[command(flatten)]
+    bindings: binding::Bindings,
+    /// How the agent calls tools; default: as its playbook says
+    #[arg(long, value_enum)]
+    agent_style: Option<binding::Style>,
+    /// Conversations played at once
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    concurrency: u32,
+    /// Continue a run: its id, or the last one that was not finished
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
+    resume: Option<String>,
+    /// Say what would be played, and play nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+/// What the flags ask for, checked.
+struct Order {
+    library: Library,
+    config: RunConfig,
+    playbook: String,
+    planned: Vec<Planned>,
+}
+
+pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
+    if args.resume.is_some() {
+        return with_connection(&args, None).await;
+    }
+    let order = match order(&args)? {
+        Ok(order) => order,
+        Err(problems) => return Ok(report(&problems)),
+    };
+    if args.dry_run {
+        summary::dry_run(&order.playbook, &order.planned, &order.config);
+        return Ok(ExitCode::SUCCESS);
+    }
+    with_connection(&args, Some(order)).await
+}
+
+/// Reads documents and flags. The inner error lists what the user must mend.
+fn order(args: &Generate) -> anyhow::Result<Result<Order, Vec<Problem>>> {
+    let library = match Library::assemble(Files::read(&args.project)?) {
+        Ok(library) => library,
+        Err(problems) => return Ok(Err(problems)),
+    };
+    let name = args.playbook.clone().unwrap_or_default();
+    let (mut problems, mut chosen) = (Vec::new(), Vec::new());
+    let mut flag = |flag: &str, message: String| problems.push(Problem::new(flag, 0, "", message));
+    let style = match library.playbook(&name) {
+        Ok(playbook) => playbook.spec.agent,
+        Err(e) => {
+            flag("--playbook", e);
+            AgentStyle::default()
+        }
+    };
+    for id in &args.scenarios {
+        match library.scenario(id) {
+            Ok(scenario) if scenario.playbook == name => chosen.push(Arc::clone(scenario)),
+            Ok(scenario) => flag("--scenario", format!("`{id}` belongs to the playbook `{}`", scenario.playbook)),
+            Err(e) => flag("--scenario", e),
+        }
+    }
+    let models = args.bindings.models(&mut flag);
+    let temperatures = args.bindings.temperatures(&mut flag);
+    check_out(&args.out, &mut flag);
+    if !problems.is_empty() {
+        return Ok(Err(problems));
+    }
+    let scenarios: Vec<Arc<Scenario>> =
+        if chosen.is_empty() { library.scenarios_of(&name).map(Arc::clone).collect() } else { chosen };
+    if scenarios.is_empty() {
+        return Ok(Err(vec![Problem::new("--playbook", 0, "", format!("`{name}` has no scenario to play"))]));
+    }
+    let planned = plan::plan(&library, &scenarios, args.n as usize, args.seed)?;
+    let agent_style = args.agent_style.map_or(style, AgentStyle::from);
+    let out = std::path::absolute(&args.out)?.display().to_string();
+    let config = RunConfig { models, temperatures, agent_style, out };
+    // Keys are looked for before anything is stored.
+    if let Err(e) = run::models(&config, &EndpointOptions::default()) {
+        return Ok(Err(vec![Problem::new("models", 0, "", e.to_string())]));
+    }
+    Ok(Ok(Order { library, config, playbook: name, planned }))
+}
+
+/// A run may take hours: whether its rows can be written is asked first.
+fn check_out(out: &Path, flag: &mut impl FnMut(&str, String)) {
+    let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        flag("--out", format!("the folder {} does not exist", folder.display()));
+    } else if out.is_dir() {
+        flag("--out", format!("{} is a folder, not a file", out.display()));
+    }
+}
+
+async fn with_connection(args: &Generate, order: Option<Order>) -> anyhow::Result<ExitCode> {
+    let connection = Connection::open(&args.connection).await?;
+    let done = play_and_export(args, &connection.pool, order).await;
+    connection.close().await;
+    done
+}
+
+async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -> anyhow::Result<ExitCode> {
+    let (run, config, library) = match order {
+        Some(order) => {
+            let seed = args.seed;
+            let run = run::create(pool, &order.library, &order.config, &order.playbook, seed, &order.planned).await?;
+            (run, order.config, order.library)
+        }
+        None => match resumed(pool, args.resume.as_deref().unwrap_or_default()).await? {
+            Some(id) => run::load(pool, id).await?,
+            None => {
+                eprintln!("nothing to resume: every run is finished");
+                return Ok(ExitCode::from(BAD_INPUT));
+            }
+        },
+    };
+    let models = run::models(&config, &EndpointOptions::default())?;
+    let out = PathBuf::from(&config.out);
+    let player = Player { pool: pool.clone(), library: Arc::new(library), run, config, models };
+    let before = runs::summary(&mut *pool.acquire().await?, &player.run).await?;
+    let progress = progress::Progress::new(&before);
+    let playing = run::play_all(&player, args.concurrency as usize, |outcome| progress.ended(outcome));
+    let interrupted = tokio::select! {
+        played = playing => { played.with_context(|| resume_hint(&player))?; false }
+        signal = super::interrupted() => { signal?; true }
+    };
+    let seconds = progress.finish();
+    if interrupted {
+        eprintln!("interrupted; what was played is kept. {}", resume_hint(&player));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    let written = export::write_jsonl(pool, &player.run, &player.config, &player.library, &out, false).await?;
+    summary::print(pool, &player, &before, seconds, &written, &out).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn resumed(pool: &PgPool, wanted: &str) -> anyhow::Result<Option<Uuid>> {
+    if wanted == "last" {
+        return Ok(runs::latest_unfinished(&mut *pool.acquire().await?).await?);
+    }
+    let id = wanted.parse().map_err(|_| anyhow!("--resume: `{wanted}` is no run id"))?;
+    if runs::get(&mut *pool.acquire().await?, id).await?.is_none() {
+        bail!("--resume: there is no run {id}");
+    }
+    Ok(Some(id))
+}
+
+fn resume_hint(player: &Player) -> String {
+    format!("Continue with: groundstate generate --resume {}", player.run.id)
+}

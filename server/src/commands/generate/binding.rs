@@ -1,0 +1,92 @@
+//! Which model plays which role.
+
+use std::collections::BTreeMap;
+
+use domain::playbook::AgentStyle;
+use domain::problem::did_you_mean;
+use domain::role::Role;
+use llm::ModelSpec;
+
+/// A model is `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`.
+#[derive(clap::Args)]
+pub struct Bindings {
+    /// Who plays the agent under test: scripted, NAME@BASE_URL or NAME@BASE_URL@KEY_ENV
+    #[arg(long, default_value = "scripted", value_name = "MODEL")]
+    agent: String,
+    /// Who plays the simulated user
+    #[arg(long, default_value = "scripted", value_name = "MODEL")]
+    user: String,
+    /// Who answers calls of tools that are simulated by a model
+    #[arg(long, default_value = "scripted", value_name = "MODEL")]
+    tool_simulator: String,
+    /// Who states what such a call changed
+    #[arg(long, default_value = "scripted", value_name = "MODEL")]
+    state_manager: String,
+    /// Who judges
+    #[arg(long, default_value = "scripted", value_name = "MODEL")]
+    judge: String,
+    /// Sampling temperature of a role, as ROLE=VALUE (repeat the flag)
+    #[arg(long = "temperature", value_name = "ROLE=VALUE")]
+    temperatures: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum Style {
+    FunctionCalling,
+    React,
+}
+
+impl From<Style> for AgentStyle {
+    fn from(style: Style) -> Self {
+        match style {
+            Style::FunctionCalling => Self::FunctionCalling,
+            Style::React => Self::React,
+        }
+    }
+}
+
+impl Bindings {
+    pub fn models(&self, problem: &mut impl FnMut(&str, String)) -> BTreeMap<Role, ModelSpec> {
+        let mut models = BTreeMap::new();
+        for (role, flag, text) in [
+            (Role::Agent, "--agent", &self.agent),
+            (Role::SimulatedUser, "--user", &self.user),
+            (Role::ToolSimulator, "--tool-simulator", &self.tool_simulator),
+            (Role::StateManager, "--state-manager", &self.state_manager),
+            (Role::Judge, "--judge", &self.judge),
+        ] {
+            match text.parse::<ModelSpec>() {
+                Ok(spec) => {
+                    models.insert(role, spec);
+                }
+                Err(e) => problem(flag, e.to_string()),
+            }
+        }
+        models
+    }
+
+    pub fn temperatures(&self, problem: &mut impl FnMut(&str, String)) -> BTreeMap<Role, f32> {
+        let mut temperatures = BTreeMap::new();
+        for text in &self.temperatures {
+            match temperature(text) {
+                Ok((role, value)) => {
+                    temperatures.insert(role, value);
+                }
+                Err(e) => problem("--temperature", e),
+            }
+        }
+        temperatures
+    }
+}
+
+fn temperature(text: &str) -> Result<(Role, f32), String> {
+    let (name, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not ROLE=VALUE, such as agent=0.9"))?;
+    let names = Role::ALL.map(Role::as_str);
+    let role = Role::ALL.into_iter().find(|role| role.as_str() == name).ok_or_else(|| {
+        format!("there is no role `{name}`{}; known: {}", did_you_mean(name, names), names.join(", "))
+    })?;
+    match value.parse::<f32>() {
+        Ok(value) if (0.0..=2.0).contains(&value) => Ok((role, value)),
+        _ => Err(format!("`{value}` is no temperature from 0 to 2")),
+    }
+}

@@ -1,0 +1,67 @@
+//! Exports: rows of fine-tuning data, in the order of the run.
+
+mod metadata;
+mod row;
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use domain::outcome::Outcome;
+use engine::{Conversation, Next};
+use sqlx::PgPool;
+
+use crate::jobs::plan::{self, RunConfig};
+use crate::library::Library;
+use crate::store::runs::Run;
+use crate::store::{conversations, events};
+
+/// What was written, and what was left out and why.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub rows: usize,
+    pub not_accepted: usize,
+    /// Conversations that would break a trainer, with the reason.
+    pub unusable: Vec<(i32, String)>,
+}
+
+/// Writes a run's rows as canonical JSONL. The file appears whole or not at all. Only accepted conversations are
+/// written, unless `all` is set.
+pub async fn write_jsonl(
+    pool: &PgPool,
+    run: &Run,
+    config: &RunConfig,
+    library: &Library,
+    out: &Path,
+    all: bool,
+) -> anyhow::Result<Written> {
+    let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file =
+        tempfile::NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
+    let mut written = Written::default();
+    let mut db = pool.acquire().await?;
+    for planned in conversations::finished(&mut db, run.id).await? {
+        let case = Arc::new(plan::case(library, config, run.seed, &planned)?);
+        let past = events::of(&mut db, planned.id).await?;
+        let conversation = Conversation::resume(case, &past)?;
+        if !all && conversation.next() != Next::Done(Outcome::Accepted) {
+            written.not_accepted += 1;
+            continue;
+        }
+        let source =
+            row::Source { run, config, library, planned: &planned, conversation: &conversation, events: &past };
+        match row::row(&source) {
+            Ok(row) => {
+                serde_json::to_writer(&mut file, &row)?;
+                file.write_all(b"\n")?;
+                written.rows += 1;
+            }
+            Err(reason) => written.unusable.push((planned.position, reason)),
+        }
+    }
+    file.flush()?;
+    let file = file.persist(out).with_context(|| format!("cannot write {}", out.display()))?;
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    Ok(written)
+}

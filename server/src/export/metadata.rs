@@ -1,0 +1,179 @@
+//! What a row says about where it comes from. Every key is always there, with one type, so that columns are stable.
+
+use std::collections::BTreeMap;
+
+use domain::event::{Event, EventKind, Usage};
+use domain::outcome::Outcome;
+use domain::role::Role;
+use domain::verdict::Check;
+use engine::{Next, scripted};
+use serde::Serialize;
+
+use super::row::Source;
+
+#[derive(Serialize)]
+pub struct Metadata {
+    id: String,
+    run_id: String,
+    created_at: String,
+    generator: &'static str,
+    playbook: Versioned,
+    scenario: Scenario,
+    persona: Persona,
+    complexity: &'static str,
+    seed: Seed,
+    models: BTreeMap<String, String>,
+    temperatures: BTreeMap<String, f64>,
+    /// Roles that were played from the script: what they say is no model output.
+    scripted_roles: Vec<String>,
+    agent_style: &'static str,
+    world: Worlds,
+    ending: &'static str,
+    user_turns: u32,
+    tool_calls: usize,
+    accepted: bool,
+    judge: Judge,
+    scores: BTreeMap<String, u8>,
+    rationales: BTreeMap<String, String>,
+    overall: u8,
+    overall_rationale: String,
+    weighted_mean: f64,
+    goal_achieved: bool,
+    verifier: Verifier,
+    usage: BTreeMap<String, Usage>,
+}
+
+#[derive(Serialize)]
+struct Versioned {
+    name: String,
+    version: String,
+}
+
+#[derive(Serialize)]
+struct Scenario {
+    id: String,
+    version: String,
+    family: String,
+    intent: String,
+    tags: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Persona {
+    profile: String,
+    demographics: BTreeMap<String, String>,
+    traits: BTreeMap<String, f64>,
+    emotions: BTreeMap<String, f64>,
+}
+
+#[derive(Serialize)]
+struct Seed {
+    run: i64,
+    repeat: i32,
+}
+
+#[derive(Serialize)]
+struct Worlds {
+    initial: String,
+    #[serde(rename = "final")]
+    end: String,
+    version: u32,
+}
+
+#[derive(Serialize)]
+struct Judge {
+    name: String,
+    version: String,
+}
+
+#[derive(Serialize)]
+struct Verifier {
+    passed: bool,
+    items: Vec<Check>,
+}
+
+pub fn metadata(source: &Source<'_>) -> Metadata {
+    let case = source.conversation.case();
+    let state = source.conversation.state();
+    let verdict = state.verdict.as_ref();
+    let files = &source.library.files;
+    let roles = |f: &dyn Fn(Role) -> f64| Role::ALL.into_iter().map(|r| (r.to_string(), f(r))).collect();
+    let scripted = source.config.models.iter().filter(|(_, model)| model.to_string() == scripted::NAME);
+    Metadata {
+        id: source.planned.id.to_string(),
+        run_id: source.run.id.to_string(),
+        created_at: source.run.created_at.to_rfc3339(),
+        generator: concat!("groundstate ", env!("CARGO_PKG_VERSION")),
+        playbook: Versioned {
+            name: case.playbook.spec.name.clone(),
+            version: files.version(&format!("playbooks/{}", case.playbook.spec.name)),
+        },
+        scenario: Scenario {
+            id: case.scenario.id.clone(),
+            version: source.library.scenario_version(&case.scenario),
+            family: case.scenario.family().to_owned(),
+            intent: case.scenario.intent.clone(),
+            tags: case.scenario.tags.clone(),
+        },
+        persona: Persona {
+            profile: case.persona.profile.clone(),
+            demographics: case.persona.demographics.clone(),
+            traits: case.persona.traits.clone(),
+            emotions: case.persona.emotions.clone(),
+        },
+        complexity: case.complexity.as_str(),
+        seed: Seed { run: source.run.seed, repeat: source.planned.repeat },
+        models: source.config.model_names(),
+        temperatures: roles(&|role| (f64::from(source.config.temperature(role)) * 1000.0).round() / 1000.0),
+        scripted_roles: scripted.map(|(role, _)| role.to_string()).collect(),
+        agent_style: match case.agent_style {
+            domain::playbook::AgentStyle::FunctionCalling => "function_calling",
+            domain::playbook::AgentStyle::React => "react",
+        },
+        world: Worlds { initial: case.world.hash(), end: state.world_hash.clone(), version: state.world.version() },
+        ending: state.ending.as_ref().map_or("unfinished", domain::outcome::Ending::as_str),
+        user_turns: state.user_turns,
+        tool_calls: state.calls.len(),
+        accepted: source.conversation.next() == Next::Done(Outcome::Accepted),
+        judge: Judge {
+            name: case.judge.spec.name.clone(),
+            version: files.version(&format!("judges/{}", case.judge.spec.name)),
+        },
+        scores: verdict.iter().flat_map(|v| v.scores.iter().map(|s| (s.criterion.clone(), s.score))).collect(),
+        rationales: verdict
+            .iter()
+            .flat_map(|v| v.scores.iter().map(|s| (s.criterion.clone(), s.rationale.clone())))
+            .collect(),
+        overall: verdict.map_or(0, |v| v.overall),
+        overall_rationale: verdict.map(|v| v.rationale.clone()).unwrap_or_default(),
+        weighted_mean: verdict.map_or(0.0, |v| v.weighted_mean),
+        goal_achieved: verdict.is_some_and(|v| v.goal_achieved),
+        verifier: Verifier {
+            passed: state.verification.as_ref().is_some_and(domain::verdict::Verification::passed),
+            items: state.verification.as_ref().map(|v| v.items.clone()).unwrap_or_default(),
+        },
+        usage: usage(source.events),
+    }
+}
+
+/// Tokens by role, refused attempts included: they were paid for.
+fn usage(events: &[Event]) -> BTreeMap<String, Usage> {
+    let mut sums: BTreeMap<String, Usage> = Role::ALL.into_iter().map(|r| (r.to_string(), Usage::default())).collect();
+    for event in events {
+        let (role, usage) = match &event.kind {
+            EventKind::UserSpoke { usage, .. } => (Role::SimulatedUser, usage),
+            EventKind::AgentSpoke { usage, .. } => (Role::Agent, usage),
+            EventKind::ToolSimulated { usage, .. } => (Role::ToolSimulator, usage),
+            EventKind::Judged { usage, .. } => (Role::Judge, usage),
+            EventKind::Refused { role, usage, .. } => (*role, usage),
+            EventKind::ToolAnswered { usage, patch, .. } => {
+                (if patch.is_empty() { Role::ToolSimulator } else { Role::StateManager }, usage)
+            }
+            _ => continue,
+        };
+        let sum = sums.entry(role.to_string()).or_default();
+        sum.prompt_tokens += usage.prompt_tokens;
+        sum.completion_tokens += usage.completion_tokens;
+    }
+    sums
+}

@@ -1,0 +1,27 @@
+//! The HTTP side: the API under /api/v1, the web app everywhere else. All routes stand here.
+
+mod assets;
+mod conversations;
+mod error;
+mod runs;
+
+use axum::Router;
+use axum::routing::{any, get};
+use sqlx::PgPool;
+use tower_http::trace::TraceLayer;
+
+pub fn router(pool: PgPool) -> Router {
+    let api = Router::new()
+        .route("/runs/latest", get(runs::latest))
+        .route("/runs/{id}", get(runs::show))
+        .route("/runs/{id}/conversations", get(conversations::list))
+        .route("/conversations/{id}", get(conversations::show))
+        .fallback(any(error::no_such_route));
+    Router::new()
+        .nest("/api/v1", api)
+        .route("/api/{*rest}", any(error::no_such_route))
+        .route("/healthz", get(|| async { "ok" }))
+        .fallback(assets::serve)
+        .layer(TraceLayer::new_for_http())
+        .with_state(pool)
+}

@@ -1,0 +1,83 @@
+//! The web app, embedded in the binary. It routes by itself, so unknown paths get its first page.
+
+use std::borrow::Cow;
+
+use axum::body::Body;
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+#[derive(RustEmbed)]
+#[folder = "$OUT_DIR/web"]
+struct WebApp;
+
+const INDEX: &str = "index.html";
+
+/// The fallback of the router, for every path that no route takes.
+#[expect(clippy::unused_async, reason = "axum takes async functions as handlers")]
+pub async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    let path = uri.path().trim_start_matches('/');
+    if path == "api" || path.starts_with("api/") {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    if !matches!(method, Method::GET | Method::HEAD) {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    if let Some(file) = WebApp::get(path) {
+        return respond(path, file, &headers);
+    }
+    match WebApp::get(INDEX) {
+        Some(index) if wants_page(path, &headers) => respond(INDEX, index, &headers),
+        _ => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// A script or picture that is missing must not be answered with a page.
+fn wants_page(path: &str, headers: &HeaderMap) -> bool {
+    let accepts_html = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    accepts_html.map_or_else(|| !path.contains('.'), |accept| accept.contains("text/html") || accept == "*/*")
+}
+
+fn respond(path: &str, file: EmbeddedFile, headers: &HeaderMap) -> Response {
+    let etag = etag_of(file.metadata.sha256_hash());
+    let common = [(ETAG, etag.clone()), (CACHE_CONTROL, cache_control(path).to_owned())];
+    let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    if known.is_some_and(|known| known.split(',').any(|one| one.trim().trim_start_matches("W/") == etag)) {
+        return (StatusCode::NOT_MODIFIED, common).into_response();
+    }
+    let body = match file.data {
+        Cow::Borrowed(bytes) => Body::from(bytes),
+        Cow::Owned(bytes) => Body::from(bytes),
+    };
+    (common, [(CONTENT_TYPE, content_type(path, file.metadata.mimetype()))], body).into_response()
+}
+
+fn content_type(path: &str, guessed: &str) -> String {
+    match path.rsplit_once('.') {
+        // Browsers compile WebAssembly while it streams in only under this type.
+        Some((_, "wasm")) => "application/wasm".to_owned(),
+        Some((_, "html" | "css" | "js" | "txt" | "svg")) => format!("{guessed}; charset=utf-8"),
+        _ => guessed.to_owned(),
+    }
+}
+
+/// `cargo xtask web` puts a hash into the names of files that the first page loads: those never change.
+fn cache_control(path: &str) -> &'static str {
+    if has_hashed_name(path) { "public, max-age=31536000, immutable" } else { "no-cache" }
+}
+
+fn has_hashed_name(path: &str) -> bool {
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let hash = stem.rsplit_once('-').map_or("", |(_, hash)| hash);
+    hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Half of the hash is more than enough to tell versions of a file apart.
+fn etag_of(hash: [u8; 32]) -> String {
+    let (half, _) = hash.split_at(16);
+    half.iter().fold(String::from("\""), |etag, byte| etag + &format!("{byte:02x}")) + "\""
+}
+
+#[cfg(test)]
+mod tests;

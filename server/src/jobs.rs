@@ -1,0 +1,5 @@
+//! Playing: what a run plans, and how one conversation of it is played.
+
+pub mod plan;
+pub mod play;
+pub mod run;

@@ -1,0 +1,93 @@
+//! What a run will play. Everything derives from the run's seed, so a plan is the same wherever it is made.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use domain::persona::{Complexity, Profile};
+use domain::playbook::AgentStyle;
+use domain::role::Role;
+use domain::scenario::Scenario;
+use engine::{Case, Seed, World};
+use llm::ModelSpec;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use crate::clock;
+use crate::library::Library;
+use crate::store::conversations::Planned;
+
+/// What a run keeps besides its documents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunConfig {
+    pub models: BTreeMap<Role, ModelSpec>,
+    /// Only those that differ from the role's default.
+    #[serde(default)]
+    pub temperatures: BTreeMap<Role, f32>,
+    pub agent_style: AgentStyle,
+    /// Where accepted rows are written.
+    pub out: String,
+}
+
+impl RunConfig {
+    pub fn temperature(&self, role: Role) -> f32 {
+        self.temperatures.get(&role).copied().unwrap_or_else(|| role.default_temperature())
+    }
+
+    /// Role -> model, in words.
+    pub fn model_names(&self) -> BTreeMap<String, String> {
+        self.models.iter().map(|(role, model)| (role.to_string(), model.to_string())).collect()
+    }
+}
+
+/// Plans `n` conversations: the scenarios in turn, each time with a newly drawn user.
+pub fn plan(library: &Library, scenarios: &[Arc<Scenario>], n: usize, seed: i64) -> anyhow::Result<Vec<Planned>> {
+    let mut planned = Vec::with_capacity(n);
+    for position in 0..n {
+        let scenario = scenarios.get(position % scenarios.len().max(1)).context("there is no scenario to play")?;
+        let repeat = u32::try_from(position / scenarios.len())?;
+        let own = Seed::new(seed, &scenario.id, repeat);
+        let profiles: Vec<&Profile> = library
+            .profiles
+            .values()
+            .filter(|p| scenario.personas.is_empty() || scenario.personas.contains(&p.name))
+            .collect();
+        let persona = profiles[own.rng("profile").random_range(0..profiles.len())];
+        planned.push(Planned {
+            id: clock::id(),
+            position: i32::try_from(position)?,
+            scenario: scenario.id.clone(),
+            repeat: i32::try_from(repeat)?,
+            persona: persona.name.clone(),
+            complexity: library.personas.draw_complexity(&mut own.rng("complexity")).to_string(),
+        });
+    }
+    Ok(planned)
+}
+
+/// The case behind a planned conversation.
+pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned) -> anyhow::Result<Case> {
+    let scenario = library.scenario(&planned.scenario).map_err(|e| anyhow!(e))?;
+    let playbook = library.playbook(&scenario.playbook).map_err(|e| anyhow!(e))?;
+    let judge = library.judge_of(playbook).map_err(|e| anyhow!(e))?;
+    let profile = library.profiles.get(&planned.persona).context("the persona profile is not in the run's library")?;
+    let complexity = Complexity::ALL
+        .into_iter()
+        .find(|c| c.as_str() == planned.complexity)
+        .with_context(|| format!("`{}` is no complexity", planned.complexity))?;
+    let own = Seed::new(seed, &scenario.id, u32::try_from(planned.repeat)?);
+    let persona = library.personas.draw(profile, &scenario.intent, &mut own.rng("persona"));
+    let tier = library.personas.complexity.get(&complexity);
+    Ok(Case {
+        world: World::new(&playbook.initial_world(&scenario.system_facts)),
+        playbook: Arc::clone(playbook),
+        scenario: Arc::clone(scenario),
+        judge: Arc::clone(judge),
+        guidance: library.personas.guidance(&persona),
+        persona,
+        complexity,
+        complexity_guidance: tier.map(|t| t.guidance.clone()).unwrap_or_default(),
+        agent_style: config.agent_style,
+        seed: own,
+    })
+}

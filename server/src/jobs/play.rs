@@ -1,0 +1,88 @@
+//! One conversation, from wherever it stands to its end. Each step is committed before the next begins.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::Context;
+use domain::event::{Event, EventKind};
+use domain::outcome::Outcome;
+use domain::role::Role;
+use engine::{Ask, Conversation, Next};
+use llm::ChatModel;
+use sqlx::PgPool;
+use tracing::{debug, warn};
+
+use super::plan::{self, RunConfig};
+use crate::clock;
+use crate::library::Library;
+use crate::store::conversations::Planned;
+use crate::store::runs::Run;
+use crate::store::{conversations, events, verdicts};
+
+pub struct Player {
+    pub pool: PgPool,
+    pub library: Arc<Library>,
+    pub run: Run,
+    pub config: RunConfig,
+    pub models: BTreeMap<Role, Arc<dyn ChatModel>>,
+}
+
+impl Player {
+    /// Plays one conversation to its end.
+    ///
+    /// # Errors
+    /// The database fails, or what it holds is no conversation of this run. Failing models are no errors: they are the
+    /// conversation's outcome.
+    pub async fn play(&self, planned: &Planned) -> anyhow::Result<Outcome> {
+        let case = Arc::new(plan::case(&self.library, &self.config, self.run.seed, planned)?);
+        let past = events::of(&mut *self.pool.acquire().await?, planned.id).await?;
+        let mut conversation = Conversation::resume(case, &past)?;
+        loop {
+            let step = match conversation.next() {
+                Next::Done(outcome) => return Ok(outcome),
+                Next::Act => conversation.act(),
+                Next::Ask(ask) => self.ask(*ask, &mut conversation).await?,
+            };
+            debug!(conversation = %planned.id, events = step.len(), "committing");
+            self.commit(planned, &step).await?;
+        }
+    }
+
+    async fn ask(&self, mut ask: Ask, conversation: &mut Conversation) -> anyhow::Result<Vec<Event>> {
+        let model = self.models.get(&ask.role).with_context(|| format!("no model plays {}", ask.role))?;
+        ask.temperature = self.config.temperature(ask.role);
+        Ok(match model.complete(&ask, conversation).await {
+            Ok(reply) => conversation.hear(reply),
+            Err(error) => {
+                warn!(role = %ask.role, %error, "a model call was lost");
+                conversation.lose(&error.to_string())
+            }
+        })
+    }
+
+    /// Events, and what they settle, in one transaction.
+    async fn commit(&self, planned: &Planned, step: &[Event]) -> anyhow::Result<()> {
+        let now = clock::now();
+        let mut tx = self.pool.begin().await?;
+        events::append(&mut tx, planned.id, step, now).await?;
+        for event in step {
+            match &event.kind {
+                EventKind::Judged { verdict, .. } => {
+                    let version = self.library.files.version(&format!("judges/{}", verdict.judge));
+                    let model = self.config.models.get(&Role::Judge).map(ToString::to_string).unwrap_or_default();
+                    let new = verdicts::NewVerdict {
+                        conversation: planned.id,
+                        judge_version: &version,
+                        model: &model,
+                        verdict,
+                    };
+                    verdicts::insert(&mut tx, &new, now).await?;
+                }
+                EventKind::Finished { outcome } => conversations::finish(&mut tx, planned.id, outcome, now).await?,
+                _ => {}
+            }
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! A run: created whole, played side by side, continued after any stop.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use domain::outcome::Outcome;
+use domain::role::Role;
+use futures::{StreamExt, TryStreamExt, stream};
+use llm::{ChatModel, Endpoint, EndpointOptions, ModelSpec, Scripted};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::plan::RunConfig;
+use super::play::Player;
+use crate::clock;
+use crate::library::{Files, Library};
+use crate::store::conversations::{self, Planned};
+use crate::store::runs::{self, Run};
+
+/// Stores a run with all its conversations, or nothing.
+pub async fn create(
+    pool: &PgPool,
+    library: &Library,
+    config: &RunConfig,
+    playbook: &str,
+    seed: i64,
+    planned: &[Planned],
+) -> anyhow::Result<Run> {
+    let now = clock::now();
+    let run = Run {
+        id: clock::id(),
+        library: library.files.hash(),
+        playbook: playbook.to_owned(),
+        seed,
+        config: serde_json::to_value(config)?,
+        planned: i32::try_from(planned.len())?,
+        created_at: now,
+    };
+    let mut tx = pool.begin().await?;
+    runs::insert_library(&mut tx, &run.library, &serde_json::to_value(&library.files)?, now).await?;
+    runs::insert(&mut tx, &run).await?;
+    conversations::insert_all(&mut tx, run.id, planned).await?;
+    tx.commit().await?;
+    Ok(run)
+}
+
+/// A stored run with the documents it was started with.
+pub async fn load(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig, Library)> {
+    let mut db = pool.acquire().await?;
+    let run = runs::get(&mut db, id).await?.with_context(|| format!("there is no run {id}"))?;
+    let config = serde_json::from_value(run.config.clone()).context("the run's configuration cannot be read")?;
+    let files: Files = serde_json::from_value(runs::library(&mut db, &run.library).await?)?;
+    let library = Library::assemble(files).map_err(|problems| {
+        let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        anyhow!("this version of Groundstate does not accept the run's documents:\n{}", list.join("\n"))
+    })?;
+    Ok((run, config, library))
+}
+
+/// What plays each role. Roles that name the same model share one client.
+pub fn models(config: &RunConfig, options: &EndpointOptions) -> anyhow::Result<BTreeMap<Role, Arc<dyn ChatModel>>> {
+    let mut clients: BTreeMap<String, Arc<dyn ChatModel>> = BTreeMap::new();
+    let mut models = BTreeMap::new();
+    for (role, spec) in &config.models {
+        let client = match clients.get(&spec.to_string()) {
+            Some(client) => Arc::clone(client),
+            None => match spec {
+                ModelSpec::Scripted => Arc::new(Scripted) as Arc<dyn ChatModel>,
+                ModelSpec::Endpoint(endpoint) => Arc::new(Endpoint::new(endpoint.clone(), options.clone())?),
+            },
+        };
+        clients.insert(spec.to_string(), Arc::clone(&client));
+        models.insert(*role, client);
+    }
+    Ok(models)
+}
+
+/// Plays what is left, so many at a time, and tells of each that ends. Dropping the future stops cleanly: every
+/// committed event stays, and the rest is played when the run is continued.
+pub async fn play_all(player: &Player, concurrency: usize, mut ended: impl FnMut(&Outcome)) -> anyhow::Result<()> {
+    let left = conversations::unfinished(&mut *player.pool.acquire().await?, player.run.id).await?;
+    let mut playing = stream::iter(left.iter().map(|planned| player.play(planned))).buffer_unordered(concurrency);
+    while let Some(outcome) = playing.try_next().await? {
+        ended(&outcome);
+    }
+    Ok(())
+}

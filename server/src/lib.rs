@@ -1,0 +1,10 @@
+//! The program `groundstate`.
+
+pub mod clock;
+pub mod commands;
+pub mod export;
+pub mod http;
+pub mod jobs;
+pub mod library;
+pub mod postgres;
+pub mod store;

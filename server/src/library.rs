@@ -1,0 +1,131 @@
+//! A project's documents: read from its folders, checked together, ready to play.
+
+pub mod files;
+mod scenarios;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::document;
+use domain::persona::{PersonaModel, Profile};
+use domain::problem::{Problem, did_you_mean};
+use domain::scenario::Scenario;
+use engine::playbook::{Sources, compile};
+use engine::{Judge, Playbook};
+
+pub use files::Files;
+
+/// Everything that conversations are played from. A run keeps the files, so that it can be continued and explained
+/// when the folders have long changed.
+pub struct Library {
+    pub playbooks: BTreeMap<String, Arc<Playbook>>,
+    pub judges: BTreeMap<String, Arc<Judge>>,
+    pub personas: PersonaModel,
+    pub profiles: BTreeMap<String, Profile>,
+    /// By id.
+    pub scenarios: BTreeMap<String, Arc<Scenario>>,
+    scenario_paths: BTreeMap<String, String>,
+    pub files: Files,
+}
+
+impl Library {
+    /// # Errors
+    /// Every problem of every document.
+    pub fn assemble(files: Files) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let playbooks =
+            folders(&files, "playbooks", &mut problems, |folder, own| compile(&Sources { folder, files: own }));
+        let judges = folders(&files, "judges", &mut problems, Judge::compile);
+        let personas = personas(&files, &mut problems);
+        let profiles = profiles(&files, &mut problems);
+        let (scenarios, scenario_paths) = scenarios::read(&files, &playbooks, &judges, &profiles, &mut problems);
+        match personas {
+            Some(personas) if problems.is_empty() => {
+                Ok(Self { playbooks, judges, personas, profiles, scenarios, scenario_paths, files })
+            }
+            _ => {
+                problems.sort();
+                problems.dedup();
+                Err(problems)
+            }
+        }
+    }
+
+    /// # Errors
+    /// The name is unknown: says which one was likely meant.
+    pub fn playbook(&self, name: &str) -> Result<&Arc<Playbook>, String> {
+        self.playbooks.get(name).ok_or_else(|| unknown("playbook", name, self.playbooks.keys()))
+    }
+
+    pub fn judge_of(&self, playbook: &Playbook) -> Result<&Arc<Judge>, String> {
+        let name = &playbook.spec.judge;
+        self.judges.get(name).ok_or_else(|| unknown("judge", name, self.judges.keys()))
+    }
+
+    pub fn scenario(&self, id: &str) -> Result<&Arc<Scenario>, String> {
+        self.scenarios.get(id).ok_or_else(|| unknown("scenario", id, self.scenarios.keys()))
+    }
+
+    /// The version of a scenario: a hash of its file.
+    pub fn scenario_version(&self, scenario: &Scenario) -> String {
+        self.scenario_paths.get(&scenario.id).map(|path| self.files.version(path)).unwrap_or_default()
+    }
+
+    pub fn scenarios_of<'a>(&'a self, playbook: &'a str) -> impl Iterator<Item = &'a Arc<Scenario>> {
+        self.scenarios.values().filter(move |s| s.playbook == playbook)
+    }
+}
+
+pub fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a String> + Clone) -> String {
+    let hint = did_you_mean(name, known.clone().map(String::as_str));
+    let list: Vec<&str> = known.map(String::as_str).collect();
+    format!(
+        "there is no {kind} `{name}`{hint}; known: {}",
+        if list.is_empty() { "none".into() } else { list.join(", ") }
+    )
+}
+
+/// Compiles each folder under `root`; a document must be named like its folder.
+fn folders<T>(
+    files: &Files,
+    root: &str,
+    problems: &mut Vec<Problem>,
+    compile: impl Fn(&str, &BTreeMap<String, String>) -> Result<T, Vec<Problem>>,
+) -> BTreeMap<String, Arc<T>> {
+    let mut found = BTreeMap::new();
+    for name in files.folders(root) {
+        let folder = format!("{root}/{name}");
+        match compile(&folder, &files.within(&folder)) {
+            Ok(compiled) => {
+                found.insert(name, Arc::new(compiled));
+            }
+            Err(own) => problems.extend(own),
+        }
+    }
+    found
+}
+
+fn personas(files: &Files, problems: &mut Vec<Problem>) -> Option<PersonaModel> {
+    const FILE: &str = "personas/model.yaml";
+    let Some(text) = files.get(FILE) else {
+        problems.push(Problem::new(FILE, 0, "", "the file is missing"));
+        return None;
+    };
+    document::parse(FILE, text).map_err(|own| problems.extend(own)).ok()
+}
+
+fn profiles(files: &Files, problems: &mut Vec<Problem>) -> BTreeMap<String, Profile> {
+    let mut profiles = BTreeMap::new();
+    for (path, text) in files.under("personas/profiles") {
+        match document::parse::<Profile>(path, text) {
+            Ok(profile) => {
+                profiles.insert(profile.name.clone(), profile);
+            }
+            Err(own) => problems.extend(own),
+        }
+    }
+    if profiles.is_empty() && problems.is_empty() {
+        problems.push(Problem::new("personas/profiles", 0, "", "holds no profile"));
+    }
+    profiles
+}

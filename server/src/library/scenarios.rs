@@ -1,0 +1,65 @@
+//! Scenarios: read, tied to their playbooks, and proved.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::document;
+use domain::persona::Profile;
+use domain::problem::{Problem, did_you_mean};
+use domain::scenario::Scenario;
+use engine::{Judge, Playbook, validate};
+
+use super::{Files, unknown};
+
+pub fn read(
+    files: &Files,
+    playbooks: &BTreeMap<String, Arc<Playbook>>,
+    judges: &BTreeMap<String, Arc<Judge>>,
+    profiles: &BTreeMap<String, Profile>,
+    problems: &mut Vec<Problem>,
+) -> (BTreeMap<String, Arc<Scenario>>, BTreeMap<String, String>) {
+    let mut paths = BTreeMap::new();
+    let mut scenarios: BTreeMap<String, Arc<Scenario>> = BTreeMap::new();
+    for (path, text) in files.under("scenarios") {
+        let (scenario, located) = match document::located::<Scenario>(path, text) {
+            Ok((scenario, located)) => (Arc::new(scenario), located),
+            Err(own) => {
+                problems.extend(own);
+                continue;
+            }
+        };
+        if scenarios.contains_key(&scenario.id) {
+            problems.push(located.problem("/id", format!("another scenario is already named `{}`", scenario.id)));
+        }
+        for (i, profile) in scenario.personas.iter().enumerate().filter(|(_, p)| !profiles.contains_key(*p)) {
+            let hint = did_you_mean(profile, profiles.keys().map(String::as_str));
+            problems.push(
+                located.problem(&format!("/personas/{i}"), format!("there is no persona profile `{profile}`{hint}")),
+            );
+        }
+        // A playbook with problems of its own has been reported; its scenarios wait.
+        let broken = files.get(&format!("playbooks/{}/playbook.yaml", scenario.playbook)).is_some();
+        match playbooks.get(&scenario.playbook) {
+            None if broken => {}
+            None => {
+                problems.push(located.problem("/playbook", unknown("playbook", &scenario.playbook, playbooks.keys())))
+            }
+            Some(playbook) => match judges.get(&playbook.spec.judge) {
+                Some(judge) => problems.extend(
+                    validate::scenario(playbook, judge, &scenario)
+                        .into_iter()
+                        .map(|(at, message)| located.problem(&at, message)),
+                ),
+                None => problems.push(Problem::new(
+                    format!("playbooks/{}/playbook.yaml", scenario.playbook),
+                    0,
+                    "judge",
+                    unknown("judge", &playbook.spec.judge, judges.keys()),
+                )),
+            },
+        }
+        paths.insert(scenario.id.clone(), path.clone());
+        scenarios.insert(scenario.id.clone(), scenario);
+    }
+    (scenarios, paths)
+}

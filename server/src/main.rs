@@ -1,0 +1,35 @@
+use std::process::ExitCode;
+
+use clap::Parser;
+use server::commands::{db, export, generate, serve, validate};
+use tracing_subscriber::EnvFilter;
+
+/// Makes fine-tuning data for agents that call tools
+#[derive(Parser)]
+#[command(name = "groundstate", version)]
+enum Cli {
+    /// Play conversations and write the accepted ones as rows
+    Generate(Box<generate::Generate>),
+    /// Serve the API and the web app
+    Serve(serve::Serve),
+    /// Check all documents of a project and prove its scenarios solvable
+    Validate(validate::Validate),
+    /// Write the rows of a run that was played
+    Export(export::Export),
+    /// The private PostgreSQL
+    #[command(subcommand)]
+    Db(db::DbCommand),
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match Cli::parse() {
+        Cli::Generate(args) => generate::run(*args).await,
+        Cli::Serve(args) => serve::run(args).await,
+        Cli::Validate(args) => validate::run(&args),
+        Cli::Export(args) => export::run(args).await,
+        Cli::Db(command) => db::run(command).await,
+    }
+}

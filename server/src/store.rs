@@ -1,0 +1,38 @@
+//! Everything that talks to PostgreSQL. Plain functions over a connection; rows go in as they are given.
+
+pub mod conversations;
+pub mod events;
+pub mod runs;
+pub mod verdicts;
+
+use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
+
+static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
+
+/// Connects and brings the schema up to date.
+pub async fn open(url: &str) -> anyhow::Result<PgPool> {
+    let pool = PgPoolOptions::new().max_connections(16).connect(url).await?;
+    MIGRATIONS.run(&pool).await?;
+    Ok(pool)
+}
+
+/// A row that breaks a rule of the domain: somebody else wrote it.
+#[derive(Debug, thiserror::Error)]
+#[error("table {table}, column {column}, row {row}: {reason}")]
+pub struct BadRow {
+    pub table: &'static str,
+    pub column: &'static str,
+    pub row: String,
+    pub reason: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+    #[error(transparent)]
+    BadRow(#[from] BadRow),
+}
+
+pub type Result<T> = std::result::Result<T, StoreError>;

@@ -1,0 +1,163 @@
+//! Conversations: planned with their run, finished once.
+
+use chrono::{DateTime, Utc};
+use domain::api::ConversationSummary;
+use domain::outcome::{Blame, Outcome};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::{BadRow, Result};
+
+/// A conversation as it is planned.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    pub id: Uuid,
+    pub position: i32,
+    pub scenario: String,
+    pub repeat: i32,
+    pub persona: String,
+    pub complexity: String,
+}
+
+/// Inserts all conversations of a run with one statement.
+pub async fn insert_all(db: &mut PgConnection, run: Uuid, planned: &[Planned]) -> Result<()> {
+    fn column<T>(planned: &[Planned], field: impl Fn(&Planned) -> T) -> Vec<T> {
+        planned.iter().map(field).collect()
+    }
+    sqlx::query!(
+        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity)
+         SELECT id, $1, position, scenario, repeat, persona, complexity
+         FROM unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[])
+              AS planned (id, position, scenario, repeat, persona, complexity)",
+        run,
+        &column(planned, |p| p.id),
+        &column(planned, |p| p.position),
+        &column(planned, |p| p.scenario.clone()),
+        &column(planned, |p| p.repeat),
+        &column(planned, |p| p.persona.clone()),
+        &column(planned, |p| p.complexity.clone())
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// What is left to play, in order.
+pub async fn unfinished(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
+    let left = sqlx::query_as!(
+        Planned,
+        "SELECT id, position, scenario, repeat, persona, complexity FROM conversations
+         WHERE run_id = $1 AND outcome IS NULL ORDER BY position",
+        run
+    );
+    Ok(left.fetch_all(db).await?)
+}
+
+/// What has ended, in order.
+pub async fn finished(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
+    let ended = sqlx::query_as!(
+        Planned,
+        "SELECT id, position, scenario, repeat, persona, complexity FROM conversations
+         WHERE run_id = $1 AND outcome IS NOT NULL ORDER BY position",
+        run
+    );
+    Ok(ended.fetch_all(db).await?)
+}
+
+pub async fn finish(db: &mut PgConnection, id: Uuid, outcome: &Outcome, now: DateTime<Utc>) -> Result<()> {
+    let (name, blame, reason) = match outcome {
+        Outcome::Accepted => ("accepted", None, None),
+        Outcome::Failed { blame, reason } => ("failed", Some(blame.as_str()), Some(reason.as_str())),
+    };
+    sqlx::query!(
+        "UPDATE conversations SET outcome = $2, blame = $3, reason = $4, finished_at = $5
+         WHERE id = $1 AND outcome IS NULL",
+        id,
+        name,
+        blame,
+        reason,
+        now
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// One page of a run, after a position.
+pub async fn page(db: &mut PgConnection, run: Uuid, after: i32, limit: i64) -> Result<Vec<ConversationSummary>> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"SELECT c.id, c.run_id, c.position, c.scenario, c.persona, c.complexity, c.outcome, c.blame, c.reason,
+                  v.overall AS "overall?",
+                  (SELECT count(*) FROM events WHERE conversation_id = c.id) AS "events!"
+           FROM conversations c LEFT JOIN LATERAL
+               (SELECT overall FROM verdicts WHERE conversation_id = c.id ORDER BY created_at LIMIT 1) v ON true
+           WHERE c.run_id = $1 AND c.position > $2 ORDER BY c.position LIMIT $3"#,
+        run,
+        after,
+        limit
+    )
+    .fetch_all(db)
+    .await?;
+    rows.into_iter().map(|row| row.summary()).collect()
+}
+
+/// A conversation and the run it belongs to.
+pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, ConversationSummary)>> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"SELECT c.id, c.run_id, c.position, c.scenario, c.persona, c.complexity, c.outcome, c.blame, c.reason,
+                  v.overall AS "overall?",
+                  (SELECT count(*) FROM events WHERE conversation_id = c.id) AS "events!"
+           FROM conversations c LEFT JOIN LATERAL
+               (SELECT overall FROM verdicts WHERE conversation_id = c.id ORDER BY created_at LIMIT 1) v ON true
+           WHERE c.id = $1"#,
+        id
+    )
+    .fetch_optional(db)
+    .await?;
+    row.map(|row| Ok((row.run_id, row.summary()?))).transpose()
+}
+
+struct Row {
+    id: Uuid,
+    run_id: Uuid,
+    position: i32,
+    scenario: String,
+    persona: String,
+    complexity: String,
+    outcome: Option<String>,
+    blame: Option<String>,
+    reason: Option<String>,
+    overall: Option<i16>,
+    events: i64,
+}
+
+impl Row {
+    fn summary(self) -> Result<ConversationSummary> {
+        let outcome = match self.outcome.as_deref() {
+            None => None,
+            Some("accepted") => Some(Outcome::Accepted),
+            Some(_) => {
+                let name = self.blame.clone().unwrap_or_default();
+                let blame = Blame::ALL.into_iter().find(|b| b.as_str() == name).ok_or_else(|| BadRow {
+                    table: "conversations",
+                    column: "blame",
+                    row: self.id.to_string(),
+                    reason: format!("`{name}` is nobody"),
+                })?;
+                Some(Outcome::Failed { blame, reason: self.reason.clone().unwrap_or_default() })
+            }
+        };
+        Ok(ConversationSummary {
+            id: self.id.to_string(),
+            position: self.position,
+            scenario: self.scenario,
+            persona: self.persona,
+            complexity: self.complexity,
+            outcome,
+            overall: self.overall,
+            events: self.events,
+        })
+    }
+}

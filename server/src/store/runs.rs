@@ -1,0 +1,99 @@
+//! Runs and the documents they were started with.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use domain::api::RunSummary;
+use serde_json::Value;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::Result;
+
+pub struct Run {
+    pub id: Uuid,
+    pub library: String,
+    pub playbook: String,
+    pub seed: i64,
+    pub config: Value,
+    pub planned: i32,
+    pub created_at: DateTime<Utc>,
+}
+
+pub async fn insert_library(db: &mut PgConnection, hash: &str, files: &Value, now: DateTime<Utc>) -> Result<()> {
+    sqlx::query!(
+        "INSERT INTO libraries (hash, files, created_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING",
+        hash,
+        files,
+        now
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+pub async fn library(db: &mut PgConnection, hash: &str) -> Result<Value> {
+    Ok(sqlx::query_scalar!("SELECT files FROM libraries WHERE hash = $1", hash).fetch_one(db).await?)
+}
+
+pub async fn insert(db: &mut PgConnection, run: &Run) -> Result<()> {
+    sqlx::query!(
+        "INSERT INTO runs (id, library, playbook, seed, config, planned, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        run.id,
+        run.library,
+        run.playbook,
+        run.seed,
+        run.config,
+        run.planned,
+        run.created_at
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
+    let run = sqlx::query_as!(
+        Run,
+        "SELECT id, library, playbook, seed, config, planned, created_at FROM runs WHERE id = $1",
+        id
+    );
+    Ok(run.fetch_optional(db).await?)
+}
+
+/// The newest run.
+pub async fn latest(db: &mut PgConnection) -> Result<Option<Uuid>> {
+    let id = sqlx::query_scalar!("SELECT id FROM runs ORDER BY created_at DESC, id DESC LIMIT 1");
+    Ok(id.fetch_optional(db).await?)
+}
+
+/// The newest run that has something left to play.
+pub async fn latest_unfinished(db: &mut PgConnection) -> Result<Option<Uuid>> {
+    let id = sqlx::query_scalar!(
+        "SELECT id FROM runs WHERE EXISTS (SELECT FROM conversations WHERE run_id = runs.id AND outcome IS NULL)
+         ORDER BY created_at DESC, id DESC LIMIT 1"
+    );
+    Ok(id.fetch_optional(db).await?)
+}
+
+pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
+    let counts = sqlx::query!(
+        r#"SELECT outcome, blame, count(*) AS "count!" FROM conversations
+           WHERE run_id = $1 AND outcome IS NOT NULL GROUP BY outcome, blame"#,
+        run.id
+    )
+    .fetch_all(db)
+    .await?;
+    let failures: BTreeMap<String, i64> = counts.iter().filter_map(|c| Some((c.blame.clone()?, c.count))).collect();
+    let finished = counts.iter().map(|c| c.count).sum();
+    Ok(RunSummary {
+        id: run.id.to_string(),
+        playbook: run.playbook.clone(),
+        seed: run.seed,
+        created_at: run.created_at,
+        planned: run.planned.into(),
+        finished,
+        accepted: finished - failures.values().sum::<i64>(),
+        failures,
+    })
+}
