@@ -2,7 +2,7 @@
 //!
 //! [`Conversation::next`] says what is needed: a model's answer, a step the program does by itself, or nothing more.
 //! The caller brings it with [`hear`](Conversation::hear), [`lose`](Conversation::lose) or
-//! [`act`](Conversation::act) and gets events. State is the fold of the events: a conversation continues from its
+//! [`act`](Conversation::act) and gets an event: one step, one event. State is the fold of the events: a conversation continues from its
 //! events alone, wherever it stopped.
 
 mod agent;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use domain::event::{Event, EventKind, Fork, Usage};
 use domain::message::Message;
-use domain::outcome::{Blame, Outcome};
+use domain::outcome::{Blame, Ending, Outcome};
 use domain::role::Role;
 
 use crate::case::Case;
@@ -71,6 +71,9 @@ impl Conversation {
     }
 
     pub fn next(&self) -> Next {
+        if self.due().is_some() {
+            return Next::Act;
+        }
         match &self.state.phase {
             Phase::Done(outcome) => Next::Done(outcome.clone()),
             Phase::User => Next::Ask(Box::new(self.ask_user())),
@@ -78,57 +81,80 @@ impl Conversation {
             Phase::Tool => self.next_tool(),
             Phase::Write { response } => Next::Ask(Box::new(self.ask_state_manager(response))),
             Phase::Judge => self.ask_judge().map_or(Next::Act, |ask| Next::Ask(Box::new(ask))),
-            Phase::Start | Phase::Verify | Phase::Finish => Next::Act,
+            Phase::Start | Phase::End { .. } | Phase::Verify | Phase::Finish => Next::Act,
         }
     }
 
     /// Takes a model's answer to the last ask.
-    pub fn hear(&mut self, reply: ChatReply) -> Vec<Event> {
-        let kinds = match self.state.phase.clone() {
+    pub fn hear(&mut self, reply: ChatReply) -> Option<Event> {
+        let kind = match self.state.phase.clone() {
             Phase::User => self.hear_user(&reply),
             Phase::Agent => self.hear_agent(reply),
-            Phase::Tool => self.hear_tool_simulator(&reply),
-            Phase::Write { response } => self.hear_state_manager(&reply, &response),
+            Phase::Tool => self.hear_tool_simulator(&reply)?,
+            Phase::Write { response } => self.hear_state_manager(&reply, &response)?,
             Phase::Judge => self.hear_judge(&reply),
-            Phase::Start | Phase::Verify | Phase::Finish | Phase::Done(_) => Vec::new(),
+            Phase::Start | Phase::End { .. } | Phase::Verify | Phase::Finish | Phase::Done(_) => return None,
         };
-        self.record(kinds)
+        self.record(kind)
     }
 
     /// The model could not answer, after all retries.
-    pub fn lose(&mut self, reason: &str) -> Vec<Event> {
+    pub fn lose(&mut self, reason: &str) -> Option<Event> {
         if matches!(self.state.phase, Phase::Done(_)) {
-            return Vec::new();
+            return None;
         }
-        self.record(vec![failed(Blame::Infrastructure, reason)])
+        self.record(failed(Blame::Infrastructure, reason))
     }
 
     /// Does the next step that needs no model.
-    pub fn act(&mut self) -> Vec<Event> {
-        let kinds = match &self.state.phase {
-            Phase::Start => vec![EventKind::Started {
+    pub fn act(&mut self) -> Option<Event> {
+        let kind = match (self.due(), &self.state.phase) {
+            (Some(due), _) => due,
+            (None, Phase::Start) => EventKind::Started {
                 persona: self.case.persona.clone(),
                 complexity: self.case.complexity,
                 world_hash: self.state.world_hash.clone(),
-            }],
-            Phase::Tool => self.answer_by_program(),
-            Phase::Verify => vec![self.verify()],
-            Phase::Judge => vec![failed(Blame::Judge, &self.ask_judge().err().unwrap_or_default())],
-            Phase::Finish => vec![self.finish()],
-            _ => Vec::new(),
+            },
+            (None, Phase::Tool) => self.answer_by_program()?,
+            (None, Phase::Verify) => self.verify(),
+            (None, Phase::Judge) => failed(Blame::Judge, &self.ask_judge().err()?),
+            (None, Phase::Finish) => self.finish(),
+            _ => return None,
         };
-        self.record(kinds)
+        self.record(kind)
     }
 
-    fn record(&mut self, kinds: Vec<EventKind>) -> Vec<Event> {
-        let mut events = Vec::new();
-        for kind in kinds {
-            let event = Event { seq: self.state.next_seq, ancestry: self.ancestry(&kind), kind };
-            if self.state.apply(&event).is_ok() {
-                events.push(event);
-            }
+    /// What follows from the state alone, whatever is asked for otherwise: an end that was reached, or a place at which
+    /// too many replies were refused.
+    fn due(&self) -> Option<EventKind> {
+        let limits = self.case.limits();
+        let ended = |ending| Some(EventKind::Ended { ending });
+        if self.state.refused.len() >= limits.attempts as usize {
+            return self.give_up();
         }
-        events
+        match &self.state.phase {
+            Phase::End { ending } => ended(ending.clone()),
+            Phase::User if self.state.user_turns >= limits.user_turns => ended(Ending::TurnLimit),
+            Phase::Tool if self.state.steps > limits.agent_steps => ended(Ending::StepLimit),
+            _ => None,
+        }
+    }
+
+    fn give_up(&self) -> Option<EventKind> {
+        let (_, reason) = self.state.refused.last()?;
+        match &self.state.phase {
+            Phase::User => Some(failed(Blame::SimulatedUser, reason)),
+            Phase::Agent => Some(failed(Blame::Agent, reason)),
+            Phase::Judge => Some(failed(Blame::Judge, reason)),
+            Phase::Tool | Phase::Write { .. } => self.fall_back(),
+            _ => None,
+        }
+    }
+
+    fn record(&mut self, kind: EventKind) -> Option<Event> {
+        let event = Event { seq: self.state.next_seq, ancestry: self.ancestry(&kind), kind };
+        self.state.apply(&event).ok()?;
+        Some(event)
     }
 
     /// Answers belong to the fan-out of the turn that made the calls.
@@ -139,20 +165,6 @@ impl Conversation {
             }
             _ => Vec::new(),
         }
-    }
-
-    /// A refusal, or the end if there were too many.
-    fn refuse(&self, role: Role, reply: &ChatReply, reason: String, blame: Blame) -> Vec<EventKind> {
-        let mut kinds = vec![refused(role, reply, reason.clone())];
-        if self.last_attempt() {
-            kinds.push(failed(blame, &format!("{role}: {reason}")));
-        }
-        kinds
-    }
-
-    /// Whether one more refusal here is one too many.
-    fn last_attempt(&self) -> bool {
-        self.state.refused.len() + 1 >= self.case.limits().attempts as usize
     }
 
     /// The conversation as trainers see it, with the agent's system prompt.

@@ -13,6 +13,8 @@ pub mod react;
 pub mod reasoning;
 pub mod scripted;
 pub mod templates;
+#[cfg(test)]
+mod testing;
 pub mod tools;
 pub mod validate;
 pub mod verifier;

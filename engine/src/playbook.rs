@@ -140,3 +140,6 @@ fn faults(validator: &Validator, value: &Value) -> Vec<String> {
 fn invariant(i: usize) -> String {
     format!("invariant_{i}")
 }
+
+#[cfg(test)]
+mod tests;

@@ -188,3 +188,6 @@ pub fn play(mut conversation: Conversation) -> (Conversation, Outcome) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,39 +2,29 @@
 
 use domain::event::EventKind;
 use domain::message::ToolCall;
-use domain::outcome::{Blame, Ending};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 
-use super::Conversation;
+use super::{Conversation, refused};
 use crate::chat::ChatReply;
 use crate::{react, reasoning};
 
 impl Conversation {
-    pub(super) fn hear_agent(&self, mut reply: ChatReply) -> Vec<EventKind> {
+    pub(super) fn hear_agent(&self, mut reply: ChatReply) -> EventKind {
         let (said, thought) = reasoning::split(&reply.content, reply.reasoning.as_deref());
         let spoken = match self.case.agent_style {
             AgentStyle::FunctionCalling => Ok((said, thought, std::mem::take(&mut reply.tool_calls))),
             AgentStyle::React => read_react(&said, thought),
         };
-        let (content, reasoning, calls) = match spoken {
+        match spoken {
             Ok((content, _, calls)) if content.is_empty() && calls.is_empty() => {
-                let reason = "the reply is empty: say something or call a tool".to_owned();
-                return self.refuse(Role::Agent, &reply, reason, Blame::Agent);
+                refused(Role::Agent, &reply, "the reply is empty: say something or call a tool".to_owned())
             }
-            Ok(spoken) => spoken,
-            Err(reason) => return self.refuse(Role::Agent, &reply, reason, Blame::Agent),
-        };
-        let tool_calls = self.numbered(calls);
-        let called = !tool_calls.is_empty();
-        let mut kinds = vec![EventKind::AgentSpoke { content, reasoning, tool_calls, usage: reply.usage }];
-        let limits = self.case.limits();
-        if called && self.state.steps + 1 > limits.agent_steps {
-            kinds.push(EventKind::Ended { ending: Ending::StepLimit });
-        } else if !called && self.state.user_turns >= limits.user_turns {
-            kinds.push(EventKind::Ended { ending: Ending::TurnLimit });
+            Ok((content, reasoning, calls)) => {
+                EventKind::AgentSpoke { content, reasoning, tool_calls: self.numbered(calls), usage: reply.usage }
+            }
+            Err(reason) => refused(Role::Agent, &reply, reason),
         }
-        kinds
     }
 
     /// Endpoints repeat ids or leave them out; ours are unique in the conversation.

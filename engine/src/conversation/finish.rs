@@ -5,7 +5,7 @@ use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 
 use super::tool::json_reply;
-use super::{Conversation, failed};
+use super::{Conversation, failed, refused};
 use crate::chat::ChatReply;
 use crate::verifier;
 
@@ -14,10 +14,10 @@ impl Conversation {
         EventKind::Verified { verification: verifier::verify(&self.case, &self.state) }
     }
 
-    pub(super) fn hear_judge(&self, reply: &ChatReply) -> Vec<EventKind> {
+    pub(super) fn hear_judge(&self, reply: &ChatReply) -> EventKind {
         match json_reply(&reply.content).and_then(|value| self.case.judge.read(&value)) {
-            Ok(verdict) => vec![EventKind::Judged { verdict, usage: reply.usage }],
-            Err(reason) => self.refuse(Role::Judge, reply, reason, Blame::Judge),
+            Ok(verdict) => EventKind::Judged { verdict, usage: reply.usage },
+            Err(reason) => refused(Role::Judge, reply, reason),
         }
     }
 

@@ -25,6 +25,10 @@ pub enum Phase {
     Write {
         response: Value,
     },
+    /// An end was reached.
+    End {
+        ending: Ending,
+    },
     Verify,
     Judge,
     Finish,
@@ -107,7 +111,7 @@ impl State {
                 }
                 self.phase = Phase::User;
             }
-            EventKind::UserSpoke { content, .. } => self.user_spoke(content),
+            EventKind::UserSpoke { content, ended, .. } => self.user_spoke(content, *ended),
             EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => {
                 self.agent_spoke(content, reasoning.as_ref(), tool_calls);
                 self.turn_seq = event.seq;
@@ -146,13 +150,13 @@ impl State {
         Ok(())
     }
 
-    fn user_spoke(&mut self, content: &str) {
+    fn user_spoke(&mut self, content: &str, ended: bool) {
         if !content.is_empty() {
             self.messages.push(Message::User { content: content.to_owned() });
         }
         self.user_turns += 1;
         self.steps = 0;
-        self.phase = Phase::Agent;
+        self.phase = if ended { Phase::End { ending: Ending::UserEnded } } else { Phase::Agent };
     }
 
     fn agent_spoke(&mut self, content: &str, reasoning: Option<&String>, tool_calls: &[ToolCall]) {
@@ -173,12 +177,13 @@ impl State {
         if answer != Answer::Terminal {
             self.messages.push(Message::Tool { tool_call_id: call.id, content: content.to_owned() });
         }
-        self.calls.push(Call {
-            tool: call.function.name,
-            arguments: call.function.arguments,
-            answer,
-            content: content.to_owned(),
-        });
-        self.phase = if self.pending.is_empty() { Phase::Agent } else { Phase::Tool };
+        let tool = call.function.name;
+        let arguments = call.function.arguments;
+        self.calls.push(Call { tool: tool.clone(), arguments, answer, content: content.to_owned() });
+        self.phase = match answer {
+            Answer::Terminal => Phase::End { ending: Ending::Terminal { tool } },
+            _ if self.pending.is_empty() => Phase::Agent,
+            _ => Phase::Tool,
+        };
     }
 }

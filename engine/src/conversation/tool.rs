@@ -2,7 +2,6 @@
 
 use domain::event::{Answer, EventKind, Usage};
 use domain::message::ToolCall;
-use domain::outcome::Ending;
 use domain::patch::Patch;
 use domain::playbook::Simulate;
 use domain::problem::did_you_mean;
@@ -59,26 +58,23 @@ impl Conversation {
         Ok((tool, arguments.as_object().cloned().unwrap_or_default()))
     }
 
-    pub(super) fn answer_by_program(&self) -> Vec<EventKind> {
-        let Some((call, checked)) = self.pending_call() else { return Vec::new() };
+    pub(super) fn answer_by_program(&self) -> Option<EventKind> {
+        let (call, checked) = self.pending_call()?;
         let (tool, arguments) = match checked {
             Ok(checked) => checked,
             Err((answer, reason)) => {
-                return vec![self.answered(call, answer, format!("Error: {reason}"), Vec::new(), NO_USAGE)];
+                return Some(self.answered(call, answer, format!("Error: {reason}"), Vec::new(), NO_USAGE));
             }
         };
-        match tool.simulate() {
-            Simulate::Code => vec![self.answer_by_code(call, tool, &arguments)],
+        Some(match tool.simulate() {
+            Simulate::Code => self.answer_by_code(call, tool, &arguments),
             Simulate::Constant => {
                 let content = as_text(tool.spec.response.as_ref().unwrap_or(&Value::Null));
-                vec![self.answered(call, Answer::Succeeded, content, Vec::new(), NO_USAGE)]
+                self.answered(call, Answer::Succeeded, content, Vec::new(), NO_USAGE)
             }
-            Simulate::Terminal => vec![
-                self.answered(call, Answer::Terminal, String::new(), Vec::new(), NO_USAGE),
-                EventKind::Ended { ending: Ending::Terminal { tool: tool.spec.name.clone() } },
-            ],
-            Simulate::Model => Vec::new(),
-        }
+            Simulate::Terminal => self.answered(call, Answer::Terminal, String::new(), Vec::new(), NO_USAGE),
+            Simulate::Model => return None,
+        })
     }
 
     fn answer_by_code(&self, call: &ToolCall, tool: &Tool, arguments: &Map<String, Value>) -> EventKind {
@@ -98,15 +94,15 @@ impl Conversation {
         }
     }
 
-    pub(super) fn hear_tool_simulator(&self, reply: &ChatReply) -> Vec<EventKind> {
-        let Some((call, Ok((tool, arguments)))) = self.pending_call() else { return Vec::new() };
-        match self.truthful(tool, &arguments, reply) {
+    pub(super) fn hear_tool_simulator(&self, reply: &ChatReply) -> Option<EventKind> {
+        let (call, Ok((tool, arguments))) = self.pending_call()? else { return None };
+        Some(match self.truthful(tool, &arguments, reply) {
             Ok(response) if tool.writes.is_empty() => {
-                vec![self.answered(call, Answer::Succeeded, as_text(&response), Vec::new(), reply.usage)]
+                self.answered(call, Answer::Succeeded, as_text(&response), Vec::new(), reply.usage)
             }
-            Ok(response) => vec![EventKind::ToolSimulated { call_id: call.id.clone(), response, usage: reply.usage }],
-            Err(reason) => self.refuse_or_fall_back(call, Role::ToolSimulator, reply, reason),
-        }
+            Ok(response) => EventKind::ToolSimulated { call_id: call.id.clone(), response, usage: reply.usage },
+            Err(reason) => refused(Role::ToolSimulator, reply, reason),
+        })
     }
 
     /// A response that passed its schema and states nothing new. What it may state about a change that is still to
@@ -151,12 +147,18 @@ impl Conversation {
         sources
     }
 
-    pub(super) fn hear_state_manager(&self, reply: &ChatReply, response: &Value) -> Vec<EventKind> {
-        let Some((call, Ok((tool, arguments)))) = self.pending_call() else { return Vec::new() };
-        match self.accepted_patch(tool, &arguments, reply, response) {
-            Ok(patch) => vec![self.answered(call, Answer::Succeeded, as_text(response), patch, reply.usage)],
-            Err(reason) => self.refuse_or_fall_back(call, Role::StateManager, reply, reason),
-        }
+    pub(super) fn hear_state_manager(&self, reply: &ChatReply, response: &Value) -> Option<EventKind> {
+        let (call, Ok((tool, arguments))) = self.pending_call()? else { return None };
+        Some(match self.accepted_patch(tool, &arguments, reply, response) {
+            Ok(patch) => self.answered(call, Answer::Succeeded, as_text(response), patch, reply.usage),
+            Err(reason) => refused(Role::StateManager, reply, reason),
+        })
+    }
+
+    /// An error that fits the world, where no model could answer truthfully.
+    pub(super) fn fall_back(&self) -> Option<EventKind> {
+        let call = self.state.pending.front()?;
+        Some(self.answered(call, Answer::Fallback, FALLBACK.to_owned(), Vec::new(), NO_USAGE))
     }
 
     /// Schema, authority, invariants, and every value from somewhere: a record, the call, a fresh id or the response,
@@ -176,20 +178,18 @@ impl Conversation {
         // Words a record may hold by its schema (a status, a kind) are the author's, not the model's.
         sources.add(&self.case.playbook.schema_json);
         for op in &patch {
+            // A key is a fact too: new records are named by the engine.
+            let keys = domain::patch::segments(op.path()).unwrap_or_default();
+            let place = |key: &&String| key.as_str() != "-" && key.parse::<usize>().is_err();
+            if let Some(key) = keys.iter().filter(place).find(|key| !sources.knows(&crate::facts::normal(key))) {
+                return Err(format!("`{key}` in {} is no record and no fresh id", op.path()));
+            }
             if let Some((at, fact)) = op.value().and_then(|v| ungrounded(v, None, &sources)) {
                 return Err(format!("`{fact}` at {}{at} is in no record, no argument and no fresh id", op.path()));
             }
         }
         self.grounded(tool, arguments, response, &patch)?;
         Ok(patch)
-    }
-
-    fn refuse_or_fall_back(&self, call: &ToolCall, role: Role, reply: &ChatReply, reason: String) -> Vec<EventKind> {
-        let mut kinds = vec![refused(role, reply, reason)];
-        if self.last_attempt() {
-            kinds.push(self.answered(call, Answer::Fallback, FALLBACK.to_owned(), Vec::new(), NO_USAGE));
-        }
-        kinds
     }
 
     fn answered(&self, call: &ToolCall, answer: Answer, content: String, patch: Patch, usage: Usage) -> EventKind {

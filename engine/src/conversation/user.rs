@@ -1,10 +1,9 @@
 //! The simulated user's turn.
 
 use domain::event::EventKind;
-use domain::outcome::{Blame, Ending};
 use domain::role::Role;
 
-use super::Conversation;
+use super::{Conversation, refused};
 use crate::chat::ChatReply;
 use crate::{gate, reasoning};
 
@@ -12,17 +11,13 @@ use crate::{gate, reasoning};
 pub const END: &str = "[END]";
 
 impl Conversation {
-    pub(super) fn hear_user(&self, reply: &ChatReply) -> Vec<EventKind> {
+    pub(super) fn hear_user(&self, reply: &ChatReply) -> EventKind {
         let (said, _) = reasoning::split(&reply.content, None);
         let ended = said.contains(END);
         let content = said.replace(END, "").trim().to_owned();
-        if let Some(reason) = gate::refusal(&self.case, &self.state.messages, &content, ended) {
-            return self.refuse(Role::SimulatedUser, reply, reason, Blame::SimulatedUser);
+        match gate::refusal(&self.case, &self.state.messages, &content, ended) {
+            Some(reason) => refused(Role::SimulatedUser, reply, reason),
+            None => EventKind::UserSpoke { content, ended, usage: reply.usage },
         }
-        let mut kinds = vec![EventKind::UserSpoke { content, ended, usage: reply.usage }];
-        if ended {
-            kinds.push(EventKind::Ended { ending: Ending::UserEnded });
-        }
-        kinds
     }
 }

@@ -21,8 +21,8 @@ use builtins::Surroundings;
 use crate::world::hex;
 
 /// Function calls and loop rounds of one tool call.
-const MAX_TICKS: u64 = 2_000_000;
-const MAX_HEAP_BYTES: usize = 256 << 20;
+const MAX_TICKS: u64 = 1_000_000;
+const MAX_HEAP_BYTES: usize = 128 << 20;
 const MAX_STACK: usize = 64;
 
 /// The compiled functions of a playbook.

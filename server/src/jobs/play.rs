@@ -37,18 +37,25 @@ impl Player {
         let case = Arc::new(plan::case(&self.library, &self.config, self.run.seed, planned)?);
         let past = events::of(&mut *self.pool.acquire().await?, planned.id).await?;
         let mut conversation = Conversation::resume(case, &past)?;
+        let mut step = Vec::new();
         loop {
-            let step = match conversation.next() {
-                Next::Done(outcome) => return Ok(outcome),
+            // What the program does by itself is committed together with the reply it follows from.
+            step.extend(match conversation.next() {
                 Next::Act => conversation.act(),
-                Next::Ask(ask) => self.ask(*ask, &mut conversation).await?,
-            };
-            debug!(conversation = %planned.id, events = step.len(), "committing");
-            self.commit(planned, &step).await?;
+                Next::Ask(ask) if step.is_empty() => self.ask(*ask, &mut conversation).await?,
+                Next::Ask(_) => {
+                    self.commit(planned, &std::mem::take(&mut step)).await?;
+                    continue;
+                }
+                Next::Done(outcome) => {
+                    self.commit(planned, &step).await?;
+                    return Ok(outcome);
+                }
+            });
         }
     }
 
-    async fn ask(&self, mut ask: Ask, conversation: &mut Conversation) -> anyhow::Result<Vec<Event>> {
+    async fn ask(&self, mut ask: Ask, conversation: &mut Conversation) -> anyhow::Result<Option<Event>> {
         let model = self.models.get(&ask.role).with_context(|| format!("no model plays {}", ask.role))?;
         ask.temperature = self.config.temperature(ask.role);
         Ok(match model.complete(&ask, conversation).await {
@@ -62,6 +69,7 @@ impl Player {
 
     /// Events, and what they settle, in one transaction.
     async fn commit(&self, planned: &Planned, step: &[Event]) -> anyhow::Result<()> {
+        debug!(conversation = %planned.id, events = step.len(), "committing");
         let now = clock::now();
         let mut tx = self.pool.begin().await?;
         events::append(&mut tx, planned.id, step, now).await?;

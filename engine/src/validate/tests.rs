@@ -1,0 +1,63 @@
+use insta::assert_snapshot;
+
+use crate::testing::{judge, playbook, scenario};
+
+/// What is found in the shop's scenario after these edits.
+fn findings(edits: &[(&str, &str)]) -> String {
+    let found = super::scenario(&playbook(), &judge(), &scenario(edits));
+    found.iter().map(|(at, message)| format!("{at}: {message}")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_sound_scenario_is_proved() {
+    assert_snapshot!(findings(&[]), @"");
+}
+
+#[test]
+fn facts_must_not_contradict_the_backend() {
+    assert_snapshot!(findings(&[("user_facts: {order: o_17}", "user_facts: {order: o_18, paid: 81.00}")]), @"
+    /user_facts/order: the user is said to know `o_18`, which stands nowhere in the system facts; a choice of the user belongs in user_request, a false belief in user_mistakes
+    /user_facts/paid: the user is said to know `81`, which stands nowhere in the system facts; a choice of the user belongs in user_request, a false belief in user_mistakes
+    ");
+}
+
+#[test]
+fn references_must_exist() {
+    assert_snapshot!(
+        findings(&[("intent: refund", "intent: refnd"), ("{tool: hand_over}", "{tool: handover}"), ("amount: 20.5}}]\n  - agent", "amout: 20.5}}]\n  - agent")]),
+        @"
+    /intent: `refnd` is no intent of the playbook (did you mean `refund`?)
+    /script/2/calls/0/args/amout: `refund` has no argument `amout` (did you mean `amount`?)
+    /expected_outcome/forbidden/0/tool: the playbook has no tool `handover` (did you mean `hand_over`?)
+    "
+    );
+}
+
+#[test]
+fn the_script_must_reach_the_outcome() {
+    assert_snapshot!(findings(&[("/orders/o_17/refunded: 20.50", "/orders/o_17/refunded: 25")]), @"/expected_outcome: the script does not reach it: /orders/o_17/refunded = 25 was expected, found 20.5");
+    assert_snapshot!(findings(&[("amount: 20.5}}]\n  - agent", "amount: 99}}]\n  - agent")]), @"/expected_outcome: the script does not reach it: infrastructure: undefined value: `calls.refund` is undefined (in <string>:1)");
+    assert_snapshot!(findings(&[("{{ calls.refund.refunded }}", "{{ calls.refund.total }}")]), @"/expected_outcome: the script does not reach it: infrastructure: undefined value: `calls.refund.total` is undefined (in <string>:1)");
+    assert_snapshot!(findings(&[("system_facts: {orders: {o_17: {total: 80.0, refunded: 0}}}", "system_facts: {orders: {o_17: {total: 80.0, refunded: 90}}}")]), @"/system_facts: the initial world is invalid: a refund is never more than the order cost");
+}
+
+#[test]
+fn an_outcome_that_needs_nothing_proves_nothing() {
+    assert_snapshot!(
+        findings(&[
+            ("  world: {/orders/o_17/refunded: 20.50}\n  actions: [{tool: refund, args: {order_id: o_17, amount: 20.5}}]\n", ""),
+            ("  told: ['20.50']\n", ""),
+            ("  - calls: [{tool: refund, args: {order_id: o_17, amount: 20.5}}]\n", ""),
+            ("; refunded so far {{ calls.refund.refunded }}", ""),
+        ]),
+        @"/expected_outcome: doing nothing already satisfies it; name what must be done or told"
+    );
+}
+
+#[test]
+fn the_script_has_a_shape() {
+    assert_snapshot!(findings(&[("  - agent: 'Done,", "  - user: and\n    agent: 'Done,"), ("    reasoning: Look first.\n", "    agent: x\n")]), @"
+    /script/1: a step is exactly one of `user`, `agent` and `calls`
+    /script/3: a step is exactly one of `user`, `agent` and `calls`
+    ");
+}
