@@ -1,6 +1,8 @@
 //! Agents that call tools in text: Thought, Action, Action Input, Observation (Yao et al. 2023).
 
-use domain::message::Message;
+use std::fmt::Write;
+
+use domain::message::{Message, ToolCall};
 use serde_json::Value;
 
 /// What a `ReAct` reply means.
@@ -18,19 +20,12 @@ pub enum Step {
 
 /// How the agent is told to write; follows its system prompt.
 pub fn instructions(functions: &[Value]) -> String {
-    let tools: String = functions
-        .iter()
-        .map(|f| &f["function"])
-        .map(|f| {
-            format!(
-                "- {}: {} Arguments (JSON Schema): {}\n",
-                text(&f["name"]),
-                text(&f["description"]),
-                f["parameters"]
-            )
-        })
-        .collect();
-    format!("\n\n{}\n{tools}", include_str!("prompts/react.md").trim_end())
+    let mut out = format!("\n\n{}\n", include_str!("prompts/react.md").trim_end());
+    for function in functions.iter().map(|f| &f["function"]) {
+        let (name, description) = (text(&function["name"]), text(&function["description"]));
+        let _ = writeln!(out, "- {name}: {description} Arguments (JSON Schema): {}", function["parameters"]);
+    }
+    out
 }
 
 fn text(value: &Value) -> &str {
@@ -70,27 +65,33 @@ pub fn history(messages: &[Message]) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::new();
     let mut push = |message: Message| match (out.last_mut(), message) {
         (Some(Message::User { content: before }), Message::User { content }) => {
-            *before = format!("{before}\n{content}")
+            *before = format!("{before}\n{content}");
         }
         (_, message) => out.push(message),
     };
     for message in messages {
         match message {
             Message::Assistant { content, reasoning_content, tool_calls } => {
-                let mut text = reasoning_content.as_ref().map(|r| format!("Thought: {r}\n")).unwrap_or_default();
-                match tool_calls.first() {
-                    Some(call) => {
-                        text.push_str(&format!("Action: {}\nAction Input: {}", call.name(), call.function.arguments));
-                    }
-                    None => text.push_str(&format!("Final Answer: {content}")),
-                }
-                push(Message::Assistant { content: text, reasoning_content: None, tool_calls: Vec::new() });
+                push(said(reasoning_content.as_deref(), content, tool_calls.first()));
             }
             Message::Tool { content, .. } => push(Message::User { content: format!("Observation: {content}") }),
             other => push(other.clone()),
         }
     }
     out
+}
+
+fn said(thought: Option<&str>, words: &str, call: Option<&ToolCall>) -> Message {
+    Message::Assistant { content: write(thought, words, call), reasoning_content: None, tool_calls: Vec::new() }
+}
+
+/// A turn as a `ReAct` agent writes it.
+pub fn write(thought: Option<&str>, words: &str, call: Option<&ToolCall>) -> String {
+    let thought = thought.map(|text| format!("Thought: {text}\n")).unwrap_or_default();
+    match call {
+        Some(call) => format!("{thought}Action: {}\nAction Input: {}", call.name(), call.function.arguments),
+        None => format!("{thought}Final Answer: {words}"),
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::case::Case;
 use crate::chat::{Ask, ChatReply};
 use crate::conversation::Conversation;
+use crate::react;
 use crate::templates;
 use crate::tools::code::fresh_id;
 
@@ -94,11 +95,7 @@ fn written(case: &Case, content: String, reasoning: Option<String>, tool_calls: 
     if case.agent_style == AgentStyle::FunctionCalling {
         return ChatReply { content, reasoning, tool_calls, ..ChatReply::default() };
     }
-    let thought = reasoning.map(|r| format!("Thought: {r}\n")).unwrap_or_default();
-    said(match tool_calls.first() {
-        Some(call) => format!("{thought}Action: {}\nAction Input: {}", call.name(), call.function.arguments),
-        None => format!("{thought}Final Answer: {content}"),
-    })
+    said(react::write(reasoning.as_deref(), &content, tool_calls.first()))
 }
 
 fn tool_call(call: &ScriptCall, context: &Value) -> Result<ToolCall, String> {

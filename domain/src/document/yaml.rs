@@ -2,6 +2,7 @@
 //! bomb is a few bytes long), no duplicate keys, no NaN, bounded depth and size.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use saphyr::Scalar;
 use saphyr_parser::{Event, Parser, Span};
@@ -48,7 +49,7 @@ fn dotted(pointer: &str) -> String {
     let mut out = String::new();
     for segment in patch::segments(pointer).unwrap_or_default() {
         if segment.parse::<usize>().is_ok() {
-            out.push_str(&format!("[{segment}]"));
+            let _ = write!(out, "[{segment}]");
         } else {
             if !out.is_empty() {
                 out.push('.');

@@ -160,36 +160,29 @@ impl Conversation {
 
     /// The transcript as text, reasoning and calls included.
     fn readable(&self) -> String {
-        let mut out = String::new();
+        let mut parts = Vec::new();
         for message in self.transcript() {
             match message {
-                Message::System { content } => out.push_str(&format!("[system]\n{content}\n\n")),
-                Message::User { content } => out.push_str(&format!("[user]\n{content}\n\n")),
-                Message::Tool { tool_call_id, content } => {
-                    out.push_str(&format!("[tool {tool_call_id}]\n{content}\n\n"))
-                }
+                Message::System { content } => parts.push(format!("[system]\n{content}")),
+                Message::User { content } => parts.push(format!("[user]\n{content}")),
+                Message::Tool { tool_call_id, content } => parts.push(format!("[tool {tool_call_id}]\n{content}")),
                 Message::Assistant { content, reasoning_content, tool_calls } => {
-                    if let Some(reasoning) = reasoning_content {
-                        out.push_str(&format!("[agent, reasoning]\n{reasoning}\n\n"));
-                    }
+                    parts.extend(reasoning_content.map(|text| format!("[agent, reasoning]\n{text}")));
                     if !content.is_empty() {
-                        out.push_str(&format!("[agent]\n{content}\n\n"));
+                        parts.push(format!("[agent]\n{content}"));
                     }
-                    for call in tool_calls {
-                        out.push_str(&format!(
-                            "[agent calls {}] {}({})\n\n",
-                            call.id,
-                            call.name(),
-                            call.function.arguments
-                        ));
-                    }
+                    parts.extend(
+                        tool_calls.iter().map(|call| {
+                            format!("[agent calls {}] {}({})", call.id, call.name(), call.function.arguments)
+                        }),
+                    );
                 }
             }
         }
         if let (Phase::Judge, Some(ending)) = (&self.state.phase, &self.state.ending) {
-            out.push_str(&format!("[the conversation ended: {}]\n", ending.as_str()));
+            parts.push(format!("[the conversation ended: {}]", ending.as_str()));
         }
-        out
+        parts.join("\n\n")
     }
 }
 

@@ -1,6 +1,6 @@
 //! After the last word: verification, verdict, outcome.
 
-use domain::event::EventKind;
+use domain::event::{Answer, EventKind};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 
@@ -22,21 +22,28 @@ impl Conversation {
     }
 
     /// Accepted means: what a program can check holds, the judge saw the goal achieved, and the overall is good enough.
-    /// All that is left to fail here is the agent's.
+    /// What fails here is the agent's, unless it had to work with a tool that nobody could answer for.
     pub(super) fn finish(&self) -> EventKind {
         let (Some(verification), Some(verdict)) = (&self.state.verification, &self.state.verdict) else {
             return failed(Blame::Judge, "there is no verdict");
         };
         if let Some(check) = verification.failures().next() {
-            return failed(Blame::Agent, &check.detail);
+            return self.fell_short(&check.detail);
         }
         let accept_from = self.case.judge.spec.accept_from;
         if !verdict.goal_achieved {
-            return failed(Blame::Agent, "the judge says that the goal was not achieved");
+            return self.fell_short("the judge says that the goal was not achieved");
         }
         if verdict.overall < accept_from {
-            return failed(Blame::Agent, &format!("overall {} is below {accept_from}", verdict.overall));
+            return self.fell_short(&format!("overall {} is below {accept_from}", verdict.overall));
         }
         EventKind::Finished { outcome: Outcome::Accepted }
+    }
+
+    fn fell_short(&self, reason: &str) -> EventKind {
+        match self.state.calls.iter().find(|call| call.answer == Answer::Fallback) {
+            Some(call) => failed(Blame::ToolSimulator, &format!("`{}` was not answered; then {reason}", call.tool)),
+            None => failed(Blame::Agent, reason),
+        }
     }
 }

@@ -286,7 +286,7 @@ fn reasoning_is_kept_apart_from_words() {
 
 #[test]
 fn what_each_role_sees() {
-    let (mut conversation, _) = (Conversation::new(medium()), ());
+    let mut conversation = Conversation::new(medium());
     let mut seen = Vec::new();
     while !matches!(conversation.next(), Next::Done(_)) {
         match conversation.next() {

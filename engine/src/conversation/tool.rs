@@ -19,6 +19,9 @@ const FALLBACK: &str = "Error: the service could not process this request; nothi
 /// Fresh ids that a state manager may choose from.
 const OFFERED_IDS: u32 = 4;
 
+/// A call that may be simulated, or how it is refused and why.
+type Checked<'a> = Result<(&'a Tool, Map<String, Value>), (Answer, String)>;
+
 impl Conversation {
     pub(super) fn next_tool(&self) -> Next {
         match self.pending_call() {
@@ -30,13 +33,12 @@ impl Conversation {
     }
 
     /// The call to answer, with its tool and arguments or the reason to refuse it.
-    #[expect(clippy::type_complexity, reason = "used in three places of this file, and clearer than a name")]
-    fn pending_call(&self) -> Option<(&ToolCall, Result<(&Tool, Map<String, Value>), (Answer, String)>)> {
+    fn pending_call(&self) -> Option<(&ToolCall, Checked<'_>)> {
         let call = self.state.pending.front()?;
         Some((call, self.checked(call)))
     }
 
-    fn checked(&self, call: &ToolCall) -> Result<(&Tool, Map<String, Value>), (Answer, String)> {
+    fn checked(&self, call: &ToolCall) -> Checked<'_> {
         let playbook = &self.case.playbook;
         let Some(tool) = playbook.tool(call.name()) else {
             let hint = did_you_mean(call.name(), playbook.spec.tools.iter().map(|t| t.name.as_str()));

@@ -1,5 +1,6 @@
 //! What Groundstate adds to Starlark for tool authors.
 
+#![expect(clippy::unnecessary_wraps, reason = "the macro asks for fallible functions")]
 #![expect(unsafe_code, reason = "the derive implements a marker trait of the starlark crate")]
 
 use std::cell::Cell;
