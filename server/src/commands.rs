@@ -7,7 +7,21 @@ pub mod generate;
 pub mod serve;
 pub mod validate;
 
+use std::process::ExitCode;
+
 use tokio::signal::unix::{SignalKind, signal};
+
+use crate::bad_input::BadInput;
+
+/// Exit code for input that the user must mend.
+const BAD_INPUT: u8 = 2;
+
+/// How a command ends that could not do its work.
+pub fn failed(error: anyhow::Error) -> anyhow::Result<ExitCode> {
+    let problems = error.downcast::<BadInput>()?;
+    eprintln!("{problems}");
+    Ok(ExitCode::from(BAD_INPUT))
+}
 
 /// Waits until somebody asks us to stop: Ctrl-C or SIGTERM.
 async fn interrupted() -> std::io::Result<()> {

@@ -6,7 +6,7 @@ mod error;
 mod runs;
 
 use axum::Router;
-use axum::routing::{any, get};
+use axum::routing::get;
 use sqlx::PgPool;
 use tower_http::trace::TraceLayer;
 
@@ -15,11 +15,9 @@ pub fn router(pool: PgPool) -> Router {
         .route("/runs/latest", get(runs::latest))
         .route("/runs/{id}", get(runs::show))
         .route("/runs/{id}/conversations", get(conversations::list))
-        .route("/conversations/{id}", get(conversations::show))
-        .fallback(any(error::no_such_route));
+        .route("/conversations/{id}", get(conversations::show));
     Router::new()
         .nest("/api/v1", api)
-        .route("/api/{*rest}", any(error::no_such_route))
         .route("/healthz", get(|| async { "ok" }))
         .fallback(assets::serve)
         .layer(TraceLayer::new_for_http())

@@ -1,5 +1,6 @@
 //! The program `groundstate`.
 
+pub mod bad_input;
 pub mod clock;
 pub mod commands;
 pub mod export;

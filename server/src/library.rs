@@ -4,6 +4,7 @@ pub mod files;
 mod scenarios;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use domain::document;
@@ -14,6 +15,8 @@ use engine::playbook::{Sources, compile};
 use engine::{Judge, Playbook};
 
 pub use files::Files;
+
+use crate::bad_input::BadInput;
 
 /// Everything that conversations are played from. A run keeps the files, so that it can be continued and explained
 /// when the folders have long changed.
@@ -29,6 +32,14 @@ pub struct Library {
 }
 
 impl Library {
+    /// Reads and assembles a project.
+    ///
+    /// # Errors
+    /// [`BadInput`] with every problem of every document, or files that cannot be read.
+    pub fn load(project: &Path) -> anyhow::Result<Self> {
+        Ok(Self::assemble(Files::read(project)?).map_err(BadInput)?)
+    }
+
     /// # Errors
     /// Every problem of every document.
     pub fn assemble(files: Files) -> Result<Self, Vec<Problem>> {

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use server::commands::{db, export, generate, serve, validate};
+use server::commands::{self, db, export, generate, serve, validate};
 use tracing_subscriber::EnvFilter;
 
 /// Makes fine-tuning data for agents that call tools
@@ -25,11 +25,12 @@ enum Cli {
 async fn main() -> anyhow::Result<ExitCode> {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    match Cli::parse() {
+    let done = match Cli::parse() {
         Cli::Generate(args) => generate::run(*args).await,
         Cli::Serve(args) => serve::run(args).await,
         Cli::Validate(args) => validate::run(&args),
         Cli::Export(args) => export::run(args).await,
         Cli::Db(command) => db::run(command).await,
-    }
+    };
+    done.or_else(commands::failed)
 }

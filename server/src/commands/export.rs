@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow};
-
 use super::connection::{Connection, ConnectionArgs};
+use super::generate::run_id;
+use crate::bad_input::BadInput;
 use crate::export::{Written, write_jsonl};
 use crate::jobs::run;
 use crate::store::runs;
@@ -43,8 +43,10 @@ pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
 async fn write(args: &Export, connection: &Connection) -> anyhow::Result<Written> {
     let pool = &connection.pool;
     let id = match &args.run {
-        Some(text) => text.parse().map_err(|_| anyhow!("--run: `{text}` is no run id"))?,
-        None => runs::latest(&mut *pool.acquire().await?).await?.context("there is no run yet")?,
+        Some(text) => run_id(pool, "--run", text).await?,
+        None => runs::latest(&mut *pool.acquire().await?)
+            .await?
+            .ok_or_else(|| BadInput::one("export", "there is no run yet"))?,
     };
     let (run, config, library) = run::load(pool, id).await?;
     write_jsonl(pool, &run, &config, &library, &args.out, args.all).await

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use domain::Problem;
 use domain::playbook::AgentStyle;
 use domain::scenario::Scenario;
@@ -17,12 +17,12 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::connection::{Connection, ConnectionArgs};
-use super::validate::{BAD_INPUT, report};
+use crate::bad_input::BadInput;
 use crate::export;
 use crate::jobs::plan::{self, RunConfig};
 use crate::jobs::play::Player;
 use crate::jobs::run;
-use crate::library::{Files, Library};
+use crate::library::Library;
 use crate::store::conversations::Planned;
 use crate::store::runs;
 
@@ -79,10 +79,7 @@ pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
     if args.resume.is_some() {
         return with_connection(&args, None).await;
     }
-    let order = match order(&args)? {
-        Ok(order) => order,
-        Err(problems) => return Ok(report(&problems)),
-    };
+    let order = order(&args)?;
     if args.dry_run {
         summary::dry_run(&order.playbook, &order.planned, &order.config);
         return Ok(ExitCode::SUCCESS);
@@ -90,12 +87,9 @@ pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
     with_connection(&args, Some(order)).await
 }
 
-/// Reads documents and flags. The inner error lists what the user must mend.
-fn order(args: &Generate) -> anyhow::Result<Result<Order, Vec<Problem>>> {
-    let library = match Library::assemble(Files::read(&args.project)?) {
-        Ok(library) => library,
-        Err(problems) => return Ok(Err(problems)),
-    };
+/// Reads documents and flags.
+fn order(args: &Generate) -> anyhow::Result<Order> {
+    let library = Library::load(&args.project)?;
     let name = args.playbook.clone().unwrap_or_default();
     let (mut problems, mut chosen) = (Vec::new(), Vec::new());
     let mut flag = |flag: &str, message: String| problems.push(Problem::new(flag, 0, "", message));
@@ -117,22 +111,20 @@ fn order(args: &Generate) -> anyhow::Result<Result<Order, Vec<Problem>>> {
     let temperatures = args.bindings.temperatures(&mut flag);
     check_out(&args.out, &mut flag);
     if !problems.is_empty() {
-        return Ok(Err(problems));
+        bail!(BadInput(problems));
     }
     let scenarios: Vec<Arc<Scenario>> =
         if chosen.is_empty() { library.scenarios_of(&name).map(Arc::clone).collect() } else { chosen };
     if scenarios.is_empty() {
-        return Ok(Err(vec![Problem::new("--playbook", 0, "", format!("`{name}` has no scenario to play"))]));
+        bail!(BadInput::one("--playbook", format!("`{name}` has no scenario to play")));
     }
     let planned = plan::plan(&library, &scenarios, args.n as usize, args.seed)?;
     let agent_style = args.agent_style.map_or(style, AgentStyle::from);
     let out = std::path::absolute(&args.out)?.display().to_string();
     let config = RunConfig { models, temperatures, agent_style, out };
     // Keys are looked for before anything is stored.
-    if let Err(e) = run::models(&config, &EndpointOptions::default()) {
-        return Ok(Err(vec![Problem::new("models", 0, "", e.to_string())]));
-    }
-    Ok(Ok(Order { library, config, playbook: name, planned }))
+    run::models(&config, &EndpointOptions::default()).map_err(|e| BadInput::one("models", e.to_string()))?;
+    Ok(Order { library, config, playbook: name, planned })
 }
 
 /// A run may take hours: whether its rows can be written is asked first.
@@ -153,19 +145,10 @@ async fn with_connection(args: &Generate, order: Option<Order>) -> anyhow::Resul
 }
 
 async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -> anyhow::Result<ExitCode> {
-    let (run, config, library) = match order {
-        Some(order) => {
-            let seed = args.seed;
-            let run = run::create(pool, &order.library, &order.config, &order.playbook, seed, &order.planned).await?;
-            (run, order.config, order.library)
-        }
-        None => match resumed(pool, args.resume.as_deref().unwrap_or_default()).await? {
-            Some(id) => run::load(pool, id).await?,
-            None => {
-                eprintln!("nothing to resume: every run is finished");
-                return Ok(ExitCode::from(BAD_INPUT));
-            }
-        },
+    let (run, config, library) = if let Some(Order { library, config, playbook, planned }) = order {
+        (run::create(pool, &library, &config, &playbook, args.seed, &planned).await?, config, library)
+    } else {
+        run::load(pool, resumed(pool, args.resume.as_deref().unwrap_or_default()).await?).await?
     };
     let models = run::models(&config, &EndpointOptions::default())?;
     let out = PathBuf::from(&config.out);
@@ -187,15 +170,21 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
     Ok(ExitCode::SUCCESS)
 }
 
-async fn resumed(pool: &PgPool, wanted: &str) -> anyhow::Result<Option<Uuid>> {
-    if wanted == "last" {
-        return Ok(runs::latest_unfinished(&mut *pool.acquire().await?).await?);
+async fn resumed(pool: &PgPool, wanted: &str) -> anyhow::Result<Uuid> {
+    if wanted != "last" {
+        return run_id(pool, "--resume", wanted).await;
     }
-    let id = wanted.parse().map_err(|_| anyhow!("--resume: `{wanted}` is no run id"))?;
-    if runs::get(&mut *pool.acquire().await?, id).await?.is_none() {
-        bail!("--resume: there is no run {id}");
+    let unfinished = runs::latest_unfinished(&mut *pool.acquire().await?).await?;
+    Ok(unfinished.ok_or_else(|| BadInput::one("--resume", "nothing to resume: every run is finished"))?)
+}
+
+/// The run that a flag names.
+pub(super) async fn run_id(pool: &PgPool, flag: &str, text: &str) -> anyhow::Result<Uuid> {
+    let id = text.parse().map_err(|_| BadInput::one(flag, format!("`{text}` is no run id")))?;
+    match runs::get(&mut *pool.acquire().await?, id).await? {
+        Some(_) => Ok(id),
+        None => bail!(BadInput::one(flag, format!("there is no run {id}"))),
     }
-    Ok(Some(id))
 }
 
 fn resume_hint(player: &Player) -> String {

@@ -8,6 +8,8 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
+use super::error::HttpError;
+
 #[derive(RustEmbed)]
 #[folder = "$OUT_DIR/web"]
 struct WebApp;
@@ -15,11 +17,10 @@ struct WebApp;
 const INDEX: &str = "index.html";
 
 /// The fallback of the router, for every path that no route takes.
-#[expect(clippy::unused_async, reason = "axum takes async functions as handlers")]
 pub async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
     if path == "api" || path.starts_with("api/") {
-        return StatusCode::NOT_FOUND.into_response();
+        return HttpError::NotFound(format!("there is no {}", uri.path())).into_response();
     }
     if !matches!(method, Method::GET | Method::HEAD) {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();

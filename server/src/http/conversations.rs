@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use domain::api::{ConversationDetail, ConversationSummary, Page};
 use domain::event::EventKind;
@@ -13,7 +14,7 @@ use uuid::Uuid;
 use super::error::{HttpError, Result};
 use crate::store::{conversations, events, runs};
 
-const PAGE: usize = 50;
+const PAGE: u16 = 50;
 
 #[derive(Deserialize)]
 pub struct ListParams {
@@ -24,10 +25,11 @@ pub struct ListParams {
 pub async fn list(
     State(pool): State<PgPool>,
     Path(run): Path<String>,
-    Query(params): Query<ListParams>,
+    params: std::result::Result<Query<ListParams>, QueryRejection>,
 ) -> Result<Json<Page<ConversationSummary>>> {
     let missing = || HttpError::NotFound(format!("there is no run {run}"));
     let id: Uuid = run.parse().map_err(|_| missing())?;
+    let Query(params) = params?;
     let after = match &params.after {
         None => -1,
         Some(text) => text.parse().map_err(|_| HttpError::BadRequest(format!("`after`: `{text}` is no cursor")))?,
@@ -35,9 +37,9 @@ pub async fn list(
     let mut db = pool.acquire().await?;
     runs::get(&mut db, id).await?.ok_or_else(missing)?;
     // One more than a page tells whether there is a next one.
-    let mut items = conversations::page(&mut db, id, after, PAGE as i64 + 1).await?;
-    let more = items.len() > PAGE;
-    items.truncate(PAGE);
+    let mut items = conversations::page(&mut db, id, after, i64::from(PAGE) + 1).await?;
+    let more = items.len() > usize::from(PAGE);
+    items.truncate(usize::from(PAGE));
     let next = if more { items.last().map(|c| c.position.to_string()) } else { None };
     Ok(Json(Page { items, next }))
 }

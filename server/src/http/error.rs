@@ -1,6 +1,7 @@
 //! Errors as problem documents (RFC 9457).
 
 use axum::Json;
+use axum::extract::rejection::QueryRejection;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::api::ProblemDetails;
@@ -51,6 +52,8 @@ impl IntoResponse for HttpError {
     }
 }
 
-pub async fn no_such_route(uri: axum::http::Uri) -> HttpError {
-    HttpError::NotFound(format!("there is no {}", uri.path()))
+impl From<QueryRejection> for HttpError {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::BadRequest(rejection.body_text())
+    }
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
+
+use crate::bad_input::BadInput;
 
 /// Folders of a project that hold documents.
 const ROOTS: [&str; 4] = ["playbooks", "scenarios", "personas", "judges"];
@@ -18,10 +20,8 @@ impl Files {
     /// Reads a project's folders.
     pub fn read(project: &Path) -> anyhow::Result<Self> {
         if !project.join("playbooks").is_dir() {
-            bail!(
-                "{} is no project: it has no folder `playbooks`; run from a project or name one with --project",
-                project.display()
-            );
+            let message = "is no project: it has no folder `playbooks`; run from a project or name one with --project";
+            return Err(BadInput::one(project.display().to_string(), message).into());
         }
         let mut files = BTreeMap::new();
         for root in ROOTS {
@@ -78,7 +78,7 @@ fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
         hasher.update((part.len() as u64).to_be_bytes());
         hasher.update(part);
     }
-    hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn walk(project: &Path, dir: &Path, files: &mut BTreeMap<String, String>) -> anyhow::Result<()> {

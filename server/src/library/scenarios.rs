@@ -42,7 +42,7 @@ pub fn read(
         match playbooks.get(&scenario.playbook) {
             None if broken => {}
             None => {
-                problems.push(located.problem("/playbook", unknown("playbook", &scenario.playbook, playbooks.keys())))
+                problems.push(located.problem("/playbook", unknown("playbook", &scenario.playbook, playbooks.keys())));
             }
             Some(playbook) => match judges.get(&playbook.spec.judge) {
                 Some(judge) => problems.extend(

@@ -99,7 +99,7 @@ pub async fn page(db: &mut PgConnection, run: Uuid, after: i32, limit: i64) -> R
     )
     .fetch_all(db)
     .await?;
-    rows.into_iter().map(|row| row.summary()).collect()
+    rows.into_iter().map(Row::summary).collect()
 }
 
 /// A conversation and the run it belongs to.

@@ -10,7 +10,7 @@ use llm::ModelSpec;
 /// A model is `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`.
 #[derive(clap::Args)]
 pub struct Bindings {
-    /// Who plays the agent under test: scripted, NAME@BASE_URL or NAME@BASE_URL@KEY_ENV
+    /// Who plays the agent under test: `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
     agent: String,
     /// Who plays the simulated user

@@ -1,0 +1,94 @@
+//! `generate`, `export` and `--resume` over a database that is there already.
+
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::{Project, database_url, groundstate, said};
+use crate::support::play::planned;
+use crate::support::play::{HANDOVER, HELP};
+
+/// A text without what differs from run to run: the run's id, the speed, the place.
+fn redacted(text: &str, run: Uuid, project: &Project) -> String {
+    let text = text.replace(&run.to_string(), "[run]").replace(&project.path().display().to_string(), "[project]");
+    let line =
+        |line: &str| if line.starts_with("speed ") { "speed        [speed]".to_owned() } else { line.to_owned() };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+async fn latest(pool: &PgPool) -> Uuid {
+    sqlx::query_scalar("SELECT id FROM runs ORDER BY id DESC LIMIT 1").fetch_one(pool).await.unwrap()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_from_documents_to_rows(pool: PgPool) {
+    let project = Project::new();
+    let arguments = "generate --playbook retail_bank --scenario help_card_abroad --scenario bereavement_handover --n 4";
+    let said = said(project.groundstate(arguments).env("DATABASE_URL", database_url(&pool))).await;
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let run = latest(&pool).await;
+    insta::assert_snapshot!(redacted(&said.stdout, run, &project), @"
+    run          [run]
+    played       4
+    accepted     4 of 4
+    failures     none
+    speed        [speed]
+    mean score by criterion, 0 to 10:
+      goal_achievement          9.00
+      tool_usage                9.00
+      tool_call_hallucination   9.00
+      reasoning_quality         9.00
+      reasoning_hallucination   9.00
+      communication_quality     9.00
+      consistency               9.00
+      error_handling            9.00
+    rows         4 in [project]/rows.jsonl
+    note         played from the script, by no model: simulated user, agent, tool simulator, state manager, judge
+    ");
+    insta::assert_snapshot!(said.stderr, @"
+    1/4 conversations, 1 accepted
+    2/4 conversations, 2 accepted
+    3/4 conversations, 3 accepted
+    4/4 conversations, 4 accepted
+    ");
+    let rows = std::fs::read_to_string(project.join("rows.jsonl")).unwrap();
+    assert_eq!(rows.lines().count(), 4);
+
+    let mut export = project.groundstate("export --out again.jsonl");
+    let said = super::said(export.env("DATABASE_URL", database_url(&pool))).await;
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "4 rows in again.jsonl\n"), "{}", said.stderr);
+    assert_eq!(std::fs::read_to_string(project.join("again.jsonl")).unwrap(), rows);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_is_resumed_by_its_id_from_anywhere(pool: PgPool) {
+    let player = planned(&pool, &[HELP, HANDOVER], 3, 1, &[]).await;
+    planned(&pool, &[HELP], 3, 1, &[]).await;
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = groundstate(["generate", "--resume", &player.run.id.to_string()]);
+    let said = said(command.env("DATABASE_URL", database_url(&pool)).current_dir(dir.path())).await;
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("accepted     3 of 3"), "{}", said.stdout);
+    let left: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM conversations WHERE outcome IS NULL").fetch_one(&pool).await.unwrap();
+    assert_eq!(left, 3, "the other run was not meant");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn runs_that_cannot_be_resumed(pool: PgPool) {
+    let project = Project::new();
+    let mut all = String::new();
+    for wanted in ["", "latest", "0199fe00-0000-7000-8000-000000000000"] {
+        let mut command = project.groundstate(&format!("generate --resume {wanted}"));
+        let said = said(command.env("DATABASE_URL", database_url(&pool))).await;
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{}", said.stderr);
+        all += &said.stderr;
+    }
+    insta::assert_snapshot!(all, @"
+    --resume: nothing to resume: every run is finished
+    1 problem found; nothing was started
+    --resume: `latest` is no run id
+    1 problem found; nothing was started
+    --resume: there is no run 0199fe00-0000-7000-8000-000000000000
+    1 problem found; nothing was started
+    ");
+}

@@ -1,0 +1,93 @@
+//! Ctrl-C in the middle of a run with a private PostgreSQL.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
+use tokio::process::Child;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use super::{Project, said};
+use crate::support::agent;
+use crate::support::endpoint::{Endpoint, silence};
+
+const BOUND: Duration = Duration::from_mins(2);
+
+/// As a terminal does it: to the program and all that it has started in its group.
+fn press_ctrl_c(child: &Child) {
+    let pid = Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
+    kill_process_group(pid, Signal::INT).unwrap();
+}
+
+/// The process that holds this data directory's PostgreSQL.
+fn postmaster(project: &Project) -> Pid {
+    let text = fs::read_to_string(project.join("data/postgres/data/postmaster.pid")).unwrap();
+    Pid::from_raw(text.lines().next().unwrap().parse().unwrap()).unwrap()
+}
+
+/// An orphan that has ended stays a zombie until init looks after it.
+fn gone(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    test_kill_process(pid).is_err() || stat.is_ok_and(|stat| stat.contains(") Z "))
+}
+
+#[tokio::test]
+async fn ctrl_c_keeps_what_was_played_and_resume_finishes_it() {
+    // The agent answers seven times, and then leaves everybody waiting.
+    let (asked, waiting) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+    let endpoint = Endpoint::start({
+        let (asked, waiting) = (Arc::clone(&asked), Arc::clone(&waiting));
+        move |request| {
+            if asked.fetch_add(1, Ordering::Relaxed) < 7 {
+                return agent::help(request);
+            }
+            waiting.notify_one();
+            silence()
+        }
+    })
+    .await;
+    let project = Project::new();
+    // Readable by PostgreSQL's user too, who is not root.
+    fs::set_permissions(project.path(), Permissions::from_mode(0o755)).unwrap();
+    let mut child = project
+        .groundstate(
+            "generate --playbook retail_bank --scenario help_card_abroad --n 6 --concurrency 2 --data-dir data --agent",
+        )
+        .arg(endpoint.model())
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    tokio::select! {
+        () = waiting.notified() => {}
+        status = child.wait() => panic!("ended by itself: {status:?}"),
+        () = tokio::time::sleep(BOUND) => panic!("the agent was not asked"),
+    }
+    let postmaster = postmaster(&project);
+    press_ctrl_c(&child);
+    let output = timeout(BOUND, child.wait_with_output()).await.unwrap().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted; what was played is kept."), "{stderr}");
+    let (_, hint) = stderr.split_once("Continue with: groundstate ").unwrap();
+    assert!(gone(postmaster), "PostgreSQL runs on");
+    assert!(!project.join("rows.jsonl").exists());
+
+    // What was played is not played again: each conversation takes two answers, or four if the user is vague.
+    let answered = endpoint.requests().len().min(7);
+    asked.store(0, Ordering::Relaxed);
+    let resumed = Endpoint::start(agent::help).await;
+    let _ = (answered, resumed);
+    let resume = format!("{} --data-dir data", hint.trim());
+    let said = said(&mut project.groundstate(&resume)).await;
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("accepted     6 of 6"), "{}", said.stdout);
+    let rows = fs::read_to_string(project.join("rows.jsonl")).unwrap();
+    assert_eq!(rows.lines().count(), 6);
+}

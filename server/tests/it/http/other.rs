@@ -1,0 +1,49 @@
+//! Everything but the resources.
+
+use reqwest::StatusCode;
+use sqlx::PgPool;
+
+use super::TestApp;
+
+#[sqlx::test(migrations = "../migrations")]
+async fn unknown_api_routes_are_problems_and_never_pages(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    for path in ["/api/v1/nothing", "/api/v1/runs", "/api/v1", "/api/v1/", "/api/v2/runs/latest", "/api", "/api/"] {
+        let detail = app.problem(path, StatusCode::NOT_FOUND).await;
+        assert_eq!(detail, format!("there is no {path}"));
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn known_routes_take_only_get(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let url = format!("{}/api/v1/runs/latest", app.url);
+    let response = reqwest::Client::new().delete(url).send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn health(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    assert_eq!(app.get("/healthz").await.text().await.unwrap(), "ok");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn all_other_paths_are_the_web_apps(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    for path in ["/", "/conversations/1", "/no/such/page"] {
+        let response = app.get(path).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/html"), "{path}");
+        assert!(response.text().await.unwrap().starts_with("<!doctype html>"), "{path}");
+    }
+    assert_eq!(app.get("/missing.js").await.status(), StatusCode::OK, "it may be a page for all we know");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_database_that_is_gone_is_our_fault_and_told_no_more(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    pool.close().await;
+    let detail = app.problem("/api/v1/runs/latest", StatusCode::INTERNAL_SERVER_ERROR).await;
+    assert_eq!(detail, "the database could not be reached");
+}

@@ -1,0 +1,7 @@
+//! Runs: planned from a seed, played durably, exported.
+
+mod endpoint;
+mod failures;
+mod refusals;
+mod resume;
+mod seed;

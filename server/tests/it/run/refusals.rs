@@ -1,0 +1,63 @@
+//! What the library and the database refuse.
+
+use std::sync::Arc;
+
+use server::jobs::plan;
+use server::library::{Files, Library};
+use server::store::events;
+use sqlx::PgPool;
+
+use crate::support::play::{HELP, TRANSFER, played, stories};
+use crate::support::project;
+
+const FILE: &str = "scenarios/retail_bank/transfer_rent_to_payee.yaml";
+
+/// What is said of the shipped documents when one of them is changed.
+fn problems(from: &str, to: &str) -> Vec<String> {
+    let mut files = Files::read(&project()).unwrap();
+    let text = files.get(FILE).unwrap();
+    assert!(text.contains(from), "{FILE} has no `{from}` any more");
+    let text = text.replacen(from, to, 1);
+    files.insert(FILE, text);
+    let problems = Library::assemble(files).err().unwrap();
+    problems.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn user_facts_that_contradict_the_system_facts() {
+    let found = problems("date_of_birth: 1991-12-19", "date_of_birth: 1991-12-18");
+    insta::assert_snapshot!(found.join("\n"), @"scenarios/retail_bank/transfer_rent_to_payee.yaml:10: user_facts.date_of_birth: the user is said to know `1991-12-18`, which stands nowhere in the system facts; a choice of the user belongs in user_request, a false belief in user_mistakes");
+}
+
+#[test]
+fn system_facts_that_the_script_does_not_fit() {
+    let found = problems("balance: 1823.12", "balance: 12.00");
+    insta::assert_snapshot!(found.join("\n"), @"scenarios/retail_bank/transfer_rent_to_payee.yaml:51: expected_outcome: the script does not reach it: infrastructure: undefined value: `calls.make_transfer` is undefined (in <string>:1)");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
+    let player = played(&pool, &[HELP], 1, 1, &[]).await;
+    let update = sqlx::query("UPDATE events SET event = '{}'").execute(&pool).await;
+    assert_eq!(update.unwrap_err().as_database_error().unwrap().message(), "rows of events are only appended");
+
+    let story = &stories(&player).await[0];
+    let mut db = pool.acquire().await.unwrap();
+    let doubled = events::append(&mut db, story.planned.id, &story.events[2..3], player.run.created_at).await;
+    let error = doubled.unwrap_err().to_string();
+    assert!(error.contains("events_pkey"), "{error}");
+    assert_eq!(stories(&player).await[0].events, story.events);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_that_cannot_be_stored_whole_is_not_stored_at_all(pool: PgPool) {
+    let library = crate::support::library();
+    let scenario = Arc::clone(library.scenario(TRANSFER).unwrap());
+    let mut twice = plan::plan(&library, &[scenario], 2, 1).unwrap();
+    twice[1].position = 0;
+    let config = played(&pool, &[HELP], 1, 1, &[]).await.config;
+    let created = server::jobs::run::create(&pool, &library, &config, "retail_bank", 1, &twice).await;
+    assert!(created.is_err());
+    let runs: i64 = sqlx::query_scalar("SELECT count(*) FROM runs").fetch_one(&pool).await.unwrap();
+    assert_eq!(runs, 1);
+}

@@ -1,0 +1,108 @@
+//! An OpenAI-compatible endpoint on a loopback port, and the ways in which one can answer.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+pub struct Endpoint {
+    url: String,
+    requests: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Endpoint {
+    /// Answers each request as the function says.
+    pub async fn start(answer: impl Fn(&Value) -> Response + Clone + Send + Sync + 'static) -> Self {
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        let chat = post(async move |Json(request): Json<Value>| {
+            let response = answer(&request);
+            seen.lock().unwrap().push(request);
+            response
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let app = Router::new().route("/v1/chat/completions", chat);
+        tokio::spawn(async { axum::serve(listener, app).await });
+        Self { url, requests }
+    }
+
+    /// The model as it is named in a run.
+    pub fn model(&self) -> String {
+        format!("test-model@{}", self.url)
+    }
+
+    pub fn requests(&self) -> Vec<Value> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+/// A model on a port where nobody listens.
+pub async fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    format!("test-model@http://{}/v1", listener.local_addr().unwrap())
+}
+
+/// A message, streamed as endpoints do it.
+pub fn message(message: &Value) -> Response {
+    let delta = json!({"choices": [{"index": 0, "delta": message, "finish_reason": null}]});
+    let usage = json!({"prompt_tokens": 11, "completion_tokens": 7});
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage});
+    events(Body::from(format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n")))
+}
+
+pub fn says(content: &str) -> Response {
+    message(&json!({"role": "assistant", "content": content}))
+}
+
+pub fn calls(calls: &[(&str, Value)], thought: &str) -> Response {
+    let call = |(i, (name, arguments)): (usize, &(&str, Value))| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        json!({"index": i, "id": format!("id{i}"), "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+    message(&json!({"role": "assistant", "content": null, "reasoning_content": thought, "tool_calls": calls}))
+}
+
+pub fn status(code: u16) -> Response {
+    let body = json!({"error": {"message": "no luck today"}});
+    (StatusCode::from_u16(code).unwrap(), Json(body)).into_response()
+}
+
+pub fn busy() -> Response {
+    ([(RETRY_AFTER, "1")], status(429)).into_response()
+}
+
+pub fn not_json() -> Response {
+    "<html>It works!</html>".into_response()
+}
+
+/// Half a reply, and then the connection breaks.
+pub fn cut() -> Response {
+    let half = json!({"choices": [{"index": 0, "delta": {"content": "I will loo"}, "finish_reason": null}]});
+    let begun = stream::iter([Ok(format!("data: {half}\n\n"))]);
+    // Only after the half was sent: hyper drops what it still holds when a body fails.
+    let broken = stream::once(async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        Err(std::io::Error::other("pulled the plug"))
+    });
+    events(Body::from_stream(begun.chain(broken)))
+}
+
+/// A reply that never comes.
+pub fn silence() -> Response {
+    events(Body::from_stream(stream::pending::<Result<String, Infallible>>().boxed()))
+}
+
+fn events(body: Body) -> Response {
+    ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
+}

@@ -1,0 +1,118 @@
+//! Runs, played and looked at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::event::Event;
+use domain::outcome::{Blame, Outcome};
+use domain::playbook::AgentStyle;
+use domain::role::Role;
+use llm::{EndpointOptions, ModelSpec};
+use serde_json::Value;
+use server::export::{Written, write_jsonl};
+use server::jobs::plan::{self, RunConfig};
+use server::jobs::play::Player;
+use server::jobs::run;
+use server::store::conversations::{self, Planned};
+use server::store::events;
+use sqlx::PgPool;
+
+use super::library;
+
+/// Needs no verification, two tools at once, one of them simulated by a model.
+pub const HELP: &str = "help_card_abroad";
+/// Ends with a terminal tool.
+pub const HANDOVER: &str = "bereavement_handover";
+/// Changes the world.
+pub const TRANSFER: &str = "transfer_rent_to_payee";
+
+/// As in life, but for waits.
+pub fn hasty() -> EndpointOptions {
+    let ms = Duration::from_millis;
+    EndpointOptions { max_attempts: 3, backoff: ms(1), max_retry_after: ms(5), ..EndpointOptions::default() }
+}
+
+/// A stored run in which these models play some of the roles and `scripted` the others.
+pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, models: &[(Role, String)]) -> Player {
+    let library = library();
+    let scenarios: Vec<_> = scenarios.iter().map(|id| Arc::clone(library.scenario(id).unwrap())).collect();
+    let mut bound: BTreeMap<Role, ModelSpec> = Role::ALL.map(|role| (role, ModelSpec::Scripted)).into();
+    bound.extend(models.iter().map(|(role, model)| (*role, model.parse().unwrap())));
+    let config = RunConfig {
+        models: bound,
+        temperatures: BTreeMap::new(),
+        agent_style: AgentStyle::FunctionCalling,
+        out: "rows.jsonl".to_owned(),
+    };
+    let planned = plan::plan(&library, &scenarios, n, seed).unwrap();
+    let run = run::create(pool, &library, &config, "retail_bank", seed, &planned).await.unwrap();
+    let models = run::models(&config, &hasty()).unwrap();
+    Player { pool: pool.clone(), library, run, config, models }
+}
+
+/// A run played to its end.
+pub async fn played(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, models: &[(Role, String)]) -> Player {
+    let player = planned(pool, scenarios, n, seed, models).await;
+    run::play_all(&player, 4, |_| {}).await.unwrap();
+    player
+}
+
+/// A conversation that has ended.
+pub struct Story {
+    pub planned: Planned,
+    pub events: Vec<Event>,
+    pub outcome: Outcome,
+}
+
+impl Story {
+    #[track_caller]
+    pub fn assert_failed(&self, by: Blame, because: &str) {
+        let Outcome::Failed { blame, reason } = &self.outcome else { panic!("{because}: it was accepted") };
+        assert_eq!(*blame, by, "{reason}");
+        assert!(reason.contains(because), "expected `{because}` in `{reason}`");
+    }
+}
+
+/// All conversations of a run, which must all have ended, each with its events in order and without gaps.
+pub async fn stories(player: &Player) -> Vec<Story> {
+    let mut db = player.pool.acquire().await.unwrap();
+    assert!(conversations::unfinished(&mut db, player.run.id).await.unwrap().is_empty(), "the run did not go on");
+    let mut stories = Vec::new();
+    for planned in conversations::finished(&mut db, player.run.id).await.unwrap() {
+        let events = events::of(&mut db, planned.id).await.unwrap();
+        let seqs: Vec<usize> = events.iter().map(|e| e.seq as usize).collect();
+        assert_eq!(seqs, (0..events.len()).collect::<Vec<_>>());
+        let (_, summary) = conversations::get(&mut db, planned.id).await.unwrap().unwrap();
+        stories.push(Story { planned, events, outcome: summary.outcome.unwrap() });
+    }
+    stories
+}
+
+/// What an export writes, and the text of the file.
+pub async fn exported(player: &Player, all: bool) -> (Written, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("rows.jsonl");
+    let written = write_jsonl(&player.pool, &player.run, &player.config, &player.library, &out, all).await.unwrap();
+    (written, std::fs::read_to_string(out).unwrap())
+}
+
+pub async fn rows(player: &Player) -> Vec<Value> {
+    let (_, text) = exported(player, false).await;
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The export without what is given to a run from outside: ids and the time.
+pub async fn timeless(player: &Player) -> String {
+    let (_, text) = exported(player, true).await;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let mut row: Value = serde_json::from_str(line).unwrap();
+        let metadata = row["metadata"].as_object_mut().unwrap();
+        for key in ["id", "run_id", "created_at"] {
+            metadata.shift_remove(key).unwrap();
+        }
+        lines.push(row.to_string());
+    }
+    lines.join("\n")
+}
