@@ -1,0 +1,77 @@
+//! What the judge said.
+
+use domain::verdict::{Score, Verdict};
+use leptos::prelude::*;
+
+use crate::components::Badge;
+use crate::labels::{self, Tone};
+
+const BEST: u8 = 10;
+
+#[component]
+pub fn Scores(verdict: Option<Verdict>, played: bool) -> impl IntoView {
+    let body = match verdict {
+        Some(verdict) => view! { <Judged verdict /> }.into_any(),
+        None if played => view! { <p class="muted">"The conversation was not judged."</p> }.into_any(),
+        None => view! { <p class="muted">"It is judged when it has ended."</p> }.into_any(),
+    };
+    view! {
+        <section class="panel" aria-labelledby="scores">
+            <h2 id="scores">"Scores"</h2>
+            {body}
+        </section>
+    }
+}
+
+#[component]
+fn Judged(verdict: Verdict) -> impl IntoView {
+    let (tone, goal) = if verdict.goal_achieved { (Tone::Good, "achieved") } else { (Tone::Bad, "not achieved") };
+    view! {
+        <dl class="strip">
+            <div>
+                <dt>"Overall"</dt>
+                <dd class="figure">{format!("{}/{BEST}", verdict.overall)}</dd>
+            </div>
+            <div>
+                <dt>"Weighted mean"</dt>
+                <dd class="figure">{format!("{:.2}", verdict.weighted_mean)}</dd>
+            </div>
+            <div>
+                <dt>"Goal"</dt>
+                <dd>
+                    <Badge tone text=goal />
+                </dd>
+            </div>
+            <div>
+                <dt>"Judge"</dt>
+                <dd>{verdict.judge}</dd>
+            </div>
+        </dl>
+        <p class="text">{verdict.rationale}</p>
+        <table class="scores">
+            <thead>
+                <tr>
+                    <th scope="col">"Criterion"</th>
+                    <th scope="col">"Score"</th>
+                    <th scope="col">"Rationale"</th>
+                </tr>
+            </thead>
+            <tbody>{verdict.scores.into_iter().map(|score| view! { <Criterion score /> }).collect_view()}</tbody>
+        </table>
+    }
+}
+
+#[component]
+fn Criterion(score: Score) -> impl IntoView {
+    let name = labels::words(&score.criterion);
+    view! {
+        <tr>
+            <th scope="row">{name.clone()}</th>
+            <td class="score">
+                <meter min="0" max=BEST value=score.score aria-label=name></meter>
+                <span>{format!("{}/{BEST}", score.score)}</span>
+            </td>
+            <td class="text">{score.rationale}</td>
+        </tr>
+    }
+}

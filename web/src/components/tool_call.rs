@@ -1,0 +1,71 @@
+//! A tool call: what the agent asked, what came back, what it changed in the world.
+
+use domain::patch::PatchOp;
+use leptos::prelude::*;
+
+use crate::components::Badge;
+use crate::labels::{self, Tone};
+use crate::transcript::{Answered, Call};
+
+#[component]
+pub fn ToolCall(call: Call) -> impl IntoView {
+    let (tone, state) =
+        call.answered.as_ref().map_or((Tone::Neutral, "no answer yet"), |answered| labels::answer(answered.answer));
+    view! {
+        <article class="call">
+            <header>
+                <h3>
+                    <span class="muted">"Tool call "</span>
+                    <code>{call.tool}</code>
+                </h3>
+                <Badge tone text=state />
+            </header>
+            <Block name="Arguments" text=call.arguments />
+            {call.answered.map(|answered| view! { <Answer answered /> })}
+        </article>
+    }
+}
+
+#[component]
+fn Answer(answered: Answered) -> impl IntoView {
+    let change = (!answered.patch.is_empty()).then(|| {
+        view! {
+            <h4>"World change"</h4>
+            <ul class="patch">{answered.patch.into_iter().map(|op| view! { <Change op /> }).collect_view()}</ul>
+        }
+    });
+    view! {
+        <Block name="Answer" text=answered.content />
+        {change}
+    }
+}
+
+#[component]
+fn Change(op: PatchOp) -> impl IntoView {
+    let verb = match op {
+        PatchOp::Add { .. } => "add",
+        PatchOp::Remove { .. } => "remove",
+        PatchOp::Replace { .. } => "replace",
+    };
+    let value = op.value().map(|value| view! { <code class="value">{format!("{value:#}")}</code> });
+    view! {
+        <li>
+            <span class="verb">{verb}</span>
+            <code>{op.path().to_owned()}</code>
+            {value}
+        </li>
+    }
+}
+
+/// Text of a machine, with its name; nothing if there is none. It scrolls by itself, so the keyboard must reach it.
+#[component]
+fn Block(name: &'static str, text: String) -> impl IntoView {
+    (!text.is_empty()).then(|| {
+        view! {
+            <h4>{name}</h4>
+            <pre tabindex="0" aria-label=name>
+                {text}
+            </pre>
+        }
+    })
+}

@@ -1,0 +1,15 @@
+//! The browser app: reads the REST API, shows runs and conversations.
+
+mod address;
+mod api_client;
+mod app;
+mod components;
+mod json_text;
+mod labels;
+mod pages;
+mod transcript;
+
+fn main() {
+    console_error_panic_hook::set_once();
+    leptos::mount::mount_to_body(app::App);
+}

@@ -1,0 +1,108 @@
+use domain::event::Usage;
+use domain::patch::PatchOp;
+use serde_json::json;
+
+use super::*;
+
+fn fold(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Turn> {
+    turns((0..).zip(kinds).map(|(seq, kind)| Event { seq, ancestry: Vec::new(), kind }).collect())
+}
+
+fn user(content: &str) -> EventKind {
+    EventKind::UserSpoke { content: content.to_owned(), ended: false, usage: Usage::default() }
+}
+
+fn agent(content: &str, reasoning: Option<&str>, calls: &[(&str, &str, &str)]) -> EventKind {
+    let call = |&(id, tool, arguments): &(&str, &str, &str)| {
+        ToolCall::new(id.to_owned(), tool.to_owned(), arguments.to_owned())
+    };
+    EventKind::AgentSpoke {
+        content: content.to_owned(),
+        reasoning: reasoning.map(str::to_owned),
+        tool_calls: calls.iter().map(call).collect(),
+        usage: Usage::default(),
+    }
+}
+
+fn answered(call_id: &str, content: &str, answer: Answer, patch: Patch) -> EventKind {
+    EventKind::ToolAnswered {
+        call_id: call_id.to_owned(),
+        tool: "block_card".to_owned(),
+        content: content.to_owned(),
+        answer,
+        patch,
+        world_hash: String::new(),
+        usage: Usage::default(),
+    }
+}
+
+fn call(turn: &Turn) -> &Call {
+    let Turn::Call(call) = turn else { panic!("not a call: {turn:?}") };
+    call
+}
+
+#[test]
+fn speech_keeps_its_order_and_its_reasoning() {
+    let turns = fold([user("My card is gone."), agent("I blocked it.", Some("Block first."), &[])]);
+    assert_eq!(
+        turns,
+        [
+            Turn::User { content: "My card is gone.".to_owned() },
+            Turn::Agent { content: "I blocked it.".to_owned(), reasoning: Some("Block first.".to_owned()) },
+        ]
+    );
+}
+
+#[test]
+fn an_answer_stands_with_its_call() {
+    let blocked = vec![PatchOp::Replace { path: "/cards/c1/status".to_owned(), value: json!("blocked") }];
+    let turns = fold([
+        agent("", None, &[("call_1", "find_card", "{}"), ("call_2", "block_card", r#"{"card":"c1"}"#)]),
+        answered("call_2", r#"{"ok":true}"#, Answer::Succeeded, blocked.clone()),
+        answered("call_1", "Error: no such card", Answer::Failed, Vec::new()),
+    ]);
+    assert_eq!(turns.len(), 2, "{turns:?}");
+
+    let first = call(&turns[0]);
+    assert_eq!((first.tool.as_str(), first.arguments.as_str()), ("find_card", "{}"));
+    assert_eq!(first.answered.as_ref().map(|a| a.answer), Some(Answer::Failed));
+
+    let second = call(&turns[1]);
+    assert_eq!(second.arguments, "{\n  \"card\": \"c1\"\n}");
+    let Some(answered) = &second.answered else { panic!("no answer: {second:?}") };
+    assert_eq!(answered.content, "{\n  \"ok\": true\n}");
+    assert_eq!(answered.patch, blocked);
+}
+
+#[test]
+fn a_call_waits_for_its_answer() {
+    let turns = fold([agent("One moment.", None, &[("call_1", "find_card", "not json")])]);
+    assert_eq!(call(&turns[1]).arguments, "not json");
+    assert_eq!(call(&turns[1]).answered, None);
+}
+
+#[test]
+fn an_answer_without_a_call_is_not_hidden() {
+    let turns = fold([answered("call_9", "ok", Answer::Succeeded, Vec::new())]);
+    assert_eq!(call(&turns[0]).tool, "block_card");
+}
+
+#[test]
+fn nothing_said_makes_no_bubble() {
+    assert_eq!(fold([user("  "), agent("", None, &[]), agent("\n", Some(" "), &[])]), []);
+}
+
+#[test]
+fn refusals_and_the_ending_are_shown() {
+    let refused = EventKind::Refused {
+        role: Role::SimulatedUser,
+        reply: "I am the agent".to_owned(),
+        reason: "speaks as the agent".to_owned(),
+        usage: Usage::default(),
+    };
+    let turns = fold([refused, EventKind::Ended { ending: Ending::TurnLimit }]);
+    assert!(
+        matches!(&turns[0], Turn::Refused { role: Role::SimulatedUser, reason, .. } if reason == "speaks as the agent")
+    );
+    assert_eq!(turns[1], Turn::Ending(Ending::TurnLimit));
+}
