@@ -1,0 +1,100 @@
+// The real program with a database of its own: plays a few conversations, then serves them.
+
+import { spawn } from "node:child_process";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+
+const PLAY_LIMIT_MS = 180_000;
+const START_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 30_000;
+const LISTENS = /^Groundstate listens on (http:\/\/\S+)$/m;
+
+/** Plays `n` conversations with the seed, then serves them. `stop()` ends everything and removes the data. */
+export async function startServer({ n, seed }) {
+  const binary = process.env.GROUNDSTATE_BIN;
+  if (!binary) {
+    throw new Error("GROUNDSTATE_BIN must name the groundstate binary");
+  }
+  const dir = await mkdtemp(path.join(os.tmpdir(), "groundstate-e2e-"));
+  // Under root, PostgreSQL runs as another user and must be able to reach its files.
+  await chmod(dir, 0o755);
+  const remove = () => rm(dir, { recursive: true, force: true });
+  try {
+    const out = path.join(dir, "rows.jsonl");
+    const dataDir = path.join(dir, "data");
+    const play = ["--playbook", "retail_bank", "--n", `${n}`, "--seed", `${seed}`, "--out", out];
+    await succeed(start(binary, ["generate", ...play, "--data-dir", dataDir]), PLAY_LIMIT_MS);
+    const server = start(binary, ["serve", "--listen", "127.0.0.1:0", "--data-dir", dataDir]);
+    try {
+      const url = await address(server);
+      return { url, stop: () => stop(server).finally(remove) };
+    } catch (error) {
+      server.child.kill("SIGKILL");
+      throw error;
+    }
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** A child whose output is kept, to be shown when something goes wrong. */
+function start(binary, args) {
+  const env = { ...process.env };
+  // The tests bring their own database.
+  delete env.DATABASE_URL;
+  const child = spawn(binary, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const job = { name: `groundstate ${args[0]}`, child, output: "", exit: null };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => (job.output += text));
+  }
+  job.exit = new Promise((resolve) => {
+    child.on("close", (code, signal) => resolve(signal ?? code));
+    child.on("error", (error) => resolve(error.message));
+  });
+  return job;
+}
+
+async function succeed(job, limit) {
+  const result = await within(limit, job.exit);
+  if (result !== 0) {
+    job.child.kill("SIGKILL");
+    throw failure(job, result === undefined ? "took too long" : `ended with ${result}`);
+  }
+}
+
+/** Where the server says that it listens. */
+async function address(job) {
+  const spoken = new Promise((resolve) => {
+    job.child.stdout.on("data", () => LISTENS.test(job.output) && resolve());
+  });
+  await within(START_LIMIT_MS, Promise.race([spoken, job.exit]));
+  const found = LISTENS.exec(job.output);
+  if (!found) {
+    throw failure(job, "did not say where it listens");
+  }
+  return found[1];
+}
+
+async function stop(job) {
+  job.child.kill("SIGTERM");
+  const result = await within(STOP_LIMIT_MS, job.exit);
+  if (result !== 0) {
+    job.child.kill("SIGKILL");
+    throw failure(job, result === undefined ? "did not stop on SIGTERM" : `stopped with ${result}`);
+  }
+}
+
+/** The promise's value, or undefined once the limit has passed. */
+async function within(limit, promise) {
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, limit);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+function failure(job, what) {
+  return new Error(`${job.name} ${what}\n${job.output}`);
+}

@@ -1,0 +1,54 @@
+//! `cargo xtask`: everything that is done with this repository, on a machine that has only Rust.
+
+mod demo;
+mod hash;
+mod install;
+mod places;
+mod process;
+mod sqlx;
+mod test;
+mod web;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+/// Tasks of the Groundstate repository
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Task {
+    /// Install what is missing, build, play 48 conversations, write their rows, serve the web app
+    Demo(demo::Demo),
+    /// Formatting, lints, the web app and all tests against a real PostgreSQL
+    Test(test::Test),
+    /// Build the web app into web/dist, from where the server embeds it
+    Web,
+    /// Write what PostgreSQL says about the server's queries to .sqlx, so that the server compiles without a database
+    Prepare,
+}
+
+fn main() -> ExitCode {
+    match run(Task::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<process::Interrupted>() => {
+            eprintln!("xtask: {}", process::Interrupted);
+            ExitCode::from(130)
+        }
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    process::watch_signals()?;
+    std::env::set_current_dir(places::root())?;
+    match task {
+        Task::Demo(demo) => demo.run(),
+        Task::Test(test) => test.run(),
+        Task::Web => web::build(),
+        Task::Prepare => sqlx::prepare(),
+    }
+}

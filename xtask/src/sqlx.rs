@@ -1,0 +1,136 @@
+//! .sqlx: what PostgreSQL says about each checked query of the server, one file a query, so that the server compiles
+//! without a database. The files are written by sqlx's macros themselves while they compile against a database.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use database::PrivatePostgres;
+
+use crate::hash::{self, Stamp};
+use crate::process::{quiet, run};
+use crate::{install, places};
+
+const COMMITTED: &str = ".sqlx";
+const MIGRATIONS: &str = "migrations";
+const INPUTS: [&str; 4] = ["server/src", MIGRATIONS, COMMITTED, "Cargo.lock"];
+
+/// File name -> content.
+type Queries = BTreeMap<String, String>;
+
+pub fn prepare() -> Result<()> {
+    let fresh = compile_against_database()?;
+    let old = read(Path::new(COMMITTED))?;
+    fs::create_dir_all(COMMITTED)?;
+    for name in old.keys().filter(|name| !fresh.contains_key(*name)) {
+        fs::remove_file(Path::new(COMMITTED).join(name))?;
+    }
+    for (name, content) in fresh.iter().filter(|(name, content)| old.get(*name) != Some(content)) {
+        fs::write(Path::new(COMMITTED).join(name), content)?;
+    }
+    println!("{COMMITTED} holds {} queries", fresh.len());
+    stamp().set(&hash::of_files(&INPUTS, &[])?)
+}
+
+pub fn check() -> Result<()> {
+    let inputs = hash::of_files(&INPUTS, &[])?;
+    if stamp().is(&inputs) {
+        println!("{COMMITTED} was checked, and nothing has changed");
+        return Ok(());
+    }
+    let (fresh, committed) = (compile_against_database()?, read(Path::new(COMMITTED))?);
+    if fresh != committed {
+        bail!("{COMMITTED} is not current: {}. Run: cargo xtask prepare", differences(&fresh, &committed).join(", "));
+    }
+    println!("{COMMITTED} is current: {} queries", fresh.len());
+    stamp().set(&inputs)
+}
+
+fn stamp() -> Stamp {
+    Stamp::new(places::target_dir().join("xtask/sqlx.stamp"))
+}
+
+fn compile_against_database() -> Result<Queries> {
+    install::postgres()?;
+    let postgres = PrivatePostgres::throwaway()?;
+    let queries = migrate(&postgres).and_then(|()| compile(postgres.url()));
+    postgres.stop();
+    queries
+}
+
+/// By psql and not by the server's own migrator: the server may not compile yet, which is why we are here.
+fn migrate(postgres: &PrivatePostgres) -> Result<()> {
+    let psql = [postgres.bin().join("psql"), PathBuf::from("psql")].into_iter().find(|program| program.is_file());
+    let psql = psql.unwrap_or_else(|| "psql".into());
+    for migration in migrations()? {
+        let mut command = Command::new(&psql);
+        command.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "--single-transaction", "-d", postgres.url(), "-f"]);
+        quiet(command.arg(&migration))?;
+    }
+    Ok(())
+}
+
+fn migrations() -> Result<Vec<PathBuf>> {
+    if !Path::new(MIGRATIONS).is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut files = fs::read_dir(MIGRATIONS)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    files.retain(|file| {
+        let name = file.to_string_lossy();
+        name.ends_with(".sql") && !name.ends_with(".down.sql")
+    });
+    files.sort();
+    Ok(files)
+}
+
+fn compile(url: &str) -> Result<Queries> {
+    let written = places::target_dir().join("xtask/sqlx");
+    if written.exists() {
+        fs::remove_dir_all(&written)?;
+    }
+    fs::create_dir_all(&written)?;
+    let mut cargo = places::cargo();
+    cargo.args(["rustc", "--quiet", "--package", "server", "--lib", "--profile", "check", "--", "--cfg"]);
+    // Cargo does not know that the macros look at a database; an argument it has not seen makes it compile.
+    let unseen = RandomState::new().build_hasher().finish();
+    cargo.arg(format!("groundstate_prepare=\"{unseen:x}\""));
+    cargo.env("DATABASE_URL", url).env("SQLX_OFFLINE", "false").env("SQLX_OFFLINE_DIR", &written);
+    run(&mut cargo).context("the server does not compile against a migrated database")?;
+    read(&written)
+}
+
+fn read(directory: &Path) -> Result<Queries> {
+    if !directory.is_dir() {
+        return Ok(Queries::new());
+    }
+    let files = fs::read_dir(directory)?;
+    files
+        .map(|entry| {
+            let entry = entry?;
+            Ok((entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path())?))
+        })
+        .collect()
+}
+
+fn differences(fresh: &Queries, committed: &Queries) -> Vec<String> {
+    let missing = fresh.keys().filter(|name| !committed.contains_key(*name)).map(|name| format!("{name} is missing"));
+    let unused = committed.keys().filter(|name| !fresh.contains_key(*name)).map(|name| format!("{name} is unused"));
+    let changed = fresh.iter().filter(|(name, content)| committed.get(*name).is_some_and(|other| other != *content));
+    missing.chain(unused).chain(changed.map(|(name, _)| format!("{name} has changed"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_named() {
+        let queries = |all: &[(&str, &str)]| all.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let fresh: Queries = queries(&[("a", "1"), ("b", "1"), ("c", "1")]);
+        let committed: Queries = queries(&[("b", "2"), ("c", "1"), ("d", "1")]);
+        assert_eq!(differences(&fresh, &committed), ["a is missing", "d is unused", "b has changed"]);
+    }
+}

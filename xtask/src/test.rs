@@ -1,0 +1,129 @@
+//! `cargo xtask test`: one step after the other, until one fails.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use database::PrivatePostgres;
+
+use crate::places::{self, cargo};
+use crate::process::{run, succeeds};
+use crate::{install, sqlx, web};
+
+mod e2e;
+mod export;
+
+#[derive(clap::Args)]
+pub struct Test {
+    /// Run only these steps
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "STEP")]
+    only: Vec<Step>,
+}
+
+/// In the order in which they run. The web app goes before what compiles the server, which embeds it.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// Formatting
+    Fmt,
+    /// The web app, for the browser
+    Web,
+    /// Lints
+    Clippy,
+    /// Whether .sqlx is current
+    Sqlx,
+    /// All Rust tests, with a real PostgreSQL
+    Unit,
+    /// Whether trainers can read what is exported
+    Export,
+    /// The web app in a real browser
+    E2e,
+    /// Licences and advisories of the crates we use
+    Deny,
+}
+
+enum Outcome {
+    Passed,
+    Skipped(String),
+}
+
+impl Test {
+    pub fn run(self) -> Result<()> {
+        let chosen = |step: &&Step| self.only.is_empty() || self.only.contains(step);
+        let mut summary = Vec::new();
+        for step in Step::value_variants().iter().filter(chosen) {
+            summary.push(step.run_timed()?);
+        }
+        println!("\n==> all steps passed\n{}", summary.join("\n"));
+        Ok(())
+    }
+}
+
+impl Step {
+    fn run_timed(self) -> Result<String> {
+        let name = self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        println!("\n==> {name}");
+        let started = Instant::now();
+        let outcome =
+            self.run().with_context(|| format!("step {name}; repeat with `cargo xtask test --only {name}`"))?;
+        let seconds = started.elapsed().as_secs_f64();
+        let line = match outcome {
+            Outcome::Passed => format!("    {name:8} {seconds:7.1} s"),
+            Outcome::Skipped(why) => format!("    {name:8} skipped: {why}"),
+        };
+        println!("{line}");
+        Ok(line)
+    }
+
+    fn run(self) -> Result<Outcome> {
+        match self {
+            Self::Fmt => run(cargo().args(["fmt", "--all", "--check"]))?,
+            Self::Web => web::build()?,
+            Self::Clippy => clippy()?,
+            Self::Sqlx => sqlx::check()?,
+            Self::Unit => unit()?,
+            Self::Export => return export::run_step(),
+            Self::E2e => return e2e::run_step(),
+            Self::Deny => return deny(),
+        }
+        Ok(Outcome::Passed)
+    }
+}
+
+fn clippy() -> Result<()> {
+    let mut clippy = cargo();
+    clippy.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]);
+    run(clippy.env("SQLX_OFFLINE", "true"))
+}
+
+/// Each test makes a database of its own in this server.
+fn unit() -> Result<()> {
+    install::postgres()?;
+    let mut tests = cargo();
+    if succeeds(cargo().args(["nextest", "--version"])) {
+        tests.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
+    } else {
+        tests.args(["test", "--workspace", "--no-fail-fast"]);
+    }
+    with_database(|url| run(tests.env("SQLX_OFFLINE", "true").env("DATABASE_URL", url)))
+}
+
+fn deny() -> Result<Outcome> {
+    if !succeeds(cargo().args(["deny", "--version"])) {
+        return Ok(Outcome::Skipped("cargo-deny is not installed (cargo install cargo-deny)".into()));
+    }
+    run(cargo().args(["deny", "check"]))?;
+    Ok(Outcome::Passed)
+}
+
+fn with_database<T>(action: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    let postgres = PrivatePostgres::throwaway()?;
+    let result = action(postgres.url());
+    postgres.stop();
+    result
+}
+
+/// The program as the tests build it.
+fn build_groundstate() -> Result<std::path::PathBuf> {
+    run(cargo().args(["build", "--quiet", "--package", "server"]).env("SQLX_OFFLINE", "true"))?;
+    Ok(places::groundstate("debug"))
+}

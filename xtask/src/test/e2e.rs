@@ -1,0 +1,60 @@
+//! The web app in a real browser: node's own test runner and playwright-core, which drives the system's Chromium. The
+//! tests bring databases of their own.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::{Outcome, build_groundstate};
+use crate::hash::{self, Stamp};
+use crate::places::find_program;
+use crate::process::{quiet, run};
+use crate::{install, web};
+
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+pub fn run_step() -> Result<Outcome> {
+    let tests = tests()?;
+    if tests.is_empty() {
+        return Ok(Outcome::Skipped("e2e/ holds no *.test.mjs".into()));
+    }
+    install::programs(&["node", "npm"], &["nodejs", "npm"])?;
+    if find_program(&BROWSERS).is_none() {
+        install::packages(&["chromium"])?;
+    }
+    let browser = find_program(&BROWSERS).context("no Chromium in PATH")?;
+    install::postgres()?;
+    install_packages()?;
+    web::build()?;
+    let mut node = Command::new("node");
+    node.args(["--test", "--test-reporter=spec"]).args(tests);
+    node.env("GROUNDSTATE_BIN", build_groundstate()?).env("CHROMIUM", browser);
+    run(&mut node)?;
+    Ok(Outcome::Passed)
+}
+
+fn tests() -> Result<Vec<String>> {
+    if !Path::new("e2e").is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir("e2e")? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        // Named from the root, which is the project that the program plays.
+        names.extend(name.ends_with(".test.mjs").then(|| format!("e2e/{name}")));
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn install_packages() -> Result<()> {
+    let wanted = hash::of_files(&["e2e/package.json", "e2e/package-lock.json"], &[])?;
+    let stamp = Stamp::new("e2e/node_modules/.installed");
+    if stamp.is(&wanted) {
+        return Ok(());
+    }
+    quiet(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir("e2e"))?;
+    stamp.set(&wanted)
+}

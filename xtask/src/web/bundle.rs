@@ -1,0 +1,90 @@
+//! The files of web/dist. All but index.html have the hash of their contents in their names, so that browsers keep
+//! them for ever and still never see an old one.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::hash;
+
+const INDEX: &str = "web/index.html";
+const STYLE: &str = "web/style.css";
+
+pub fn write(wasm: &Path, dist: &Path) -> Result<()> {
+    // Made beside its place: a server build never sees half of it.
+    let fresh = dist.with_extension("new");
+    let glue = dist.with_extension("glue");
+    for directory in [&fresh, &glue] {
+        if directory.exists() {
+            fs::remove_dir_all(directory)?;
+        }
+        fs::create_dir_all(directory)?;
+    }
+    bindgen(wasm, &glue)?;
+    let files = Files { to: &fresh };
+    let app_wasm = files.add("app", "wasm", &fs::read(glue.join("app_bg.wasm"))?)?;
+    let app_js = files.add("app", "js", &fs::read(glue.join("app.js"))?)?;
+    let boot = files.add("boot", "js", boot(&app_js, &app_wasm).as_bytes())?;
+    let style = files.add("style", "css", &fs::read(STYLE).with_context(|| format!("cannot read {STYLE}"))?)?;
+    let index = fs::read_to_string(INDEX).with_context(|| format!("cannot read {INDEX}"))?;
+    let index = with_hashed_names(&index, &[("boot.js", &boot), ("style.css", &style)])?;
+    fs::write(fresh.join("index.html"), index)?;
+    if glue.join("snippets").is_dir() {
+        // The glue imports these by name.
+        fs::rename(glue.join("snippets"), fresh.join("snippets"))?;
+    }
+    fs::remove_dir_all(&glue)?;
+    if dist.exists() {
+        fs::remove_dir_all(dist)?;
+    }
+    fs::rename(&fresh, dist)?;
+    Ok(())
+}
+
+fn bindgen(wasm: &Path, to: &Path) -> Result<()> {
+    let mut bindgen = Bindgen::new();
+    bindgen.input_path(wasm).out_name("app").typescript(false).remove_name_section(true).remove_producers_section(true);
+    bindgen.web(true)?.generate(to).context("wasm-bindgen failed")
+}
+
+/// A file of its own rather than a script in the page: a content security policy may forbid those.
+fn boot(app_js: &str, app_wasm: &str) -> String {
+    format!(
+        "import init from './{app_js}';\nawait init({{ module_or_path: new URL('./{app_wasm}', import.meta.url) }});\n"
+    )
+}
+
+fn with_hashed_names(index: &str, names: &[(&str, &str)]) -> Result<String> {
+    names.iter().try_fold(index.to_owned(), |index, (plain, hashed)| {
+        let (plain, hashed) = (format!("\"/{plain}\""), format!("\"/{hashed}\""));
+        anyhow::ensure!(index.contains(&plain), "{INDEX} does not mention {plain}");
+        Ok(index.replace(&plain, &hashed))
+    })
+}
+
+struct Files<'a> {
+    to: &'a Path,
+}
+
+impl Files<'_> {
+    /// The name it got.
+    fn add(&self, stem: &str, extension: &str, contents: &[u8]) -> Result<String> {
+        let name = format!("{stem}-{}.{extension}", hash::of_bytes(contents));
+        fs::write(self.to.join(&name), contents)?;
+        Ok(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_loads_the_hashed_files() {
+        let page = with_hashed_names("<script src=\"/boot.js\">", &[("boot.js", "boot-1.js")]).unwrap();
+        assert_eq!(page, "<script src=\"/boot-1.js\">");
+        assert!(with_hashed_names("<p>", &[("boot.js", "boot-1.js")]).is_err());
+    }
+}
