@@ -9,6 +9,7 @@ use domain::persona::{Complexity, Persona};
 use domain::playbook::AgentStyle;
 use domain::problem::did_you_mean;
 use domain::scenario::Scenario;
+use domain::verdict::Verification;
 use serde_json::Value;
 
 use crate::case::{Case, Seed};
@@ -129,10 +130,7 @@ fn proof(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>,
         let case = Arc::new(case(playbook, judge, scenario, world, complexity, style));
         let (conversation, outcome) = play(Conversation::new(Arc::clone(&case)));
         if let Outcome::Failed { blame, reason } = &outcome {
-            let failures =
-                conversation.state().verification.iter().flat_map(|v| v.failures().map(|c| c.detail.clone()));
-            let details: Vec<String> = failures.collect();
-            let why = if details.is_empty() { format!("{blame}: {reason}") } else { details.join("; ") };
+            let why = why_not(conversation.state(), &format!("{blame}: {reason}"));
             findings.push(("/expected_outcome".to_owned(), format!("the script does not reach it: {why}")));
             return findings;
         }
@@ -146,6 +144,18 @@ fn proof(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>,
         ));
     }
     findings
+}
+
+/// What the verifier found, or else the outcome; and the calls that were refused, which often are the cause.
+fn why_not(state: &State, outcome: &str) -> String {
+    let found = state.verification.iter().flat_map(Verification::failures).map(|check| check.detail.clone());
+    let mut why: Vec<String> = found.collect();
+    if why.is_empty() {
+        why.push(outcome.to_owned());
+    }
+    let refused = state.calls.iter().filter(|call| !call.answer.succeeded());
+    why.extend(refused.map(|call| format!("`{}` answered `{}`", call.tool, call.content)));
+    why.join("; ")
 }
 
 fn case(

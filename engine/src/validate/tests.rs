@@ -36,7 +36,7 @@ fn references_must_exist() {
 #[test]
 fn the_script_must_reach_the_outcome() {
     assert_snapshot!(findings(&[("/orders/o_17/refunded: 20.50", "/orders/o_17/refunded: 25")]), @"/expected_outcome: the script does not reach it: /orders/o_17/refunded = 25 was expected, found 20.5");
-    assert_snapshot!(findings(&[("amount: 20.5}}]\n  - agent", "amount: 99}}]\n  - agent")]), @"/expected_outcome: the script does not reach it: infrastructure: undefined value: `calls.refund` is undefined (in <string>:1)");
+    assert_snapshot!(findings(&[("amount: 20.5}}]\n  - agent", "amount: 99}}]\n  - agent")]), @"/expected_outcome: the script does not reach it: infrastructure: undefined value: `calls.refund` is undefined (in <string>:1); `refund` answered `Error: a refund is never more than the order cost`");
     assert_snapshot!(findings(&[("{{ calls.refund.refunded }}", "{{ calls.refund.total }}")]), @"/expected_outcome: the script does not reach it: infrastructure: undefined value: `calls.refund.total` is undefined (in <string>:1)");
     assert_snapshot!(findings(&[("system_facts: {orders: {o_17: {total: 80.0, refunded: 0}}}", "system_facts: {orders: {o_17: {total: 80.0, refunded: 90}}}")]), @"/system_facts: the initial world is invalid: a refund is never more than the order cost");
 }

@@ -32,7 +32,7 @@ fn user_facts_that_contradict_the_system_facts() {
 #[test]
 fn system_facts_that_the_script_does_not_fit() {
     let found = problems("balance: 1823.12", "balance: 12.00");
-    insta::assert_snapshot!(found.join("\n"), @"scenarios/retail_bank/transfer_rent_to_payee.yaml:51: expected_outcome: the script does not reach it: infrastructure: undefined value: `calls.make_transfer` is undefined (in <string>:1)");
+    insta::assert_snapshot!(found.join("\n"), @"scenarios/retail_bank/transfer_rent_to_payee.yaml:51: expected_outcome: the script does not reach it: infrastructure: undefined value: `calls.make_transfer` is undefined (in <string>:1); `make_transfer` answered `Error: Insufficient funds: 512.00 is available on acc_2008.`");
 }
 
 #[sqlx::test(migrations = "../migrations")]
