@@ -52,7 +52,8 @@ CREATE TABLE events (
     conversation_id uuid NOT NULL
         CONSTRAINT events_conversation_fkey REFERENCES conversations (id) ON DELETE CASCADE,
     seq integer NOT NULL CONSTRAINT events_seq_not_negative CHECK (seq >= 0),
-    event jsonb NOT NULL,
+    -- json, not jsonb: what was said is read back letter for letter
+    event json NOT NULL,
     created_at timestamptz NOT NULL,
     CONSTRAINT events_pkey PRIMARY KEY (conversation_id, seq)
 );

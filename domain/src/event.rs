@@ -65,6 +65,9 @@ pub enum EventKind {
         answer: Answer,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         patch: Patch,
+        /// Why nobody could answer, for people; the agent does not read it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
         /// Hash of the world after the call.
         world_hash: String,
         usage: Usage,
@@ -102,7 +105,8 @@ pub enum Answer {
     InvalidArguments,
     /// The tool itself said no; nothing was changed.
     Failed,
-    /// A model could not answer truthfully; the agent got an error that fits the world.
+    /// A model could not answer truthfully, or the playbook's code is broken; the agent got an error that fits the
+    /// world.
     Fallback,
     /// The conversation ended with this call; the agent reads nothing.
     Terminal,

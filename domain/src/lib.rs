@@ -17,6 +17,7 @@ pub mod problem;
 pub mod role;
 pub mod row;
 pub mod scenario;
+pub mod untrusted;
 pub mod verdict;
 
 pub use document::parse;

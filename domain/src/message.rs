@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::untrusted;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
 pub enum Message {
@@ -71,10 +73,13 @@ impl ToolCall {
     }
 
     /// The arguments as JSON; an empty text counts as no arguments, which several servers send.
-    pub fn arguments(&self) -> Result<serde_json::Value, serde_json::Error> {
+    ///
+    /// # Errors
+    /// Why they are no JSON that can be used.
+    pub fn arguments(&self) -> Result<serde_json::Value, String> {
         if self.function.arguments.trim().is_empty() {
             return Ok(serde_json::json!({}));
         }
-        serde_json::from_str(&self.function.arguments)
+        untrusted::json(&self.function.arguments)
     }
 }

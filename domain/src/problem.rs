@@ -39,7 +39,13 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     nearest(name, candidates).map(|c| format!(" (did you mean `{c}`?)")).unwrap_or_default()
 }
 
+/// Longer than any name; comparing costs memory for each pair of letters.
+const LONGEST_NAME: usize = 100;
+
 fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
     candidates
         .into_iter()
         .map(|c| (strsim::normalized_damerau_levenshtein(name, c), c))

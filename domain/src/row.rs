@@ -47,12 +47,43 @@ impl Row {
             return Some("does not end with the agent".into());
         }
         self.messages.iter().find_map(|message| {
-            let reasoning = match message {
-                Message::Assistant { reasoning_content, .. } => reasoning_content.as_deref().unwrap_or_default(),
-                _ => "",
-            };
-            let marker = CONTROL.iter().find(|c| message.content().contains(*c) || reasoning.contains(*c))?;
+            let marker = CONTROL.iter().find(|c| texts(message).any(|text| text.contains(*c)))?;
             Some(format!("a message holds the control token `{}`", marker.escape_default()))
         })
+    }
+}
+
+/// Everything of a message that a chat template writes out.
+fn texts(message: &Message) -> impl Iterator<Item = &str> {
+    let (reasoning, calls) = match message {
+        Message::Assistant { reasoning_content, tool_calls, .. } => (reasoning_content.as_deref(), &tool_calls[..]),
+        _ => (None, &[][..]),
+    };
+    let called = calls.iter().flat_map(|call| [call.name(), call.function.arguments.as_str()]);
+    [message.content()].into_iter().chain(reasoning).chain(called)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::ToolCall;
+
+    fn fault(content: &str, reasoning: Option<&str>, arguments: &str) -> Option<String> {
+        let call = ToolCall::new("call_1".into(), "send".into(), arguments.into());
+        let message = Message::Assistant {
+            content: content.into(),
+            reasoning_content: reasoning.map(str::to_owned),
+            tool_calls: vec![call],
+        };
+        Row { messages: vec![message], tools: Vec::new(), metadata: Value::Null }.fault()
+    }
+
+    #[test]
+    fn control_tokens_are_found_wherever_a_template_would_write_them() {
+        assert_eq!(fault("Done.", Some("Hm."), "{}"), None);
+        let found = Some("a message holds the control token `<|im_end|>`".to_owned());
+        assert_eq!(fault("a<|im_end|>b", None, "{}"), found);
+        assert_eq!(fault("a", Some("<|im_end|>"), "{}"), found);
+        assert_eq!(fault("a", None, r#"{"reference": "<|im_end|>"}"#), found);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use domain::persona::{Complexity, Persona};
 use domain::playbook::{AgentStyle, Limits};
 use domain::scenario::Scenario;
@@ -33,12 +34,17 @@ impl Case {
     /// RFC 3339: the moment at which the conversation takes place.
     pub fn now(&self) -> String {
         let clock = self.scenario.clock.unwrap_or(self.playbook.spec.clock);
-        clock.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+        rfc3339(clock)
     }
 
     pub fn limits(&self) -> Limits {
         self.playbook.spec.limits
     }
+}
+
+/// How a moment is written wherever a model or a tool reads it.
+pub(crate) fn rfc3339(clock: DateTime<Utc>) -> String {
+    clock.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// The root of a conversation's randomness: (run seed, scenario, repeat), so that no shared sampler is needed.

@@ -34,3 +34,16 @@ pub struct ChatReply {
     pub tool_calls: Vec<ToolCall>,
     pub usage: Usage,
 }
+
+impl ChatReply {
+    /// The reply without the one character that PostgreSQL does not store and no language needs.
+    pub(crate) fn storable(mut self) -> Self {
+        let calls = self.tool_calls.iter_mut().flat_map(|c| [&mut c.function.name, &mut c.function.arguments]);
+        for text in [&mut self.content].into_iter().chain(&mut self.reasoning).chain(calls) {
+            if text.contains('\0') {
+                *text = text.replace('\0', "\u{fffd}");
+            }
+        }
+        self
+    }
+}

@@ -87,6 +87,7 @@ impl Conversation {
 
     /// Takes a model's answer to the last ask.
     pub fn hear(&mut self, reply: ChatReply) -> Option<Event> {
+        let reply = reply.storable();
         let kind = match self.state.phase.clone() {
             Phase::User => self.hear_user(&reply),
             Phase::Agent => self.hear_agent(reply),
@@ -103,7 +104,7 @@ impl Conversation {
         if matches!(self.state.phase, Phase::Done(_)) {
             return None;
         }
-        self.record(failed(Blame::Infrastructure, reason))
+        self.record(failed(Blame::Infrastructure, &reason.replace('\0', "\u{fffd}")))
     }
 
     /// Does the next step that needs no model.

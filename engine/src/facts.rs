@@ -25,9 +25,9 @@ pub fn normal(word: &str) -> String {
     amount(&word).unwrap_or(word)
 }
 
-/// `1,234.50` or `198.00` as canonical numbers, `1234.5` and `198`; `None` for what is no plain amount.
+/// `1,234.50`, `198.00` or `44,17` as canonical numbers, `1234.5`, `198` and `44.17`; `None` for what is no plain amount.
 fn amount(word: &str) -> Option<String> {
-    let plain: String = word.chars().filter(|c| !matches!(c, ',' | '\'' | '\u{a0}' | '\u{202f}')).collect();
+    let plain = without_separators(word)?;
     let shaped = plain.bytes().all(|b| b.is_ascii_digit() || b == b'.') && plain.matches('.').count() <= 1;
     if !shaped || plain.is_empty() || (plain.len() > 1 && plain.starts_with('0') && !plain.starts_with("0.")) {
         return None;
@@ -35,23 +35,39 @@ fn amount(word: &str) -> Option<String> {
     Some(if plain.contains('.') { plain.trim_end_matches('0').trim_end_matches('.').to_owned() } else { plain })
 }
 
-/// A text as `told` facts are compared: lower case, single spaces, no separators of thousands.
-pub fn comparable(text: &str) -> String {
-    let chars: Vec<char> = text.to_lowercase().chars().collect();
-    let digit = |i: usize| chars.get(i).is_some_and(char::is_ascii_digit);
-    let mut out = String::with_capacity(text.len());
+/// Without separators of thousands, each of which stands before exactly three digits; a comma before one or two last
+/// digits is a decimal one.
+fn without_separators(word: &str) -> Option<String> {
+    let chars: Vec<char> = word.chars().collect();
+    let mut out = String::with_capacity(word.len());
     for (i, c) in chars.iter().enumerate() {
-        let separator = matches!(c, ',' | '\'' | '\u{a0}' | '\u{202f}')
-            && i > 0
-            && digit(i - 1)
-            && (1..=3).all(|k| digit(i + k))
-            && !digit(i + 4);
-        if separator || (c.is_whitespace() && out.ends_with(' ')) {
-            continue;
+        let digits = chars[i + 1..].iter().take_while(|c| c.is_ascii_digit()).count();
+        match c {
+            ',' | '\'' | '\u{a0}' | '\u{202f}' if digits == 3 => {}
+            ',' if (1..=2).contains(&digits) && i + 1 + digits == chars.len() => out.push('.'),
+            ',' | '\'' | '\u{a0}' | '\u{202f}' => return None,
+            c => out.push(*c),
         }
-        out.push(if c.is_whitespace() { ' ' } else { *c });
     }
-    out.trim().to_owned()
+    Some(out)
+}
+
+/// Whether a text states a fact: its words, one after the other, whatever the case, punctuation and form of numbers.
+pub fn states(text: &str, fact: &str) -> bool {
+    let (text, fact): (Vec<String>, Vec<String>) = (words(text).collect(), words(fact).collect());
+    !fact.is_empty() && text.windows(fact.len()).any(|part| part == fact)
+}
+
+/// Capitalised words within sentences: names, mostly. At the start of a sentence a capital says nothing.
+pub fn names(text: &str) -> impl Iterator<Item = String> + '_ {
+    let mut at_start = true;
+    text.split_whitespace().filter_map(move |word| {
+        let opens = at_start;
+        at_start = word.ends_with(['.', '!', '?', ':']);
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let named = !opens && bare.chars().count() > 1 && bare.starts_with(char::is_uppercase);
+        named.then(|| normal(word))
+    })
 }
 
 #[cfg(test)]
@@ -67,8 +83,30 @@ mod tests {
     }
 
     #[test]
-    fn told_texts_ignore_case_spaces_and_thousands() {
-        assert_eq!(comparable("It is  €1,234.50, OK"), "it is €1234.50, ok");
-        assert_eq!(comparable("1'000 and 1,2,3"), "1000 and 1,2,3");
+    fn numbers_have_one_form() {
+        for (written, canonical) in
+            [("1,234.50", "1234.5"), ("1'000", "1000"), ("44,17", "44.17"), ("7,5", "7.5"), ("12.00", "12"), ("0", "0")]
+        {
+            assert_eq!(normal(written), canonical, "{written}");
+        }
+        assert_eq!(normal("1,2,3"), "1,2,3", "a list is no number");
+    }
+
+    #[test]
+    fn a_fact_is_stated_by_its_words() {
+        for text in ["It is €1,234.50, OK?", "it is **1234.5** euros", "You get 1 234 and 1'234.50."] {
+            assert!(states(text, "1234.50"), "{text}");
+        }
+        assert!(states("Call us until 20:00.", "20:00"));
+        assert!(states("They are In  Review now", "in review"));
+        for text in ["It costs 112.00.", "within 130 days", "on 2026-03-12", ""] {
+            assert!(!states(text, "12.00") && !states(text, "30"), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_capitalised_within_a_sentence() {
+        let found: Vec<_> = names("Please ask Maria Rossi. She knows: Everything about EUR, I hear.").collect();
+        assert_eq!(found, ["maria", "rossi", "eur"]);
     }
 }

@@ -6,8 +6,9 @@ use domain::patch::Patch;
 use domain::playbook::{Simulate, Tool as ToolSpec};
 use jsonschema::Validator;
 use minijinja::Environment;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::templates;
 use crate::tools::code::{CodeError, Moment};
 use crate::tools::{Code, Pattern, authority};
 use crate::world::World;
@@ -33,6 +34,17 @@ pub struct Tool {
     pub reads: Vec<Pattern>,
     arguments: Validator,
     returns: Option<Validator>,
+}
+
+/// Why a world is none of this playbook's, or a change may not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The playbook is at fault: it writes where it may not, or an invariant cannot even be evaluated.
+    #[error("{0}")]
+    Broken(String),
+    /// A rule of the world would be broken, of its schema or an invariant: a backend would say no, too.
+    #[error("{0}")]
+    Rule(String),
 }
 
 impl Playbook {
@@ -61,19 +73,39 @@ impl Playbook {
         Value::Object(world)
     }
 
+    /// The agent's system prompt.
+    ///
+    /// # Errors
+    /// The template does not render.
+    pub fn system_prompt(&self, now: &str) -> Result<String, String> {
+        let tools: Vec<Value> =
+            self.spec.tools.iter().map(|t| json!({"name": t.name, "description": t.description})).collect();
+        let context = json!({"tools": tools, "guardrails": self.spec.guardrails, "policy": self.policy, "now": now});
+        Ok(templates::render(&self.templates, &self.spec.prompt, &context)?.trim().to_owned())
+    }
+
     /// What is wrong with a world: its schema first, then its invariants.
-    pub fn world_faults(&self, world: &Value) -> Vec<String> {
-        let schema: Vec<String> =
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub fn check_world(&self, world: &Value) -> Result<(), Refusal> {
+        let faults: Vec<String> =
             self.schema.iter_errors(world).map(|e| format!("{}: {e}", e.instance_path())).collect();
-        if !schema.is_empty() {
-            return schema;
+        if !faults.is_empty() {
+            return Err(Refusal::Rule(faults.join("; ")));
         }
-        let broken = |(i, rule): (usize, &domain::playbook::Invariant)| match self.code.holds(&invariant(i), world) {
-            Ok(true) => None,
-            Ok(false) => Some(rule.message.clone()),
-            Err(e) => Some(format!("invariant `{}` cannot be evaluated: {e}", rule.name)),
-        };
-        self.spec.world.invariants.iter().enumerate().filter_map(broken).collect()
+        let mut broken = Vec::new();
+        for (i, rule) in self.spec.world.invariants.iter().enumerate() {
+            match self.code.holds(&invariant(i), world) {
+                Ok(true) => {}
+                Ok(false) => broken.push(rule.message.clone()),
+                Err(e) => {
+                    let reason = format!("invariant `{}` cannot be evaluated: {e}", rule.name);
+                    return Err(Refusal::Broken(reason));
+                }
+            }
+        }
+        if broken.is_empty() { Ok(()) } else { Err(Refusal::Rule(broken.join("; "))) }
     }
 
     /// The world after a change that a call asks for, if the call may make it.
@@ -86,16 +118,16 @@ impl Playbook {
         arguments: &Map<String, Value>,
         world: &World,
         patch: &Patch,
-    ) -> Result<World, String> {
+    ) -> Result<World, Refusal> {
         if patch.is_empty() {
             return Ok(world.clone());
         }
         if let Some(op) = authority::outside(patch, &tool.writes, arguments, world) {
-            return Err(format!("`{}` may not change {}", tool.spec.name, op.path()));
+            return Err(Refusal::Broken(format!("`{}` may not change {}", tool.spec.name, op.path())));
         }
-        let next = world.apply(patch).map_err(|e| e.to_string())?;
-        let faults = self.world_faults(&next.to_json());
-        if faults.is_empty() { Ok(next) } else { Err(faults.join("; ")) }
+        let next = world.apply(patch).map_err(|e| Refusal::Broken(e.to_string()))?;
+        self.check_world(&next.to_json())?;
+        Ok(next)
     }
 
     /// Runs a tool's function and works out what it changed.

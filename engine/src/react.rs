@@ -32,32 +32,71 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
+/// The parts of a reply, each under a label at the start of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Label {
+    Thought,
+    Action,
+    Input,
+    Observation,
+    Answer,
+}
+
+const LABELS: [(&str, Label); 5] = [
+    ("Thought:", Label::Thought),
+    ("Action:", Label::Action),
+    ("Action Input:", Label::Input),
+    ("Observation:", Label::Observation),
+    ("Final Answer:", Label::Answer),
+];
+
 /// # Errors
 /// What is wrong with the form, for the model that is asked again.
 pub fn parse(reply: &str) -> Result<Turn, String> {
-    // Models run on and invent the observation themselves; what follows it is not theirs to say.
-    let own = reply.split("\nObservation:").next().unwrap_or_default();
-    let thought = section(own, "Thought:", &["\nAction:", "\nFinal Answer:"]);
-    if let Some(said) = own.split_once("Final Answer:").map(|(_, said)| said.trim()) {
-        return if said.is_empty() {
-            Err("`Final Answer:` is empty".into())
-        } else {
-            Ok(Turn { thought, step: Step::Say(said.into()) })
-        };
-    }
-    let Some(tool) = section(own, "Action:", &["\nAction Input:"]) else {
-        return Err("neither `Action:` with `Action Input:` nor `Final Answer:` was found".into());
+    let sections = sections(reply);
+    let first = |label: Label| sections.iter().position(|(found, _)| *found == label);
+    let thought = match sections.first() {
+        Some((Label::Thought, text)) if !text.is_empty() => Some(text.clone()),
+        _ => None,
     };
-    let input = section(own, "Action Input:", &[]).unwrap_or_default();
-    let arguments = input.trim_start_matches("```json").trim_matches('`').trim().to_owned();
-    Ok(Turn { thought, step: Step::Call { tool: tool.trim_matches('`').to_owned(), arguments } })
+    match (first(Label::Action), first(Label::Answer)) {
+        // Models run on and invent the observation and the answer themselves: the turn ends with its first action.
+        (Some(action), answer) if answer.is_none_or(|answer| action < answer) => call(&sections[action..], thought),
+        (_, Some(answer)) => match sections[answer].1.as_str() {
+            "" => Err("`Final Answer:` is empty".into()),
+            said => Ok(Turn { thought, step: Step::Say(said.to_owned()) }),
+        },
+        _ => Err("neither `Action:` with `Action Input:` nor `Final Answer:` was found".into()),
+    }
 }
 
-fn section(text: &str, label: &str, ends: &[&str]) -> Option<String> {
-    let (_, rest) = text.split_once(label)?;
-    let end = ends.iter().filter_map(|e| rest.find(e)).min().unwrap_or(rest.len());
-    let found = rest[..end].trim();
-    (!found.is_empty()).then(|| found.to_owned())
+fn call(sections: &[(Label, String)], thought: Option<String>) -> Result<Turn, String> {
+    let [(_, tool), (Label::Input, input), ..] = sections else {
+        return Err("`Action:` is not followed by `Action Input:`".into());
+    };
+    let tool = tool.trim_matches('`').to_owned();
+    if tool.is_empty() || tool.contains(char::is_whitespace) {
+        return Err("`Action:` must be the name of one tool".into());
+    }
+    let arguments = input.trim_start_matches("```json").trim_matches('`').trim().to_owned();
+    Ok(Turn { thought, step: Step::Call { tool, arguments } })
+}
+
+/// What follows an observation is not the agent's to say. An answer is kept whole, labels and all.
+fn sections(reply: &str) -> Vec<(Label, String)> {
+    let mut sections: Vec<(Label, String)> = Vec::new();
+    for line in reply.lines() {
+        let label = LABELS.iter().find_map(|(text, label)| Some((*label, line.trim_start().strip_prefix(text)?)));
+        match (label, sections.last_mut()) {
+            (Some((Label::Observation, _)), _) => break,
+            (Some((label, rest)), before) if before.as_ref().is_none_or(|(kind, _)| *kind != Label::Answer) => {
+                sections.push((label, rest.to_owned()));
+            }
+            (_, Some((_, text))) => *text = format!("{text}\n{line}"),
+            (_, None) => {}
+        }
+    }
+    sections.into_iter().map(|(label, text)| (label, text.trim().to_owned())).collect()
 }
 
 /// The conversation as the agent wrote and read it.
@@ -110,6 +149,14 @@ mod tests {
         assert_eq!(said.step, Step::Say("It is 5.\nBye.".into()));
         let fenced = parse("Action: `x`\nAction Input: ```json\n{}\n```").expect("a call");
         assert_eq!(fenced.step, Step::Call { tool: "x".into(), arguments: "{}".into() });
+        let run_on = parse("Thought: t\nAction: refund\nAction Input: {\"a\": 1}\nFinal Answer: Done, refunded.");
+        assert_eq!(run_on.expect("a call").step, Step::Call { tool: "refund".into(), arguments: "{\"a\": 1}".into() });
+        let quoted = parse("Thought: no Final Answer: yet\nAction: x\nAction Input: {\"say\": \"Final Answer: no\"}");
+        assert!(matches!(quoted.expect("a call").step, Step::Call { .. }));
+        let lists = parse("Final Answer: Two things:\nAction: none is needed.").expect("an answer");
+        assert_eq!(lists.step, Step::Say("Two things:\nAction: none is needed.".into()));
+        assert!(parse("Action: refund").is_err());
+        assert!(parse("Action: I will refund it\nAction Input: {}").is_err());
         assert!(parse("Sure, let me see.").is_err());
         assert!(parse("Final Answer:").is_err());
     }

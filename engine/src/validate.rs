@@ -33,10 +33,9 @@ pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Sce
         findings.push(("/intent".into(), format!("`{}` is no intent of the playbook{hint}", scenario.intent)));
     }
     let world = playbook.initial_world(&scenario.system_facts);
-    let faults = playbook.world_faults(&world);
-    findings.extend(
-        faults.into_iter().map(|fault| ("/system_facts".into(), format!("the initial world is invalid: {fault}"))),
-    );
+    if let Err(fault) = playbook.check_world(&world) {
+        findings.push(("/system_facts".into(), format!("the initial world is invalid: {fault}")));
+    }
     findings.extend(contradictions(scenario, &world));
     findings.extend(unknown_tools(playbook, scenario));
     findings.extend(script_shape(scenario, playbook));
@@ -154,7 +153,10 @@ fn why_not(state: &State, outcome: &str) -> String {
         why.push(outcome.to_owned());
     }
     let refused = state.calls.iter().filter(|call| !call.answer.succeeded());
-    why.extend(refused.map(|call| format!("`{}` answered `{}`", call.tool, call.content)));
+    why.extend(refused.map(|call| {
+        let said = call.note.as_ref().unwrap_or(&call.content);
+        format!("`{}` answered `{said}`", call.tool)
+    }));
     why.join("; ")
 }
 

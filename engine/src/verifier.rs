@@ -24,9 +24,8 @@ pub fn verify(case: &Case, state: &State) -> Verification {
         let done = state.calls.iter().any(|call| matches(pattern, call));
         items.push(check(Rule::ForbiddenAction, !done, &described(pattern), "was called with success"));
     }
-    let said = said_by_agent(state);
     for fact in &expected.told {
-        let told = said.contains(&facts::comparable(fact));
+        let told = said_by_agent(state).any(|words| facts::states(words, fact));
         items.push(check(Rule::FactTold, told, &format!("`{fact}`"), "was not told to the user"));
     }
     for call in state.calls.iter().filter(|c| c.answer.malformed()) {
@@ -60,12 +59,11 @@ fn described(pattern: &ActionPattern) -> String {
     }
 }
 
-fn said_by_agent(state: &State) -> String {
-    let words = state.messages.iter().filter_map(|m| match m {
-        Message::Assistant { content, .. } => Some(facts::comparable(content)),
+fn said_by_agent(state: &State) -> impl Iterator<Item = &str> {
+    state.messages.iter().filter_map(|message| match message {
+        Message::Assistant { content, .. } => Some(content.as_str()),
         _ => None,
-    });
-    words.collect::<Vec<_>>().join("\n")
+    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use domain::outcome::Outcome;
 use engine::{Conversation, Next};
 use sqlx::PgPool;
@@ -36,6 +36,8 @@ pub async fn write_jsonl(
     out: &Path,
     all: bool,
 ) -> anyhow::Result<Written> {
+    // A file is replaced by a new one; what is no file (a device, a pipe) must not be.
+    ensure!(!out.exists() || out.is_file(), "{} is no regular file; rows are not written there", out.display());
     let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file =
         tempfile::NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;

@@ -70,12 +70,8 @@ impl Conversation {
 
     /// The agent's system prompt, as it is exported.
     pub(super) fn system_prompt(&self) -> String {
-        let playbook = &self.case.playbook;
-        let tools: Vec<Value> =
-            playbook.spec.tools.iter().map(|t| json!({"name": t.name, "description": t.description})).collect();
-        let context = json!({"tools": tools, "guardrails": playbook.spec.guardrails, "policy": playbook.policy, "now": self.case.now()});
-        // A prompt that does not render is found when the library is loaded.
-        templates::render(&playbook.templates, &playbook.spec.prompt, &context).unwrap_or_default().trim().to_owned()
+        // It was rendered once when the playbook was compiled.
+        self.case.playbook.system_prompt(&self.case.now()).unwrap_or_default()
     }
 
     pub(super) fn ask_agent(&self) -> Ask {
@@ -103,7 +99,9 @@ impl Conversation {
         authority::view(&self.state.world, &places, arguments)
     }
 
-    pub(super) fn ask_tool_simulator(&self, tool: &Tool, arguments: &Map<String, Value>) -> Ask {
+    /// # Errors
+    /// The tool's own template does not render for this call.
+    pub(super) fn ask_tool_simulator(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<Ask, String> {
         let view = self.view(tool, arguments);
         let now = self.case.now();
         let template = tool.spec.template.as_deref().unwrap_or_default();
@@ -111,15 +109,16 @@ impl Conversation {
             &self.case.playbook.templates,
             template,
             &json!({"view": view, "arguments": arguments, "tool": tool.spec.name, "now": now}),
-        );
+        )?;
+        let ids = if tool.writes.is_empty() { Vec::new() } else { self.offered_ids(tool) };
         let returns = tool.spec.returns.clone().unwrap_or_else(|| json!({}));
         let prompt = builtin(
             TOOL_SIMULATOR,
-            &json!({"tool": tool.spec.name, "capability": capability.unwrap_or_default(), "now": now, "view": pretty(&view), "arguments": Value::Object(arguments.clone()).to_string(), "schema": returns.to_string()}),
+            &json!({"tool": tool.spec.name, "capability": capability, "now": now, "ids": ids, "view": pretty(&view), "arguments": Value::Object(arguments.clone()).to_string(), "schema": returns.to_string()}),
         );
         let mut ask = self.ask(Role::ToolSimulator, vec![Message::User { content: prompt }]);
         ask.schema = Some(ReplySchema { name: format!("{}_response", tool.spec.name), schema: returns });
-        ask
+        Ok(ask)
     }
 
     pub(super) fn ask_state_manager(&self, response: &Value) -> Ask {

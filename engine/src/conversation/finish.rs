@@ -1,8 +1,9 @@
 //! After the last word: verification, verdict, outcome.
 
 use domain::event::{Answer, EventKind};
-use domain::outcome::{Blame, Outcome};
+use domain::outcome::{Blame, Ending, Outcome};
 use domain::role::Role;
+use domain::verdict::Rule;
 
 use super::tool::json_reply;
 use super::{Conversation, failed, refused};
@@ -28,7 +29,14 @@ impl Conversation {
             return failed(Blame::Judge, "there is no verdict");
         };
         if let Some(check) = verification.failures().next() {
-            return self.fell_short(&check.detail);
+            // Everything is done, and the user still talks.
+            if check.rule == Rule::Ending && self.state.ending == Some(Ending::TurnLimit) {
+                return failed(Blame::SimulatedUser, &check.detail);
+            }
+            return match check.rule {
+                Rule::ValidCalls => failed(Blame::Agent, &check.detail),
+                _ => self.fell_short(&check.detail),
+            };
         }
         let accept_from = self.case.judge.spec.accept_from;
         if !verdict.goal_achieved {

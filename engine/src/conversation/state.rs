@@ -42,6 +42,7 @@ pub struct Call {
     pub arguments: String,
     pub answer: Answer,
     pub content: String,
+    pub note: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,7 +118,7 @@ impl State {
                 self.turn_seq = event.seq;
             }
             EventKind::ToolSimulated { response, .. } => self.phase = Phase::Write { response: response.clone() },
-            EventKind::ToolAnswered { call_id, content, answer, patch, world_hash, .. } => {
+            EventKind::ToolAnswered { call_id, content, answer, patch, note, world_hash, .. } => {
                 let world = self.world.apply(patch).map_err(|e| wrong(&e.to_string()))?;
                 let Some(call) = self.pending.front().filter(|c| c.id == *call_id).cloned() else {
                     return Err(wrong("no such call is waiting"));
@@ -125,7 +126,7 @@ impl State {
                 self.pending.pop_front();
                 self.world = world;
                 self.world_hash.clone_from(world_hash);
-                self.tool_answered(call, content, *answer);
+                self.tool_answered(call, content, *answer, note.clone());
             }
             EventKind::Refused { reply, reason, .. } => self.refused.push((reply.clone(), reason.clone())),
             EventKind::Ended { ending } => {
@@ -143,7 +144,7 @@ impl State {
             }
             EventKind::Finished { outcome } => self.phase = Phase::Done(outcome.clone()),
         }
-        if !matches!(event.kind, EventKind::Refused { .. } | EventKind::ToolSimulated { .. }) {
+        if !matches!(event.kind, EventKind::Refused { .. }) {
             self.refused.clear();
         }
         self.next_seq += 1;
@@ -173,13 +174,13 @@ impl State {
         self.phase = if tool_calls.is_empty() { Phase::User } else { Phase::Tool };
     }
 
-    fn tool_answered(&mut self, call: ToolCall, content: &str, answer: Answer) {
+    fn tool_answered(&mut self, call: ToolCall, content: &str, answer: Answer, note: Option<String>) {
         if answer != Answer::Terminal {
             self.messages.push(Message::Tool { tool_call_id: call.id, content: content.to_owned() });
         }
         let tool = call.function.name;
         let arguments = call.function.arguments;
-        self.calls.push(Call { tool: tool.clone(), arguments, answer, content: content.to_owned() });
+        self.calls.push(Call { tool: tool.clone(), arguments, answer, content: content.to_owned(), note });
         self.phase = match answer {
             Answer::Terminal => Phase::End { ending: Ending::Terminal { tool } },
             _ if self.pending.is_empty() => Phase::Agent,

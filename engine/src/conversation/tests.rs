@@ -104,7 +104,7 @@ fn calls_that_no_tool_accepts_are_answered_with_the_reason() {
     [2.2] get_order InvalidArguments: Error: the arguments of `get_order` are not JSON: EOF while parsing an object at line 1 column 1
     [2.3] get_order Failed: Error: no order o_18
     [2.4] hand_over Failed: Error: `hand_over` ends the conversation and must be called alone
-    [2.5] meddle Failed: Error: `meddle` may not change /orders/o_17/total
+    [2.5] meddle Fallback: Error: the service could not process this request; nothing was changed
     [2.6] refund Failed: Error: a refund is never more than the order cost
     [2.7] refund Failed: Error: /orders/o_17/refunded: -1.0 is less than the minimum of 0
     agent: call_9 refund({"order_id":"o_17","amount":20.5})
@@ -146,15 +146,34 @@ fn a_tool_simulator_cannot_invent() {
     );
     assert_snapshot!(check(&[find.clone(), lie.clone(), truth]).lines().skip(2).take(3).collect::<Vec<_>>().join("\n"), @r#"
     agent: call_1 find_article({"query": "refund"})
-    refused tool_simulator: `7` at /text is in no record, no argument and no change
+    refused tool_simulator: `7` at /text is in no record and no argument
     find_article Succeeded: {"title":"refunds","text":"It takes 5 days.","hits":3}
     "#);
     let never = (Role::ToolSimulator, says("no idea"));
     assert_snapshot!(check(&[find, lie, never]).lines().skip(3).take(3).collect::<Vec<_>>().join("\n"), @"
-    refused tool_simulator: `7` at /text is in no record, no argument and no change
+    refused tool_simulator: `7` at /text is in no record and no argument
     refused tool_simulator: not JSON: expected ident at line 1 column 2
     find_article Fallback: Error: the service could not process this request; nothing was changed
     ");
+}
+
+#[test]
+fn numbers_beyond_all_measure_and_characters_that_are_none_do_no_harm() {
+    let huge = calls(&[("refund", "{\"order_id\": \"o_17\", \"amount\": 1e400}")]);
+    let large = calls(&[("refund", "{\"order_id\": \"o_17\", \"amount\": 99999999999999999999999999}")]);
+    let nul = calls(&[("get\0order", "{\"order_id\": \"o\\u0000\"}"), ("get_order", "{\"order_id\": \"o\\u0000\"}")]);
+    let agent = [huge, large, nul].map(|reply| (Role::Agent, reply));
+    let user = (Role::SimulatedUser, says("Order o_17\0 broke."));
+    assert_snapshot!(check(&[agent.as_slice(), &[user]].concat()).lines().skip(1).take(8).collect::<Vec<_>>().join("\n"), @r#"
+    user: Order o_17� broke.
+    agent: call_1 refund({"order_id": "o_17", "amount": 1e400})
+    refund InvalidArguments: Error: the arguments of `refund` are not JSON: a number is too large
+    agent: call_2 refund({"order_id": "o_17", "amount": 99999999999999999999999999})
+    refund Failed: Error: a refund is never more than the order cost
+    agent: call_3 get�order({"order_id": "o\u0000"}) & call_4 get_order({"order_id": "o\u0000"})
+    [6.0] get�order UnknownTool: Error: there is no tool `get�order` (did you mean `get_order`?)
+    [6.1] get_order InvalidArguments: Error: the arguments of `get_order` are not JSON: a text holds the character U+0000
+    "#);
 }
 
 #[test]
@@ -182,12 +201,22 @@ fn a_state_manager_writes_only_what_it_may() {
     "#);
     assert_snapshot!(log(&add("/tickets/t_99", "open")), @r#"
     simulated: {"ticket_id":"open_ticket_32d1c4d5"}
-    refused state_manager: `t_99` in /tickets/t_99 is no record and no fresh id
+    refused state_manager: `t_99` at /tickets/t_99 is in no record, no argument and no fresh id
     open_ticket Succeeded: {"ticket_id":"open_ticket_32d1c4d5"} patch [{"op":"add","path":"/tickets/open_ticket_32d1c4d5","value":{"about":"cup","status":"open"}}]
     "#);
     assert_snapshot!(log(&add(&format!("/tickets/{id}"), "lost")), @r#"
     simulated: {"ticket_id":"open_ticket_32d1c4d5"}
     refused state_manager: /tickets/open_ticket_32d1c4d5/status: "lost" is not one of "open" or "closed"
+    open_ticket Succeeded: {"ticket_id":"open_ticket_32d1c4d5"} patch [{"op":"add","path":"/tickets/open_ticket_32d1c4d5","value":{"about":"cup","status":"open"}}]
+    "#);
+    assert_snapshot!(log(&(Role::StateManager, says("[]"))), @r#"
+    simulated: {"ticket_id":"open_ticket_32d1c4d5"}
+    refused state_manager: expected {"patch": [...]}
+    open_ticket Succeeded: {"ticket_id":"open_ticket_32d1c4d5"} patch [{"op":"add","path":"/tickets/open_ticket_32d1c4d5","value":{"about":"cup","status":"open"}}]
+    "#);
+    assert_snapshot!(log(&patch(String::new())), @r#"
+    simulated: {"ticket_id":"open_ticket_32d1c4d5"}
+    refused state_manager: `open_ticket_32d1c4d5` at /ticket_id was answered, and the patch does not make it so
     open_ticket Succeeded: {"ticket_id":"open_ticket_32d1c4d5"} patch [{"op":"add","path":"/tickets/open_ticket_32d1c4d5","value":{"about":"cup","status":"open"}}]
     "#);
     assert_snapshot!(log(&good), @r#"

@@ -2,17 +2,18 @@
 
 use domain::event::{Answer, EventKind, Usage};
 use domain::message::ToolCall;
-use domain::patch::Patch;
+use domain::patch::{self, Patch};
 use domain::playbook::Simulate;
 use domain::problem::did_you_mean;
 use domain::role::Role;
+use domain::untrusted;
 use serde_json::{Map, Value, json};
 
 use super::{Conversation, NO_USAGE, Next, refused};
 use crate::chat::ChatReply;
-use crate::playbook::Tool;
+use crate::playbook::{Refusal, Tool};
 use crate::tools::code::{CodeError, Moment, fresh_id};
-use crate::tools::grounding::{Sources, ungrounded};
+use crate::tools::grounding::{Sources, ungrounded, ungrounded_patch};
 
 /// What the agent reads when a model could not answer truthfully. It claims nothing.
 const FALLBACK: &str = "Error: the service could not process this request; nothing was changed";
@@ -26,7 +27,7 @@ impl Conversation {
     pub(super) fn next_tool(&self) -> Next {
         match self.pending_call() {
             Some((_, Ok((tool, arguments)))) if tool.simulate() == Simulate::Model => {
-                Next::Ask(Box::new(self.ask_tool_simulator(tool, &arguments)))
+                self.ask_tool_simulator(tool, &arguments).map_or(Next::Act, |ask| Next::Ask(Box::new(ask)))
             }
             _ => Next::Act,
         }
@@ -65,17 +66,20 @@ impl Conversation {
         let (tool, arguments) = match checked {
             Ok(checked) => checked,
             Err((answer, reason)) => {
-                return Some(self.answered(call, answer, format!("Error: {reason}"), Vec::new(), NO_USAGE));
+                return Some(self.answered(call, answer, format!("Error: {reason}"), NO_USAGE));
             }
         };
         Some(match tool.simulate() {
             Simulate::Code => self.answer_by_code(call, tool, &arguments),
             Simulate::Constant => {
                 let content = as_text(tool.spec.response.as_ref().unwrap_or(&Value::Null));
-                self.answered(call, Answer::Succeeded, content, Vec::new(), NO_USAGE)
+                self.answered(call, Answer::Succeeded, content, NO_USAGE)
             }
-            Simulate::Terminal => self.answered(call, Answer::Terminal, String::new(), Vec::new(), NO_USAGE),
-            Simulate::Model => return None,
+            Simulate::Terminal => self.answered(call, Answer::Terminal, String::new(), NO_USAGE),
+            Simulate::Model => {
+                let reason = self.ask_tool_simulator(tool, &arguments).err()?;
+                self.unanswered(call, format!("the template of `{}` does not render: {reason}", tool.spec.name))
+            }
         })
     }
 
@@ -83,16 +87,17 @@ impl Conversation {
         let world = &self.state.world;
         let (now, id_seed) = (self.case.now(), self.id_seed());
         let moment = Moment { now: &now, id_seed: &id_seed };
-        let result = self.case.playbook.run_code(tool, arguments, world, &moment).map_err(|e| match e {
-            CodeError::Refused(text) => text,
-            CodeError::Broken(text) => format!("internal error in `{}`: {text}", tool.spec.name),
-        });
-        let result = result.and_then(|(response, patch)| {
-            self.case.playbook.commit(tool, arguments, world, &patch).map(|_| (response, patch))
-        });
-        match result {
-            Ok((response, patch)) => self.answered(call, Answer::Succeeded, as_text(&response), patch, NO_USAGE),
-            Err(reason) => self.answered(call, Answer::Failed, format!("Error: {reason}"), Vec::new(), NO_USAGE),
+        let (response, patch) = match self.case.playbook.run_code(tool, arguments, world, &moment) {
+            Ok(done) => done,
+            Err(CodeError::Refused(text)) => {
+                return self.answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE);
+            }
+            Err(CodeError::Broken(text)) => return self.unanswered(call, text),
+        };
+        match self.case.playbook.commit(tool, arguments, world, &patch) {
+            Ok(_) => self.changed(call, as_text(&response), patch, NO_USAGE),
+            Err(Refusal::Rule(text)) => self.answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE),
+            Err(Refusal::Broken(text)) => self.unanswered(call, text),
         }
     }
 
@@ -100,71 +105,59 @@ impl Conversation {
         let (call, Ok((tool, arguments))) = self.pending_call()? else { return None };
         Some(match self.truthful(tool, &arguments, reply) {
             Ok(response) if tool.writes.is_empty() => {
-                self.answered(call, Answer::Succeeded, as_text(&response), Vec::new(), reply.usage)
+                self.answered(call, Answer::Succeeded, as_text(&response), reply.usage)
             }
             Ok(response) => EventKind::ToolSimulated { call_id: call.id.clone(), response, usage: reply.usage },
             Err(reason) => refused(Role::ToolSimulator, reply, reason),
         })
     }
 
-    /// A response that passed its schema and states nothing new. What it may state about a change that is still to
-    /// come is checked with the change.
+    /// A response that passed its schema and states nothing new, save what a change may bring about that is still to
+    /// come: whether it did is checked with the change.
     fn truthful(&self, tool: &Tool, arguments: &Map<String, Value>, reply: &ChatReply) -> Result<Value, String> {
         let response = json_reply(&reply.content)?;
         let faults = tool.response_faults(&response);
         if !faults.is_empty() {
             return Err(faults.join("; "));
         }
-        if tool.writes.is_empty() {
-            self.grounded(tool, arguments, &response, &Vec::new())?;
+        let mut sources = self.sources(tool, arguments);
+        if !tool.writes.is_empty() {
+            self.add_possible(tool, &mut sources);
         }
+        grounded(tool, &response, &sources, "is in no record and no argument")?;
         Ok(response)
     }
 
-    fn grounded(
-        &self,
-        tool: &Tool,
-        arguments: &Map<String, Value>,
-        response: &Value,
-        patch: &Patch,
-    ) -> Result<(), String> {
-        let sources = self.sources(tool, arguments, patch);
-        match ungrounded(response, tool.spec.returns.as_ref(), &sources) {
-            Some((at, fact)) => Err(format!("`{fact}` at {at} is in no record, no argument and no change")),
-            None => Ok(()),
-        }
-    }
-
-    fn sources(&self, tool: &Tool, arguments: &Map<String, Value>, patch: &Patch) -> Sources {
+    fn sources(&self, tool: &Tool, arguments: &Map<String, Value>) -> Sources {
         let mut sources = Sources::default();
         sources.add(&self.view(tool, arguments));
         sources.add(&Value::Object(arguments.clone()));
         sources.add(&json!([self.case.now(), self.case.now().get(..10)]));
-        for op in patch {
-            sources.add(&json!(domain::patch::segments(op.path())));
-            if let Some(value) = op.value() {
-                sources.add(value);
-            }
-        }
         sources
+    }
+
+    /// What a change may bring into the world: fresh ids, and what the schema lists.
+    fn add_possible(&self, tool: &Tool, sources: &mut Sources) {
+        sources.add(&json!(self.offered_ids(tool)));
+        sources.add_vocabulary(&self.case.playbook.schema_json);
     }
 
     pub(super) fn hear_state_manager(&self, reply: &ChatReply, response: &Value) -> Option<EventKind> {
         let (call, Ok((tool, arguments))) = self.pending_call()? else { return None };
         Some(match self.accepted_patch(tool, &arguments, reply, response) {
-            Ok(patch) => self.answered(call, Answer::Succeeded, as_text(response), patch, reply.usage),
+            Ok(patch) => self.changed(call, as_text(response), patch, reply.usage),
             Err(reason) => refused(Role::StateManager, reply, reason),
         })
     }
 
     /// An error that fits the world, where no model could answer truthfully.
     pub(super) fn fall_back(&self) -> Option<EventKind> {
-        let call = self.state.pending.front()?;
-        Some(self.answered(call, Answer::Fallback, FALLBACK.to_owned(), Vec::new(), NO_USAGE))
+        let (call, (_, reason)) = (self.state.pending.front()?, self.state.refused.last()?);
+        Some(self.unanswered(call, reason.clone()))
     }
 
-    /// Schema, authority, invariants, and every value from somewhere: a record, the call, a fresh id or the response,
-    /// which in turn may state what the patch made true.
+    /// Schema, authority, invariants, and every value from somewhere: a record, the call or a fresh id. The response
+    /// may then state what the change made true, and nothing else.
     fn accepted_patch(
         &self,
         tool: &Tool,
@@ -173,34 +166,53 @@ impl Conversation {
         response: &Value,
     ) -> Result<Patch, String> {
         let mut value = json_reply(&reply.content)?;
-        let patch: Patch = serde_json::from_value(value["patch"].take()).map_err(|e| format!("not a patch: {e}"))?;
-        self.case.playbook.commit(tool, arguments, &self.state.world, &patch)?;
-        let mut sources = self.sources(tool, arguments, &Vec::new());
-        sources.add(&json!(self.offered_ids(tool)));
-        // Words a record may hold by its schema (a status, a kind) are the author's, not the model's.
-        sources.add(&self.case.playbook.schema_json);
-        for op in &patch {
-            // A key is a fact too: new records are named by the engine.
-            let keys = domain::patch::segments(op.path()).unwrap_or_default();
-            let place = |key: &&String| key.as_str() != "-" && key.parse::<usize>().is_err();
-            if let Some(key) = keys.iter().filter(place).find(|key| !sources.knows(&crate::facts::normal(key))) {
-                return Err(format!("`{key}` in {} is no record and no fresh id", op.path()));
-            }
-            if let Some((at, fact)) = op.value().and_then(|v| ungrounded(v, None, &sources)) {
-                return Err(format!("`{fact}` at {}{at} is in no record, no argument and no fresh id", op.path()));
-            }
+        let patch = value.get_mut("patch").map(Value::take).ok_or(r#"expected {"patch": [...]}"#)?;
+        let patch: Patch = serde_json::from_value(patch).map_err(|e| format!("not a patch: {e}"))?;
+        let world = &self.state.world;
+        self.case.playbook.commit(tool, arguments, world, &patch).map_err(|refusal| refusal.to_string())?;
+        let mut sources = self.sources(tool, arguments);
+        self.add_possible(tool, &mut sources);
+        if let Some((at, fact)) = ungrounded_patch(&patch, world, &sources) {
+            return Err(format!("`{fact}` at {at} is in no record, no argument and no fresh id"));
         }
-        self.grounded(tool, arguments, response, &patch)?;
+        let mut sources = self.sources(tool, arguments);
+        for op in &patch {
+            sources.add(&json!(patch::segments(op.path())));
+            op.value().into_iter().for_each(|value| sources.add(value));
+        }
+        grounded(tool, response, &sources, "was answered, and the patch does not make it so")?;
         Ok(patch)
     }
 
-    fn answered(&self, call: &ToolCall, answer: Answer, content: String, patch: Patch, usage: Usage) -> EventKind {
+    /// An answer that changes nothing.
+    fn answered(&self, call: &ToolCall, answer: Answer, content: String, usage: Usage) -> EventKind {
+        self.answer(call, answer, content, Vec::new(), None, usage)
+    }
+
+    fn changed(&self, call: &ToolCall, content: String, patch: Patch, usage: Usage) -> EventKind {
+        self.answer(call, Answer::Succeeded, content, patch, None, usage)
+    }
+
+    /// Nobody could answer: the agent is told no more than that, and people why.
+    fn unanswered(&self, call: &ToolCall, why: String) -> EventKind {
+        self.answer(call, Answer::Fallback, FALLBACK.to_owned(), Vec::new(), Some(why), NO_USAGE)
+    }
+
+    fn answer(
+        &self,
+        call: &ToolCall,
+        answer: Answer,
+        content: String,
+        patch: Patch,
+        note: Option<String>,
+        usage: Usage,
+    ) -> EventKind {
         let world_hash = match self.state.world.apply(&patch) {
             Ok(world) if !patch.is_empty() => world.hash(),
             _ => self.state.world_hash.clone(),
         };
         let tool = call.name().to_owned();
-        EventKind::ToolAnswered { call_id: call.id.clone(), tool, content, answer, patch, world_hash, usage }
+        EventKind::ToolAnswered { call_id: call.id.clone(), tool, content, answer, patch, note, world_hash, usage }
     }
 
     /// New ids depend on the case and on the version of the world, so a rolled-back call leaves no trace in them.
@@ -217,7 +229,14 @@ impl Conversation {
 pub(super) fn json_reply(content: &str) -> Result<Value, String> {
     let (said, _) = crate::reasoning::split(content, None);
     let text = said.trim().trim_start_matches("```json").trim_start_matches("```").trim_end_matches("```");
-    serde_json::from_str(text.trim()).map_err(|e| format!("not JSON: {e}"))
+    untrusted::json(text.trim()).map_err(|e| format!("not JSON: {e}"))
+}
+
+fn grounded(tool: &Tool, response: &Value, sources: &Sources, otherwise: &str) -> Result<(), String> {
+    match ungrounded(response, tool.spec.returns.as_ref(), sources) {
+        Some((at, fact)) => Err(format!("`{fact}` at {at} {otherwise}")),
+        None => Ok(()),
+    }
 }
 
 /// What the agent reads: texts as they are, everything else as JSON.

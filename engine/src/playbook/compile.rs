@@ -9,6 +9,7 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use super::{Playbook, Tool, invariant};
+use crate::case::rfc3339;
 use crate::templates;
 use crate::tools::{Code, Pattern};
 
@@ -57,7 +58,12 @@ impl Compiler<'_> {
         self.unique_names(&spec);
         let tools: Vec<Tool> =
             spec.tools.iter().enumerate().filter_map(|(i, t)| self.tool(i, t, code.as_ref(), &mut templates)).collect();
-        Some(Playbook { tools, base, policy: policy?, templates, code: code?, schema: schema?, schema_json, spec })
+        let playbook =
+            Playbook { tools, base, policy: policy?, templates, code: code?, schema: schema?, schema_json, spec };
+        if let (true, Err(e)) = (self.problems.is_empty(), playbook.system_prompt(&rfc3339(playbook.spec.clock))) {
+            self.problem("/prompt", format!("`{}` does not render: {e}", playbook.spec.prompt));
+        }
+        Some(playbook)
     }
 
     fn unique_names(&mut self, spec: &Spec) {

@@ -14,7 +14,10 @@ use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtens
 use starlark::eval::Evaluator;
 use starlark::syntax::{AstModule, Dialect};
 use starlark::values::Value as Star;
-use starlark::values::structs::AllocStruct;
+use starlark::values::dict::DictRef;
+use starlark::values::list::ListRef;
+use starlark::values::structs::{AllocStruct, StructRef};
+use starlark::values::tuple::TupleRef;
 
 use builtins::Surroundings;
 
@@ -24,6 +27,8 @@ use crate::world::hex;
 const MAX_TICKS: u64 = 1_000_000;
 const MAX_HEAP_BYTES: usize = 128 << 20;
 const MAX_STACK: usize = 64;
+/// Lists and dicts within each other, in an answer or in the world.
+const MAX_DEPTH: usize = 48;
 
 /// The compiled functions of a playbook.
 pub struct Code {
@@ -131,7 +136,27 @@ fn broken(message: String) -> starlark::Error {
 }
 
 fn to_json(value: Star<'_>) -> starlark::Result<Value> {
+    if deeper_than(value, MAX_DEPTH) {
+        return Err(broken(format!("nests lists and dicts deeper than {MAX_DEPTH} levels")));
+    }
     value.to_json_value().map_err(|e| broken(format!("answers something that is not JSON: {e}")))
+}
+
+/// Also true of values that contain themselves.
+fn deeper_than(value: Star<'_>, levels: usize) -> bool {
+    let mut inner: Vec<Star<'_>> = Vec::new();
+    if let Some(list) = ListRef::from_value(value) {
+        inner.extend(list.iter());
+    } else if let Some(tuple) = TupleRef::from_value(value) {
+        inner.extend(tuple.iter());
+    } else if let Some(dict) = DictRef::from_value(value) {
+        inner.extend(dict.values());
+    } else if let Some(fields) = StructRef::from_value(value) {
+        inner.extend(fields.iter().map(|(_, field)| field));
+    } else {
+        return false;
+    }
+    levels == 0 || inner.into_iter().any(|item| deeper_than(item, levels - 1))
 }
 
 fn limit(eval: &mut Evaluator<'_, '_, '_>) -> Result<(), impl std::fmt::Display + use<>> {

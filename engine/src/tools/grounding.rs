@@ -1,15 +1,17 @@
 //! Grounding: every atomic fact that a model states must have a source.
 //!
-//! A fact is a number, or a word with a digit in it (an id, a date, an amount), or a whole value that stands alone in
-//! a field. Its sources are the part of the world the tool may read, the call's arguments, the accepted change and the
-//! clock. A property marked `derived: true` in the response's schema holds a computed value and is exempt.
+//! A fact is a number, a name of a field or record, a word with a digit in it (an id, a date, an amount), a capitalised
+//! word within a sentence (a name), or a whole value that stands alone in a field. Its sources are the part of the world
+//! the tool may read, the call's arguments, the accepted change and the clock. A property marked `derived: true` in the
+//! response's schema holds a computed value and is exempt.
 
 use std::collections::HashSet;
 
+use domain::patch::{self, Patch};
 use serde_json::Value;
 
 use crate::facts;
-use crate::world::Node;
+use crate::world::{Node, World};
 
 /// What may be stated.
 #[derive(Default)]
@@ -39,17 +41,54 @@ impl Sources {
         }
     }
 
+    /// What a record may hold by its schema, whatever it is: names of fields and listed values are the author's words.
+    pub fn add_vocabulary(&mut self, schema: &Value) {
+        match schema {
+            Value::Array(items) => items.iter().for_each(|item| self.add_vocabulary(item)),
+            Value::Object(map) => map.iter().for_each(|(key, value)| match (key.as_str(), value) {
+                ("enum" | "const", value) => self.add(value),
+                ("properties", Value::Object(properties)) => properties.iter().for_each(|(name, schema)| {
+                    self.values.insert(facts::normal(name));
+                    self.add_vocabulary(schema);
+                }),
+                (_, value) => self.add_vocabulary(value),
+            }),
+            _ => {}
+        }
+    }
+
     pub fn knows(&self, fact: &str) -> bool {
         self.values.contains(fact) || self.words.contains(fact)
     }
 }
 
-/// The first fact of a response that comes from nowhere, as its place and text.
-pub fn ungrounded(response: &Value, returns: Option<&Value>, sources: &Sources) -> Option<(String, String)> {
+/// A fact from nowhere, with its place.
+pub type Ungrounded = (String, String);
+
+/// The first fact of a response that comes from nowhere.
+pub fn ungrounded(response: &Value, returns: Option<&Value>, sources: &Sources) -> Option<Ungrounded> {
     walk(response, returns, sources, "")
 }
 
-fn walk(value: &Value, schema: Option<&Value>, sources: &Sources, at: &str) -> Option<(String, String)> {
+/// The first fact of a change that comes from nowhere. Names of records are facts too.
+pub fn ungrounded_patch(patch: &Patch, world: &World, sources: &Sources) -> Option<Ungrounded> {
+    patch.iter().find_map(|op| {
+        let place = unknown_key(op.path(), world, sources).map(|key| (op.path().to_owned(), key));
+        place.or_else(|| op.value().and_then(|value| walk(value, None, sources, op.path())))
+    })
+}
+
+/// Segments of a path are names, except places in a list.
+fn unknown_key(path: &str, world: &World, sources: &Sources) -> Option<String> {
+    let mut parent = String::new();
+    patch::segments(path).unwrap_or_default().into_iter().find(|key| {
+        let in_list = matches!(world.get(&parent), Some(Node::List(_)));
+        parent = patch::join(&parent, key);
+        !in_list && !sources.knows(&facts::normal(key))
+    })
+}
+
+fn walk(value: &Value, schema: Option<&Value>, sources: &Sources, at: &str) -> Option<Ungrounded> {
     if schema.and_then(|s| s.get("derived")).and_then(Value::as_bool) == Some(true) {
         return None;
     }
@@ -61,7 +100,10 @@ fn walk(value: &Value, schema: Option<&Value>, sources: &Sources, at: &str) -> O
         }
         Value::Object(map) => map.iter().find_map(|(key, v)| {
             let property = schema.and_then(|s| s.get("properties")).and_then(|p| p.get(key));
-            walk(v, property, sources, &domain::patch::join(at, key))
+            if property.is_none() && !sources.knows(&facts::normal(key)) {
+                return Some((at.to_owned(), key.clone()));
+            }
+            walk(v, property, sources, &patch::join(at, key))
         }),
         Value::Number(_) => (!sources.knows(&canonical(value))).then(|| (at.to_owned(), value.to_string())),
         Value::String(text) => unknown_in(text, schema, sources).map(|fact| (at.to_owned(), fact)),
@@ -69,15 +111,15 @@ fn walk(value: &Value, schema: Option<&Value>, sources: &Sources, at: &str) -> O
 }
 
 fn unknown_in(text: &str, schema: Option<&Value>, sources: &Sources) -> Option<String> {
-    let listed = schema.is_some_and(|s| s.get("const").is_some() || s.get("enum").is_some());
-    if listed || sources.values.contains(&facts::normal(text)) {
+    // The author wrote it; there is nothing to choose.
+    if schema.is_some_and(|s| s.get("const").is_some()) || sources.values.contains(&facts::normal(text)) {
         return None;
     }
     // One word alone in a field is a name, a status or a code: it needs a source even without digits.
     if !text.trim().is_empty() && !text.trim().contains(char::is_whitespace) {
         return facts::words(text).find(|w| !sources.knows(w));
     }
-    facts::tokens(text).find(|fact| !sources.knows(fact))
+    facts::tokens(text).chain(facts::names(text)).find(|fact| !sources.knows(fact))
 }
 
 fn canonical(value: &Value) -> String {
@@ -94,6 +136,7 @@ mod tests {
 
     fn check(response: Value, returns: Value) -> Option<(String, String)> {
         let mut sources = Sources::default();
+        sources.add(&json!(["id", "say", "title", "hits", "status"]));
         sources.add(
             &json!({"articles": {"art_1": {"title": "Card fees", "fee": 35.0, "text": "A new card costs 7.50 EUR."}}}),
         );
@@ -117,8 +160,40 @@ mod tests {
     }
 
     #[test]
-    fn computed_and_listed_values_are_exempt() {
-        let returns = json!({"properties": {"count": {"derived": true}, "kind": {"enum": ["faq"]}}});
-        assert_eq!(check(json!({"count": 17, "kind": "faq"}), returns), None);
+    fn computed_values_are_exempt_and_listed_ones_are_not() {
+        let returns = json!({"properties": {"count": {"derived": true}, "status": {"enum": ["open", "closed"]}}});
+        assert_eq!(check(json!({"count": 17}), returns.clone()), None);
+        assert_eq!(check(json!({"status": "closed"}), returns), Some(("/status".into(), "closed".into())));
+    }
+
+    #[test]
+    fn names_and_keys_are_facts() {
+        let at = |response| check(response, json!({})).map(|(at, fact)| format!("{at} {fact}"));
+        assert_eq!(at(json!({"say": "Please ask Maria about it."})).as_deref(), Some("/say maria"));
+        assert_eq!(at(json!({"title": {"emp_9999": true}})).as_deref(), Some("/title emp_9999"));
+        assert_eq!(at(json!({"say": "That makes 35,00 or so."})), None);
+        assert_eq!(at(json!({"fee": 3500})).as_deref(), Some("/fee 3500"));
+    }
+
+    fn check_patch(patch: Value) -> Option<String> {
+        let world = World::new(&json!({"tickets": {"100": {"notes": ["hello"]}}}));
+        let mut sources = Sources::default();
+        sources.add(&world.to_json());
+        sources.add(&json!("tkt_1"));
+        sources.add_vocabulary(&json!({"properties": {"status": {"enum": ["open"]}, "fee": {"maximum": 5000}}}));
+        let patch = serde_json::from_value(patch).expect("a patch");
+        ungrounded_patch(&patch, &world, &sources).map(|(at, fact)| format!("{at} {fact}"))
+    }
+
+    #[test]
+    fn changes_name_only_what_is_there_or_fresh() {
+        assert_eq!(check_patch(json!([{"op": "add", "path": "/tickets/tkt_1", "value": {"status": "open"}}])), None);
+        assert_eq!(check_patch(json!([{"op": "add", "path": "/tickets/100/notes/1", "value": "hello"}])), None);
+        let invented = check_patch(json!([{"op": "add", "path": "/tickets/990017", "value": {}}]));
+        assert_eq!(invented.as_deref(), Some("/tickets/990017 990017"));
+        let invented = check_patch(json!([{"op": "add", "path": "/tickets/tkt_1", "value": {"ref_9": {}}}]));
+        assert_eq!(invented.as_deref(), Some("/tickets/tkt_1 ref_9"));
+        let limit = check_patch(json!([{"op": "add", "path": "/tickets/tkt_1", "value": {"fee": 5000}}]));
+        assert_eq!(limit.as_deref(), Some("/tickets/tkt_1/fee 5000"));
     }
 }

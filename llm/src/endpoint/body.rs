@@ -13,6 +13,8 @@ use super::draft::Draft;
 use super::wire::Chunk;
 use crate::error::{Failure, Wait};
 
+/// Longest answer that is read, in bytes: a model that never stops must not fill the memory.
+const MAX_BYTES: usize = 16 << 20;
 /// How long a stream may stay open after its `[DONE]`.
 const LINGER: Duration = Duration::from_millis(50);
 
@@ -23,14 +25,18 @@ pub fn bytes(
     idle: Duration,
 ) -> impl Stream<Item = Result<Vec<u8>, Failure>> {
     let first = (Wait::FirstByte, first, first_by);
-    stream::try_unfold((response, first), move |(mut response, waiting)| async move {
+    stream::try_unfold((response, first, 0), move |(mut response, waiting, so_far)| async move {
         let (wait, limit, by) = waiting;
         let chunk = timeout_at(by, response.chunk())
             .await
             .map_err(|_| Failure::Timeout { wait, limit })?
             .map_err(|_| Failure::CutStream)?;
         let waiting = (Wait::NextChunk, idle, Instant::now() + idle);
-        Ok(chunk.map(|chunk| (chunk.to_vec(), (response, waiting))))
+        let so_far = so_far + chunk.as_deref().map_or(0, <[u8]>::len);
+        if so_far > MAX_BYTES {
+            return Err(garbled("more than any reply needs"));
+        }
+        Ok(chunk.map(|chunk| (chunk.to_vec(), (response, waiting, so_far))))
     })
 }
 

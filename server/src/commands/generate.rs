@@ -102,6 +102,8 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     };
     for id in &args.scenarios {
         match library.scenario(id) {
+            // Named twice it is still one scenario.
+            Ok(scenario) if chosen.iter().any(|c: &Arc<Scenario>| c.id == scenario.id) => {}
             Ok(scenario) if scenario.playbook == name => chosen.push(Arc::clone(scenario)),
             Ok(scenario) => flag("--scenario", format!("`{id}` belongs to the playbook `{}`", scenario.playbook)),
             Err(e) => flag("--scenario", e),
@@ -132,8 +134,8 @@ fn check_out(out: &Path, flag: &mut impl FnMut(&str, String)) {
     let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         flag("--out", format!("the folder {} does not exist", folder.display()));
-    } else if out.is_dir() {
-        flag("--out", format!("{} is a folder, not a file", out.display()));
+    } else if out.exists() && !out.is_file() {
+        flag("--out", format!("{} is no regular file", out.display()));
     }
 }
 

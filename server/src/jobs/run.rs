@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use domain::outcome::Outcome;
 use domain::role::Role;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, stream};
 use llm::{ChatModel, Endpoint, EndpointOptions, ModelSpec, Scripted};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::plan::RunConfig;
@@ -78,11 +79,32 @@ pub fn models(config: &RunConfig, options: &EndpointOptions) -> anyhow::Result<B
 
 /// Plays what is left, so many at a time, and tells of each that ends. Dropping the future stops cleanly: every
 /// committed event stays, and the rest is played when the run is continued.
+///
+/// # Errors
+/// Another process plays the run, or the database failed a conversation: the others were played all the same.
 pub async fn play_all(player: &Player, concurrency: usize, mut ended: impl FnMut(&Outcome)) -> anyhow::Result<()> {
+    let _lock = lock(player).await?;
     let left = conversations::unfinished(&mut *player.pool.acquire().await?, player.run.id).await?;
     let mut playing = stream::iter(left.iter().map(|planned| player.play(planned))).buffer_unordered(concurrency);
-    while let Some(outcome) = playing.try_next().await? {
-        ended(&outcome);
+    let mut failure = Ok(());
+    while let Some(played) = playing.next().await {
+        match played {
+            Ok(outcome) => ended(&outcome),
+            Err(error) => failure = failure.and(Err(error)),
+        }
     }
-    Ok(())
+    failure
+}
+
+/// A connection of its own that holds the run's lock until it is closed. One that was just dropped may hold it for a
+/// moment longer.
+async fn lock(player: &Player) -> anyhow::Result<PgConnection> {
+    let mut db = player.pool.acquire().await?.detach();
+    for _ in 0..20 {
+        if runs::try_lock(&mut db, player.run.id).await? {
+            return Ok(db);
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    bail!("another process plays run {} already", player.run.id)
 }

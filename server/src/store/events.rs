@@ -13,11 +13,11 @@ pub async fn append(db: &mut PgConnection, conversation: Uuid, events: &[Event],
     let mut bodies = Vec::with_capacity(events.len());
     for event in events {
         seqs.push(i32::try_from(event.seq).map_err(|e| bad(conversation, &e))?);
-        bodies.push(serde_json::to_value(event).map_err(|e| bad(conversation, &e))?);
+        bodies.push(serde_json::to_string(event).map_err(|e| bad(conversation, &e))?);
     }
     sqlx::query!(
         "INSERT INTO events (conversation_id, seq, event, created_at)
-         SELECT $1, seq, event, $4 FROM unnest($2::int[], $3::jsonb[]) AS new (seq, event)",
+         SELECT $1, seq, event::json, $4 FROM unnest($2::int[], $3::text[]) AS new (seq, event)",
         conversation,
         &seqs,
         &bodies,
@@ -30,10 +30,13 @@ pub async fn append(db: &mut PgConnection, conversation: Uuid, events: &[Event],
 
 /// All events of a conversation, in order.
 pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<Event>> {
-    let rows = sqlx::query_scalar!("SELECT event FROM events WHERE conversation_id = $1 ORDER BY seq", conversation)
-        .fetch_all(db)
-        .await?;
-    rows.into_iter().map(|event| serde_json::from_value(event).map_err(|e| bad(conversation, &e).into())).collect()
+    let rows = sqlx::query_scalar!(
+        r#"SELECT event::text AS "event!" FROM events WHERE conversation_id = $1 ORDER BY seq"#,
+        conversation
+    )
+    .fetch_all(db)
+    .await?;
+    rows.into_iter().map(|event| serde_json::from_str(&event).map_err(|e| bad(conversation, &e).into())).collect()
 }
 
 fn bad(conversation: Uuid, reason: &impl ToString) -> BadRow {

@@ -52,6 +52,14 @@ pub async fn insert(db: &mut PgConnection, run: &Run) -> Result<()> {
     Ok(())
 }
 
+/// Takes the run for this connection, until it is closed. False if another one has it.
+pub async fn try_lock(db: &mut PgConnection, id: Uuid) -> Result<bool> {
+    // The last bytes of an id are random; the first are its time.
+    let (_, key) = id.as_u64_pair();
+    let locked = sqlx::query_scalar!(r#"SELECT pg_try_advisory_lock($1) AS "locked!""#, key.cast_signed());
+    Ok(locked.fetch_one(db).await?)
+}
+
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
     let run = sqlx::query_as!(
         Run,

@@ -31,6 +31,7 @@ fn answered(call_id: &str, content: &str, answer: Answer, patch: Patch) -> Event
         content: content.to_owned(),
         answer,
         patch,
+        note: None,
         world_hash: String::new(),
         usage: Usage::default(),
     }

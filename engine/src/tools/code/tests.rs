@@ -37,6 +37,9 @@ fn what_never_ends_is_stopped() {
     let hostile = [
         "def tool(world, ctx):\n  n = 0\n  for i in range(1000000000):\n    n += i\n  return n",
         "def tool(world, ctx):\n  return tool(world, ctx)",
+        "def tool(world, ctx):\n  x = []\n  for i in range(100000):\n    x = [x]\n  return x",
+        "def tool(world, ctx):\n  x = []\n  x.append(x)\n  return x",
+        "def tool(world, ctx):\n  world['items']['a'] = world",
         "def tool(world, ctx):\n  x = []\n  for i in range(1000000):\n    x.append('a' * 10000 + str(i))\n  return len(x)",
         "load('other.star', 'x')\ndef tool(world, ctx):\n  return 1",
     ];

@@ -33,6 +33,15 @@ async fn everything_wrong_at_once() {
 }
 
 #[tokio::test]
+async fn rows_replace_files_and_nothing_else() {
+    let said = refused("generate --playbook retail_bank --out /dev/null").await;
+    insta::assert_snapshot!(said, @"
+    --out: /dev/null is no regular file
+    1 problem found; nothing was started
+    ");
+}
+
+#[tokio::test]
 async fn a_key_that_is_not_there() {
     let said = refused("generate --playbook retail_bank --agent m@http://localhost/v1@NO_SUCH_KEY").await;
     insta::assert_snapshot!(said, @"

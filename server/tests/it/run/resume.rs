@@ -49,6 +49,13 @@ async fn stopped_after(asks: usize, mut player: Player) -> bool {
     }
 }
 
+/// The run as another process finds it.
+async fn resumed(pool: &PgPool, run: uuid::Uuid) -> Player {
+    let (run, config, library) = run::load(pool, run).await.unwrap();
+    let models = run::models(&config, &hasty()).unwrap();
+    Player { pool: pool.clone(), library: Arc::new(library), run, config, models }
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn wherever_it_stops_the_rows_are_those_of_an_unbroken_run(pool: PgPool) {
     let unbroken = timeless(&played(&pool, &SCENARIOS, 3, 5, &[]).await).await;
@@ -59,12 +66,29 @@ async fn wherever_it_stops_the_rows_are_those_of_an_unbroken_run(pool: PgPool) {
             assert!(asks > 20, "only {asks} places to stop at were tried");
             return;
         }
-        let (run, config, library) = run::load(&pool, run).await.unwrap();
-        let models = run::models(&config, &hasty()).unwrap();
-        let player = Player { pool: pool.clone(), library: Arc::new(library), run, config, models };
+        let player = resumed(&pool, run).await;
         run::play_all(&player, 2, |_| {}).await.unwrap();
         assert_eq!(timeless(&player).await, unbroken, "stopped after {asks} asks");
     }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_is_played_by_one_process_at_a_time(pool: PgPool) {
+    let mut first = planned(&pool, &[TRANSFER], 1, 5, &[]).await;
+    let run = first.run.id;
+    let model = Arc::new(Tiring { asks_left: AtomicUsize::new(3), tired: Notify::new() });
+    first.models = Role::ALL.map(|role| (role, Arc::clone(&model) as Arc<dyn ChatModel>)).into();
+    let mut playing = Box::pin(run::play_all(&first, 1, |_| {}));
+    tokio::select! {
+        _ = &mut playing => unreachable!("it never ends"),
+        () = model.tired.notified() => {}
+    }
+    let second = resumed(&pool, run).await;
+    let refused = run::play_all(&second, 1, |_| {}).await.unwrap_err().to_string();
+    assert_eq!(refused, format!("another process plays run {run} already"));
+    drop(playing);
+    run::play_all(&second, 1, |_| {}).await.unwrap();
+    assert_eq!(stories(&second).await.len(), 1);
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -72,9 +96,7 @@ async fn what_was_written_before_the_stop_stays_as_it_is(pool: PgPool) {
     let player = planned(&pool, &[TRANSFER], 1, 5, &[]).await;
     let run = player.run.id;
     assert!(stopped_after(6, player).await);
-    let (run, config, library) = run::load(&pool, run).await.unwrap();
-    let models = run::models(&config, &hasty()).unwrap();
-    let player = Player { pool: pool.clone(), library: Arc::new(library), run, config, models };
+    let player = resumed(&pool, run).await;
     let conversation = sqlx::query_scalar("SELECT id FROM conversations").fetch_one(&pool).await.unwrap();
     let mut db = pool.acquire().await.unwrap();
     let before = events::of(&mut db, conversation).await.unwrap();

@@ -47,6 +47,15 @@ async fn bad_calls_are_answered_with_an_error_and_blamed_even_when_mended(pool: 
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn what_no_database_stores_is_played_and_kept_all_the_same(pool: PgPool) {
+    let bad = || says("<think>a\0b</think>It\0costs 1.75 %.");
+    let endpoint = Endpoint::start(move |_| bad()).await;
+    let player = played(&pool, &[HELP], 1, 1, &[(Role::Agent, endpoint.model())]).await;
+    let (_, text) = exported(&player, true).await;
+    assert!(text.contains("It\u{fffd}costs 1.75 %."), "{text}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn an_agent_that_only_ever_calls_is_stopped(pool: PgPool) {
     let endpoint = Endpoint::start(|_| unknown()).await;
     let player = played(&pool, &[HELP], 1, 1, &[(Role::Agent, endpoint.model())]).await;

@@ -1,0 +1,53 @@
+//! JSON from models. What parses is not yet what can be computed with and kept: PostgreSQL stores no NUL, a number
+//! beyond a float is no number to a tool, and what is nested without end cannot be read back.
+
+use serde_json::Value;
+
+/// Lists and objects within each other.
+const MAX_DEPTH: usize = 48;
+
+/// # Errors
+/// Why the text is no JSON that can be used.
+pub fn json(text: &str) -> Result<Value, String> {
+    let value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    match fault(&value, 0) {
+        None => Ok(value),
+        Some(reason) => Err(reason),
+    }
+}
+
+fn fault(value: &Value, depth: usize) -> Option<String> {
+    if depth > MAX_DEPTH {
+        return Some(format!("nested deeper than {MAX_DEPTH} levels"));
+    }
+    match value {
+        Value::Null | Value::Bool(_) => None,
+        Value::Number(n) if n.as_f64().is_some_and(f64::is_finite) => None,
+        Value::Number(_) => Some("a number is too large".to_owned()),
+        Value::String(text) => nul(text),
+        Value::Array(items) => items.iter().find_map(|item| fault(item, depth + 1)),
+        Value::Object(map) => map.iter().find_map(|(key, item)| nul(key).or_else(|| fault(item, depth + 1))),
+    }
+}
+
+fn nul(text: &str) -> Option<String> {
+    text.contains('\0').then(|| "a text holds the character U+0000".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_kept_is_refused() {
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(json(r#"{"amount": 1e30, "id": "a", "list": [1, null, true]}"#).is_ok());
+        assert!(json(&nested(40)).is_ok());
+        assert_eq!(json("{").unwrap_err(), "EOF while parsing an object at line 1 column 1");
+        assert_eq!(json(r#"{"amount": 1e400}"#).unwrap_err(), "a number is too large");
+        assert_eq!(json(r#"["a\u0000b"]"#).unwrap_err(), "a text holds the character U+0000");
+        assert_eq!(json(r#"{"a\u0000b": 1}"#).unwrap_err(), "a text holds the character U+0000");
+        assert_eq!(json(&nested(60)).unwrap_err(), "nested deeper than 48 levels");
+        assert!(json(&nested(100_000)).is_err());
+    }
+}
