@@ -31,6 +31,16 @@ impl Role {
         }
     }
 
+    /// Longest reply, in tokens, when the run names none: a model that never stops costs money and says nothing.
+    ///
+    /// Reasoning counts, so each is far above what the role needs to say; but servers refuse what exceeds their context.
+    pub const fn default_max_tokens(self) -> u32 {
+        match self {
+            Self::SimulatedUser | Self::ToolSimulator | Self::StateManager => 2_048,
+            Self::Agent | Self::Judge => 4_096,
+        }
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::SimulatedUser => "simulated_user",

@@ -16,6 +16,8 @@ pub struct Ask {
     /// The reply must be JSON of this schema.
     pub schema: Option<ReplySchema>,
     pub temperature: f32,
+    /// Longest reply, in tokens, reasoning included.
+    pub max_tokens: u32,
     /// Sampling seed, derived from the run's.
     pub seed: i64,
 }

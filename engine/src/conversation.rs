@@ -99,6 +99,19 @@ impl Conversation {
         self.record(kind)
     }
 
+    /// The model answered, and what it said cannot be heard: it is asked again with the reason.
+    pub fn refuse(&mut self, reason: &str) -> Option<Event> {
+        let role = match &self.state.phase {
+            Phase::User => Role::SimulatedUser,
+            Phase::Agent => Role::Agent,
+            Phase::Tool => Role::ToolSimulator,
+            Phase::Write { .. } => Role::StateManager,
+            Phase::Judge => Role::Judge,
+            Phase::Start | Phase::End { .. } | Phase::Verify | Phase::Finish | Phase::Done(_) => return None,
+        };
+        self.record(refused(role, &ChatReply::default(), reason.replace('\0', "\u{fffd}")))
+    }
+
     /// The model could not answer, after all retries.
     pub fn lose(&mut self, reason: &str) -> Option<Event> {
         if matches!(self.state.phase, Phase::Done(_)) {

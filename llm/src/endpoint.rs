@@ -98,8 +98,7 @@ impl Endpoint {
 
     /// Asks until there is a reply, a failure that lasts, or no attempt left.
     async fn ask_in(&self, format: Format, ask: &Ask) -> Result<ChatReply, ModelError> {
-        let limit = self.options.max_completion_tokens;
-        let body = Body::new(self.spec.name(), ask, format, limit);
+        let body = Body::new(self.spec.name(), ask, format);
         let mut attempt = 1;
         loop {
             tracing::debug!(model = %self.spec, role = %ask.role, attempt, ?format, "asking");

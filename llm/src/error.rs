@@ -113,7 +113,7 @@ const fn advice(status: u16) -> &'static str {
 
 fn stop_advice(reason: &str) -> &'static str {
     match reason {
-        "length" => "raise max_completion_tokens or the server's context length",
+        "length" => "if it was to the point, raise --max-tokens of this role or the server's context length",
         _ => "see the endpoint's documentation for this reason",
     }
 }

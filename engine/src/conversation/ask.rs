@@ -23,6 +23,7 @@ impl Conversation {
             tools: Vec::new(),
             schema: None,
             temperature: role.default_temperature(),
+            max_tokens: role.default_max_tokens(),
             seed: self.case.seed.sampling(&format!("{role} {}", self.state.next_seq)),
         }
     }
@@ -30,11 +31,13 @@ impl Conversation {
     /// What was refused here, and why, so that the next reply is better.
     fn with_refusals(&self, mut messages: Vec<Message>) -> Vec<Message> {
         for (reply, reason) in &self.state.refused {
-            messages.push(Message::Assistant {
-                content: reply.clone(),
-                reasoning_content: None,
-                tool_calls: Vec::new(),
-            });
+            if !reply.is_empty() {
+                messages.push(Message::Assistant {
+                    content: reply.clone(),
+                    reasoning_content: None,
+                    tool_calls: Vec::new(),
+                });
+            }
             messages.push(Message::User { content: format!("That was refused: {reason}. Try again.") });
         }
         messages

@@ -19,8 +19,6 @@ pub struct EndpointOptions {
     pub max_backoff: Duration,
     /// The most that a `Retry-After` is waited for.
     pub max_retry_after: Duration,
-    /// Sent if set. A reply that reaches it is refused, since half a turn is no turn.
-    pub max_completion_tokens: Option<u32>,
 }
 
 impl Default for EndpointOptions {
@@ -34,7 +32,6 @@ impl Default for EndpointOptions {
             backoff: Duration::from_millis(500),
             max_backoff: Duration::from_secs(30),
             max_retry_after: Duration::from_mins(1),
-            max_completion_tokens: None,
         }
     }
 }

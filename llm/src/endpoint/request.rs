@@ -23,14 +23,14 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub fn new(model: &str, ask: &'a Ask, format: Format, max_completion_tokens: Option<u32>) -> Self {
+    pub fn new(model: &str, ask: &'a Ask, format: Format) -> Self {
         #[expect(deprecated, reason = "OpenAI deprecates `seed`, but local servers repeat a reply by it")]
         let request = CreateChatCompletionRequest {
             model: model.to_owned(),
             messages: ask.messages.iter().map(message).collect(),
             temperature: Some(ask.temperature),
             seed: Some(ask.seed),
-            max_completion_tokens,
+            max_completion_tokens: Some(ask.max_tokens),
             response_format: ask.schema.as_ref().and_then(|schema| response_format(schema, format)),
             stream: Some(true),
             stream_options: Some(ChatCompletionStreamOptions { include_usage: Some(true), include_obfuscation: None }),

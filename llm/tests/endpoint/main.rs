@@ -30,6 +30,7 @@ fn ask() -> Ask {
         tools: Vec::new(),
         schema: None,
         temperature: 0.7,
+        max_tokens: 99,
         seed: 42,
     }
 }

@@ -37,8 +37,7 @@ async fn an_ask_on_the_wire() {
         tools: vec![json!({ "type": "function", "function": { "name": "find", "x-kept": 1 } })],
         ..asking_for_json()
     };
-    let options = llm::EndpointOptions { max_completion_tokens: Some(99), ..options() };
-    endpoint(&server.uri(), options).ask(&ask).await.unwrap();
+    endpoint(&server.uri(), options()).ask(&ask).await.unwrap();
 
     let request = &server.received_requests().await.unwrap()[0];
     assert_eq!(request.headers["authorization"].to_str().unwrap(), format!("Bearer {KEY}"));

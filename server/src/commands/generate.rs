@@ -111,6 +111,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     }
     let models = args.bindings.models(&mut flag);
     let temperatures = args.bindings.temperatures(&mut flag);
+    let max_tokens = args.bindings.max_tokens(&mut flag);
     check_out(&args.out, &mut flag);
     if !problems.is_empty() {
         bail!(BadInput(problems));
@@ -123,7 +124,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let planned = plan::plan(&library, &scenarios, args.n as usize, args.seed)?;
     let agent_style = args.agent_style.map_or(style, AgentStyle::from);
     let out = std::path::absolute(&args.out)?.display().to_string();
-    let config = RunConfig { models, temperatures, agent_style, out };
+    let config = RunConfig { models, temperatures, max_tokens, agent_style, out };
     // Keys are looked for before anything is stored.
     run::models(&config, &EndpointOptions::default()).map_err(|e| BadInput::one("models", e.to_string()))?;
     Ok(Order { library, config, playbook: name, planned })

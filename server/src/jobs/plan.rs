@@ -24,12 +24,19 @@ pub struct RunConfig {
     /// Only those that differ from the role's default.
     #[serde(default)]
     pub temperatures: BTreeMap<Role, f32>,
+    /// Longest reply of a role in tokens; only those that differ from the default.
+    #[serde(default)]
+    pub max_tokens: BTreeMap<Role, u32>,
     pub agent_style: AgentStyle,
     /// Where accepted rows are written.
     pub out: String,
 }
 
 impl RunConfig {
+    pub fn max_tokens(&self, role: Role) -> u32 {
+        self.max_tokens.get(&role).copied().unwrap_or_else(|| role.default_max_tokens())
+    }
+
     pub fn temperature(&self, role: Role) -> f32 {
         self.temperatures.get(&role).copied().unwrap_or_else(|| role.default_temperature())
     }

@@ -8,7 +8,7 @@ use domain::event::{Event, EventKind};
 use domain::outcome::Outcome;
 use domain::role::Role;
 use engine::{Ask, Conversation, Next};
-use llm::ChatModel;
+use llm::{ChatModel, Failure, ModelError};
 use sqlx::PgPool;
 use tracing::{debug, warn};
 
@@ -58,8 +58,13 @@ impl Player {
     async fn ask(&self, mut ask: Ask, conversation: &mut Conversation) -> anyhow::Result<Option<Event>> {
         let model = self.models.get(&ask.role).with_context(|| format!("no model plays {}", ask.role))?;
         ask.temperature = self.config.temperature(ask.role);
+        ask.max_tokens = self.config.max_tokens(ask.role);
         Ok(match model.complete(&ask, conversation).await {
             Ok(reply) => conversation.hear(reply),
+            // The endpoint did its part; the model did not come to an end.
+            Err(ModelError { failure: failure @ Failure::Stopped { .. }, .. }) => {
+                conversation.refuse(&failure.to_string())
+            }
             Err(error) => {
                 warn!(role = %ask.role, %error, "a model call was lost");
                 conversation.lose(&error.to_string())

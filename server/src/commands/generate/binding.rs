@@ -28,6 +28,9 @@ pub struct Bindings {
     /// Sampling temperature of a role, as ROLE=VALUE (repeat the flag)
     #[arg(long = "temperature", value_name = "ROLE=VALUE")]
     temperatures: Vec<String>,
+    /// Longest reply of a role in tokens, reasoning included, as ROLE=TOKENS (repeat the flag)
+    #[arg(long = "max-tokens", value_name = "ROLE=TOKENS")]
+    max_tokens: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -66,27 +69,45 @@ impl Bindings {
     }
 
     pub fn temperatures(&self, problem: &mut impl FnMut(&str, String)) -> BTreeMap<Role, f32> {
-        let mut temperatures = BTreeMap::new();
-        for text in &self.temperatures {
-            match temperature(text) {
-                Ok((role, value)) => {
-                    temperatures.insert(role, value);
-                }
-                Err(e) => problem("--temperature", e),
-            }
-        }
-        temperatures
+        by_role("--temperature", &self.temperatures, problem, |value| match value.parse() {
+            Ok(value) if (0.0..=2.0).contains(&value) => Ok(value),
+            _ => Err(format!("`{value}` is no temperature from 0 to 2")),
+        })
+    }
+
+    pub fn max_tokens(&self, problem: &mut impl FnMut(&str, String)) -> BTreeMap<Role, u32> {
+        by_role("--max-tokens", &self.max_tokens, problem, |value| match value.parse() {
+            Ok(value) if value > 0 => Ok(value),
+            _ => Err(format!("`{value}` is no number of tokens")),
+        })
     }
 }
 
-fn temperature(text: &str) -> Result<(Role, f32), String> {
+/// Values given as ROLE=VALUE.
+fn by_role<T>(
+    flag: &str,
+    given: &[String],
+    problem: &mut impl FnMut(&str, String),
+    read: impl Fn(&str) -> Result<T, String>,
+) -> BTreeMap<Role, T> {
+    let mut values = BTreeMap::new();
+    for text in given {
+        let parsed = role_and_value(text).and_then(|(role, value)| Ok((role, read(value)?)));
+        match parsed {
+            Ok((role, value)) => {
+                values.insert(role, value);
+            }
+            Err(e) => problem(flag, e),
+        }
+    }
+    values
+}
+
+fn role_and_value(text: &str) -> Result<(Role, &str), String> {
     let (name, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not ROLE=VALUE, such as agent=0.9"))?;
     let names = Role::ALL.map(Role::as_str);
     let role = Role::ALL.into_iter().find(|role| role.as_str() == name).ok_or_else(|| {
         format!("there is no role `{name}`{}; known: {}", did_you_mean(name, names), names.join(", "))
     })?;
-    match value.parse::<f32>() {
-        Ok(value) if (0.0..=2.0).contains(&value) => Ok((role, value)),
-        _ => Err(format!("`{value}` is no temperature from 0 to 2")),
-    }
+    Ok((role, value))
 }

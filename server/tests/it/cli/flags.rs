@@ -15,7 +15,7 @@ async fn refused(arguments: &str) -> String {
 async fn everything_wrong_at_once() {
     let said = refused(
         "generate --playbook retail_bnk --scenario help_card_abrod --agent gpt-x --user m@ftp://host \
-         --judge scriptd --temperature agnt=0.5 --temperature judge=hot --temperature user --out no/such/rows.jsonl",
+         --judge scriptd --temperature agnt=0.5 --temperature judge=hot --temperature user --max-tokens judge=0 --out no/such/rows.jsonl",
     )
     .await;
     insta::assert_snapshot!(said, @"
@@ -27,8 +27,9 @@ async fn everything_wrong_at_once() {
     --temperature: there is no role `agnt` (did you mean `agent`?); known: simulated_user, agent, tool_simulator, state_manager, judge
     --temperature: `hot` is no temperature from 0 to 2
     --temperature: `user` is not ROLE=VALUE, such as agent=0.9
+    --max-tokens: `0` is no number of tokens
     --out: the folder no/such does not exist
-    9 problems found; nothing was started
+    10 problems found; nothing was started
     ");
 }
 

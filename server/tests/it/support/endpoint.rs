@@ -86,6 +86,12 @@ pub fn not_json() -> Response {
     "<html>It works!</html>".into_response()
 }
 
+/// A reply that runs into the limit of its length.
+pub fn endless() -> Response {
+    let delta = json!({"choices": [{"index": 0, "delta": {"content": "and so on "}, "finish_reason": "length"}]});
+    events(Body::from(format!("data: {delta}\n\ndata: [DONE]\n\n")))
+}
+
 /// Half a reply, and then the connection breaks.
 pub fn cut() -> Response {
     let half = json!({"choices": [{"index": 0, "delta": {"content": "I will loo"}, "finish_reason": null}]});

@@ -42,6 +42,7 @@ pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, mod
     let config = RunConfig {
         models: bound,
         temperatures: BTreeMap::new(),
+        max_tokens: BTreeMap::new(),
         agent_style: AgentStyle::FunctionCalling,
         out: "rows.jsonl".to_owned(),
     };

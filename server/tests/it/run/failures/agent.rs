@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::support::agent::help;
-use crate::support::endpoint::{Endpoint, calls, says};
+use crate::support::endpoint::{Endpoint, calls, endless, says};
 use crate::support::play::{HELP, exported, played, rows, stories};
 
 fn unknown() -> Response {
@@ -61,6 +61,17 @@ async fn an_agent_that_only_ever_calls_is_stopped(pool: PgPool) {
     let player = played(&pool, &[HELP], 1, 1, &[(Role::Agent, endpoint.model())]).await;
     let Outcome::Failed { blame: Blame::Agent, .. } = stories(&player).await[0].outcome else { panic!() };
     assert_eq!(endpoint.requests().len(), 13, "twelve steps are allowed");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_agent_that_never_comes_to_an_end(pool: PgPool) {
+    let endpoint = Endpoint::start(|_| endless()).await;
+    let player = played(&pool, &[HELP], 1, 1, &[(Role::Agent, endpoint.model())]).await;
+    stories(&player).await[0].assert_failed(Blame::Agent, "finish_reason `length`");
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 3);
+    assert_eq!(requests[2]["max_completion_tokens"], 4096);
+    assert_eq!(requests[2].to_string().matches("That was refused").count(), 2);
 }
 
 #[sqlx::test(migrations = "../migrations")]
