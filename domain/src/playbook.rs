@@ -88,6 +88,10 @@ pub struct Invariant {
     pub name: String,
     /// A Starlark expression over `world` that must be true.
     pub holds: String,
+    /// A collection: the expression is then over each of its records, as `record`, with its `key`, and only records
+    /// that a call touches are checked again. Without it the whole world is, after every change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each: Option<String>,
     /// What the agent reads when a call would break it.
     pub message: String,
 }

@@ -1,6 +1,7 @@
 //! A playbook ready to play: schemas compiled, code loaded, templates parsed.
 
 mod compile;
+mod rules;
 
 use domain::patch::Patch;
 use domain::playbook::{Simulate, Tool as ToolSpec};
@@ -14,6 +15,7 @@ use crate::tools::{Code, Pattern, authority};
 use crate::world::World;
 
 pub use compile::{Sources, compile};
+use rules::Rules;
 
 pub struct Playbook {
     pub spec: domain::playbook::Playbook,
@@ -24,7 +26,7 @@ pub struct Playbook {
     /// The playbook's own templates, by file name.
     pub templates: Environment<'static>,
     pub code: Code,
-    schema: Validator,
+    rules: Rules,
     pub schema_json: Value,
 }
 
@@ -84,28 +86,10 @@ impl Playbook {
         Ok(templates::render(&self.templates, &self.spec.prompt, &context)?.trim().to_owned())
     }
 
-    /// What is wrong with a world: its schema first, then its invariants.
-    ///
     /// # Errors
-    /// See [`Refusal`].
-    pub fn check_world(&self, world: &Value) -> Result<(), Refusal> {
-        let faults: Vec<String> =
-            self.schema.iter_errors(world).map(|e| format!("{}: {e}", e.instance_path())).collect();
-        if !faults.is_empty() {
-            return Err(Refusal::Rule(faults.join("; ")));
-        }
-        let mut broken = Vec::new();
-        for (i, rule) in self.spec.world.invariants.iter().enumerate() {
-            match self.code.holds(&invariant(i), world) {
-                Ok(true) => {}
-                Ok(false) => broken.push(rule.message.clone()),
-                Err(e) => {
-                    let reason = format!("invariant `{}` cannot be evaluated: {e}", rule.name);
-                    return Err(Refusal::Broken(reason));
-                }
-            }
-        }
-        if broken.is_empty() { Ok(()) } else { Err(Refusal::Rule(broken.join("; "))) }
+    /// What is wrong with a world: its schema first, then its invariants.
+    pub fn check_world(&self, world: &World) -> Result<(), Refusal> {
+        self.rules.check(world, &self.spec.world.invariants, &self.code)
     }
 
     /// The world after a change that a call asks for, if the call may make it.
@@ -126,7 +110,7 @@ impl Playbook {
             return Err(Refusal::Broken(format!("`{}` may not change {}", tool.spec.name, op.path())));
         }
         let next = world.apply(patch).map_err(|e| Refusal::Broken(e.to_string()))?;
-        self.check_world(&next.to_json())?;
+        self.rules.check_change(&next, patch, &self.spec.world.invariants, &self.code)?;
         Ok(next)
     }
 
@@ -138,8 +122,7 @@ impl Playbook {
         world: &World,
         moment: &Moment<'_>,
     ) -> Result<(Value, Patch), CodeError> {
-        let (answer, after) = self.code.call(&tool.spec.name, &world.to_json(), arguments, moment)?;
-        Ok((answer, world.patch_to(&(&after).into())))
+        self.code.call(&tool.spec.name, world, arguments, moment)
     }
 }
 

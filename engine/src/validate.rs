@@ -33,7 +33,7 @@ pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Sce
         findings.push(("/intent".into(), format!("`{}` is no intent of the playbook{hint}", scenario.intent)));
     }
     let world = playbook.initial_world(&scenario.system_facts);
-    if let Err(fault) = playbook.check_world(&world) {
+    if let Err(fault) = playbook.check_world(&World::new(&world)) {
         findings.push(("/system_facts".into(), format!("the initial world is invalid: {fault}")));
     }
     findings.extend(contradictions(scenario, &world));

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+pub(crate) use diff::diff;
 pub use edit::PatchError;
 pub use node::Node;
 
@@ -50,7 +51,9 @@ impl World {
 
     /// What must be patched to get from here to `other`. Applied to this world it gives a world equal to `other`.
     pub fn patch_to(&self, other: &Node) -> Patch {
-        diff::diff(&self.root, other)
+        let mut patch = Patch::new();
+        diff(&self.root, other, "", &mut patch);
+        patch
     }
 
     pub fn get(&self, pointer: &str) -> Option<&Node> {

@@ -8,6 +8,7 @@ use domain::problem::{Problem, did_you_mean};
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
+use super::rules::{self, Rules};
 use super::{Playbook, Tool, invariant};
 use crate::case::rfc3339;
 use crate::templates;
@@ -53,13 +54,13 @@ impl Compiler<'_> {
         self.template(&mut templates, "/prompt", &spec.prompt);
         let base = self.base(&spec);
         let schema_json = self.yaml("/world/schema", &spec.world.schema).unwrap_or(Value::Bool(true));
-        let schema = self.schema("/world/schema", &schema_json);
+        let rules = Rules::new(&schema_json).map_err(|e| self.no_schema("/world/schema", &e)).ok();
         let code = self.code(&spec);
         self.unique_names(&spec);
         let tools: Vec<Tool> =
             spec.tools.iter().enumerate().filter_map(|(i, t)| self.tool(i, t, code.as_ref(), &mut templates)).collect();
         let playbook =
-            Playbook { tools, base, policy: policy?, templates, code: code?, schema: schema?, schema_json, spec };
+            Playbook { tools, base, policy: policy?, templates, code: code?, rules: rules?, schema_json, spec };
         if let (true, Err(e)) = (self.problems.is_empty(), playbook.system_prompt(&rfc3339(playbook.spec.clock))) {
             self.problem("/prompt", format!("`{}` does not render: {e}", playbook.spec.prompt));
         }
@@ -113,13 +114,11 @@ impl Compiler<'_> {
     }
 
     fn schema(&mut self, pointer: &str, schema: &Value) -> Option<Validator> {
-        match jsonschema::draft202012::options().should_validate_formats(true).build(schema) {
-            Ok(validator) => Some(validator),
-            Err(e) => {
-                self.problem(pointer, format!("is not a valid JSON Schema: {e}"));
-                None
-            }
-        }
+        rules::build(schema).map_err(|e| self.no_schema(pointer, &e)).ok()
+    }
+
+    fn no_schema(&mut self, pointer: &str, reason: &impl std::fmt::Display) {
+        self.problem(pointer, format!("is not a valid JSON Schema: {reason}"));
     }
 
     /// Tool functions and invariants share one module, so that invariants may use the author's helpers.
@@ -133,7 +132,8 @@ impl Compiler<'_> {
             return None;
         }
         for (i, rule) in spec.world.invariants.iter().enumerate() {
-            let source = format!("\n\ndef {}(world):\n    return ({})\n", invariant(i), rule.holds.trim());
+            let parameters = if rule.each.is_some() { "world, key, record" } else { "world" };
+            let source = format!("\n\ndef {}({parameters}):\n    return ({})\n", invariant(i), rule.holds.trim());
             if let Err(e) = Code::compile(&format!("invariant {}", rule.name), format!("{text}{source}")) {
                 self.problem(&format!("/world/invariants/{i}/holds"), e);
                 continue;

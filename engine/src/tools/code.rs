@@ -1,12 +1,15 @@
 //! Tools by code: Starlark functions, deterministic and bounded.
 //!
 //! A function gets the world as nested dicts, changes them in place and returns its answer; `fail` rolls everything
-//! back. Starlark has no clock, no randomness, no files and no network, and what a call may use up is limited.
+//! back. The dicts refer to the persistent world ([`reference`]): nothing is copied that is not touched.
+//! Starlark has no clock, no randomness, no files and no network, and what a call may use up is limited.
 
 mod builtins;
+mod reference;
 
 use std::cell::Cell;
 
+use domain::patch::Patch;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use starlark::ErrorKind;
@@ -14,21 +17,16 @@ use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtens
 use starlark::eval::Evaluator;
 use starlark::syntax::{AstModule, Dialect};
 use starlark::values::Value as Star;
-use starlark::values::dict::DictRef;
-use starlark::values::list::ListRef;
-use starlark::values::structs::{AllocStruct, StructRef};
-use starlark::values::tuple::TupleRef;
+use starlark::values::structs::AllocStruct;
 
 use builtins::Surroundings;
 
-use crate::world::hex;
+use crate::world::{Node, World, hex};
 
 /// Function calls and loop rounds of one tool call.
 const MAX_TICKS: u64 = 1_000_000;
 const MAX_HEAP_BYTES: usize = 128 << 20;
 const MAX_STACK: usize = 64;
-/// Lists and dicts within each other, in an answer or in the world.
-const MAX_DEPTH: usize = 48;
 
 /// The compiled functions of a playbook.
 pub struct Code {
@@ -58,7 +56,9 @@ impl Code {
     /// # Errors
     /// Syntax errors and errors of the top level, with file and line.
     pub fn compile(file: &str, text: String) -> Result<Self, String> {
-        let ast = AstModule::parse(file, text, &dialect()).map_err(|e| e.to_string())?;
+        let mut ast = AstModule::parse(file, text, &dialect()).map_err(|e| e.to_string())?;
+        // `*` repeats texts and lists: natively, at one step, to any length.
+        ast.replace_binary_operators(&[("*".to_owned(), builtins::MULTIPLY.to_owned())].into());
         let frozen = Module::with_temp_heap(|module| {
             {
                 let mut eval = Evaluator::new(&module);
@@ -74,31 +74,43 @@ impl Code {
         self.module.get_option(function).ok().flatten().is_some()
     }
 
-    /// Calls a tool's function. Returns its answer and the world as the function left it.
+    /// Calls a tool's function. Returns its answer and what it changed in the world.
+    ///
+    /// # Errors
+    /// The function refused, or is broken; then nothing was changed.
     pub fn call(
         &self,
         function: &str,
-        world: &Value,
+        world: &World,
         arguments: &Map<String, Value>,
         moment: &Moment<'_>,
-    ) -> Result<(Value, Value), CodeError> {
+    ) -> Result<(Value, Patch), CodeError> {
         self.evaluate(function, moment, |eval, function| {
             let heap = eval.heap();
-            let star_world = heap.alloc(world);
+            let star_world = reference::root(world.root(), heap);
             let today = moment.now.get(..10).unwrap_or(moment.now);
             let ctx = heap.alloc(AllocStruct([("now", moment.now), ("today", today)]));
             let named: Vec<(&str, Star<'_>)> = arguments.iter().map(|(k, v)| (k.as_str(), heap.alloc(v))).collect();
             let answer = eval.eval_function(function, &[star_world, ctx], &named)?;
-            Ok((to_json(answer)?, to_json(star_world)?))
+            let answer = reference::node(answer).map_err(|e| broken(format!("the answer {e}")))?;
+            let patch = reference::changes(star_world, world.root()).map_err(|e| broken(format!("the world {e}")))?;
+            Ok((answer.to_json(), patch))
         })
     }
 
-    /// Whether a boolean function of the world is true.
-    pub fn holds(&self, function: &str, world: &Value) -> Result<bool, CodeError> {
+    /// Whether a boolean function of the world, and of one record with its key, is true.
+    ///
+    /// # Errors
+    /// The function is broken.
+    pub fn holds(&self, function: &str, world: &World, record: Option<(&str, &Node)>) -> Result<bool, CodeError> {
         let moment = Moment { now: "", id_seed: "" };
         self.evaluate(function, &moment, |eval, function| {
-            let world = eval.heap().alloc(world);
-            let answer = eval.eval_function(function, &[world], &[])?;
+            let heap = eval.heap();
+            let mut arguments = vec![reference::root(world.root(), heap)];
+            if let Some((key, record)) = record {
+                arguments.extend([heap.alloc_str(key).to_value(), reference::alloc(record, heap)]);
+            }
+            let answer = eval.eval_function(function, &arguments, &[])?;
             answer.unpack_bool().ok_or_else(|| broken(format!("is {} and not True or False", answer.get_type())))
         })
     }
@@ -133,30 +145,6 @@ fn code_error(error: starlark::Error) -> CodeError {
 
 fn broken(message: String) -> starlark::Error {
     starlark::Error::new_other(std::io::Error::other(message))
-}
-
-fn to_json(value: Star<'_>) -> starlark::Result<Value> {
-    if deeper_than(value, MAX_DEPTH) {
-        return Err(broken(format!("nests lists and dicts deeper than {MAX_DEPTH} levels")));
-    }
-    value.to_json_value().map_err(|e| broken(format!("answers something that is not JSON: {e}")))
-}
-
-/// Also true of values that contain themselves.
-fn deeper_than(value: Star<'_>, levels: usize) -> bool {
-    let mut inner: Vec<Star<'_>> = Vec::new();
-    if let Some(list) = ListRef::from_value(value) {
-        inner.extend(list.iter());
-    } else if let Some(tuple) = TupleRef::from_value(value) {
-        inner.extend(tuple.iter());
-    } else if let Some(dict) = DictRef::from_value(value) {
-        inner.extend(dict.values());
-    } else if let Some(fields) = StructRef::from_value(value) {
-        inner.extend(fields.iter().map(|(_, field)| field));
-    } else {
-        return false;
-    }
-    levels == 0 || inner.into_iter().any(|item| deeper_than(item, levels - 1))
 }
 
 fn limit(eval: &mut Evaluator<'_, '_, '_>) -> Result<(), impl std::fmt::Display + use<>> {

@@ -4,13 +4,8 @@ use domain::patch::{Patch, PatchOp, join};
 
 use super::node::Node;
 
-pub fn diff(old: &Node, new: &Node) -> Patch {
-    let mut patch = Patch::new();
-    walk(old, new, "", &mut patch);
-    patch
-}
-
-fn walk(old: &Node, new: &Node, at: &str, patch: &mut Patch) {
+/// Appends what must be patched at `at`, where `old` is.
+pub fn diff(old: &Node, new: &Node, at: &str, patch: &mut Patch) {
     match (old, new) {
         (Node::Map(a), Node::Map(b)) => {
             if a.ptr_eq(b) {
@@ -22,14 +17,14 @@ fn walk(old: &Node, new: &Node, at: &str, patch: &mut Patch) {
             for (key, value) in b {
                 let path = join(at, key);
                 match a.get(key) {
-                    Some(before) => walk(before, value, &path, patch),
+                    Some(before) => diff(before, value, &path, patch),
                     None => patch.push(PatchOp::Add { path, value: value.to_json() }),
                 }
             }
         }
         (Node::List(a), Node::List(b)) => {
             for (i, (before, after)) in a.iter().zip(b.iter()).enumerate() {
-                walk(before, after, &join(at, &i.to_string()), patch);
+                diff(before, after, &join(at, &i.to_string()), patch);
             }
             for (i, added) in b.iter().enumerate().skip(a.len()) {
                 patch.push(PatchOp::Add { path: join(at, &i.to_string()), value: added.to_json() });

@@ -11,6 +11,13 @@ use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
 use starlark::starlark_module;
 use starlark::values::float::UnpackFloat;
+use starlark::values::list::AllocList;
+use starlark::values::{Heap, Value};
+
+/// What `*` is compiled to.
+pub const MULTIPLY: &str = "multiply_within_bounds";
+/// Longest list or text, in items or bytes, that one step may make.
+const LONGEST: usize = 1_000_000;
 
 /// The call's surroundings, reachable from the functions below.
 #[derive(Debug, ProvidesStaticType)]
@@ -29,6 +36,40 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         let n = surroundings.ids.get();
         surroundings.ids.set(n + 1);
         Ok(super::fresh_id(surroundings.id_seed, prefix, n))
+    }
+
+    /// The integers from `start` to before `stop`. A list, so that its length is known.
+    fn range<'v>(
+        #[starlark(require = pos)] first: i32,
+        #[starlark(require = pos)] second: Option<i32>,
+        #[starlark(require = pos)] step: Option<i32>,
+        heap: Heap<'v>,
+    ) -> anyhow::Result<Value<'v>> {
+        let (start, stop) = second.map_or((0, first), |stop| (first, stop));
+        let (start, stop, step) = (i64::from(start), i64::from(stop), i64::from(step.unwrap_or(1)));
+        anyhow::ensure!(step != 0, "the step of a range must not be 0");
+        let length = usize::try_from((stop - start + step - step.signum()) / step).unwrap_or_default();
+        anyhow::ensure!(length <= LONGEST, "the range has {length} numbers; {LONGEST} is the limit");
+        let numbers = (0..).take(length).map(|i: i64| start + i * step);
+        Ok(heap.alloc(AllocList(numbers)))
+    }
+
+    /// `a * b`, unless it repeats something to a length that no tool needs.
+    fn multiply_within_bounds<'v>(
+        #[starlark(require = pos)] a: Value<'v>,
+        #[starlark(require = pos)] b: Value<'v>,
+        heap: Heap<'v>,
+    ) -> starlark::Result<Value<'v>> {
+        for (repeated, times) in [(a, b), (b, a)] {
+            if let (Ok(length), Some(times)) = (repeated.length(), times.unpack_i32()) {
+                let length = usize::try_from(i64::from(length) * i64::from(times)).unwrap_or_default();
+                if length > LONGEST {
+                    let reason = format!("`*` would make {length} items or bytes; {LONGEST} is the limit");
+                    return Err(starlark::Error::new_other(std::io::Error::other(reason)));
+                }
+            }
+        }
+        a.mul(b, heap)
     }
 
     /// Rounds half away from zero to so many decimals, as money is rounded.

@@ -1,13 +1,21 @@
 use serde_json::{Value, json};
 
 use super::{Code, CodeError, Moment};
+use crate::world::World;
 
 const MOMENT: Moment<'static> = Moment { now: "2026-03-02T09:00:00Z", id_seed: "case 0" };
 
 fn call(source: &str, arguments: Value) -> Result<(Value, Value), CodeError> {
+    call_on(&json!({"items": {"a": {"n": 1}}}), source, arguments)
+}
+
+/// The answer, and the world that the patch leads to.
+fn call_on(world: &Value, source: &str, arguments: Value) -> Result<(Value, Value), CodeError> {
     let code = Code::compile("tools.star", source.to_owned()).map_err(CodeError::Broken)?;
     let arguments = arguments.as_object().cloned().unwrap_or_default();
-    code.call("tool", &json!({"items": {"a": {"n": 1}}}), &arguments, &MOMENT)
+    let world = World::new(world);
+    let (answer, patch) = code.call("tool", &world, &arguments, &MOMENT)?;
+    Ok((answer, world.apply(&patch).expect("the patch applies").to_json()))
 }
 
 #[test]
@@ -37,6 +45,9 @@ fn what_never_ends_is_stopped() {
     let hostile = [
         "def tool(world, ctx):\n  n = 0\n  for i in range(1000000000):\n    n += i\n  return n",
         "def tool(world, ctx):\n  return tool(world, ctx)",
+        "def tool(world, ctx):\n  return len(list(range(400000000)))",
+        "def tool(world, ctx):\n  return len('a' * 2000000000)",
+        "def tool(world, ctx):\n  return len(100000000 * [0])",
         "def tool(world, ctx):\n  x = []\n  for i in range(100000):\n    x = [x]\n  return x",
         "def tool(world, ctx):\n  x = []\n  x.append(x)\n  return x",
         "def tool(world, ctx):\n  world['items']['a'] = world",
@@ -56,4 +67,51 @@ fn builtins_do_what_authors_expect() {
     let first = call(ids, json!({})).expect("an answer").0;
     assert_eq!(first, call(ids, json!({})).expect("an answer").0);
     assert_ne!(first[0], first[1]);
+}
+
+/// A world with a collection large enough to be referred to, and a list.
+fn large() -> Value {
+    let items: serde_json::Map<String, Value> =
+        (0..20).map(|i| (format!("i{i:02}"), json!({"n": i, "tags": ["x"]}))).collect();
+    json!({"items": items, "log": [{"id": 1}], "settings": {"limit": 3}})
+}
+
+/// What a function answers on the large world, and how it changes it.
+fn on_large(body: &str) -> String {
+    let source = format!("def tool(world, ctx):\n{body}");
+    let code = Code::compile("tools.star", source).expect("it compiles");
+    match code.call("tool", &World::new(&large()), &serde_json::Map::new(), &MOMENT) {
+        Ok((answer, patch)) => format!("{answer} {}", json!(patch)),
+        Err(CodeError::Refused(text)) => format!("refused: {text}"),
+        Err(CodeError::Broken(text)) => {
+            text.lines().find(|line| !line.is_empty() && !line.starts_with([' ', 'T'])).unwrap_or_default().to_owned()
+        }
+    }
+}
+
+#[test]
+fn a_large_collection_acts_as_a_dict() {
+    use insta::assert_snapshot;
+    assert_snapshot!(on_large("  i = world['items']\n  return [len(i), 'i03' in i, 'x' in i, i['i03']['n'], i.get('x'), i.get('x', 7), i.get('i04')['n'], bool(i), type(i)]"), @r#"[20,true,false,3,null,7,4,true,"dict"] []"#);
+    assert_snapshot!(on_large("  return [k for k in world['items']][:2] + world['items'].keys()[-1:] + list(world)"), @r#"["i00","i01","i19","items","log","settings"] []"#);
+    assert_snapshot!(on_large("  return [k + str(v['n']) for k, v in world['items'].items() if v['n'] > 17]"), @r#"["i1818","i1919"] []"#);
+    assert_snapshot!(on_large("  return world['items']['nope']"), @r#"error: Key `"nope"` was not found"#);
+    assert_snapshot!(on_large("  return [world['items'] == world['items'], world['items'] == {}, sorted(world['items'])[0]]"), @r#"[true,false,"i00"] []"#);
+    assert_snapshot!(on_large("  return world['items']").len(), @"554");
+}
+
+#[test]
+fn only_what_was_touched_is_changed() {
+    use insta::assert_snapshot;
+    assert_snapshot!(on_large("  x = world['items']['i05']"), @"null []");
+    assert_snapshot!(on_large("  world['items']['i05']['n'] = 5.0"), @"null []");
+    assert_snapshot!(on_large("  world['items']['i05']['tags'].append('y')\n  world['log'].append({'id': 2})\n  world['settings']['limit'] += 1"), @r#"null [{"op":"add","path":"/items/i05/tags/1","value":"y"},{"op":"add","path":"/log/1","value":{"id":2}},{"op":"replace","path":"/settings/limit","value":4}]"#);
+    assert_snapshot!(on_large("  i = world['items']\n  i['new'] = {'n': 1}\n  i['new']['n'] += 1\n  return [i.pop('i00')['n'], i.pop('zz', None), len(i), i.keys()[0], i.keys()[-1]]"), @r#"[0,null,20,"i01","new"] [{"op":"remove","path":"/items/i00"},{"op":"add","path":"/items/new","value":{"n":2}}]"#);
+    assert_snapshot!(on_large("  i = world['items']\n  i.pop('i00')\n  i['i00'] = {'n': 0, 'tags': ['x']}\n  i.update({'i01': i['i02']})\n  i['i02']['n'] = 9"), @r#"null [{"op":"replace","path":"/items/i01/n","value":9},{"op":"replace","path":"/items/i02/n","value":9}]"#);
+    assert_snapshot!(on_large("  world['copy'] = world['items']\n  world['items'].clear()\n  return len(world['copy'])"), @r#"0 [{"op":"add","path":"/copy","value":{}},{"op":"remove","path":"/items/i00"},{"op":"remove","path":"/items/i01"},{"op":"remove","path":"/items/i02"},{"op":"remove","path":"/items/i03"},{"op":"remove","path":"/items/i04"},{"op":"remove","path":"/items/i05"},{"op":"remove","path":"/items/i06"},{"op":"remove","path":"/items/i07"},{"op":"remove","path":"/items/i08"},{"op":"remove","path":"/items/i09"},{"op":"remove","path":"/items/i10"},{"op":"remove","path":"/items/i11"},{"op":"remove","path":"/items/i12"},{"op":"remove","path":"/items/i13"},{"op":"remove","path":"/items/i14"},{"op":"remove","path":"/items/i15"},{"op":"remove","path":"/items/i16"},{"op":"remove","path":"/items/i17"},{"op":"remove","path":"/items/i18"},{"op":"remove","path":"/items/i19"}]"#);
+    assert_snapshot!(on_large("  world['items'][7] = 1"), @"error: keys of the world are texts");
+    assert_snapshot!(on_large("  world['items']['f'] = len"), @"the world holds len, which is no JSON");
+    assert_snapshot!(on_large("  world['items']['f'] = {1: 2}"), @"the world has the key 1, which is no text");
+    assert_snapshot!(on_large("  world['items']['i00']['n'] = 9\n  fail('no')"), @"refused: no");
+    assert_snapshot!(on_large("  for k in world['items']:\n    world['items'].pop(k)\n  return len(world['items'])").len(), @"723");
 }

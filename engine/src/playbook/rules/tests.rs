@@ -1,0 +1,75 @@
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn rules(schema: &Value) -> Rules {
+    Rules::new(schema).expect("a schema")
+}
+
+/// A world whose schema leaves its collections to their records, and one rule for each way of checking.
+fn schema() -> Value {
+    json!({
+        "$defs": {"order": {"type": "object", "required": ["total"], "properties": {"total": {"$ref": "#/$defs/money"}}},
+                  "money": {"type": "number", "minimum": 0}},
+        "type": "object", "additionalProperties": false, "required": ["orders", "log"],
+        "properties": {
+            "orders": {"type": "object", "additionalProperties": {"$ref": "#/$defs/order"}},
+            "few": {"type": "object", "maxProperties": 1, "additionalProperties": true},
+            "log": {"type": "array", "items": {"type": "string"}},
+        },
+    })
+}
+
+fn check(patch: Value) -> String {
+    let invariants = [
+        ("cheap", Some("orders"), "record['total'] < 100 and key != 'bad'"),
+        ("short", None, "len(world['log']) < 2"),
+        ("silly", Some("nothing"), "False"),
+    ];
+    let invariants: Vec<Invariant> = invariants
+        .iter()
+        .map(|(name, each, holds)| Invariant {
+            name: (*name).into(),
+            holds: (*holds).into(),
+            each: each.map(str::to_owned),
+            message: format!("not {name}"),
+        })
+        .collect();
+    let source: Vec<String> = invariants
+        .iter()
+        .enumerate()
+        .map(|(i, rule)| {
+            let parameters = if rule.each.is_some() { "world, key, record" } else { "world" };
+            format!("def {}({parameters}):\n    return {}\n", invariant(i), rule.holds)
+        })
+        .collect();
+    let code = Code::compile("t", source.join("\n")).expect("it compiles");
+    let rules = rules(&schema());
+    let world = World::new(&json!({"orders": {"o1": {"total": 5}, "o2": {"total": 6}}, "few": {}, "log": []}));
+    rules.check(&world, &invariants, &code).expect("the world is right");
+    let patch: Patch = serde_json::from_value(patch).expect("a patch");
+    let world = world.apply(&patch).expect("it applies");
+    let touched = rules.check_change(&world, &patch, &invariants, &code).map_err(|e| e.to_string());
+    let whole = rules.check(&world, &invariants, &code);
+    assert_eq!(touched.is_err(), whole.is_err(), "{touched:?} {whole:?}");
+    touched.err().unwrap_or_else(|| "fine".to_owned())
+}
+
+#[test]
+fn changes_are_checked_where_they_are() {
+    let set = |path: &str, value: Value| check(json!([{"op": "add", "path": path, "value": value}]));
+    assert_snapshot!(set("/orders/o1/total", json!(7)), @"fine");
+    assert_snapshot!(set("/orders/o1/total", json!(-7)), @"/orders/o1/total: -7 is less than the minimum of 0");
+    assert_snapshot!(set("/orders/o1/total", json!(700)), @"not cheap");
+    assert_snapshot!(set("/orders/o3", json!({"total": "1"})), @r#"/orders/o3/total: "1" is not of type "number""#);
+    assert_snapshot!(set("/orders/bad", json!({"total": 1})), @"not cheap");
+    assert_snapshot!(set("/orders", json!({"o1": {}, "bad": {"total": 1}})), @r#"/orders/o1: "total" is a required property"#);
+    assert_snapshot!(set("/few/a", json!(1)), @"fine");
+    assert_snapshot!(check(json!([{"op": "add", "path": "/few/a", "value": 1}, {"op": "add", "path": "/few/b", "value": 1}])), @r#"/few: {"a":1,"b":1} has more than 1 property"#);
+    assert_snapshot!(set("/log/-", json!(1)), @r#"/log/0: 1 is not of type "string""#);
+    assert_snapshot!(check(json!([{"op": "add", "path": "/log/-", "value": "a"}, {"op": "add", "path": "/log/-", "value": "b"}])), @"not short");
+    assert_snapshot!(set("/other", json!(1)), @": Additional properties are not allowed ('other' was unexpected)");
+    assert_snapshot!(check(json!([{"op": "remove", "path": "/orders/o1"}])), @"fine");
+    assert_snapshot!(check(json!([{"op": "remove", "path": "/log"}])), @r#": "log" is a required property"#);
+}
