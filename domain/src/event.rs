@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fault::FaultKind;
 use crate::message::ToolCall;
 use crate::outcome::{Ending, Outcome};
 use crate::patch::Patch;
@@ -65,11 +66,12 @@ pub enum EventKind {
         answer: Answer,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         patch: Patch,
+        /// What went wrong with this call, as planned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<FaultKind>,
         /// Why nobody could answer, for people; the agent does not read it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
-        /// Hash of the world after the call.
-        world_hash: String,
         usage: Usage,
     },
     /// A model's reply was refused; it is asked again with the reason.

@@ -7,6 +7,7 @@ pub mod api;
 pub mod document;
 pub mod event;
 pub mod expectation;
+pub mod fault;
 pub mod judge;
 pub mod message;
 pub mod outcome;

@@ -34,7 +34,20 @@ pub struct Playbook {
     /// File with the Starlark functions of the tools that are simulated by code.
     #[serde(default)]
     pub code: Option<String>,
+    /// What the backend does by itself after each call that succeeded by code.
+    #[serde(default)]
+    pub after_call: Option<AfterCall>,
     pub tools: Vec<Tool>,
+}
+
+/// A Starlark function `(world, ctx, tool, answer)`: keeps derived records in step, whichever tool was called.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AfterCall {
+    pub function: String,
+    /// Pointer patterns that it may write, beside what the called tool may.
+    #[serde(default)]
+    pub writes: Vec<String>,
 }
 
 /// How the agent under test calls tools.

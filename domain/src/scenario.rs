@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::expectation::ExpectedOutcome;
+use crate::fault::FaultRule;
 use crate::persona::Complexity;
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +45,9 @@ pub struct Scenario {
     /// Persona profiles that fit; all of them if empty.
     #[serde(default)]
     pub personas: Vec<String>,
+    /// What goes wrong between the agent and its tools, on purpose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRule>,
     /// The moment of the conversation, if it is not the playbook's.
     #[serde(default)]
     pub clock: Option<DateTime<Utc>>,

@@ -46,6 +46,8 @@ pub enum Rule {
     ForbiddenAction,
     FactTold,
     ValidCalls,
+    /// After a planned fault, the call was made again with success, or everything was done all the same.
+    Recovery,
     Ending,
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use domain::fault::FaultRule;
 use domain::persona::{Complexity, Persona};
 use domain::playbook::{AgentStyle, Limits};
 use domain::scenario::Scenario;
@@ -12,20 +13,21 @@ use sha2::{Digest, Sha256};
 
 use crate::judge::Judge;
 use crate::playbook::Playbook;
-use crate::world::World;
+use crate::world::InitialWorld;
 
 pub struct Case {
     pub playbook: Arc<Playbook>,
     pub scenario: Arc<Scenario>,
     pub judge: Arc<Judge>,
-    /// The scenario's initial world.
-    pub world: World,
+    pub initial: Arc<InitialWorld>,
     pub persona: Persona,
     /// What the person who plays the persona is told.
     pub guidance: Vec<String>,
     pub complexity: Complexity,
     pub complexity_guidance: String,
     pub agent_style: AgentStyle,
+    /// The scenario's faults and then the run's.
+    pub faults: Vec<FaultRule>,
     /// Everything random in the conversation derives from it.
     pub seed: Seed,
 }

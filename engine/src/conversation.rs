@@ -49,7 +49,7 @@ pub struct Conversation {
 
 impl Conversation {
     pub fn new(case: Arc<Case>) -> Self {
-        let state = State::new(case.world.clone());
+        let state = State::new(&case.initial);
         Self { case, state }
     }
 
@@ -127,7 +127,7 @@ impl Conversation {
             (None, Phase::Start) => EventKind::Started {
                 persona: self.case.persona.clone(),
                 complexity: self.case.complexity,
-                world_hash: self.state.world_hash.clone(),
+                world_hash: self.state.initial_hash.clone(),
             },
             (None, Phase::Tool) => self.answer_by_program()?,
             (None, Phase::Verify) => self.verify(),

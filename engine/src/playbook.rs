@@ -3,7 +3,7 @@
 mod compile;
 mod rules;
 
-use domain::patch::Patch;
+use domain::patch::{Patch, PatchOp, join};
 use domain::playbook::{Simulate, Tool as ToolSpec};
 use jsonschema::Validator;
 use minijinja::Environment;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::templates;
 use crate::tools::code::{CodeError, Moment};
 use crate::tools::{Code, Pattern, authority};
-use crate::world::World;
+use crate::world::{Node, World};
 
 pub use compile::{Sources, compile};
 use rules::Rules;
@@ -21,7 +21,7 @@ pub struct Playbook {
     pub spec: domain::playbook::Playbook,
     pub tools: Vec<Tool>,
     /// Records that every scenario shares.
-    pub base: Map<String, Value>,
+    pub base: World,
     pub policy: String,
     /// The playbook's own templates, by file name.
     pub templates: Environment<'static>,
@@ -32,6 +32,7 @@ pub struct Playbook {
 
 pub struct Tool {
     pub spec: ToolSpec,
+    /// Its own places, and for code those of the playbook's `after_call`.
     pub writes: Vec<Pattern>,
     pub reads: Vec<Pattern>,
     arguments: Validator,
@@ -59,20 +60,20 @@ impl Playbook {
         self.spec.tools.iter().map(ToolSpec::function).collect()
     }
 
-    /// The initial world of a scenario: its records laid over the base, collection by collection.
-    pub fn initial_world(&self, system_facts: &Map<String, Value>) -> Value {
-        let mut world = self.base.clone();
+    /// The initial world of a scenario: its records laid over the base, collection by collection. What it does not
+    /// change is shared by all.
+    pub fn initial_world(&self, system_facts: &Map<String, Value>) -> World {
+        let mut patch = Patch::new();
         for (name, facts) in system_facts {
-            match (world.get_mut(name), facts) {
-                (Some(Value::Object(collection)), Value::Object(records)) => {
-                    collection.extend(records.iter().map(|(k, v)| (k.clone(), v.clone())));
-                }
-                _ => {
-                    world.insert(name.clone(), facts.clone());
-                }
+            let part = join("", name);
+            match (self.base.get(&part), facts) {
+                (Some(Node::Map(_)), Value::Object(records)) => patch.extend(
+                    records.iter().map(|(key, record)| PatchOp::Add { path: join(&part, key), value: record.clone() }),
+                ),
+                _ => patch.push(PatchOp::Add { path: part, value: facts.clone() }),
             }
         }
-        Value::Object(world)
+        self.base.apply(&patch).map_or_else(|_| self.base.clone(), |world| World::from_root(world.root().clone()))
     }
 
     /// The agent's system prompt.
@@ -122,7 +123,8 @@ impl Playbook {
         world: &World,
         moment: &Moment<'_>,
     ) -> Result<(Value, Patch), CodeError> {
-        self.code.call(&tool.spec.name, world, arguments, moment)
+        let hook = self.spec.after_call.as_ref().map(|hook| hook.function.as_str());
+        self.code.call(&tool.spec.name, hook, world, arguments, moment)
     }
 }
 

@@ -3,6 +3,8 @@
 //! It is no language model and never pretends to be one. It proves scenarios solvable, lets everything run without a
 //! key, and is what tests and benchmarks play with. It is pure: the same conversation gives the same reply.
 
+use std::collections::BTreeSet;
+
 use domain::event::Answer;
 use domain::message::{Message, ToolCall};
 use domain::persona::Complexity;
@@ -14,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::case::Case;
 use crate::chat::{Ask, ChatReply};
-use crate::conversation::Conversation;
+use crate::conversation::{Call, Conversation};
 use crate::react;
 use crate::templates;
 use crate::tools::code::fresh_id;
@@ -77,7 +79,12 @@ fn user_line(conversation: &Conversation) -> String {
 fn agent_turn(conversation: &Conversation) -> Result<ChatReply, String> {
     let case = conversation.case();
     let steps = steps(case);
-    let turns = conversation.state().agent_turns as usize;
+    if let Some(again) = calls_to_repeat(conversation) {
+        let reasoning = Some("The call met a fault of the backend, so I make it again.".to_owned());
+        return Ok(written(case, String::new(), reasoning, again));
+    }
+    // Each turn whose calls met a fault was followed by one that repeated them.
+    let turns = conversation.state().agent_turns as usize - faulty_turns(conversation).len();
     let Some(step) = steps.iter().filter(|s| s.user.is_none()).nth(turns) else {
         return Ok(written(case, "Is there anything else I can help you with?".to_owned(), None, Vec::new()));
     };
@@ -88,6 +95,24 @@ fn agent_turn(conversation: &Conversation) -> Result<ChatReply, String> {
     };
     let calls = step.calls.iter().map(|call| tool_call(call, &context)).collect::<Result<_, _>>()?;
     Ok(written(case, content, step.reasoning.clone(), calls))
+}
+
+/// Turns with calls that are worth repeating: nothing was done, or nothing that must not be done twice.
+fn faulty_turns(conversation: &Conversation) -> BTreeSet<u32> {
+    let repeatable = |call: &&Call| {
+        let reads = || conversation.case().playbook.tool(&call.tool).is_some_and(|tool| tool.writes.is_empty());
+        call.fault.is_some_and(|fault| fault.is_refusal() || (fault.is_visible() && reads()))
+    };
+    conversation.state().calls.iter().filter(repeatable).map(|call| call.turn).collect()
+}
+
+fn calls_to_repeat(conversation: &Conversation) -> Option<Vec<ToolCall>> {
+    let turn = conversation.state().agent_turns;
+    if !faulty_turns(conversation).contains(&turn) {
+        return None;
+    }
+    let faulty = conversation.state().calls.iter().filter(|call| call.turn == turn && call.fault.is_some());
+    Some(faulty.map(|call| ToolCall::new(String::new(), call.tool.clone(), call.arguments.clone())).collect())
 }
 
 /// A turn in the form that the agent's style asks for.
@@ -192,7 +217,8 @@ fn score(criterion: &str, verification: &Verification, conversation: &Conversati
         "tool_usage" => failed(&[Rule::ExpectedAction, Rule::ForbiddenAction, Rule::ValidCalls]),
         "tool_call_hallucination" => failed(&[Rule::ValidCalls]),
         "communication_quality" => failed(&[Rule::FactTold, Rule::Ending]),
-        "reasoning_quality" | "reasoning_hallucination" | "consistency" | "error_handling" => false,
+        "error_handling" => failed(&[Rule::Recovery]),
+        "reasoning_quality" | "reasoning_hallucination" | "consistency" => false,
         _ => !verification.passed(),
     };
     // Reasoning that is not there cannot be better than passable.

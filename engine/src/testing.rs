@@ -12,7 +12,7 @@ use domain::scenario::Scenario;
 
 use crate::case::{Case, Seed};
 use crate::playbook::{Playbook, Sources, compile};
-use crate::{ChatReply, Conversation, Judge, Next, World, scripted};
+use crate::{ChatReply, Conversation, InitialWorld, Judge, Next, scripted};
 
 const PLAYBOOK: &str = r#"
 name: shop
@@ -182,7 +182,7 @@ pub fn scenario(edits: &[(&str, &str)]) -> Arc<Scenario> {
 
 pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
     let (playbook, scenario) = (playbook(), scenario(&[]));
-    let world = World::new(&playbook.initial_world(&scenario.system_facts));
+    let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
     let persona = Persona {
         profile: "p".into(),
         demographics: [].into(),
@@ -194,12 +194,13 @@ pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
         playbook,
         scenario,
         judge: judge(),
-        world,
+        initial,
         persona,
         guidance: vec!["You are calm.".into()],
         complexity,
         complexity_guidance: "Plainly.".into(),
         agent_style,
+        faults: Vec::new(),
     })
 }
 
@@ -244,10 +245,11 @@ pub fn log(events: &[Event]) -> String {
                 format!("agent:{thought} {content}{}", calls.join(" & "))
             }
             EventKind::ToolSimulated { response, .. } => format!("simulated: {response}"),
-            EventKind::ToolAnswered { tool, content, answer, patch, .. } => {
+            EventKind::ToolAnswered { tool, content, answer, patch, fault, .. } => {
+                let fault = fault.map(|fault| format!(" ({})", fault.as_str())).unwrap_or_default();
                 let patch =
                     if patch.is_empty() { String::new() } else { format!(" patch {}", serde_json::json!(patch)) };
-                format!("{tool} {answer:?}: {content}{patch}")
+                format!("{tool} {answer:?}{fault}: {content}{patch}")
             }
             EventKind::Refused { role, reason, .. } => format!("refused {role}: {reason}"),
             EventKind::Ended { ending } => format!("ended: {}", ending.as_str()),

@@ -15,12 +15,13 @@ use serde_json::Value;
 use crate::case::{Case, Seed};
 use crate::conversation::{Conversation, Next, State};
 use crate::facts;
+use crate::faults;
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 use crate::scripted;
 use crate::tools::grounding::Sources;
 use crate::verifier;
-use crate::world::World;
+use crate::world::InitialWorld;
 
 /// What is wrong, with the pointer of the field in the scenario.
 pub type Finding = (String, String);
@@ -32,15 +33,18 @@ pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Sce
         let hint = did_you_mean(&scenario.intent, playbook.spec.intents.iter().map(String::as_str));
         findings.push(("/intent".into(), format!("`{}` is no intent of the playbook{hint}", scenario.intent)));
     }
-    let world = playbook.initial_world(&scenario.system_facts);
-    if let Err(fault) = playbook.check_world(&World::new(&world)) {
+    let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
+    if let Err(fault) = playbook.check_world(&initial.world) {
         findings.push(("/system_facts".into(), format!("the initial world is invalid: {fault}")));
     }
-    findings.extend(contradictions(scenario, &world));
+    findings.extend(contradictions(scenario, &initial.world.to_json()));
     findings.extend(unknown_tools(playbook, scenario));
     findings.extend(script_shape(scenario, playbook));
+    let tools: Vec<&str> = playbook.spec.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let faults = faults::problems(&scenario.faults, &tools);
+    findings.extend(faults.into_iter().map(|(i, problem)| (format!("/faults/{i}"), problem)));
     if findings.is_empty() {
-        findings.extend(proof(playbook, judge, scenario, &World::new(&world)));
+        findings.extend(proof(playbook, judge, scenario, &initial));
     }
     findings
 }
@@ -119,14 +123,19 @@ fn script_shape(scenario: &Scenario, playbook: &Playbook) -> Vec<Finding> {
 
 /// The solvability proof: the reference actions reach the expected outcome, for every way the user may open and for
 /// both kinds of agent, and doing nothing does not.
-fn proof(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>, world: &World) -> Vec<Finding> {
+fn proof(
+    playbook: &Arc<Playbook>,
+    judge: &Arc<Judge>,
+    scenario: &Arc<Scenario>,
+    initial: &Arc<InitialWorld>,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (complexity, style) in [
         (Complexity::Medium, AgentStyle::FunctionCalling),
         (Complexity::Vague, AgentStyle::FunctionCalling),
         (Complexity::Medium, AgentStyle::React),
     ] {
-        let case = Arc::new(case(playbook, judge, scenario, world, complexity, style));
+        let case = Arc::new(case(playbook, judge, scenario, initial, complexity, style));
         let (conversation, outcome) = play(Conversation::new(Arc::clone(&case)));
         if let Outcome::Failed { blame, reason } = &outcome {
             let why = why_not(conversation.state(), &format!("{blame}: {reason}"));
@@ -134,8 +143,8 @@ fn proof(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>,
             return findings;
         }
     }
-    let idle = case(playbook, judge, scenario, world, Complexity::Medium, AgentStyle::FunctionCalling);
-    let state = State { ending: Some(Ending::UserEnded), ..State::new(world.clone()) };
+    let idle = case(playbook, judge, scenario, initial, Complexity::Medium, AgentStyle::FunctionCalling);
+    let state = State { ending: Some(Ending::UserEnded), ..State::new(initial) };
     if verifier::verify(&idle, &state).passed() {
         findings.push((
             "/expected_outcome".into(),
@@ -164,7 +173,7 @@ fn case(
     playbook: &Arc<Playbook>,
     judge: &Arc<Judge>,
     scenario: &Arc<Scenario>,
-    world: &World,
+    initial: &Arc<InitialWorld>,
     complexity: Complexity,
     agent_style: AgentStyle,
 ) -> Case {
@@ -173,12 +182,13 @@ fn case(
         playbook: Arc::clone(playbook),
         scenario: Arc::clone(scenario),
         judge: Arc::clone(judge),
-        world: world.clone(),
+        initial: Arc::clone(initial),
         persona: nobody,
         guidance: Vec::new(),
         complexity,
         complexity_guidance: String::new(),
         agent_style,
+        faults: scenario.faults.clone(),
         seed: Seed::new(0, &scenario.id, 0),
     }
 }

@@ -15,7 +15,7 @@ use crate::world::Node;
 
 pub fn verify(case: &Case, state: &State) -> Verification {
     let expected = &case.scenario.expected_outcome;
-    let mut items = world::check(&expected.world, &case.world, &state.world);
+    let mut items = world::check(&expected.world, &case.initial.world, &state.world);
     for pattern in &expected.actions {
         let done = state.calls.iter().any(|call| matches(pattern, call));
         items.push(check(Rule::ExpectedAction, done, &described(pattern), "was not called with success"));
@@ -33,6 +33,17 @@ pub fn verify(case: &Case, state: &State) -> Verification {
     }
     let ended = !matches!(state.ending, Some(Ending::TurnLimit | Ending::StepLimit) | None);
     items.push(check(Rule::Ending, ended, "the conversation", "did not come to an end of its own"));
+    let done = items.iter().all(|item| item.passed);
+    let faults = state.calls.iter().enumerate().filter_map(|(i, call)| Some((i, call, call.fault?)));
+    let faults = faults.filter(|(_, _, fault)| fault.is_visible());
+    let recoveries = faults.map(|(i, call, fault)| {
+        let again = |later: &Call| later.tool == call.tool && later.answer.succeeded() && later.fault.is_none();
+        let recovered = done || state.calls[i + 1..].iter().any(again);
+        let what = format!("`{}` met a fault ({})", call.tool, fault.as_str());
+        check(Rule::Recovery, recovered, &what, "and was not called again with success")
+    });
+    let recoveries: Vec<Check> = recoveries.collect();
+    items.extend(recoveries);
     Verification { items }
 }
 

@@ -6,6 +6,7 @@
 mod diff;
 mod edit;
 mod node;
+mod provenance;
 
 use domain::patch::{Patch, PatchOp};
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use sha2::{Digest, Sha256};
 pub(crate) use diff::diff;
 pub use edit::PatchError;
 pub use node::Node;
+pub use provenance::written_by;
 
 /// One version of a world. Cloning is cheap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,9 +26,27 @@ pub struct World {
     version: u32,
 }
 
+/// The world that all conversations of a scenario start from. Made once: it is shared, and its hash is not cheap.
+#[derive(Debug)]
+pub struct InitialWorld {
+    pub world: World,
+    pub hash: String,
+}
+
+impl From<World> for InitialWorld {
+    fn from(world: World) -> Self {
+        let hash = world.hash();
+        Self { world, hash }
+    }
+}
+
 impl World {
     pub fn new(initial: &Value) -> Self {
-        Self { root: Node::from(initial), version: 0 }
+        Self::from_root(Node::from(initial))
+    }
+
+    pub const fn from_root(root: Node) -> Self {
+        Self { root, version: 0 }
     }
 
     pub const fn root(&self) -> &Node {

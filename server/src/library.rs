@@ -5,14 +5,14 @@ mod scenarios;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::document;
 use domain::persona::{PersonaModel, Profile};
 use domain::problem::{Problem, did_you_mean};
 use domain::scenario::Scenario;
 use engine::playbook::{Sources, compile};
-use engine::{Judge, Playbook};
+use engine::{InitialWorld, Judge, Playbook};
 
 pub use files::Files;
 
@@ -28,6 +28,8 @@ pub struct Library {
     /// By id.
     pub scenarios: BTreeMap<String, Arc<Scenario>>,
     scenario_paths: BTreeMap<String, String>,
+    /// By scenario; made when it is first played.
+    initial: Mutex<BTreeMap<String, Arc<InitialWorld>>>,
     pub files: Files,
 }
 
@@ -51,9 +53,16 @@ impl Library {
         let profiles = profiles(&files, &mut problems);
         let (scenarios, scenario_paths) = scenarios::read(&files, &playbooks, &judges, &profiles, &mut problems);
         match personas {
-            Some(personas) if problems.is_empty() => {
-                Ok(Self { playbooks, judges, personas, profiles, scenarios, scenario_paths, files })
-            }
+            Some(personas) if problems.is_empty() => Ok(Self {
+                playbooks,
+                judges,
+                personas,
+                profiles,
+                scenarios,
+                scenario_paths,
+                initial: Mutex::default(),
+                files,
+            }),
             _ => {
                 problems.sort();
                 problems.dedup();
@@ -75,6 +84,13 @@ impl Library {
 
     pub fn scenario(&self, id: &str) -> Result<&Arc<Scenario>, String> {
         self.scenarios.get(id).ok_or_else(|| unknown("scenario", id, self.scenarios.keys()))
+    }
+
+    /// The world a scenario starts from, shared by all its conversations.
+    pub fn initial(&self, scenario: &Scenario, playbook: &Playbook) -> Arc<InitialWorld> {
+        let mut known = self.initial.lock().unwrap_or_else(PoisonError::into_inner);
+        let world = known.entry(scenario.id.clone());
+        Arc::clone(world.or_insert_with(|| Arc::new(playbook.initial_world(&scenario.system_facts).into())))
     }
 
     /// The version of a scenario: a hash of its file.

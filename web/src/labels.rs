@@ -70,6 +70,7 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::FactTold => "fact told",
         Rule::ValidCalls => "valid calls",
         Rule::Ending => "ending",
+        Rule::Recovery => "recovery",
     }
 }
 

@@ -99,7 +99,7 @@ impl Conversation {
     /// What a tool may see: what it reads and what it writes.
     pub(crate) fn view(&self, tool: &Tool, arguments: &Map<String, Value>) -> Value {
         let places: Vec<_> = tool.reads.iter().chain(&tool.writes).cloned().collect();
-        authority::view(&self.state.world, &places, arguments)
+        authority::view(self.world_for(tool), &places, arguments)
     }
 
     /// # Errors

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use domain::event::{Answer, Event, EventKind};
+use domain::fault::FaultKind;
 use domain::message::{Message, ToolCall};
 use domain::outcome::{Ending, Outcome};
 use domain::verdict::{Verdict, Verification};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ReplayError;
-use crate::world::World;
+use crate::world::{InitialWorld, World};
 
 /// What happens next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,9 @@ pub struct Call {
     pub answer: Answer,
     pub content: String,
     pub note: Option<String>,
+    pub fault: Option<FaultKind>,
+    /// The agent turn that made it, from 1.
+    pub turn: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,7 +54,10 @@ pub struct State {
     pub next_seq: u32,
     pub phase: Phase,
     pub world: World,
-    pub world_hash: String,
+    /// The version before the last change: what a stale read sees.
+    pub world_before: World,
+    /// Hash of the world that the conversation started from.
+    pub initial_hash: String,
     /// Without the system prompt.
     pub messages: Vec<Message>,
     pub calls: Vec<Call>,
@@ -72,12 +79,13 @@ pub struct State {
 }
 
 impl State {
-    pub fn new(world: World) -> Self {
+    pub fn new(initial: &InitialWorld) -> Self {
         Self {
             next_seq: 0,
             phase: Phase::Start,
-            world_hash: world.hash(),
-            world,
+            initial_hash: initial.hash.clone(),
+            world: initial.world.clone(),
+            world_before: initial.world.clone(),
             messages: Vec::new(),
             calls: Vec::new(),
             pending: VecDeque::new(),
@@ -94,6 +102,11 @@ impl State {
         }
     }
 
+    /// Hash of the world as it is now. Not cheap: it reads the whole world.
+    pub fn world_hash(&self) -> String {
+        if self.world.version() == 0 { self.initial_hash.clone() } else { self.world.hash() }
+    }
+
     pub fn pending_len(&self) -> u32 {
         u32::try_from(self.pending.len()).unwrap_or(u32::MAX)
     }
@@ -107,7 +120,7 @@ impl State {
         }
         match &event.kind {
             EventKind::Started { world_hash, .. } => {
-                if *world_hash != self.world_hash {
+                if *world_hash != self.initial_hash {
                     return Err(wrong("it starts from another world"));
                 }
                 self.phase = Phase::User;
@@ -118,15 +131,16 @@ impl State {
                 self.turn_seq = event.seq;
             }
             EventKind::ToolSimulated { response, .. } => self.phase = Phase::Write { response: response.clone() },
-            EventKind::ToolAnswered { call_id, content, answer, patch, note, world_hash, .. } => {
+            EventKind::ToolAnswered { call_id, content, answer, patch, note, fault, .. } => {
                 let world = self.world.apply(patch).map_err(|e| wrong(&e.to_string()))?;
                 let Some(call) = self.pending.front().filter(|c| c.id == *call_id).cloned() else {
                     return Err(wrong("no such call is waiting"));
                 };
                 self.pending.pop_front();
-                self.world = world;
-                self.world_hash.clone_from(world_hash);
-                self.tool_answered(call, content, *answer, note.clone());
+                if !patch.is_empty() {
+                    self.world_before = std::mem::replace(&mut self.world, world);
+                }
+                self.tool_answered(call, content, *answer, note.clone(), *fault);
             }
             EventKind::Refused { reply, reason, .. } => self.refused.push((reply.clone(), reason.clone())),
             EventKind::Ended { ending } => {
@@ -174,13 +188,28 @@ impl State {
         self.phase = if tool_calls.is_empty() { Phase::User } else { Phase::Tool };
     }
 
-    fn tool_answered(&mut self, call: ToolCall, content: &str, answer: Answer, note: Option<String>) {
+    fn tool_answered(
+        &mut self,
+        call: ToolCall,
+        content: &str,
+        answer: Answer,
+        note: Option<String>,
+        fault: Option<FaultKind>,
+    ) {
         if answer != Answer::Terminal {
             self.messages.push(Message::Tool { tool_call_id: call.id, content: content.to_owned() });
         }
         let tool = call.function.name;
         let arguments = call.function.arguments;
-        self.calls.push(Call { tool: tool.clone(), arguments, answer, content: content.to_owned(), note });
+        self.calls.push(Call {
+            tool: tool.clone(),
+            arguments,
+            answer,
+            content: content.to_owned(),
+            note,
+            fault,
+            turn: self.agent_turns,
+        });
         self.phase = match answer {
             Answer::Terminal => Phase::End { ending: Ending::Terminal { tool } },
             _ if self.pending.is_empty() => Phase::Agent,

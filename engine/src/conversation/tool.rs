@@ -1,6 +1,7 @@
 //! Answering the first pending call: name, arguments, simulation, checks, commit. Always in this order.
 
 use domain::event::{Answer, EventKind, Usage};
+use domain::fault::FaultKind;
 use domain::message::ToolCall;
 use domain::patch::{self, Patch};
 use domain::playbook::Simulate;
@@ -11,9 +12,11 @@ use serde_json::{Map, Value, json};
 
 use super::{Conversation, NO_USAGE, Next, refused};
 use crate::chat::ChatReply;
+use crate::faults;
 use crate::playbook::{Refusal, Tool};
 use crate::tools::code::{CodeError, Moment, fresh_id};
 use crate::tools::grounding::{Sources, ungrounded, ungrounded_patch};
+use crate::world::World;
 
 /// What the agent reads when a model could not answer truthfully. It claims nothing.
 const FALLBACK: &str = "Error: the service could not process this request; nothing was changed";
@@ -66,38 +69,65 @@ impl Conversation {
         let (tool, arguments) = match checked {
             Ok(checked) => checked,
             Err((answer, reason)) => {
-                return Some(self.answered(call, answer, format!("Error: {reason}"), NO_USAGE));
+                return Some(answered(call, answer, format!("Error: {reason}"), NO_USAGE));
             }
         };
-        Some(match tool.simulate() {
+        if let Some(kind) = self.refused_by_fault(tool) {
+            return Some(faulty(answered(call, Answer::Failed, faults::refusal(kind).to_owned(), NO_USAGE), kind));
+        }
+        let event = match tool.simulate() {
             Simulate::Code => self.answer_by_code(call, tool, &arguments),
             Simulate::Constant => {
                 let content = as_text(tool.spec.response.as_ref().unwrap_or(&Value::Null));
-                self.answered(call, Answer::Succeeded, content, NO_USAGE)
+                answered(call, Answer::Succeeded, content, NO_USAGE)
             }
-            Simulate::Terminal => self.answered(call, Answer::Terminal, String::new(), NO_USAGE),
+            Simulate::Terminal => answered(call, Answer::Terminal, String::new(), NO_USAGE),
             Simulate::Model => {
                 let reason = self.ask_tool_simulator(tool, &arguments).err()?;
-                self.unanswered(call, format!("the template of `{}` does not render: {reason}", tool.spec.name))
+                unanswered(call, format!("the template of `{}` does not render: {reason}", tool.spec.name))
             }
-        })
+        };
+        Some(self.with_fault(tool, event))
+    }
+
+    fn fault(&self, tool: &Tool) -> Option<FaultKind> {
+        faults::planned(&self.case, &self.state, &tool.spec.name, !tool.writes.is_empty())
+    }
+
+    /// What the next call, of this tool, is answered from.
+    pub(super) fn world_for(&self, tool: &Tool) -> &World {
+        let stale = self.fault(tool) == Some(FaultKind::StaleRead);
+        if stale { &self.state.world_before } else { &self.state.world }
+    }
+
+    /// The fault that keeps this call from being done at all.
+    fn refused_by_fault(&self, tool: &Tool) -> Option<FaultKind> {
+        self.fault(tool).filter(|kind| kind.is_refusal())
+    }
+
+    /// What arrives of an answer that a fault is planned for.
+    fn with_fault(&self, tool: &Tool, mut event: EventKind) -> EventKind {
+        let EventKind::ToolAnswered { content, answer: Answer::Succeeded, .. } = &mut event else { return event };
+        let Some(kind) = self.fault(tool) else { return event };
+        *content = faults::garbled(kind, content);
+        faulty(event, kind)
     }
 
     fn answer_by_code(&self, call: &ToolCall, tool: &Tool, arguments: &Map<String, Value>) -> EventKind {
-        let world = &self.state.world;
+        let world = self.world_for(tool);
         let (now, id_seed) = (self.case.now(), self.id_seed());
         let moment = Moment { now: &now, id_seed: &id_seed };
         let (response, patch) = match self.case.playbook.run_code(tool, arguments, world, &moment) {
             Ok(done) => done,
             Err(CodeError::Refused(text)) => {
-                return self.answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE);
+                return answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE);
             }
-            Err(CodeError::Broken(text)) => return self.unanswered(call, text),
+            Err(CodeError::Broken(text)) => return unanswered(call, text),
         };
         match self.case.playbook.commit(tool, arguments, world, &patch) {
-            Ok(_) => self.changed(call, as_text(&response), patch, NO_USAGE),
-            Err(Refusal::Rule(text)) => self.answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE),
-            Err(Refusal::Broken(text)) => self.unanswered(call, text),
+            Ok(_) => changed(call, as_text(&response), patch, NO_USAGE),
+            Err(Refusal::Rule(text)) => answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE),
+            Err(Refusal::Broken(text)) => unanswered(call, text),
         }
     }
 
@@ -105,7 +135,7 @@ impl Conversation {
         let (call, Ok((tool, arguments))) = self.pending_call()? else { return None };
         Some(match self.truthful(tool, &arguments, reply) {
             Ok(response) if tool.writes.is_empty() => {
-                self.answered(call, Answer::Succeeded, as_text(&response), reply.usage)
+                self.with_fault(tool, answered(call, Answer::Succeeded, as_text(&response), reply.usage))
             }
             Ok(response) => EventKind::ToolSimulated { call_id: call.id.clone(), response, usage: reply.usage },
             Err(reason) => refused(Role::ToolSimulator, reply, reason),
@@ -145,7 +175,7 @@ impl Conversation {
     pub(super) fn hear_state_manager(&self, reply: &ChatReply, response: &Value) -> Option<EventKind> {
         let (call, Ok((tool, arguments))) = self.pending_call()? else { return None };
         Some(match self.accepted_patch(tool, &arguments, reply, response) {
-            Ok(patch) => self.changed(call, as_text(response), patch, reply.usage),
+            Ok(patch) => self.with_fault(tool, changed(call, as_text(response), patch, reply.usage)),
             Err(reason) => refused(Role::StateManager, reply, reason),
         })
     }
@@ -153,7 +183,7 @@ impl Conversation {
     /// An error that fits the world, where no model could answer truthfully.
     pub(super) fn fall_back(&self) -> Option<EventKind> {
         let (call, (_, reason)) = (self.state.pending.front()?, self.state.refused.last()?);
-        Some(self.unanswered(call, reason.clone()))
+        Some(unanswered(call, reason.clone()))
     }
 
     /// Schema, authority, invariants, and every value from somewhere: a record, the call or a fresh id. The response
@@ -184,37 +214,6 @@ impl Conversation {
         Ok(patch)
     }
 
-    /// An answer that changes nothing.
-    fn answered(&self, call: &ToolCall, answer: Answer, content: String, usage: Usage) -> EventKind {
-        self.answer(call, answer, content, Vec::new(), None, usage)
-    }
-
-    fn changed(&self, call: &ToolCall, content: String, patch: Patch, usage: Usage) -> EventKind {
-        self.answer(call, Answer::Succeeded, content, patch, None, usage)
-    }
-
-    /// Nobody could answer: the agent is told no more than that, and people why.
-    fn unanswered(&self, call: &ToolCall, why: String) -> EventKind {
-        self.answer(call, Answer::Fallback, FALLBACK.to_owned(), Vec::new(), Some(why), NO_USAGE)
-    }
-
-    fn answer(
-        &self,
-        call: &ToolCall,
-        answer: Answer,
-        content: String,
-        patch: Patch,
-        note: Option<String>,
-        usage: Usage,
-    ) -> EventKind {
-        let world_hash = match self.state.world.apply(&patch) {
-            Ok(world) if !patch.is_empty() => world.hash(),
-            _ => self.state.world_hash.clone(),
-        };
-        let tool = call.name().to_owned();
-        EventKind::ToolAnswered { call_id: call.id.clone(), tool, content, answer, patch, note, world_hash, usage }
-    }
-
     /// New ids depend on the case and on the version of the world, so a rolled-back call leaves no trace in them.
     pub(crate) fn id_seed(&self) -> String {
         format!("{} {}", self.case.seed.text(), self.state.world.version())
@@ -230,6 +229,39 @@ pub(super) fn json_reply(content: &str) -> Result<Value, String> {
     let (said, _) = crate::reasoning::split(content, None);
     let text = said.trim().trim_start_matches("```json").trim_start_matches("```").trim_end_matches("```");
     untrusted::json(text.trim()).map_err(|e| format!("not JSON: {e}"))
+}
+
+/// An answer that changes nothing.
+fn answered(call: &ToolCall, answer: Answer, content: String, usage: Usage) -> EventKind {
+    EventKind::ToolAnswered {
+        call_id: call.id.clone(),
+        tool: call.name().to_owned(),
+        content,
+        answer,
+        patch: Patch::new(),
+        fault: None,
+        note: None,
+        usage,
+    }
+}
+
+fn faulty(mut event: EventKind, kind: FaultKind) -> EventKind {
+    if let EventKind::ToolAnswered { fault, .. } = &mut event {
+        *fault = Some(kind);
+    }
+    event
+}
+
+fn changed(call: &ToolCall, content: String, patch: Patch, usage: Usage) -> EventKind {
+    let (call_id, tool) = (call.id.clone(), call.name().to_owned());
+    EventKind::ToolAnswered { call_id, tool, content, answer: Answer::Succeeded, patch, fault: None, note: None, usage }
+}
+
+/// Nobody could answer: the agent is told no more than that, and people why.
+fn unanswered(call: &ToolCall, why: String) -> EventKind {
+    let (call_id, tool, content) = (call.id.clone(), call.name().to_owned(), FALLBACK.to_owned());
+    let (answer, patch) = (Answer::Fallback, Patch::new());
+    EventKind::ToolAnswered { call_id, tool, content, answer, patch, fault: None, note: Some(why), usage: NO_USAGE }
 }
 
 fn grounded(tool: &Tool, response: &Value, sources: &Sources, otherwise: &str) -> Result<(), String> {

@@ -13,6 +13,7 @@ use super::{Playbook, Tool, invariant};
 use crate::case::rfc3339;
 use crate::templates;
 use crate::tools::{Code, Pattern};
+use crate::world::World;
 
 /// The files of a playbook's folder: name relative to the folder -> text.
 pub struct Sources<'a> {
@@ -52,19 +53,41 @@ impl Compiler<'_> {
         let mut templates = templates::environment();
         let policy = self.file("/policy", &spec.policy);
         self.template(&mut templates, "/prompt", &spec.prompt);
-        let base = self.base(&spec);
+        let base = World::new(&Value::Object(self.base(&spec)));
         let schema_json = self.yaml("/world/schema", &spec.world.schema).unwrap_or(Value::Bool(true));
         let rules = Rules::new(&schema_json).map_err(|e| self.no_schema("/world/schema", &e)).ok();
         let code = self.code(&spec);
         self.unique_names(&spec);
-        let tools: Vec<Tool> =
-            spec.tools.iter().enumerate().filter_map(|(i, t)| self.tool(i, t, code.as_ref(), &mut templates)).collect();
+        let hook = self.after_call(&spec, code.as_ref());
+        let tools: Vec<Tool> = spec
+            .tools
+            .iter()
+            .enumerate()
+            .filter_map(|(i, t)| self.tool(i, t, code.as_ref(), &hook, &mut templates))
+            .collect();
         let playbook =
             Playbook { tools, base, policy: policy?, templates, code: code?, rules: rules?, schema_json, spec };
         if let (true, Err(e)) = (self.problems.is_empty(), playbook.system_prompt(&rfc3339(playbook.spec.clock))) {
             self.problem("/prompt", format!("`{}` does not render: {e}", playbook.spec.prompt));
         }
         Some(playbook)
+    }
+
+    /// What the playbook's hook may write.
+    fn after_call(&mut self, spec: &Spec, code: Option<&Code>) -> Vec<Pattern> {
+        let Some(hook) = &spec.after_call else { return Vec::new() };
+        if code.is_some_and(|code| !code.has(&hook.function)) {
+            self.problem("/after_call/function", format!("no function `{}` in the playbook's code", hook.function));
+        }
+        let mut patterns = Vec::new();
+        for (i, text) in hook.writes.iter().enumerate() {
+            match Pattern::parse(text) {
+                Ok(pattern) if pattern.arguments().next().is_none() => patterns.push(pattern),
+                Ok(_) => self.problem(&format!("/after_call/writes/{i}"), "a hook has no arguments to name a place by"),
+                Err(e) => self.problem(&format!("/after_call/writes/{i}"), e),
+            }
+        }
+        patterns
     }
 
     fn unique_names(&mut self, spec: &Spec) {
@@ -148,6 +171,7 @@ impl Compiler<'_> {
         i: usize,
         spec: &ToolSpec,
         code: Option<&Code>,
+        hook: &[Pattern],
         env: &mut minijinja::Environment<'static>,
     ) -> Option<Tool> {
         let at = |field: &str| format!("/tools/{i}/{field}");
@@ -170,7 +194,10 @@ impl Compiler<'_> {
             Some(schema) => Some(self.schema(&at("returns"), schema)?),
             None => None,
         };
-        let writes = self.patterns(&at("writes"), &spec.writes, spec);
+        let mut writes = self.patterns(&at("writes"), &spec.writes, spec);
+        if spec.simulate == Simulate::Code {
+            writes.extend(hook.iter().cloned());
+        }
         let reads = self.patterns(&at("reads"), &spec.reads, spec);
         Some(Tool { spec: spec.clone(), writes, reads, arguments: arguments?, returns })
     }

@@ -44,6 +44,16 @@ fn every_file_is_checked_and_every_problem_named() {
 }
 
 #[test]
+fn a_hook_must_exist_and_name_its_places() {
+    let hook = "after_call: {function: derive, writes: [/orders/*, '/orders/{order_id}', orders]}\ntools:\n";
+    assert_snapshot!(problems("playbook.yaml", &[("tools:\n", hook)]), @"
+    playbooks/shop/playbook.yaml:20: after_call.function: no function `derive` in the playbook's code
+    playbooks/shop/playbook.yaml:20: after_call.writes[1]: a hook has no arguments to name a place by
+    playbooks/shop/playbook.yaml:20: after_call.writes[2]: `orders` does not start with `/`
+    ");
+}
+
+#[test]
 fn code_schemas_and_templates_must_compile() {
     assert_snapshot!(problems("tools.star", &[("def refund(", "def refnd(")]), @"playbooks/shop/playbook.yaml:28: tools[1].simulate: no function `refund` in the playbook's code");
     assert_snapshot!(problems("tools.star", &[("def meddle(world, ctx):", "def meddle(world, ctx)")]).lines().next().unwrap_or_default(), @"playbooks/shop/playbook.yaml:12: code: error: Parse error: unexpected new line, expected symbol ':'");

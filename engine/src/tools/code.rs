@@ -74,24 +74,29 @@ impl Code {
         self.module.get_option(function).ok().flatten().is_some()
     }
 
-    /// Calls a tool's function. Returns its answer and what it changed in the world.
+    /// Calls a tool's function, and then the hook. Returns the answer and what both changed in the world.
     ///
     /// # Errors
     /// The function refused, or is broken; then nothing was changed.
     pub fn call(
         &self,
-        function: &str,
+        name: &str,
+        hook: Option<&str>,
         world: &World,
         arguments: &Map<String, Value>,
         moment: &Moment<'_>,
     ) -> Result<(Value, Patch), CodeError> {
-        self.evaluate(function, moment, |eval, function| {
+        self.evaluate(name, moment, |eval, function| {
             let heap = eval.heap();
             let star_world = reference::root(world.root(), heap);
             let today = moment.now.get(..10).unwrap_or(moment.now);
             let ctx = heap.alloc(AllocStruct([("now", moment.now), ("today", today)]));
             let named: Vec<(&str, Star<'_>)> = arguments.iter().map(|(k, v)| (k.as_str(), heap.alloc(v))).collect();
             let answer = eval.eval_function(function, &[star_world, ctx], &named)?;
+            if let Some(hook) = hook {
+                let hook = heap.access_owned_frozen_value(&self.module.get(hook)?);
+                eval.eval_function(hook, &[star_world, ctx, heap.alloc_str(name).to_value(), answer], &[])?;
+            }
             let answer = reference::node(answer).map_err(|e| broken(format!("the answer {e}")))?;
             let patch = reference::changes(star_world, world.root()).map_err(|e| broken(format!("the world {e}")))?;
             Ok((answer.to_json(), patch))

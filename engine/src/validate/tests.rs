@@ -22,6 +22,16 @@ fn facts_must_not_contradict_the_backend() {
 }
 
 #[test]
+fn faults_name_tools_and_say_when() {
+    let faults = "faults: [{kind: timeout, tools: [refnd]}, {kind: outage, calls: [1], probability: 0.5}]\nscript:\n";
+    assert_snapshot!(findings(&[("script:\n", faults)]), @"
+    /faults/0: the playbook has no tool `refnd` (did you mean `refund`?)
+    /faults/0: expected either `calls` or `probability`
+    /faults/1: expected either `calls` or `probability`
+    ");
+}
+
+#[test]
 fn references_must_exist() {
     assert_snapshot!(
         findings(&[("intent: refund", "intent: refnd"), ("{tool: hand_over}", "{tool: handover}"), ("amount: 20.5}}]\n  - agent", "amout: 20.5}}]\n  - agent")]),

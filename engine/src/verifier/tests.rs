@@ -48,7 +48,7 @@ fn new_records_are_matched_by_their_fields() {
 #[test]
 fn doing_nothing_satisfies_nothing() {
     let case = testing::case(AgentStyle::FunctionCalling, Complexity::Medium);
-    let state = State { ending: Some(Ending::UserEnded), ..State::new(case.world.clone()) };
+    let state = State { ending: Some(Ending::UserEnded), ..State::new(&case.initial) };
     let failures: Vec<String> =
         verify(&case, &state).failures().map(|c| format!("{:?}: {}", c.rule, c.detail)).collect();
     assert_snapshot!(failures.join("\n"), @r#"

@@ -1,6 +1,7 @@
 //! `groundstate generate`: plays conversations and writes the accepted ones as rows.
 
 mod binding;
+mod faults;
 mod progress;
 mod summary;
 
@@ -54,6 +55,9 @@ pub struct Generate {
     /// How the agent calls tools; default: as its playbook says
     #[arg(long, value_enum)]
     agent_style: Option<binding::Style>,
+    /// What goes wrong between agent and tools: a YAML file with a list of fault rules
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
     /// Conversations played at once
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: u32,
@@ -113,6 +117,14 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let temperatures = args.bindings.temperatures(&mut flag);
     let max_tokens = args.bindings.max_tokens(&mut flag);
     check_out(&args.out, &mut flag);
+    let faults = match &args.faults {
+        Some(file) => faults::read(file, library.playbook(&name).ok())?,
+        None => Ok(Vec::new()),
+    };
+    let faults = faults.unwrap_or_else(|own| {
+        problems.extend(own);
+        Vec::new()
+    });
     if !problems.is_empty() {
         bail!(BadInput(problems));
     }
@@ -124,7 +136,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let planned = plan::plan(&library, &scenarios, args.n as usize, args.seed)?;
     let agent_style = args.agent_style.map_or(style, AgentStyle::from);
     let out = std::path::absolute(&args.out)?.display().to_string();
-    let config = RunConfig { models, temperatures, max_tokens, agent_style, out };
+    let config = RunConfig { models, temperatures, max_tokens, agent_style, faults, out };
     // Keys are looked for before anything is stored.
     run::models(&config, &EndpointOptions::default()).map_err(|e| BadInput::one("models", e.to_string()))?;
     Ok(Order { library, config, playbook: name, planned })

@@ -130,7 +130,7 @@ pub fn metadata(source: &Source<'_>) -> Metadata {
             domain::playbook::AgentStyle::FunctionCalling => "function_calling",
             domain::playbook::AgentStyle::React => "react",
         },
-        world: Worlds { initial: case.world.hash(), end: state.world_hash.clone(), version: state.world.version() },
+        world: Worlds { initial: state.initial_hash.clone(), end: state.world_hash(), version: state.world.version() },
         ending: state.ending.as_ref().map_or("unfinished", domain::outcome::Ending::as_str),
         user_turns: state.user_turns,
         tool_calls: state.calls.len(),

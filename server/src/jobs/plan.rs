@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
+use domain::fault::FaultRule;
 use domain::persona::{Complexity, Profile};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
-use engine::{Case, Seed, World};
+use engine::{Case, Seed};
 use llm::ModelSpec;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct RunConfig {
     #[serde(default)]
     pub max_tokens: BTreeMap<Role, u32>,
     pub agent_style: AgentStyle,
+    /// What goes wrong between agent and tools in every conversation, beside what scenarios plan.
+    #[serde(default)]
+    pub faults: Vec<FaultRule>,
     /// Where accepted rows are written.
     pub out: String,
 }
@@ -86,7 +90,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
     let persona = library.personas.draw(profile, &scenario.intent, &mut own.rng("persona"));
     let tier = library.personas.complexity.get(&complexity);
     Ok(Case {
-        world: World::new(&playbook.initial_world(&scenario.system_facts)),
+        initial: library.initial(scenario, playbook),
         playbook: Arc::clone(playbook),
         scenario: Arc::clone(scenario),
         judge: Arc::clone(judge),
@@ -95,6 +99,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         complexity,
         complexity_guidance: tier.map(|t| t.guidance.clone()).unwrap_or_default(),
         agent_style: config.agent_style,
+        faults: scenario.faults.iter().chain(&config.faults).cloned().collect(),
         seed: own,
     })
 }

@@ -31,8 +31,8 @@ fn answered(call_id: &str, content: &str, answer: Answer, patch: Patch) -> Event
         content: content.to_owned(),
         answer,
         patch,
+        fault: None,
         note: None,
-        world_hash: String::new(),
         usage: Usage::default(),
     }
 }

@@ -14,7 +14,7 @@ fn call_on(world: &Value, source: &str, arguments: Value) -> Result<(Value, Valu
     let code = Code::compile("tools.star", source.to_owned()).map_err(CodeError::Broken)?;
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     let world = World::new(world);
-    let (answer, patch) = code.call("tool", &world, &arguments, &MOMENT)?;
+    let (answer, patch) = code.call("tool", None, &world, &arguments, &MOMENT)?;
     Ok((answer, world.apply(&patch).expect("the patch applies").to_json()))
 }
 
@@ -80,7 +80,7 @@ fn large() -> Value {
 fn on_large(body: &str) -> String {
     let source = format!("def tool(world, ctx):\n{body}");
     let code = Code::compile("tools.star", source).expect("it compiles");
-    match code.call("tool", &World::new(&large()), &serde_json::Map::new(), &MOMENT) {
+    match code.call("tool", None, &World::new(&large()), &serde_json::Map::new(), &MOMENT) {
         Ok((answer, patch)) => format!("{answer} {}", json!(patch)),
         Err(CodeError::Refused(text)) => format!("refused: {text}"),
         Err(CodeError::Broken(text)) => {
@@ -114,4 +114,14 @@ fn only_what_was_touched_is_changed() {
     assert_snapshot!(on_large("  world['items']['f'] = {1: 2}"), @"the world has the key 1, which is no text");
     assert_snapshot!(on_large("  world['items']['i00']['n'] = 9\n  fail('no')"), @"refused: no");
     assert_snapshot!(on_large("  for k in world['items']:\n    world['items'].pop(k)\n  return len(world['items'])").len(), @"723");
+}
+
+#[test]
+fn a_hook_runs_after_the_call_and_is_rolled_back_with_it() {
+    let source = "def tool(world, ctx):\n  world['items']['a']['n'] = 2\n  return {'n': 2}\n\ndef derive(world, ctx, tool, answer):\n  world['last'] = [tool, answer['n'], ctx.today]\n  if answer['n'] != 2:\n    fail('no')";
+    let code = Code::compile("tools.star", source.to_owned()).expect("it compiles");
+    let world = World::new(&json!({"items": {"a": {"n": 1}}}));
+    let (_, patch) = code.call("tool", Some("derive"), &world, &serde_json::Map::new(), &MOMENT).expect("an answer");
+    let after = world.apply(&patch).expect("it applies").to_json();
+    assert_eq!(after, json!({"items": {"a": {"n": 2}}, "last": ["tool", 2, "2026-03-02"]}));
 }

@@ -92,3 +92,24 @@ async fn runs_that_cannot_be_resumed(pool: PgPool) {
     1 problem found; nothing was started
     ");
 }
+
+#[sqlx::test(migrations = "../migrations")]
+async fn faults_of_a_run(pool: PgPool) {
+    let project = Project::new();
+    let arguments = "generate --playbook retail_bank --n 24 --faults faults.yaml";
+    std::fs::write(project.join("faults.yaml"), "faults: [{kind: timout}, {kind: timeout, tools: [get_acount]}]")
+        .unwrap();
+    let said = said(project.groundstate(arguments).env("DATABASE_URL", database_url(&pool))).await;
+    assert_eq!(said.code, Some(2));
+    insta::assert_snapshot!(said.stderr, @"
+    faults.yaml:1: faults[0].kind: expected one of timeout, rate_limit, server_error, malformed_json, truncated_body, stale_read, outage, found text `timout` (did you mean `timeout`?)
+    1 problem found; nothing was started
+    ");
+    std::fs::write(project.join("faults.yaml"), "faults: [{kind: timeout, probability: 0.3}]").unwrap();
+    let said = super::said(project.groundstate(arguments).env("DATABASE_URL", database_url(&pool))).await;
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("accepted     24 of 24"), "the script repeats what failed: {}", said.stdout);
+    let rows = std::fs::read_to_string(project.join("rows.jsonl")).unwrap();
+    assert!(rows.contains("Error: the request timed out"));
+    assert!(rows.contains(r#""rule":"recovery","passed":true"#));
+}

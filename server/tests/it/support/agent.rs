@@ -50,7 +50,7 @@ pub fn is_handover(request: &Value) -> bool {
 
 /// What the tool `search_help` truthfully answers in [`HELP`].
 pub fn search_help() -> Value {
-    let world = library().playbooks["retail_bank"].initial_world(&Map::new());
+    let world = library().playbooks["retail_bank"].initial_world(&Map::new()).to_json();
     let article = &world["articles"]["art_card_abroad"];
     json!({"articles": [{"article_id": "art_card_abroad", "title": article["title"], "body": article["body"]}]})
 }

@@ -44,6 +44,7 @@ pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, mod
         temperatures: BTreeMap::new(),
         max_tokens: BTreeMap::new(),
         agent_style: AgentStyle::FunctionCalling,
+        faults: Vec::new(),
         out: "rows.jsonl".to_owned(),
     };
     let planned = plan::plan(&library, &scenarios, n, seed).unwrap();

@@ -1,0 +1,71 @@
+//! Faults: what goes wrong between the agent and its backend, planned and seeded, so that recovery can be scored.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// No answer in time; nothing was done.
+    Timeout,
+    /// 429: too many requests; nothing was done.
+    RateLimit,
+    /// 500: an error of the backend; nothing was done.
+    ServerError,
+    /// The call was done, and its answer arrives as text that is no JSON.
+    MalformedJson,
+    /// The call was done, and only the first half of its answer arrives.
+    TruncatedBody,
+    /// The answer is that of the world before its last change. Only calls of tools that write nothing.
+    StaleRead,
+    /// 503: this part of the backend is down; nothing was done.
+    Outage,
+}
+
+impl FaultKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::RateLimit => "rate_limit",
+            Self::ServerError => "server_error",
+            Self::MalformedJson => "malformed_json",
+            Self::TruncatedBody => "truncated_body",
+            Self::StaleRead => "stale_read",
+            Self::Outage => "outage",
+        }
+    }
+
+    /// Whether who reads the answer can tell that something went wrong.
+    pub const fn is_visible(self) -> bool {
+        !matches!(self, Self::StaleRead)
+    }
+
+    /// Whether the call was not done.
+    pub const fn is_refusal(self) -> bool {
+        matches!(self, Self::Timeout | Self::RateLimit | Self::ServerError | Self::Outage)
+    }
+}
+
+/// When a fault happens: at positions, or with a probability. The first rule that fits a call decides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultRule {
+    pub kind: FaultKind,
+    /// Which tools; all if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// Positions among the valid calls of these tools in a conversation, from 1. An outage of three calls is `[1, 2, 3]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<u32>,
+    /// For each valid call of these tools, where no positions are given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: Option<f64>,
+}
+
+/// A file of faults for a whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultPlan {
+    pub faults: Vec<FaultRule>,
+}

@@ -1,0 +1,62 @@
+//! Which call meets which fault, and what the agent then reads. Decided outside any model, from the seed alone.
+
+use domain::fault::{FaultKind, FaultRule};
+use domain::problem::did_you_mean;
+use rand::RngExt;
+
+use crate::case::Case;
+use crate::conversation::State;
+
+/// The fault that is planned for the next call, of this tool.
+pub fn planned(case: &Case, state: &State, tool: &str, writes: bool) -> Option<FaultKind> {
+    let meets = |(i, rule): (usize, &FaultRule)| {
+        let concerned = |name: &str| rule.tools.is_empty() || rule.tools.iter().any(|t| t == name);
+        if !concerned(tool) || (rule.kind == FaultKind::StaleRead && writes) {
+            return None;
+        }
+        let before = state.calls.iter().filter(|call| !call.answer.malformed() && concerned(&call.tool)).count();
+        let hit = if rule.calls.is_empty() {
+            let mut rng = case.seed.rng(&format!("fault {i} of call {}", state.calls.len()));
+            rng.random::<f64>() < rule.probability.unwrap_or_default()
+        } else {
+            rule.calls.iter().any(|position| *position as usize == before + 1)
+        };
+        hit.then_some(rule.kind)
+    };
+    case.faults.iter().enumerate().find_map(meets)
+}
+
+/// What the agent reads of a call that was not done.
+pub const fn refusal(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Timeout => "Error: the request timed out",
+        FaultKind::RateLimit => "Error: 429 Too Many Requests, try again later",
+        FaultKind::ServerError => "Error: 500 Internal Server Error",
+        FaultKind::Outage => "Error: 503 Service Unavailable",
+        FaultKind::MalformedJson | FaultKind::TruncatedBody | FaultKind::StaleRead => "Error",
+    }
+}
+
+/// What arrives of an answer.
+pub fn garbled(kind: FaultKind, content: &str) -> String {
+    match kind {
+        FaultKind::MalformedJson => content.replace(':', "=").replace(['{', '['], "<").replace(['}', ']'], ""),
+        FaultKind::TruncatedBody => content.chars().take(content.chars().count() / 2).collect(),
+        _ => content.to_owned(),
+    }
+}
+
+/// What is wrong with a plan: the position of the rule and the reason.
+pub fn problems(rules: &[FaultRule], tools: &[&str]) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (i, rule) in rules.iter().enumerate() {
+        for name in rule.tools.iter().filter(|name| !tools.contains(&name.as_str())) {
+            let hint = did_you_mean(name, tools.iter().copied());
+            found.push((i, format!("the playbook has no tool `{name}`{hint}")));
+        }
+        if rule.calls.is_empty() == rule.probability.is_none() {
+            found.push((i, "expected either `calls` or `probability`".to_owned()));
+        }
+    }
+    found
+}
