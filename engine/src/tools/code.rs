@@ -3,6 +3,7 @@
 //! A function gets the world as nested dicts, changes them in place and returns its answer; `fail` rolls everything
 //! back. Starlark has no clock, no randomness, no files and no network, and what a call may use up is limited.
 
+mod arithmetic;
 mod builtins;
 
 use std::cell::Cell;

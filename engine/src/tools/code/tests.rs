@@ -57,3 +57,13 @@ fn builtins_do_what_authors_expect() {
     assert_eq!(first, call(ids, json!({})).expect("an answer").0);
     assert_ne!(first[0], first[1]);
 }
+
+#[test]
+fn an_agents_arithmetic_is_done_or_refused() {
+    let source = "def tool(world, ctx, expression):\n  return round_half_even(arithmetic(expression), 2)";
+    let answer = |expression: &str| call(source, json!({"expression": expression})).map(|(answer, _)| answer);
+    assert_eq!(answer("0.125 + 0"), Ok(json!(0.12)));
+    assert_eq!(answer("2.675 * 1"), Ok(json!(2.67)));
+    assert_eq!(answer("960 - 175.93 * 463.81"), Ok(json!(-80638.09)));
+    assert_eq!(answer("1 / 0"), Err(CodeError::Refused("division by zero".into())));
+}
