@@ -4,6 +4,7 @@
 //! back. The dicts refer to the persistent world ([`reference`]): nothing is copied that is not touched.
 //! Starlark has no clock, no randomness, no files and no network, and what a call may use up is limited.
 
+mod arithmetic;
 mod builtins;
 mod reference;
 

@@ -6,6 +6,7 @@
 use std::cell::Cell;
 
 use chrono::NaiveDate;
+use starlark::ErrorKind;
 use starlark::any::ProvidesStaticType;
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
@@ -79,6 +80,18 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         // 1.005 is stored a little below itself; the nudge keeps decimal halves halves.
         let nudge = f64::EPSILON * 4.0 * scaled.abs();
         Ok((scaled.abs() + nudge).round().copysign(scaled) / scale)
+    }
+
+    /// Rounds to so many decimals as IEEE 754 and most languages do: the stored value decides, and an exact half goes to
+    /// the even neighbour. 2.675 is stored a little below itself, so it gives 2.67; 0.125 gives 0.12.
+    fn round_half_even(x: UnpackFloat, #[starlark(default = 0)] digits: usize) -> anyhow::Result<f64> {
+        Ok(format!("{:.*}", digits.min(12), x.0).parse()?)
+    }
+
+    /// The value of an expression of numbers, `+ - * / // **`, parentheses and spaces. An expression that is wrong
+    /// fails the call as `fail` does, for it is the agent who wrote it.
+    fn arithmetic(expression: &str) -> starlark::Result<f64> {
+        super::arithmetic::arithmetic(expression).map_err(|e| starlark::Error::new_kind(ErrorKind::Fail(e.into())))
     }
 
     /// A number as text with two decimals: 12.5 is `12.50`.

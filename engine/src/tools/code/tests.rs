@@ -125,3 +125,13 @@ fn a_hook_runs_after_the_call_and_is_rolled_back_with_it() {
     let after = world.apply(&patch).expect("it applies").to_json();
     assert_eq!(after, json!({"items": {"a": {"n": 2}}, "last": ["tool", 2, "2026-03-02"]}));
 }
+
+#[test]
+fn an_agents_arithmetic_is_done_or_refused() {
+    let source = "def tool(world, ctx, expression):\n  return round_half_even(arithmetic(expression), 2)";
+    let answer = |expression: &str| call(source, json!({"expression": expression})).map(|(answer, _)| answer);
+    assert_eq!(answer("0.125 + 0"), Ok(json!(0.12)));
+    assert_eq!(answer("2.675 * 1"), Ok(json!(2.67)));
+    assert_eq!(answer("960 - 175.93 * 463.81"), Ok(json!(-80638.09)));
+    assert_eq!(answer("1 / 0"), Err(CodeError::Refused("division by zero".into())));
+}
