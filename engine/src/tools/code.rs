@@ -4,6 +4,7 @@
 //! back. Starlark has no clock, no randomness, no files and no network, and what a call may use up is limited.
 
 mod builtins;
+pub mod signature;
 
 use std::cell::Cell;
 
