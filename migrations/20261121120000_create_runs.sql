@@ -52,8 +52,7 @@ CREATE TABLE events (
     conversation_id uuid NOT NULL
         CONSTRAINT events_conversation_fkey REFERENCES conversations (id) ON DELETE CASCADE,
     seq integer NOT NULL CONSTRAINT events_seq_not_negative CHECK (seq >= 0),
-    -- json, not jsonb: what was said is read back letter for letter
-    event json NOT NULL,
+    event jsonb NOT NULL,
     created_at timestamptz NOT NULL,
     CONSTRAINT events_pkey PRIMARY KEY (conversation_id, seq)
 );

@@ -2,6 +2,7 @@
 //!
 //! No SQL, no HTTP, no files, no clock, no global randomness, no async: model replies come in, events go out.
 
+pub mod attempt;
 pub mod case;
 pub mod chat;
 pub mod conversation;

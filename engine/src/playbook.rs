@@ -1,5 +1,6 @@
 //! A playbook ready to play: schemas compiled, code loaded, templates parsed.
 
+pub mod check;
 mod compile;
 mod rules;
 

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use server::commands::{self, db, export, generate, serve, validate};
+use server::commands::{self, db, export, generate, playbook, serve, validate};
 use tracing_subscriber::EnvFilter;
 
 /// Makes fine-tuning data for agents that call tools
@@ -14,6 +14,9 @@ enum Cli {
     Serve(serve::Serve),
     /// Check all documents of a project and prove its scenarios solvable
     Validate(validate::Validate),
+    /// Make, check and try a playbook of your own
+    #[command(subcommand)]
+    Playbook(playbook::PlaybookCommand),
     /// Write the rows of a run that was played
     Export(export::Export),
     /// The private PostgreSQL
@@ -29,6 +32,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Cli::Generate(args) => generate::run(*args).await,
         Cli::Serve(args) => serve::run(args).await,
         Cli::Validate(args) => validate::run(&args),
+        Cli::Playbook(command) => playbook::run(command),
         Cli::Export(args) => export::run(args).await,
         Cli::Db(command) => db::run(command).await,
     };

@@ -5,6 +5,7 @@ pub mod events;
 pub mod runs;
 pub mod verdicts;
 
+use anyhow::Context;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 
@@ -13,7 +14,9 @@ static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
 /// Connects and brings the schema up to date.
 pub async fn open(url: &str) -> anyhow::Result<PgPool> {
     let pool = PgPoolOptions::new().max_connections(16).connect(url).await?;
-    MIGRATIONS.run(&pool).await?;
+    MIGRATIONS.run(&pool).await.context(
+        "the database was made by another version of Groundstate; use that version, or another database or --data-dir",
+    )?;
     Ok(pool)
 }
 

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod builtins;
 mod reference;
+pub mod signature;
 
 use std::cell::Cell;
 

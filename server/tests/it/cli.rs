@@ -4,6 +4,7 @@ mod documents;
 mod flags;
 mod generate;
 mod interrupt;
+mod playbook;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

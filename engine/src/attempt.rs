@@ -1,0 +1,190 @@
+//! Single calls, as the author of a playbook tries them: the conversation's own way from call to answer, with nobody
+//! to talk to.
+
+use std::sync::Arc;
+
+use domain::event::{Answer, EventKind};
+use domain::message::ToolCall;
+use domain::patch::Patch;
+use domain::persona::{Complexity, Persona};
+use domain::playbook::AgentStyle;
+use domain::scenario::Scenario;
+use serde_json::{Map, Value};
+
+use crate::case::{Case, Seed};
+use crate::chat::ChatReply;
+use crate::conversation::{Conversation, Next, Phase};
+use crate::judge::Judge;
+use crate::playbook::Playbook;
+use crate::scripted;
+use crate::tools::code::{CodeError, Moment};
+use crate::world::{InitialWorld, World};
+
+/// A world and the calls that were made on it so far.
+pub struct Attempt {
+    conversation: Conversation,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// It was answered, and changed this.
+    Answered { content: String, patch: Patch },
+    /// A terminal tool: the conversation is over.
+    Ended,
+    /// The agent reads an error, which is an answer, too.
+    Refused { content: String, why: Why },
+    /// The playbook is at fault: the agent reads an error that claims nothing.
+    Broken { content: String, why: String },
+    /// A model answers this tool, and reads this.
+    Asks { prompt: String },
+}
+
+/// Who refused a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    UnknownTool,
+    /// The schema of the tool's parameters.
+    Arguments,
+    /// The tool's function said `fail`.
+    Fail,
+    /// The schema of the world.
+    Schema,
+    /// The invariants of these names.
+    Invariants(Vec<String>),
+}
+
+impl Attempt {
+    /// On the initial world of a scenario, or on the base world. The judge is never asked.
+    pub fn new(mut playbook: Playbook, judge: Arc<Judge>, scenario: Option<Arc<Scenario>>) -> Self {
+        // As many calls as the author likes.
+        playbook.spec.limits.agent_steps = u32::MAX;
+        let scenario = scenario.unwrap_or_else(|| Arc::new(nothing(&playbook)));
+        let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
+        let nobody =
+            Persona { profile: String::new(), demographics: [].into(), traits: [].into(), emotions: [].into() };
+        let case = Case {
+            seed: Seed::new(0, &scenario.id, 0),
+            playbook: Arc::new(playbook),
+            scenario,
+            judge,
+            initial,
+            persona: nobody,
+            guidance: Vec::new(),
+            complexity: Complexity::Medium,
+            complexity_guidance: String::new(),
+            agent_style: AgentStyle::FunctionCalling,
+            faults: Vec::new(),
+        };
+        let mut conversation = Conversation::new(Arc::new(case));
+        conversation.act();
+        conversation.hear(ChatReply { content: "Hello.".into(), ..ChatReply::default() });
+        Self { conversation }
+    }
+
+    pub fn playbook(&self) -> &Playbook {
+        &self.conversation.case().playbook
+    }
+
+    /// The world after the calls so far.
+    pub fn world(&self) -> &World {
+        &self.conversation.state().world
+    }
+
+    /// Makes one call. `None` if the conversation is over or waits for a model.
+    pub fn call(&mut self, tool: &str, arguments: &Map<String, Value>) -> Option<Reply> {
+        if self.conversation.state().phase != Phase::Agent {
+            return None;
+        }
+        let before = self.world().clone();
+        let id_seed = self.conversation.id_seed();
+        let call = ToolCall::new(String::new(), tool.to_owned(), Value::Object(arguments.clone()).to_string());
+        self.conversation.hear(ChatReply { tool_calls: vec![call], ..ChatReply::default() });
+        if let Next::Ask(ask) = self.conversation.next() {
+            let texts: Vec<&str> = ask.messages.iter().map(domain::Message::content).collect();
+            return Some(Reply::Asks { prompt: texts.join("\n\n") });
+        }
+        let event = self.conversation.act()?;
+        Some(match reply(event.kind)? {
+            Reply::Refused { content, why: Why::Fail } => {
+                let why = self.who_refused(tool, arguments, &before, &id_seed);
+                Reply::Refused { content, why }
+            }
+            other => other,
+        })
+    }
+
+    /// Lets `scripted` answer for the model that is waited for.
+    ///
+    /// # Errors
+    /// The playbook's templates do not render, or there are none.
+    pub fn answer_as_scripted(&mut self) -> Result<Option<Reply>, String> {
+        loop {
+            let event = match self.conversation.next() {
+                Next::Ask(ask) if !matches!(self.conversation.state().phase, Phase::Agent) => {
+                    self.conversation.hear(scripted::reply(&ask, &self.conversation)?)
+                }
+                Next::Act => self.conversation.act(),
+                _ => return Ok(None),
+            };
+            let Some(event) = event else { return Ok(None) };
+            if let Some(reply) = reply(event.kind) {
+                return Ok(Some(reply));
+            }
+        }
+    }
+
+    /// A refusal of the function and one of the world read alike; running the function again tells them apart.
+    fn who_refused(&self, tool: &str, arguments: &Map<String, Value>, before: &World, id_seed: &str) -> Why {
+        let playbook = self.playbook();
+        let Some(tool) = playbook.tool(tool) else { return Why::UnknownTool };
+        let now = self.conversation.case().now();
+        let moment = Moment { now: &now, id_seed };
+        let patch = match playbook.run_code(tool, arguments, before, &moment) {
+            Ok((_, patch)) => patch,
+            Err(CodeError::Refused(_) | CodeError::Broken(_)) => return Why::Fail,
+        };
+        let refusal = playbook.commit(tool, arguments, before, &patch).err().map(|refusal| refusal.to_string());
+        let said: Vec<&str> = refusal.as_deref().unwrap_or_default().split("; ").collect();
+        let invariants = playbook.spec.world.invariants.iter().filter(|rule| said.contains(&rule.message.as_str()));
+        let names: Vec<String> = invariants.map(|rule| rule.name.clone()).collect();
+        if names.is_empty() { Why::Schema } else { Why::Invariants(names) }
+    }
+}
+
+fn reply(event: EventKind) -> Option<Reply> {
+    let EventKind::ToolAnswered { content, answer, patch, note, .. } = event else { return None };
+    Some(match answer {
+        Answer::Succeeded => Reply::Answered { content, patch },
+        Answer::Terminal => Reply::Ended,
+        Answer::UnknownTool => Reply::Refused { content, why: Why::UnknownTool },
+        Answer::InvalidArguments => Reply::Refused { content, why: Why::Arguments },
+        Answer::Failed => Reply::Refused { content, why: Why::Fail },
+        Answer::Fallback => Reply::Broken { content, why: note.unwrap_or_default() },
+    })
+}
+
+/// A scenario without records and without a script.
+fn nothing(playbook: &Playbook) -> Scenario {
+    Scenario {
+        id: "attempt".into(),
+        playbook: playbook.spec.name.clone(),
+        intent: String::new(),
+        description: String::new(),
+        tags: Vec::new(),
+        family: None,
+        user_facts: Map::new(),
+        user_request: Map::new(),
+        user_mistakes: Map::new(),
+        system_facts: Map::new(),
+        user_goal: String::new(),
+        expected_outcome: domain::expectation::ExpectedOutcome::default(),
+        personas: Vec::new(),
+        faults: Vec::new(),
+        clock: None,
+        script: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

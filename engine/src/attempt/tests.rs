@@ -1,0 +1,124 @@
+use insta::assert_debug_snapshot;
+use serde_json::{Value, json};
+
+use super::{Attempt, Reply};
+use crate::playbook::{Sources, compile};
+use crate::testing;
+
+/// The shop's scenario, in which order `o_17` cost 80.
+fn shop() -> Attempt {
+    let playbook = compile(&Sources { folder: "playbooks/shop", files: &testing::files() }).expect("the shop compiles");
+    Attempt::new(playbook, testing::judge(), Some(testing::scenario(&[])))
+}
+
+fn call(attempt: &mut Attempt, tool: &str, arguments: Value) -> Option<Reply> {
+    attempt.call(tool, arguments.as_object().expect("an object"))
+}
+
+#[test]
+fn calls_build_on_each_other() {
+    let mut shop = shop();
+    for (amount, refunded) in [(20.0, 20.0), (30.5, 50.5)] {
+        let reply = call(&mut shop, "refund", json!({"order_id": "o_17", "amount": amount}));
+        let Some(Reply::Answered { content, patch }) = reply else { panic!("{reply:?}") };
+        assert_eq!(content, json!({"refunded": refunded}).to_string());
+        assert_eq!(json!(patch), json!([{"op": "replace", "path": "/orders/o_17/refunded", "value": refunded}]));
+    }
+    assert_eq!(call(&mut shop, "hand_over", json!({})), Some(Reply::Ended));
+    assert_eq!(call(&mut shop, "hours", json!({})), None, "the conversation is over");
+}
+
+#[test]
+fn many_calls_are_no_step_limit() {
+    let mut shop = shop();
+    for _ in 0..20 {
+        assert!(matches!(call(&mut shop, "hours", json!({})), Some(Reply::Answered { .. })));
+    }
+}
+
+#[test]
+fn who_refused_is_named() {
+    let mut shop = shop();
+    let calls = [
+        ("refnd", json!({})),
+        ("refund", json!({"order_id": "o_17"})),
+        ("get_order", json!({"order_id": "o_18"})),
+        ("refund", json!({"order_id": "o_17", "amount": -1})),
+        ("refund", json!({"order_id": "o_17", "amount": 81})),
+        ("refund", json!({"order_id": "o_18", "amount": 1})),
+        ("meddle", json!({})),
+    ];
+    let replies: Vec<_> = calls.map(|(tool, arguments)| call(&mut shop, tool, arguments)).into();
+    assert_debug_snapshot!(replies, @r#"
+    [
+        Some(
+            Refused {
+                content: "Error: there is no tool `refnd` (did you mean `refund`?)",
+                why: UnknownTool,
+            },
+        ),
+        Some(
+            Refused {
+                content: "Error: invalid arguments for `refund`: \"amount\" is a required property",
+                why: Arguments,
+            },
+        ),
+        Some(
+            Refused {
+                content: "Error: no order o_18",
+                why: Fail,
+            },
+        ),
+        Some(
+            Refused {
+                content: "Error: /orders/o_17/refunded: -1.0 is less than the minimum of 0",
+                why: Schema,
+            },
+        ),
+        Some(
+            Refused {
+                content: "Error: a refund is never more than the order cost",
+                why: Invariants(
+                    [
+                        "refund_within_total",
+                    ],
+                ),
+            },
+        ),
+        Some(
+            Broken {
+                content: "Error: the service could not process this request; nothing was changed",
+                why: "Traceback (most recent call last):\n  File <builtin>, in <module>\nerror: Key `\"o_18\"` was not found\n --> playbooks/shop/tools.star:8:13\n  |\n8 |     order = world[\"orders\"][order_id]\n  |             ^^^^^^^^^^^^^^^^^^^^^^^^^\n  |\n",
+            },
+        ),
+        Some(
+            Broken {
+                content: "Error: the service could not process this request; nothing was changed",
+                why: "`meddle` may not change /orders/o_17/total",
+            },
+        ),
+    ]
+    "#);
+}
+
+#[test]
+fn a_model_is_shown_its_prompt_and_scripted_may_answer() {
+    let mut shop = shop();
+    let Some(Reply::Asks { prompt }) = call(&mut shop, "find_article", json!({"query": "refunds"})) else { panic!() };
+    assert!(prompt.contains("Call: find_article({\"query\":\"refunds\"})"), "{prompt}");
+    assert_eq!(call(&mut shop, "hours", json!({})), None, "a model is waited for");
+    let reply = shop.answer_as_scripted();
+    assert!(matches!(reply, Ok(Some(Reply::Answered { .. }))), "{reply:?}");
+    assert!(matches!(call(&mut shop, "hours", json!({})), Some(Reply::Answered { .. })));
+    assert_eq!(shop.answer_as_scripted(), Ok(None));
+}
+
+#[test]
+fn what_scripted_cannot_answer_is_broken() {
+    let mut shop = shop();
+    // A template named `.json` writes its values as JSON, so this one renders a text within a text.
+    call(&mut shop, "open_ticket", json!({"about": "a lamp"}));
+    let reply = shop.answer_as_scripted();
+    let Ok(Some(Reply::Broken { why, .. })) = reply else { panic!("{reply:?}") };
+    assert!(why.starts_with("not JSON"), "{why}");
+}

@@ -1,0 +1,132 @@
+//! What the author of a playbook should look at: faults that show only when a tool is called, and what nobody uses.
+
+mod functions;
+mod places;
+mod rendering;
+mod samples;
+mod usage;
+
+use std::sync::Arc;
+
+use domain::document;
+use domain::problem::Problem;
+use domain::scenario::Scenario;
+
+use super::{Playbook, Sources, compile};
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// It cannot be played, or a call would break.
+    Error,
+    /// It can be played, and is probably not what was meant.
+    Warning,
+}
+
+/// Where a finding belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// JSON pointer of a field in `playbook.yaml`.
+    Field(String),
+    /// A function in the file of the playbook's code.
+    Function(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub severity: Severity,
+    pub place: Place,
+    pub message: String,
+}
+
+impl Finding {
+    fn error(place: Place, message: String) -> Self {
+        Self { severity: Severity::Error, place, message }
+    }
+
+    fn warning(place: Place, message: String) -> Self {
+        Self { severity: Severity::Warning, place, message }
+    }
+}
+
+impl Place {
+    fn tool(index: usize, field: &str) -> Self {
+        Self::Field(format!("/tools/{index}/{field}"))
+    }
+}
+
+/// Compiles and checks a playbook, and says where in its files each problem stands. What does not compile is not
+/// checked further.
+pub fn files(sources: &Sources<'_>, scenarios: &[Arc<Scenario>]) -> Vec<(Severity, Problem)> {
+    let mut problems = match compile(sources) {
+        Ok(playbook) => {
+            let at = Located::new(sources, &playbook);
+            findings(&playbook, scenarios).iter().map(|finding| (finding.severity, at.problem(finding))).collect()
+        }
+        Err(problems) => problems.into_iter().map(|problem| (Severity::Error, problem)).collect::<Vec<_>>(),
+    };
+    problems.sort_by(|(_, a), (_, b)| a.cmp(b));
+    problems
+}
+
+/// Everything that is odd about a playbook that compiles, with its own scenarios.
+pub fn findings(playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<Finding> {
+    let worlds = worlds(playbook, scenarios);
+    let mut findings = functions::check(playbook);
+    findings.extend(rendering::check(playbook, &worlds));
+    findings.extend(places::check(playbook, &worlds));
+    findings.extend(usage::check(playbook, scenarios));
+    findings
+}
+
+/// Every world that a conversation can start from, with its name. Without scenarios, the base world.
+fn worlds(playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<(String, serde_json::Value)> {
+    if scenarios.is_empty() {
+        return vec![("the base world".to_owned(), playbook.base.to_json())];
+    }
+    let world = |s: &Arc<Scenario>| (format!("scenario `{}`", s.id), playbook.initial_world(&s.system_facts).to_json());
+    scenarios.iter().map(world).collect()
+}
+
+/// The files of a playbook with the places of what stands in them.
+struct Located<'a> {
+    playbook_file: String,
+    playbook: Option<document::Located>,
+    code_file: String,
+    code: &'a str,
+}
+
+impl<'a> Located<'a> {
+    fn new(sources: &Sources<'a>, playbook: &Playbook) -> Self {
+        let file = |name: &str| format!("{}/{name}", sources.folder);
+        let (playbook_file, code) = (file("playbook.yaml"), playbook.spec.code.as_deref().unwrap_or_default());
+        let text = sources.files.get("playbook.yaml").map_or("", String::as_str);
+        Self {
+            playbook: document::value(&playbook_file, text).ok(),
+            playbook_file,
+            code_file: file(code),
+            code: sources.files.get(code).map_or("", String::as_str),
+        }
+    }
+
+    fn problem(&self, finding: &Finding) -> Problem {
+        match &finding.place {
+            Place::Field(pointer) => match &self.playbook {
+                Some(located) => located.problem(pointer, &finding.message),
+                None => Problem::new(&self.playbook_file, 0, pointer, &finding.message),
+            },
+            Place::Function(name) => Problem::new(&self.code_file, self.line_of(name), name, &finding.message),
+        }
+    }
+
+    fn line_of(&self, function: &str) -> usize {
+        let opens = |line: &str| {
+            let rest = line.strip_prefix("def ").map(str::trim_start).and_then(|rest| rest.strip_prefix(function));
+            rest.is_some_and(|rest| rest.trim_start().starts_with('('))
+        };
+        self.code.lines().position(opens).map_or(0, |index| index + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

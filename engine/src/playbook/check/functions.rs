@@ -1,0 +1,103 @@
+//! The code against what the tools declare: arguments are given by name, so a name that differs breaks the call.
+
+use domain::playbook::{Simulate, Tool as ToolSpec};
+use domain::problem::did_you_mean;
+use serde_json::{Map, Value};
+
+use super::{Finding, Place};
+use crate::playbook::Playbook;
+use crate::tools::code::signature::{Parameter, Signature};
+
+pub fn check(playbook: &Playbook) -> Vec<Finding> {
+    let functions = playbook.code.functions();
+    let mut findings = Vec::new();
+    for (i, tool) in by_code(playbook) {
+        match functions.iter().find(|(name, _)| *name == tool.name) {
+            Some((name, signature)) => {
+                findings.extend(parameters(name, signature, tool));
+                findings.extend(open_parameters(i, signature, tool));
+            }
+            None => {
+                findings.push(Finding::error(Place::tool(i, "simulate"), format!("`{}` is no function", tool.name)));
+            }
+        }
+    }
+    let undeclared = functions.iter().filter(|(name, signature)| {
+        let hook = playbook.spec.after_call.as_ref().is_some_and(|hook| hook.function == **name);
+        looks_like_a_tool(signature) && !hook && by_code(playbook).all(|(_, tool)| tool.name != *name)
+    });
+    findings.extend(undeclared.map(|(name, _)| {
+        let hint = did_you_mean(name, playbook.spec.tools.iter().map(|tool| tool.name.as_str()));
+        let message = format!(
+            "looks like a tool, but no tool with `simulate: code` has this name{hint}; begin a helper's name with `_`"
+        );
+        Finding::warning(Place::Function(name.clone()), message)
+    }));
+    findings
+}
+
+fn by_code(playbook: &Playbook) -> impl Iterator<Item = (usize, &ToolSpec)> {
+    playbook.spec.tools.iter().enumerate().filter(|(_, tool)| tool.simulate == Simulate::Code)
+}
+
+fn looks_like_a_tool(signature: &Signature) -> bool {
+    let first: Vec<&str> = signature.placed.iter().take(2).map(|parameter| parameter.name.as_str()).collect();
+    first == ["world", "ctx"]
+}
+
+/// The function must take what the tool declares, and can need nothing else.
+fn parameters(name: &str, signature: &Signature, tool: &ToolSpec) -> Vec<Finding> {
+    let here = || Place::Function(name.to_owned());
+    if signature.placed.len() < 2 && !signature.any_placed {
+        return vec![Finding::error(
+            here(),
+            "must take the world and the context first: `(world, ctx, ...)`".to_owned(),
+        )];
+    }
+    let declared = tool.parameters.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let always: Vec<&str> = tool
+        .parameters
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let own: Vec<&Parameter> = signature.placed.iter().skip(2).chain(&signature.named).collect();
+    let mut findings = Vec::new();
+    for parameter in &own {
+        let known = declared.contains_key(&parameter.name);
+        findings.extend(match (known, parameter.required) {
+            (false, true) => {
+                Some(Finding::error(here(), format!("needs `{}`, {}", parameter.name, unknown(parameter, &declared))))
+            }
+            (false, false) => {
+                Some(Finding::warning(here(), format!("takes `{}`, {}", parameter.name, unknown(parameter, &declared))))
+            }
+            (true, true) if !always.contains(&parameter.name.as_str()) => Some(Finding::error(
+                here(),
+                format!("needs `{0}`, which callers may leave out: give it a default (`{0} = None`)", parameter.name),
+            )),
+            (true, _) => None,
+        });
+    }
+    let missing = declared.keys().filter(|key| !signature.any_named && own.iter().all(|own| own.name != **key));
+    findings
+        .extend(missing.map(|key| Finding::error(here(), format!("does not take `{key}`, which the tool declares"))));
+    findings
+}
+
+fn unknown(parameter: &Parameter, declared: &Map<String, Value>) -> String {
+    let hint = did_you_mean(&parameter.name, declared.keys().map(String::as_str));
+    format!("which the tool does not declare{hint}")
+}
+
+/// A model invents arguments; those that pass the schema reach the function.
+fn open_parameters(i: usize, signature: &Signature, tool: &ToolSpec) -> Option<Finding> {
+    let closed = ["additionalProperties", "unevaluatedProperties"].iter().any(|key| tool.parameters.get(key).is_some());
+    (!closed && !signature.any_named).then(|| {
+        let message =
+            "an argument that is not declared would pass and break the call: add `additionalProperties: false`";
+        Finding::warning(Place::tool(i, "parameters"), message.to_owned())
+    })
+}

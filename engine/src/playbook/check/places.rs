@@ -1,0 +1,126 @@
+//! Places that the playbook names and no world can have: patterns of tools, collections in invariants.
+
+use std::collections::BTreeSet;
+
+use domain::patch::segments;
+use domain::problem::did_you_mean;
+use serde_json::{Map, Value};
+
+use super::{Finding, Place};
+use crate::playbook::Playbook;
+
+/// Schemas may refer to themselves.
+const MAX_REFERENCES: usize = 16;
+
+/// Keywords that say what a value holds.
+const CONTENTS: [&str; 8] =
+    ["properties", "patternProperties", "additionalProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf"];
+
+pub fn check(playbook: &Playbook, worlds: &[(String, Value)]) -> Vec<Finding> {
+    let schema = &playbook.schema_json;
+    let known = collections(schema, worlds);
+    let mut findings = Vec::new();
+    for (i, tool) in playbook.spec.tools.iter().enumerate() {
+        let reads = tool.reads.iter().enumerate().map(|(j, text)| (format!("reads/{j}"), text));
+        let writes = tool.writes.iter().enumerate().map(|(j, text)| (format!("writes/{j}"), text));
+        for (field, text) in reads.chain(writes) {
+            let path = segments(text).unwrap_or_default();
+            if in_schema(schema, schema, &path, 0) || worlds.iter().any(|(_, world)| in_world(world, &path)) {
+                continue;
+            }
+            let slip = path.first().filter(|first| !known.contains(*first));
+            let hint = slip.map(|first| did_you_mean(first, known.iter().map(String::as_str))).unwrap_or_default();
+            let message = format!("`{text}` matches nothing in the world's schema or in any initial world{hint}");
+            findings.push(Finding::warning(Place::tool(i, &field), message));
+        }
+    }
+    for (i, rule) in playbook.spec.world.invariants.iter().enumerate() {
+        let unknown = mentioned(&rule.holds).into_iter().filter(|name| !known.contains(name));
+        for name in unknown.filter(|name| !in_schema(schema, schema, std::slice::from_ref(name), 0)) {
+            let hint = did_you_mean(&name, known.iter().map(String::as_str));
+            let place = Place::Field(format!("/world/invariants/{i}/holds"));
+            findings.push(Finding::warning(place, format!("the world has no `{name}`{hint}")));
+        }
+    }
+    findings
+}
+
+/// The names at the top of the world, by schema or in a world.
+fn collections(schema: &Value, worlds: &[(String, Value)]) -> BTreeSet<String> {
+    let declared = schema.get("properties").and_then(Value::as_object).into_iter();
+    let there = worlds.iter().filter_map(|(_, world)| world.as_object());
+    declared.chain(there).flat_map(|map| map.keys().cloned()).collect()
+}
+
+/// Whether a world of this schema can have something at a path. A key counts as a slip if it is neither a property nor
+/// allowed by an explicit `additionalProperties`.
+fn in_schema(schema: &Value, root: &Value, path: &[String], references: usize) -> bool {
+    if *schema == Value::Bool(false) {
+        return false;
+    }
+    let (Some((key, rest)), Value::Object(map)) = (path.split_first(), schema) else { return true };
+    if let Some(at) = map.get("$ref").and_then(Value::as_str).and_then(|at| at.strip_prefix('#')) {
+        let target = root.pointer(at).filter(|_| references < MAX_REFERENCES);
+        return target.is_none_or(|target| in_schema(target, root, path, references + 1));
+    }
+    if CONTENTS.iter().all(|name| !map.contains_key(*name)) {
+        return !is_leaf(map);
+    }
+    let mut branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|name| map.get(*name)?.as_array()).flatten();
+    branches.any(|branch| in_schema(branch, root, path, references))
+        || children(map, key).any(|child| in_schema(child, root, rest, references))
+}
+
+/// The schemas of what can stand at a key.
+fn children<'a>(schema: &'a Map<String, Value>, key: &'a str) -> impl Iterator<Item = &'a Value> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let own = properties.and_then(|properties| properties.get(key));
+    let any = properties.into_iter().flat_map(Map::values).filter(move |_| is_any(key));
+    let patterned = schema.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values);
+    let others = ["additionalProperties", "items"].iter().filter_map(|name| schema.get(*name));
+    let listed = schema.get("prefixItems").and_then(Value::as_array).into_iter().flatten();
+    let unnamed = patterned.chain(others).chain(listed).filter(move |_| own.is_none());
+    own.into_iter().chain(any).chain(unnamed)
+}
+
+/// Whether nothing can stand beneath a value of this schema, which does not say what it holds.
+fn is_leaf(schema: &Map<String, Value>) -> bool {
+    let kind = schema.get("type").and_then(Value::as_str);
+    let plain = kind.is_some_and(|kind| matches!(kind, "string" | "number" | "integer" | "boolean" | "null"));
+    plain || schema.contains_key("enum") || schema.contains_key("const")
+}
+
+fn in_world(value: &Value, path: &[String]) -> bool {
+    let Some((key, rest)) = path.split_first() else { return true };
+    match value {
+        Value::Object(map) if key == "+" => rest.is_empty() || map.values().any(|child| in_world(child, rest)),
+        Value::Object(map) if is_any(key) => map.values().any(|child| in_world(child, rest)),
+        Value::Object(map) => map.get(key).is_some_and(|child| in_world(child, rest)),
+        // Lists are shown and written whole or by any index.
+        Value::Array(_) => true,
+        _ => false,
+    }
+}
+
+/// `*`, `+` and `{argument}` stand for keys that the playbook does not name.
+fn is_any(key: &str) -> bool {
+    matches!(key, "*" | "+") || (key.len() > 2 && key.starts_with('{') && key.ends_with('}'))
+}
+
+/// The names in `world["name"]` and `world.get("name")`.
+fn mentioned(expression: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (at, word) in expression.match_indices("world") {
+        let before = expression[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '"' | '\'')) {
+            continue;
+        }
+        let rest = expression[at + word.len()..].trim_start();
+        let Some(rest) = rest.strip_prefix('[').or_else(|| rest.strip_prefix(".get(")) else { continue };
+        let rest = rest.trim_start();
+        if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+            names.extend(rest[1..].split_once(quote).map(|(name, _)| name.to_owned()));
+        }
+    }
+    names
+}

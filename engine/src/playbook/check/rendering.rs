@@ -1,0 +1,96 @@
+//! The templates of tools that a model answers, rendered for calls that the tool's schema allows.
+
+use std::collections::BTreeSet;
+
+use domain::patch::{self, Patch};
+use domain::playbook::Tool as ToolSpec;
+use domain::problem::did_you_mean;
+use serde_json::{Value, json};
+
+use super::{Finding, Place, Severity, samples};
+use crate::case::rfc3339;
+use crate::playbook::{Playbook, Tool};
+use crate::templates;
+use crate::tools::authority;
+use crate::world::World;
+
+/// What a template may call on a map.
+const METHODS: [&str; 4] = ["get", "items", "keys", "values"];
+
+pub fn check(playbook: &Playbook, worlds: &[(String, Value)]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (i, tool) in playbook.tools.iter().enumerate() {
+        let calls = samples::calls(&tool.spec.parameters);
+        let contexts: Vec<(String, Value)> = worlds
+            .iter()
+            .flat_map(|(name, world)| {
+                calls.iter().map(move |arguments| context(playbook, tool, name, world, arguments))
+            })
+            .collect();
+        let fields = [
+            ("template", &tool.spec.template, Severity::Error),
+            ("scripted", &tool.spec.scripted, Severity::Warning),
+            ("scripted_patch", &tool.spec.scripted_patch, Severity::Warning),
+        ];
+        for (field, template, severity) in fields {
+            let Some(template) = template else { continue };
+            let unseen = unseen(playbook, &tool.spec, template).into_iter();
+            findings.extend(unseen.map(|message| Finding::warning(Place::tool(i, field), message)));
+            let fault = contexts.iter().find_map(|(call, context)| {
+                let fault = fault(playbook, field, template, context).err()?;
+                Some(format!("`{template}` fails for {call}: {fault}"))
+            });
+            findings.extend(fault.map(|message| Finding { severity, place: Place::tool(i, field), message }));
+        }
+    }
+    findings
+}
+
+/// Names that a template uses and never sees. Rendering does not find them all: a filter takes what is undefined.
+fn unseen(playbook: &Playbook, tool: &ToolSpec, template: &str) -> Vec<String> {
+    let arguments = tool.parameters.get("properties").and_then(Value::as_object);
+    let arguments: BTreeSet<String> = arguments.into_iter().flat_map(|map| map.keys().cloned()).collect();
+    let places = tool.reads.iter().chain(&tool.writes).filter_map(|text| patch::segments(text)?.into_iter().next());
+    let view: BTreeSet<String> = places.collect();
+    let used = playbook.templates.get_template(template).map(|t| t.undeclared_variables(true)).unwrap_or_default();
+    let mut messages = Vec::new();
+    for name in used.into_iter().collect::<BTreeSet<_>>() {
+        let Some((root, rest)) = name.split_once('.') else { continue };
+        let key = rest.split('.').next().unwrap_or(rest);
+        let known = match root {
+            "arguments" => &arguments,
+            "view" if !view.contains("*") => &view,
+            _ => continue,
+        };
+        if !known.contains(key) && !METHODS.contains(&key) {
+            let hint = did_you_mean(key, known.iter().map(String::as_str));
+            messages.push(format!("`{template}` uses `{root}.{key}`, which it never sees{hint}"));
+        }
+    }
+    messages
+}
+
+/// What the templates of a tool see when it is called so, and the call in words.
+fn context(playbook: &Playbook, tool: &Tool, name: &str, world: &Value, arguments: &Value) -> (String, Value) {
+    let given = arguments.as_object().cloned().unwrap_or_default();
+    let places: Vec<_> = tool.reads.iter().chain(&tool.writes).cloned().collect();
+    let view = authority::view(&World::new(world), &places, &given);
+    let now = rfc3339(playbook.spec.clock);
+    let mut context =
+        json!({"view": view, "arguments": arguments, "tool": tool.spec.name, "now": now, "fresh_id": "new_1"});
+    // The change is rendered from the answer.
+    let answer = tool.spec.scripted.as_ref().and_then(|t| templates::render(&playbook.templates, t, &context).ok());
+    context["response"] = answer.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
+    (format!("{}({arguments}) in {name}", tool.spec.name), context)
+}
+
+fn fault(playbook: &Playbook, field: &str, template: &str, context: &Value) -> Result<(), String> {
+    let text = templates::render(&playbook.templates, template, context)?;
+    match field {
+        "scripted" => serde_json::from_str::<Value>(&text).map(drop).map_err(|e| format!("renders no JSON: {e}")),
+        "scripted_patch" => {
+            serde_json::from_str::<Patch>(&text).map(drop).map_err(|e| format!("renders no patch: {e}"))
+        }
+        _ => Ok(()),
+    }
+}

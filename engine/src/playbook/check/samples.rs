@@ -1,0 +1,141 @@
+//! Sample arguments from a tool's JSON Schema. They have the right shape; a `pattern` may not fit.
+
+use serde_json::{Map, Value, json};
+
+/// Schemas may refer to themselves.
+const MAX_DEPTH: usize = 8;
+
+/// Two calls: with the required arguments only, and with all. One, if they are the same.
+pub fn calls(parameters: &Value) -> Vec<Value> {
+    let mut calls = vec![sample(parameters, parameters, false, 0), sample(parameters, parameters, true, 0)];
+    calls.dedup();
+    calls
+}
+
+fn sample(schema: &Value, root: &Value, all: bool, depth: usize) -> Value {
+    if depth > MAX_DEPTH {
+        return Value::Null;
+    }
+    let inner = |schema: &Value| sample(schema, root, all, depth + 1);
+    if let Some(given) = given(schema) {
+        return given;
+    }
+    if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|at| root.pointer(at.strip_prefix('#')?))
+    {
+        return inner(target);
+    }
+    if let Some(first) = ["anyOf", "oneOf", "allOf"].iter().find_map(|key| schema.get(*key)?.as_array()?.first()) {
+        return inner(first);
+    }
+    match kind(schema) {
+        "object" => object(schema, all, &inner),
+        "array" => {
+            let count = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0).max(u64::from(all)).min(3);
+            let item = schema.get("items").map_or(json!("sample"), inner);
+            Value::Array((0..count).map(|_| item.clone()).collect())
+        }
+        "integer" => json!(integer(schema)),
+        "number" => json!(number(schema)),
+        "boolean" => json!(true),
+        "null" => Value::Null,
+        _ => text(schema),
+    }
+}
+
+/// A value that the schema names itself.
+fn given(schema: &Value) -> Option<Value> {
+    let first = |key: &str| schema.get(key)?.as_array()?.first().cloned();
+    let own = schema.get("const").or_else(|| schema.get("default")).cloned();
+    own.or_else(|| first("examples")).or_else(|| first("enum"))
+}
+
+fn kind(schema: &Value) -> &str {
+    let named = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
+        Some(Value::String(kind)) => Some(kind.as_str()),
+        _ => None,
+    };
+    named.unwrap_or(if schema.get("properties").is_some() { "object" } else { "string" })
+}
+
+fn object(schema: &Value, all: bool, sample: &impl Fn(&Value) -> Value) -> Value {
+    let required: Vec<&str> =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let wanted = properties.iter().filter(|(name, _)| all || required.contains(&name.as_str()));
+    Value::Object(wanted.map(|(name, schema)| (name.clone(), sample(schema))).collect::<Map<_, _>>())
+}
+
+/// 1, or the nearest number within the bounds.
+fn number(schema: &Value) -> f64 {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    let above = bound("exclusiveMinimum").map(|least| least + 1.0);
+    let least = bound("minimum").or(above).unwrap_or(1.0);
+    let most = bound("maximum").or_else(|| bound("exclusiveMaximum").map(|most| most - 1.0)).unwrap_or(f64::MAX);
+    1.0f64.max(least).min(most)
+}
+
+fn integer(schema: &Value) -> i64 {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_i64);
+    let least = bound("minimum").or_else(|| bound("exclusiveMinimum")?.checked_add(1)).unwrap_or(1);
+    let most = bound("maximum").or_else(|| bound("exclusiveMaximum")?.checked_sub(1)).unwrap_or(i64::MAX);
+    1.max(least).min(most)
+}
+
+fn text(schema: &Value) -> Value {
+    let text = match schema.get("format").and_then(Value::as_str) {
+        Some("date") => "2026-03-02",
+        Some("date-time") => "2026-03-02T09:00:00Z",
+        Some("time") => "09:00:00Z",
+        Some("email") => "someone@example.org",
+        Some("uri") => "https://example.org/",
+        Some("uuid") => "0199fe00-0000-7000-8000-000000000000",
+        _ => "sample",
+    };
+    let length = |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+    let (least, most) = (length("minLength").unwrap_or(0).min(1_000), length("maxLength").unwrap_or(usize::MAX));
+    let mut text = text.to_owned();
+    while text.len() < least {
+        text.push('x');
+    }
+    text.truncate(most);
+    text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn required_only_and_all() {
+        let schema = json!({
+            "type": "object", "required": ["id", "kind", "lines"],
+            "properties": {
+                "id": {"type": "string", "minLength": 8},
+                "kind": {"enum": ["late", "lost"]},
+                "lines": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/line"}},
+                "amount": {"type": "number", "exclusiveMinimum": 20},
+                "count": {"type": ["null", "integer"], "maximum": 0},
+                "on": {"type": "string", "format": "date"}
+            },
+            "$defs": {"line": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}, "sure": {"type": "boolean"}}}}
+        });
+        assert_eq!(
+            calls(&schema),
+            [
+                json!({"id": "samplexx", "kind": "late", "lines": [{"text": "sample"}]}),
+                json!({
+                    "id": "samplexx", "kind": "late", "lines": [{"text": "sample", "sure": true}],
+                    "amount": 21.0, "count": 0, "on": "2026-03-02"
+                }),
+            ]
+        );
+        assert_eq!(calls(&json!({"type": "object"})), [json!({})], "the same call is made once");
+    }
+
+    #[test]
+    fn a_schema_that_holds_itself_ends() {
+        let schema = json!({"type": "object", "properties": {"next": {"$ref": "#"}}});
+        assert_eq!(calls(&schema).len(), 2);
+    }
+}

@@ -1,0 +1,34 @@
+//! `groundstate playbook`: what the author of a playbook works with.
+
+mod attempt;
+mod check;
+mod new;
+mod paint;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(clap::Subcommand)]
+pub enum PlaybookCommand {
+    /// Write a small playbook that can be played at once, to be changed into your own
+    New(new::New),
+    /// Find what compiles and is still wrong, and what nobody uses
+    Check(check::Check),
+    /// Make one call on the world and show the answer and what it changed
+    Try(attempt::Try),
+}
+
+#[derive(clap::Args)]
+struct Project {
+    /// Folder that holds playbooks/, scenarios/, personas/ and judges/
+    #[arg(long = "project", value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+pub fn run(command: PlaybookCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        PlaybookCommand::New(args) => new::run(&args),
+        PlaybookCommand::Check(args) => check::run(&args),
+        PlaybookCommand::Try(args) => attempt::run(&args),
+    }
+}

@@ -1,0 +1,83 @@
+//! `groundstate playbook check`: what compiles and is still wrong, and what nobody uses.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use domain::document;
+use domain::problem::Problem;
+use domain::scenario::Scenario;
+use engine::playbook::Sources;
+use engine::playbook::check::{self, Severity};
+
+use super::super::BAD_INPUT;
+use super::Project;
+use super::paint::Paint;
+use crate::bad_input::BadInput;
+use crate::library::{Files, unknown};
+
+#[derive(clap::Args)]
+pub struct Check {
+    /// Only this playbook; default: all of the project
+    name: Option<String>,
+    #[command(flatten)]
+    project: Project,
+    /// Warnings are errors: end with exit code 2
+    #[arg(long)]
+    strict: bool,
+}
+
+pub fn run(args: &Check) -> anyhow::Result<ExitCode> {
+    let files = Files::read(&args.project.folder)?;
+    let all = files.folders("playbooks");
+    let names = match &args.name {
+        None => all,
+        Some(name) if all.contains(name) => vec![name.clone()],
+        Some(name) => return Err(BadInput::one("NAME", unknown("playbook", name, all.iter())).into()),
+    };
+    let mut found = Vec::new();
+    for name in &names {
+        let (scenarios, problems) = scenarios(&files, name);
+        found.extend(problems.into_iter().map(|problem| (Severity::Error, problem)));
+        let folder = format!("playbooks/{name}");
+        found.extend(check::files(&Sources { folder: &folder, files: &files.within(&folder) }, &scenarios));
+    }
+    print(&found, names.len());
+    let bad = found.iter().any(|(severity, _)| *severity == Severity::Error || args.strict);
+    Ok(if bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
+}
+
+/// The scenarios of a playbook. Whether they can be solved is not asked here: `validate` proves it.
+fn scenarios(files: &Files, playbook: &str) -> (Vec<Arc<Scenario>>, Vec<Problem>) {
+    let own = format!("scenarios/{playbook}/");
+    let (mut scenarios, mut problems) = (Vec::new(), Vec::new());
+    for (path, text) in files.under("scenarios") {
+        match document::parse::<Scenario>(path, text) {
+            Ok(scenario) if scenario.playbook == playbook => scenarios.push(Arc::new(scenario)),
+            Err(found) if path.starts_with(&own) => problems.extend(found),
+            _ => {}
+        }
+    }
+    (scenarios, problems)
+}
+
+fn print(found: &[(Severity, Problem)], playbooks: usize) {
+    let paint = Paint::of_stdout();
+    for (severity, problem) in found {
+        let severity = match severity {
+            Severity::Error => paint.red("error"),
+            Severity::Warning => paint.yellow("warning"),
+        };
+        println!("{severity}: {problem}");
+    }
+    let errors = found.iter().filter(|(severity, _)| *severity == Severity::Error).count();
+    println!(
+        "{} checked: {}, {}",
+        counted(playbooks, "playbook"),
+        counted(errors, "error"),
+        counted(found.len() - errors, "warning")
+    );
+}
+
+fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}

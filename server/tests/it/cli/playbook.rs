@@ -1,0 +1,5 @@
+//! `groundstate playbook`: what authors work with. Bad input first.
+
+mod attempt;
+mod check;
+mod new;
