@@ -1,0 +1,79 @@
+//! What a call by code costs on a world of 1.5 MB, and what versions of that world cost.
+
+use std::hint::black_box;
+
+use bench::{resident, retail};
+use criterion::{Criterion, criterion_group, criterion_main};
+use domain::patch::{Patch, PatchOp};
+use engine::playbook::Playbook;
+use engine::tools::code::Moment;
+use engine::{InitialWorld, World};
+use serde_json::{Map, Value, json};
+
+/// Calls a tool as a conversation does: arguments, code, checks, commit. The world afterwards and what changed.
+fn call(playbook: &Playbook, world: &World, tool: &str, arguments: &Map<String, Value>) -> (World, Patch) {
+    let tool = playbook.tool(tool).expect("a tool");
+    assert!(tool.argument_faults(&Value::Object(arguments.clone())).is_empty());
+    let moment = Moment { now: "2024-05-15T15:00:00Z", id_seed: "bench" };
+    let (_, patch) = playbook.run_code(tool, arguments, world, &moment).expect("an answer");
+    (playbook.commit(tool, arguments, world, &patch).expect("it is committed"), patch)
+}
+
+/// The calls to measure: one that reads a record, and one that writes in it.
+fn calls(initial: &InitialWorld) -> [(&'static str, Map<String, Value>); 2] {
+    let world = initial.world.to_json();
+    let orders = world["orders"].as_object().expect("orders");
+    let (order, _) = orders.iter().find(|(_, order)| order["status"] == "pending").expect("a pending order");
+    let read = json!({"order_id": order});
+    let write = json!({
+        "order_id": order, "address1": "1 Long Street", "address2": "", "city": "Port", "state": "CA",
+        "country": "USA", "zip": "90001",
+    });
+    let map = |value: Value| value.as_object().cloned().unwrap_or_default();
+    [("get_order_details", map(read)), ("modify_pending_order_address", map(write))]
+}
+
+fn world(criterion: &mut Criterion) {
+    let Some((playbook, initial)) = retail() else {
+        println!("the recordings are not here; nothing is measured");
+        return;
+    };
+    for (tool, arguments) in calls(&initial) {
+        criterion.bench_function(tool, |bencher| {
+            bencher.iter(|| call(&playbook, black_box(&initial.world), tool, &arguments));
+        });
+    }
+    let versions: Vec<Patch> = (0..1000).map(|i| vec![touch(&initial, i)]).collect();
+    criterion.bench_function("replay of 1000 versions", |bencher| {
+        bencher.iter(|| {
+            versions.iter().fold(initial.world.clone(), |world, patch| world.apply(patch).expect("it applies"))
+        });
+    });
+    criterion.bench_function("hash of the whole world", |bencher| bencher.iter(|| initial.world.hash()));
+    memory(&playbook, &initial);
+}
+
+/// A change of one field of the i-th order.
+fn touch(initial: &InitialWorld, i: usize) -> PatchOp {
+    let Some(engine::world::Node::Map(orders)) = initial.world.get("/orders") else { panic!("no orders") };
+    let order = orders.keys().nth(i % orders.size()).expect("an order");
+    PatchOp::Add { path: format!("{}/status", domain::patch::join("/orders", order)), value: json!(format!("s{i}")) }
+}
+
+/// Resident memory of 10,000 conversations over one base world, each with its last version after five writes.
+fn memory(playbook: &Playbook, initial: &InitialWorld) {
+    const CONVERSATIONS: usize = 10_000;
+    let (_, write) = calls(initial).into_iter().nth(1).map(|(tool, arguments)| (tool, arguments)).expect("a write");
+    let before = resident();
+    let worlds: Vec<World> = (0..CONVERSATIONS)
+        .map(|i| {
+            let (world, _) = call(playbook, &initial.world, "modify_pending_order_address", &write);
+            (0..4).fold(world, |world, k| world.apply(&[touch(initial, i + k)]).expect("it applies"))
+        })
+        .collect();
+    let each = (resident() - before) / CONVERSATIONS as u64;
+    println!("memory of a conversation beyond the base world: {each} bytes ({} worlds)", worlds.len());
+}
+
+criterion_group!(benches, world);
+criterion_main!(benches);
