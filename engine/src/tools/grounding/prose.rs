@@ -1,0 +1,299 @@
+//! Free text: every fact in it is known, of the record that the sentence speaks of, and so is every word that is not
+//! ordinary.
+
+use super::numbers::Number;
+use super::reading::{Fact, Token};
+use super::scope::Scope;
+use super::words;
+
+/// The first thing in a text that comes from nowhere.
+pub fn unknown(tokens: &[Token], scope: &Scope<'_>) -> Option<String> {
+    let mut focus = scope.focus.clone();
+    let sentences = tokens.chunk_by(|a, b| a.sentence == b.sentence);
+    for sentence in sentences {
+        let mentions = mentions(sentence, scope);
+        if let Some((_, record)) = mentions.iter().find(|(_, r)| scope.index.is_foreign(*r, &scope.focus)) {
+            let key = scope.index.records[*record].key.clone();
+            return Some(key.unwrap_or_default());
+        }
+        let named: Vec<usize> = mentions.iter().map(|(_, record)| *record).collect();
+        focus = scope.index.refocus(&focus, &named);
+        let rivals = named.iter().any(|a| {
+            named.iter().any(|b| a != b && scope.index.records[*a].kind == scope.index.records[*b].kind)
+        });
+        let fault = if rivals {
+            // Each fact belongs to the record named before it, or else each to the one named after it.
+            let before = assigned(sentence, &mentions, scope, false);
+            if before.is_some() && assigned(sentence, &mentions, scope, true).is_none() { None } else { before }
+        } else {
+            let here = Scope::new(scope.index, focus.clone(), scope.always);
+            checked(sentence, 0..sentence.len(), &here)
+        };
+        if fault.is_some() {
+            return fault;
+        }
+    }
+    None
+}
+
+/// Records that a sentence names, with the places of their names.
+fn mentions(sentence: &[Token], scope: &Scope<'_>) -> Vec<(usize, usize)> {
+    let keys: Vec<String> = sentence.iter().map(Token::key).collect();
+    let mut found = Vec::new();
+    for (i, record) in scope.index.records.iter().enumerate() {
+        let at = record.handles.iter().find_map(|handle| keys.windows(handle.len()).position(|part| part == handle.as_slice()));
+        found.extend(at.map(|at| (at, i)));
+    }
+    found.sort_unstable();
+    found
+}
+
+fn assigned(sentence: &[Token], mentions: &[(usize, usize)], scope: &Scope<'_>, after: bool) -> Option<String> {
+    (0..sentence.len()).find_map(|at| {
+        let near = if after {
+            mentions.iter().find(|(place, _)| *place >= at).or(mentions.last())
+        } else {
+            mentions.iter().rev().find(|(place, _)| *place <= at).or(mentions.first())
+        };
+        // Records that are named in one breath are spoken of together.
+        let place = near.map_or(0, |(place, _)| *place);
+        let mut named = vec![near?.1];
+        for (other, record) in mentions {
+            let (low, high) = (place.min(*other), place.max(*other));
+            let between = &sentence[low..=high];
+            let listed = between.len() <= 8
+                && between.iter().skip(1).all(|t| {
+                    matches!(t.word(), Some("and" | "or")) || !matches!(t.fact, Fact::Number(_) | Fact::Date(_) | Fact::Word(_))
+                });
+            if listed && !named.contains(record) {
+                named.push(*record);
+            }
+        }
+        let focus = scope.index.refocus(&scope.focus, &named);
+        checked(sentence, at..at + 1, &Scope::new(scope.index, focus, scope.always))
+    })
+}
+
+fn checked(sentence: &[Token], range: std::ops::Range<usize>, scope: &Scope<'_>) -> Option<String> {
+    range.into_iter().find_map(|at| {
+        let token = &sentence[at];
+        let known = match &token.fact {
+            Fact::Word(word) => word_known(sentence, at, word, scope),
+            Fact::Number(number) => number_known(sentence, at, number, scope),
+            Fact::Date(days) => scope.has_date(days) && labelled(sentence, at, scope),
+            Fact::Time(minutes) => scope.has_time(*minutes),
+            Fact::Code(code) => code_known(sentence, at, code, scope),
+        };
+        (!known && !spaced_code(sentence, at, scope)).then(|| token.raw.clone())
+    })
+}
+
+fn code_known(sentence: &[Token], at: usize, code: &str, scope: &Scope<'_>) -> bool {
+    let masked = code.trim_start_matches(['x', '*', '.', '-']);
+    scope.has_code(code) || (masked != code && scope.has_ending(masked)) || (partial(sentence, at) && scope.has_ending(code))
+}
+
+/// `ending in 4417`, `last four digits 4417`.
+fn partial(sentence: &[Token], at: usize) -> bool {
+    let near = &sentence[at.saturating_sub(5)..at];
+    near.iter().any(|t| matches!(t.word(), Some("ending" | "ends" | "end" | "last" | "digits" | "final")))
+}
+
+/// An id that is written in groups: `ZZ10 HBLB 0000`.
+fn spaced_code(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
+    (at.saturating_sub(8)..=at).any(|from| {
+        (at + 1..=sentence.len().min(from + 9)).any(|to| {
+            let row = &sentence[from..to];
+            row.len() > 1
+                && row.iter().skip(1).all(|t| t.joined)
+                && scope.has_code(&row.iter().map(|t| t.raw.replace(' ', "")).collect::<String>())
+        })
+    })
+}
+
+fn denied(sentence: &[Token], at: usize) -> bool {
+    sentence[at.saturating_sub(4)..at].iter().any(|t| t.word().is_some_and(words::denies))
+}
+
+fn word_known(sentence: &[Token], at: usize, word: &str, scope: &Scope<'_>) -> bool {
+    let stem = words::stem(word);
+    let token = &sentence[at];
+    if let Some(truth) = listed(&stem, scope) {
+        return truth != denied(sentence, at);
+    }
+    if words::denies(word) {
+        return !denies_records(sentence, at, scope);
+    }
+    let name = token.capital && !token.opens;
+    if matches!(stem.as_str(), "free" | "grati" | "complimentar") && !denied(sentence, at) {
+        return scope.has_number(&Number::plain("0")) || scope.has_word(word);
+    }
+    if words::is_ordinary(&stem) && !(name && words::may_be_name(word)) {
+        return true;
+    }
+    if matches!(word, "tomorrow" | "yesterday") {
+        let shift = if word == "tomorrow" { 1 } else { -1 };
+        return scope.always.dates.iter().any(|now| now.shifted(shift).is_some_and(|day| scope.has_date(&[day])));
+    }
+    if name {
+        return (scope.has_word(word) || scope.has_stem(&stem)) && paired(sentence, at, scope);
+    }
+    scope.has_word(word) || scope.has_stem(&stem) || (word.len() == 1 && token.capital && initial(word, scope))
+}
+
+fn initial(letter: &str, scope: &Scope<'_>) -> bool {
+    scope.fields().any(|f| f.tokens.iter().any(|t| t.capital && t.word().is_some_and(|w| w.starts_with(letter))))
+}
+
+/// Two names side by side stand side by side in a record.
+fn paired(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
+    let Some(before) = at.checked_sub(1).map(|i| &sentence[i]) else { return true };
+    let Some(first) = before.word() else { return true };
+    let stem = words::stem(first);
+    let plain = !before.capital || !sentence[at].joined || words::is_ordinary(&stem) || scope.has_stem(&stem);
+    plain || scope.has_pair(first, &sentence[at].key()) || scope.has_stem(&words::stem(&sentence[at].key()))
+}
+
+/// Whether a word that some record of a kind in focus holds as one of few possible values is true of those in focus.
+/// `None`: it is no such word.
+fn listed(stem: &str, scope: &Scope<'_>) -> Option<bool> {
+    let mut truth = None;
+    for record in &scope.focus {
+        let record = &scope.index.records[*record];
+        for field in record.fields.iter().filter(|f| is_state(f)) {
+            let here = states(field, stem);
+            let elsewhere = || {
+                let others = scope.index.records.iter().filter(|other| other.kind == record.kind);
+                let same = others.flat_map(|other| &other.fields).filter(|f| f.path == field.path);
+                same.into_iter().any(|f| states(f, stem))
+            };
+            if here {
+                return Some(true);
+            }
+            if elsewhere() {
+                truth = Some(false);
+            }
+        }
+    }
+    // What stands in another value of the record, or in its texts, may be said for that reason.
+    truth.filter(|_| !scope.focus.iter().any(|r| {
+        scope.index.records[*r].fields.iter().any(|f| !is_state(f) && f.tokens.iter().any(|t| t.word().is_some_and(|w| words::stem(w) == stem)))
+    }))
+}
+
+/// A value that is one of a list: one lower-case word, or several tied together.
+fn is_state(field: &super::records::Field) -> bool {
+    let [token] = field.tokens.as_slice() else { return false };
+    match &token.fact {
+        Fact::Word(_) => !token.capital,
+        Fact::Code(code) => code.contains('_') && !code.contains(|c: char| c.is_ascii_digit()),
+        _ => false,
+    }
+}
+
+fn states(field: &super::records::Field, stem: &str) -> bool {
+    let same = |word: &str| {
+        let own = words::stem(word);
+        own == stem || words::synonyms(stem).contains(&own)
+    };
+    match field.tokens.first().map(|t| &t.fact) {
+        Some(Fact::Word(word)) => same(word),
+        Some(Fact::Code(code)) => code.split('_').any(|part| !words::is_particle(part) && same(part)),
+        _ => false,
+    }
+}
+
+/// `there is no such order`, `was not found` of a record that is there.
+fn denies_records(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
+    let rest = &sentence[at..sentence.len().min(at + 5)];
+    let existence = rest.iter().filter_map(Token::word).any(|w| {
+        matches!(w, "found" | "find" | "exist" | "exists" | "such" | "match" | "matches" | "matching")
+    });
+    existence && !scope.focus.is_empty()
+}
+
+fn number_known(sentence: &[Token], at: usize, number: &Number, scope: &Scope<'_>) -> bool {
+    if let Some(counted) = counted(sentence, at, number, scope) {
+        return counted;
+    }
+    // "One of your cards".
+    if number.value() == "1" && number.unit.is_none() && sentence[at].raw == "1" && !followed_by_noun(sentence, at) {
+        return true;
+    }
+    let raw = &sentence[at].raw;
+    let code = number.unit.is_none()
+        && raw.len() > 2
+        && (scope.has_code(raw) || (partial(sentence, at) && scope.has_ending(raw)));
+    code || (scope.has_number(number) && labelled(sentence, at, scope))
+}
+
+fn followed_by_noun(sentence: &[Token], at: usize) -> bool {
+    sentence.get(at + 1).and_then(Token::word).is_some_and(|w| !words::is_particle(w) && !words::is_ordinary(&words::stem(w)))
+}
+
+/// `two cards`, `3 guests`: as many as there are, or as a field of that name says. `None`: nothing known is counted.
+fn counted(sentence: &[Token], at: usize, number: &Number, scope: &Scope<'_>) -> Option<bool> {
+    if !number.value().bytes().all(|b| b.is_ascii_digit()) || matches!(number.unit, Some(super::numbers::Unit::Money(_) | super::numbers::Unit::Percent)) {
+        return None;
+    }
+    let after = sentence.get(at + 1..sentence.len().min(at + 3))?;
+    for (i, noun) in after.iter().enumerate() {
+        if !noun.joined {
+            break;
+        }
+        let Some(word) = noun.word() else { break };
+        let stem = words::stem(word);
+        let plural = word.ends_with('s') || number.value() == "1";
+        if let Some((_, kind)) = scope.index.kinds.iter().find(|(name, _)| *name == stem).filter(|_| plural) {
+            let mut all = scope.within.iter().map(|r| &scope.index.records[*r]).filter(|r| r.kind == *kind).collect::<Vec<_>>();
+            if i > 0 {
+                let how = words::stem(after[0].word().unwrap_or_default());
+                let narrowed: Vec<_> = all.iter().filter(|r| r.fields.iter().any(|f| states(f, &how))).copied().collect();
+                if !narrowed.is_empty() {
+                    all = narrowed;
+                }
+            }
+            let written = || scope.has_pair(number.value(), word);
+            return Some(all.len().to_string() == number.value() || written());
+        }
+        let fields: Vec<_> = scope.fields().filter(|f| f.name.contains(&stem) && matches!(f.value, serde_json::Value::Number(_))).collect();
+        if !fields.is_empty() && number.unit.is_none() {
+            let same = fields.iter().any(|f| f.tokens.iter().any(|t| matches!(&t.fact, Fact::Number(n) if n.equals(number))));
+            return Some(same || scope.has_number_in_text(number));
+        }
+    }
+    None
+}
+
+/// What stands right after the name of a field is that field's value, unless a text says it, too.
+fn labelled(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
+    const GLUE: [&str; 24] = [
+        "is", "was", "are", "of", "on", "at", "in", "the", "a", "your", "stands", "amounts", "to", "now", "currently",
+        "comes", "will", "be", "for", "by", "until", "with", "currency", "still",
+    ];
+    let mut before = sentence[..at].iter().rev().skip_while(|t| t.word().is_some_and(|w| GLUE.contains(&w))).take(1);
+    let Some(label) = before.next().and_then(Token::word).map(words::stem) else { return true };
+    let fact = &sentence[at].fact;
+    let kind = |fact: &Fact| std::mem::discriminant(fact);
+    let same = |f: &&super::records::Field| {
+        f.name.contains(&label) && f.tokens.len() == 1 && f.tokens.iter().any(|t| kind(&t.fact) == kind(fact))
+    };
+    let value = |f: &super::records::Field| {
+        f.tokens.iter().any(|t| match (&t.fact, fact) {
+            (Fact::Number(a), Fact::Number(b)) => a.equals(b),
+            (Fact::Date(a), Fact::Date(b)) => b.iter().any(|b| a.iter().any(|a| b.fits(*a))),
+            _ => false,
+        })
+    };
+    let mut pool = scope.fields().filter(same).peekable();
+    if pool.peek().is_none() || pool.any(value) {
+        return true;
+    }
+    match fact {
+        Fact::Number(number) => scope.has_number_in_text(number),
+        Fact::Date(days) => scope.fields().filter(|f| f.is_text()).any(|f| {
+            f.tokens.iter().any(|t| matches!(&t.fact, Fact::Date(known) if days.iter().any(|d| known.iter().any(|k| d.fits(*k)))))
+        }),
+        _ => true,
+    }
+}
