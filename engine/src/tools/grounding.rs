@@ -196,14 +196,29 @@ impl Check<'_> {
                 let item = says("items");
                 items.iter().enumerate().find_map(|(i, v)| self.value(v, item, name, focus, &format!("{at}/{i}")))
             }
-            Value::Object(map) => self.object(map, schema, focus, at),
+            Value::Object(map) => self.object(map, schema, name, focus, at),
             scalar => self.scalar(scalar, name, focus).map(|fact| (at.to_owned(), fact)),
         }
     }
 
-    fn object(&self, map: &Map<String, Value>, schema: Option<&Value>, focus: &[usize], at: &str) -> Option<Ungrounded> {
+    fn object(
+        &self,
+        map: &Map<String, Value>,
+        schema: Option<&Value>,
+        name: Option<&str>,
+        focus: &[usize],
+        at: &str,
+    ) -> Option<Ungrounded> {
         let index = &self.sources.index;
-        let named = self.named(map);
+        let mut named = self.named(map);
+        // Parts of a record that go by the same name in another one are not meant; there must be one that is.
+        let part = |n: &usize| self.records && index.is_part_elsewhere(*n, focus);
+        let elsewhere: Vec<usize> = named.iter().filter(|n| part(n)).copied().collect();
+        named.retain(|n| !part(n));
+        let listed = |n: &usize| index.records[*n].kind.rsplit('/').next() == name;
+        if let Some(wrong) = elsewhere.iter().find(|n| listed(n) && !named.iter().any(listed)) {
+            return Some((at.to_owned(), index.records[*wrong].key.clone().unwrap_or_default()));
+        }
         if let Some(wrong) = named.iter().find(|n| self.records && index.is_foreign(**n, &self.sources.focus)) {
             return Some((at.to_owned(), index.records[*wrong].key.clone().unwrap_or_default()));
         }
@@ -234,7 +249,7 @@ impl Check<'_> {
             // At the top of an answer, what the call names is what the answer is about.
             let asked = self.sources.arguments.get(key).and_then(Value::as_str);
             if let (true, "", Some(asked), Some(said)) = (self.records, at, asked, v.as_str())
-                && asked != said
+                && !asked.eq_ignore_ascii_case(said)
                 && index.keyed(said).next().is_some()
             {
                 return Some((place, said.to_owned()));
@@ -259,6 +274,7 @@ impl Check<'_> {
         fields.any(|f| f.name == wanted || f.path == wanted)
             || self.sources.index.records.iter().any(|r| r.kind.rsplit('/').any(|part| part == key) || r.key.as_deref() == Some(key))
             || self.sources.arguments.contains_key(key)
+            || matches!(wanted.as_slice(), [kind, id] if id == "id" && self.sources.index.kinds.iter().any(|(name, _)| name == kind))
             || self.sources.changes.contains(key)
     }
 

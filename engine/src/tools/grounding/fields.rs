@@ -10,6 +10,10 @@ use super::words;
 /// Fields of one record that a name of the answer means: of the same name, else of one that is part of the other.
 pub fn named<'a>(index: &'a Index, record: usize, name: &str) -> Vec<&'a Field> {
     let wanted = own_name(index, record, name);
+    // The id of a record is its key.
+    if wanted == ["id"] {
+        return Vec::new();
+    }
     let record = &index.records[record];
     let exact: Vec<&Field> = record.fields.iter().filter(|f| f.name == wanted || f.path == wanted).collect();
     if !exact.is_empty() {

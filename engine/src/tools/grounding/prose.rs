@@ -16,6 +16,9 @@ pub fn unknown(tokens: &[Token], scope: &Scope<'_>) -> Option<String> {
             let key = scope.index.records[*record].key.clone();
             return Some(key.unwrap_or_default());
         }
+        if let Some((at, _)) = mentions.iter().find(|(at, record)| claimed(sentence, *at, *record, scope)) {
+            return Some(sentence[*at].raw.clone());
+        }
         let named: Vec<usize> = mentions.iter().map(|(_, record)| *record).collect();
         focus = scope.index.refocus(&focus, &named);
         let rivals = named.iter().any(|a| {
@@ -46,6 +49,16 @@ fn mentions(sentence: &[Token], scope: &Scope<'_>) -> Vec<(usize, usize)> {
     }
     found.sort_unstable();
     found
+}
+
+/// `your plan is Boulder`, of a record whose plan is another one.
+fn claimed(sentence: &[Token], at: usize, record: usize, scope: &Scope<'_>) -> bool {
+    let kind = &scope.index.records[record].kind;
+    let [.., label, verb] = &sentence[..at] else { return false };
+    let label = label.word().map(words::stem);
+    matches!(verb.word(), Some("is" | "was"))
+        && scope.index.kinds.iter().any(|(name, of)| Some(name) == label.as_ref() && of == kind)
+        && !scope.within.contains(&record)
 }
 
 fn assigned(sentence: &[Token], mentions: &[(usize, usize)], scope: &Scope<'_>, after: bool) -> Option<String> {
@@ -118,7 +131,8 @@ fn denied(sentence: &[Token], at: usize) -> bool {
 fn word_known(sentence: &[Token], at: usize, word: &str, scope: &Scope<'_>) -> bool {
     let stem = words::stem(word);
     let token = &sentence[at];
-    if let Some(truth) = listed(&stem, scope) {
+    if let Some(truth) = listed(word, &stem, scope) {
+        let truth = truth || said_of_others(sentence, word, scope);
         return truth != denied(sentence, at);
     }
     if words::denies(word) {
@@ -156,29 +170,39 @@ fn paired(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
 
 /// Whether a word that some record of a kind in focus holds as one of few possible values is true of those in focus.
 /// `None`: it is no such word.
-fn listed(stem: &str, scope: &Scope<'_>) -> Option<bool> {
+fn listed(word: &str, stem: &str, scope: &Scope<'_>) -> Option<bool> {
     let mut truth = None;
     for record in &scope.focus {
         let record = &scope.index.records[*record];
         for field in record.fields.iter().filter(|f| is_state(f)) {
-            let here = states(field, stem);
-            let elsewhere = || {
-                let others = scope.index.records.iter().filter(|other| other.kind == record.kind);
-                let same = others.flat_map(|other| &other.fields).filter(|f| f.path == field.path);
-                same.into_iter().any(|f| states(f, stem))
-            };
-            if here {
+            if states(field, word) {
                 return Some(true);
             }
-            if elsewhere() {
+            let others = || scope.index.records.iter().filter(|other| other.kind == record.kind).flat_map(|r| &r.fields);
+            let in_state = field.name.iter().any(|n| n.starts_with("stat")) || field.tokens.iter().any(|t| t.word().is_some_and(words::is_state));
+            if (words::is_state(word) && in_state) || others().any(|f| f.path == field.path && states(f, word)) {
                 truth = Some(false);
             }
         }
     }
     // What stands in another value of the record, or in its texts, may be said for that reason.
-    truth.filter(|_| !scope.focus.iter().any(|r| {
-        scope.index.records[*r].fields.iter().any(|f| !is_state(f) && f.tokens.iter().any(|t| t.word().is_some_and(|w| words::stem(w) == stem)))
-    }))
+    let said = |f: &super::records::Field| {
+        !is_state(f) && f.tokens.iter().any(|t| t.word().is_some_and(|w| words::stem(w) == stem))
+    };
+    truth.filter(|_| !scope.focus.iter().any(|r| scope.index.records[*r].fields.iter().any(said)))
+}
+
+/// Whether the sentence names a kind of records of which one in reach is in that state: `one of the invoices is overdue`.
+fn said_of_others(sentence: &[Token], word: &str, scope: &Scope<'_>) -> bool {
+    let index = scope.index;
+    let kinds = sentence.iter().filter_map(Token::word).map(words::stem).flat_map(|stem| {
+        index.kinds.iter().filter(move |(name, _)| *name == stem).map(|(_, kind)| kind)
+    });
+    kinds.into_iter().any(|kind| {
+        let others = !scope.focus.iter().any(|f| index.records[*f].kind == *kind);
+        let mut all = scope.within.iter().map(|r| &index.records[*r]).filter(|r| r.kind == *kind);
+        others && all.any(|r| r.fields.iter().any(|f| is_state(f) && states(f, word)))
+    })
 }
 
 /// A value that is one of a list: one lower-case word, or several tied together.
@@ -191,14 +215,10 @@ fn is_state(field: &super::records::Field) -> bool {
     }
 }
 
-fn states(field: &super::records::Field, stem: &str) -> bool {
-    let same = |word: &str| {
-        let own = words::stem(word);
-        own == stem || words::synonyms(stem).contains(&own)
-    };
+fn states(field: &super::records::Field, word: &str) -> bool {
     match field.tokens.first().map(|t| &t.fact) {
-        Some(Fact::Word(word)) => same(word),
-        Some(Fact::Code(code)) => code.split('_').any(|part| !words::is_particle(part) && same(part)),
+        Some(Fact::Word(own)) => words::same_state(own, word),
+        Some(Fact::Code(code)) => code.split('_').any(|part| !words::is_particle(part) && words::same_state(part, word)),
         _ => false,
     }
 }
@@ -209,7 +229,17 @@ fn denies_records(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
     let existence = rest.iter().filter_map(Token::word).any(|w| {
         matches!(w, "found" | "find" | "exist" | "exists" | "such" | "match" | "matches" | "matching")
     });
-    existence && !scope.focus.is_empty()
+    let kinds = rest.iter().skip(1).take(2).filter_map(Token::word).map(words::stem);
+    let there = |stem: String| {
+        scope.index.kinds.iter().filter(|(name, _)| *name == stem).any(|(_, kind)| {
+            scope.within.iter().any(|r| {
+                let record = &scope.index.records[*r];
+                record.kind == *kind && scope.focus.iter().any(|f| record.above.contains(f))
+            })
+        })
+    };
+    let none = sentence[at].word() == Some("no") && kinds.into_iter().any(there);
+    !scope.focus.is_empty() && (existence || none)
 }
 
 fn number_known(sentence: &[Token], at: usize, number: &Number, scope: &Scope<'_>) -> bool {
@@ -244,39 +274,46 @@ fn counted(sentence: &[Token], at: usize, number: &Number, scope: &Scope<'_>) ->
         let Some(word) = noun.word() else { break };
         let stem = words::stem(word);
         let plural = word.ends_with('s') || number.value() == "1";
-        if let Some((_, kind)) = scope.index.kinds.iter().find(|(name, _)| *name == stem).filter(|_| plural) {
-            let mut all = scope.within.iter().map(|r| &scope.index.records[*r]).filter(|r| r.kind == *kind).collect::<Vec<_>>();
-            if i > 0 {
-                let how = words::stem(after[0].word().unwrap_or_default());
-                let narrowed: Vec<_> = all.iter().filter(|r| r.fields.iter().any(|f| states(f, &how))).copied().collect();
-                if !narrowed.is_empty() {
-                    all = narrowed;
-                }
-            }
-            let written = || scope.has_pair(number.value(), word);
-            return Some(all.len().to_string() == number.value() || written());
+        let kind = scope.index.kinds.iter().find(|(name, _)| *name == stem).filter(|_| plural);
+        let fields: Vec<_> = scope
+            .fields()
+            .filter(|f| f.name.contains(&stem) && matches!(f.value, serde_json::Value::Number(_)) && number.unit.is_none())
+            .collect();
+        if kind.is_none() && fields.is_empty() {
+            continue;
         }
-        let fields: Vec<_> = scope.fields().filter(|f| f.name.contains(&stem) && matches!(f.value, serde_json::Value::Number(_))).collect();
-        if !fields.is_empty() && number.unit.is_none() {
-            let same = fields.iter().any(|f| f.tokens.iter().any(|t| matches!(&t.fact, Fact::Number(n) if n.equals(number))));
-            return Some(same || scope.has_number_in_text(number));
-        }
+        let as_field = fields.iter().any(|f| f.tokens.iter().any(|t| matches!(&t.fact, Fact::Number(n) if n.equals(number))));
+        let how = after.first().filter(|_| i > 0).and_then(Token::word);
+        let as_count = kind.is_some_and(|(_, kind)| count(kind, how, scope).to_string() == number.value());
+        let written = scope.has_pair(number.value(), word) || (kind.is_none() && scope.has_number_in_text(number));
+        return Some(as_field || as_count || written);
     }
     None
 }
 
+/// The records of a kind that may be spoken of, those in a state only if one is named.
+fn count(kind: &str, how: Option<&str>, scope: &Scope<'_>) -> usize {
+    let all: Vec<_> = scope.within.iter().map(|r| &scope.index.records[*r]).filter(|r| r.kind == kind).collect();
+    let narrowed = all.iter().filter(|r| how.is_some_and(|how| r.fields.iter().any(|f| states(f, how)))).count();
+    if narrowed > 0 { narrowed } else { all.len() }
+}
+
 /// What stands right after the name of a field is that field's value, unless a text says it, too.
 fn labelled(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
-    const GLUE: [&str; 24] = [
+    const GLUE: [&str; 21] = [
         "is", "was", "are", "of", "on", "at", "in", "the", "a", "your", "stands", "amounts", "to", "now", "currently",
-        "comes", "will", "be", "for", "by", "until", "with", "currency", "still",
+        "comes", "will", "be", "until", "currency", "still",
     ];
-    let mut before = sentence[..at].iter().rev().skip_while(|t| t.word().is_some_and(|w| GLUE.contains(&w))).take(1);
+    let mut before = sentence[..at].iter().rev().skip_while(|t| t.word().is_some_and(|w| GLUE.contains(&w)));
     let Some(label) = before.next().and_then(Token::word).map(words::stem) else { return true };
+    // "For four nights": the word belongs to the number before it.
+    if before.next().is_some_and(|t| matches!(t.fact, Fact::Number(_))) {
+        return true;
+    }
     let fact = &sentence[at].fact;
     let kind = |fact: &Fact| std::mem::discriminant(fact);
     let same = |f: &&super::records::Field| {
-        f.name.contains(&label) && f.tokens.len() == 1 && f.tokens.iter().any(|t| kind(&t.fact) == kind(fact))
+        f.name.contains(&label) && !f.is_text() && f.tokens.iter().any(|t| kind(&t.fact) == kind(fact))
     };
     let value = |f: &super::records::Field| {
         f.tokens.iter().any(|t| match (&t.fact, fact) {
@@ -285,8 +322,9 @@ fn labelled(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
             _ => false,
         })
     };
-    let mut pool = scope.fields().filter(same).peekable();
-    if pool.peek().is_none() || pool.any(value) {
+    let own: Vec<_> = scope.focus.iter().flat_map(|r| &scope.index.records[*r].fields).filter(same).collect();
+    let pool = if own.is_empty() { scope.fields().filter(same).collect() } else { own };
+    if pool.is_empty() || pool.into_iter().any(value) {
         return true;
     }
     match fact {

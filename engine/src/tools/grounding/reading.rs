@@ -127,10 +127,11 @@ impl Reader {
 
     fn push(&mut self, text: &str) {
         let lower = text.to_lowercase();
-        for (fact, raw) in classify(&lower) {
-            let capital = text.chars().next().is_some_and(char::is_uppercase);
-            let token =
-                Token { fact, raw, capital, opens: !self.opened, sentence: self.sentence, joined: !self.broken };
+        let capital = text.chars().next().is_some_and(char::is_uppercase);
+        for (i, (fact, raw)) in classify(&lower).into_iter().enumerate() {
+            // The ends of a range are two numbers.
+            let joined = !self.broken && (i == 0 || !matches!(fact, Fact::Number(_)));
+            let token = Token { fact, raw, capital, opens: !self.opened, sentence: self.sentence, joined };
             self.opened = true;
             self.broken = false;
             self.tokens.push(token);
@@ -155,6 +156,9 @@ fn classify(text: &str) -> Vec<(Fact, String)> {
     }
     if let Some(minutes) = dates::clock(text) {
         return one(Fact::Time(minutes));
+    }
+    if let Some(digits) = text.strip_prefix('+').filter(|d| d.len() > 6 && d.bytes().all(|b| b.is_ascii_digit())) {
+        return one(Fact::Code(digits.to_owned()));
     }
     if let Some(readings) = numbers::amount(text) {
         return one(Fact::Number(Number { readings, unit: None }));
@@ -196,7 +200,7 @@ fn words(text: &str) -> Vec<(Fact, String)> {
     if text.contains('_') {
         return vec![(Fact::Code(text.to_owned()), text.to_owned())];
     }
-    let text = text.replace("'s", "").replace("e-mail", "email").replace("check-in", "checkin").replace("check-out", "checkout");
+    let text = text.replace("'s", "").replace("e-mail", "email");
     let plain = text.replace('.', "");
     if ["am", "pm", "eg", "ie"].contains(&plain.as_str()) {
         return vec![(Fact::Word(plain.clone()), plain)];

@@ -1,6 +1,6 @@
 //! The records that a tool may read: their fields, how they hang together, and which of them a call is about.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -53,17 +53,17 @@ impl Facts {
         };
         let in_text = tokens.len() > 1;
         for token in &tokens {
-            self.add_token(token, path, in_text);
+            self.add_token(token, path, in_text, tokens.len() > 6);
         }
         let named = tokens.windows(2).filter(|w| w[1].sentence == w[0].sentence);
         self.pairs.extend(named.map(|pair| (pair[0].key(), pair[1].key())));
         tokens
     }
 
-    fn add_token(&mut self, token: &Token, path: &[String], in_text: bool) {
+    fn add_token(&mut self, token: &Token, path: &[String], in_text: bool, long: bool) {
         match &token.fact {
             Fact::Word(word) => {
-                if !token.capital || token.opens {
+                if !token.capital || (token.opens && long) {
                     self.stems.insert(words::stem(word));
                 }
                 self.words.insert(word.clone());
@@ -107,19 +107,21 @@ pub struct Record {
     /// Itself, what it stands in, and what it refers to, over any number of steps.
     pub above: BTreeSet<usize>,
     parent: Option<usize>,
-    /// Its name in its own words: the key, and texts that no other record of its kind has.
+    /// What it is called: the key, and its name if no other record of its kind has it.
     pub handles: Vec<Vec<String>>,
+    /// Other values that no other record of its kind has.
+    pub marks: Vec<Vec<String>>,
 }
 
 impl Record {
     /// Whether the record is somebody: what hangs on it is that person's and nobody else's.
     fn is_person(&self) -> bool {
-        const PEOPLE: [&str; 18] = [
-            "custom", "client", "user", "guest", "member", "passeng", "patient", "employe", "subscrib", "peopl", "person",
-            "student", "tenant", "account_hold", "holder", "contact", "travell", "visitor",
+        const PEOPLE: [&str; 16] = [
+            "customers", "clients", "users", "guests", "members", "passengers", "patients", "employees", "subscribers",
+            "people", "persons", "students", "tenants", "holders", "travellers", "visitors",
         ];
         let last = self.kind.rsplit('/').find(|part| *part != "*").unwrap_or_default();
-        PEOPLE.contains(&words::stem(last).as_str()) || self.fields.iter().any(|f| f.name.iter().any(|w| w == "birth"))
+        PEOPLE.contains(&last) || self.fields.iter().any(|f| f.name.iter().any(|w| w == "birth"))
     }
 }
 
@@ -155,6 +157,7 @@ impl Index {
             above: BTreeSet::new(),
             parent,
             handles: Vec::new(),
+            marks: Vec::new(),
         };
         self.records.push(record);
         if let Some(key) = self.records[at].key.clone() {
@@ -221,27 +224,27 @@ impl Index {
     }
 
     fn name(&mut self) {
-        let mut all: Vec<Vec<Vec<String>>> = Vec::new();
-        for record in &self.records {
-            let texts = record.fields.iter().filter(|f| {
-                let one = f.tokens.len() == 1 && f.tokens.iter().any(|t| matches!(&t.fact, Fact::Code(c) if !c.contains('_')));
-                one || ((2..=6).contains(&f.tokens.len()) && f.tokens.iter().any(|t| t.capital))
-            });
-            let key = record.key.iter().filter(|key| is_id(key)).map(|key| vec![key.to_lowercase()]);
-            all.push(key.chain(texts.map(|f| f.tokens.iter().map(Token::key).collect())).collect());
+        let all: Vec<(Vec<Vec<String>>, Vec<Vec<String>>)> = self.records.iter().map(called).collect();
+        let mut counts: HashMap<(&str, &Vec<String>), usize> = HashMap::new();
+        for (record, (names, marks)) in self.records.iter().zip(&all) {
+            for value in names.iter().chain(marks) {
+                *counts.entry((&record.kind, value)).or_default() += 1;
+            }
         }
-        for i in 0..all.len() {
-            let others = |handle: &Vec<String>| {
-                (0..all.len()).any(|j| j != i && self.records[j].kind == self.records[i].kind && all[j].contains(handle))
-            };
-            self.records[i].handles = all[i].iter().filter(|handle| !others(handle)).cloned().collect();
+        let alone = |record: &Record, values: &[Vec<String>]| -> Vec<Vec<String>> {
+            values.iter().filter(|value| counts.get(&(record.kind.as_str(), *value)) == Some(&1)).cloned().collect()
+        };
+        let own: Vec<_> =
+            self.records.iter().zip(&all).map(|(r, (names, marks))| (alone(r, names), alone(r, marks))).collect();
+        for (record, (handles, marks)) in self.records.iter_mut().zip(own) {
+            (record.handles, record.marks) = (handles, marks);
         }
     }
 
     /// Records with this key.
     pub fn keyed(&self, key: &str) -> impl Iterator<Item = usize> + '_ {
         let key = key.to_owned();
-        self.records.iter().enumerate().filter(move |(_, r)| r.key.as_deref() == Some(&key) && is_id(&key)).map(|(i, _)| i)
+        self.records.iter().enumerate().filter(move |(_, r)| r.key.as_ref().is_some_and(|k| k.eq_ignore_ascii_case(&key)) && is_id(&key)).map(|(i, _)| i)
     }
 
     /// Records that a value stands for, by key or by a text of their own.
@@ -251,7 +254,7 @@ impl Index {
             return keyed;
         }
         let handle: Vec<String> = read(value).iter().map(Token::key).collect();
-        (0..self.records.len()).filter(|i| self.records[*i].handles.contains(&handle)).collect()
+        (0..self.records.len()).filter(|i| [&self.records[*i].handles, &self.records[*i].marks].iter().any(|all| all.contains(&handle))).collect()
     }
 
     /// The focus when a part of an answer names records of its own: they take the place of others of their kind.
@@ -267,6 +270,12 @@ impl Index {
         let ours: BTreeSet<usize> = focus.iter().flat_map(|f| people(*f)).collect();
         let theirs: BTreeSet<usize> = people(i).collect();
         !ours.is_empty() && !theirs.is_empty() && theirs.is_disjoint(&ours)
+    }
+
+    /// Whether a record is part of one of a kind that is in focus, but not of the one in focus.
+    pub fn is_part_elsewhere(&self, i: usize, focus: &[usize]) -> bool {
+        let Some(parent) = self.records[i].parent.filter(|p| !self.records[*p].kind.is_empty()) else { return false };
+        focus.iter().any(|f| self.records[*f].kind == self.records[parent].kind) && !focus.contains(&parent)
     }
 
     /// The records that may be spoken of when these are in focus: those, what they belong to, what belongs to them, and
@@ -292,6 +301,23 @@ impl Index {
         };
         (0..self.records.len()).filter(|i| within(*i)).collect()
     }
+}
+
+/// The names of a record, and its other telling values.
+fn called(record: &Record) -> (Vec<Vec<String>>, Vec<Vec<String>>) {
+    let key = record.key.iter().filter(|key| is_id(key)).map(|key| vec![key.to_lowercase()]);
+    let (mut names, mut marks): (Vec<_>, Vec<_>) = (key.collect(), Vec::new());
+    for field in record.fields.iter().filter(|f| (1..=6).contains(&f.tokens.len())) {
+        let keys = field.tokens.iter().map(Token::key).collect();
+        let code = field.tokens.iter().all(|t| matches!(&t.fact, Fact::Code(c) if !c.contains('_')));
+        let capital = field.tokens.iter().any(|t| t.capital);
+        if capital && field.name.iter().any(|word| ["name", "titl", "nam", "description", "label"].contains(&word.as_str())) {
+            names.push(keys);
+        } else if code || capital || field.tokens.iter().all(|t| matches!(t.fact, Fact::Number(_)) && t.raw.len() > 3) {
+            marks.push(keys);
+        }
+    }
+    (names, marks)
 }
 
 /// A map of records: their keys are names, not fields.
@@ -345,10 +371,10 @@ pub fn unit_fits(said: &Number, known: &Number, path: &[String]) -> bool {
         (Some(a), Some(b)) => a == b,
         (Some(Unit::Percent), None) => path.iter().any(|w| ["percent", "percentag", "rate", "rat", "pct", "discount", "interest", "shar"].contains(&w.as_str())),
         (Some(Unit::Measure(base, factor)), None) => path.iter().any(|w| {
-            super::numbers::unit(w).or_else(|| super::numbers::unit(&format!("{w}s"))) == Some(Unit::Measure(base, *factor))
+            ["", "s", "e", "es"].iter().any(|ending| super::numbers::unit(&format!("{w}{ending}")) == Some(Unit::Measure(base, *factor)))
         }),
         (Some(Unit::Money(_)), None) => {
-            !path.iter().any(|w| super::numbers::unit(w).is_some_and(|u| !matches!(u, Unit::Money(_))) || ["percent", "count", "quantit", "guest"].contains(&w.as_str()))
+            !path.last().is_some_and(|w| super::numbers::unit(w).is_some_and(|u| !matches!(u, Unit::Money(_))) || ["percent", "count", "quantit", "guest"].contains(&w.as_str()))
         }
     }
 }

@@ -11,13 +11,29 @@ static ORDINARY: LazyLock<HashSet<String>> = LazyLock::new(|| {
 static SYNONYMS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
     let mut meanings: HashMap<String, Vec<String>> = HashMap::new();
     for line in include_str!("synonyms.txt").lines().filter(|line| !line.starts_with('#')) {
-        let stems: Vec<String> = line.split_whitespace().map(|word| stem(&word.replace('-', ""))).collect();
+        let stems: Vec<String> = line.trim_start_matches('!').split_whitespace().map(|word| stem(&word.replace('-', ""))).collect();
         for word in &stems {
             meanings.entry(word.clone()).or_default().extend(stems.iter().filter(|s| *s != word).cloned());
         }
     }
     meanings
 });
+
+/// Lines of states, which a record is in or is not, in their very forms.
+static STATES: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
+    let lines = include_str!("synonyms.txt").lines().filter_map(|line| line.strip_prefix('!')).enumerate();
+    lines.flat_map(|(i, line)| line.split_whitespace().map(move |word| (word, i))).collect()
+});
+
+/// Whether a word by itself says in which state something is.
+pub fn is_state(word: &str) -> bool {
+    STATES.contains_key(word)
+}
+
+/// Whether two words name the same state.
+pub fn same_state(a: &str, b: &str) -> bool {
+    a == b || STATES.get(a).is_some_and(|line| STATES.get(b) == Some(line))
+}
 
 /// Words without meaning of their own, which a value may lose or gain when it is said in other words.
 const PARTICLES: [&str; 28] = [
@@ -53,6 +69,7 @@ pub fn denies(word: &str) -> bool {
 /// A word without the ending of plural, past, participle or adverb. Crude on purpose: both sides are cut alike.
 pub fn stem(word: &str) -> String {
     let mut stem = word;
+    let mut cut_off = false;
     for (ending, rest) in
         [("ies", 2), ("ings", 4), ("ing", 4), ("ed", 3), ("es", 3), ("ly", 4), ("s", 3), ("e", 3), ("y", 3)]
     {
@@ -61,6 +78,7 @@ pub fn stem(word: &str) -> String {
             && !(ending == "s" && cut.ends_with('s'))
         {
             stem = cut;
+            cut_off = matches!(ending, "ing" | "ings" | "ed");
             break;
         }
     }
@@ -71,6 +89,7 @@ pub fn stem(word: &str) -> String {
         && a == b
         && !"aeiou".contains(a)
         && chars.len() > 3
+        && cut_off
     {
         chars.pop();
     }
@@ -83,7 +102,7 @@ mod tests {
 
     #[test]
     fn forms_of_a_word_share_their_stem() {
-        for forms in [["cards", "card"], ["expires", "expired"], ["shipped", "ship"], ["replace", "replacing"], ["fee", "fees"], ["activity", "activities"]] {
+        for forms in [["cards", "card"], ["expires", "expired"], ["shipped", "ship"], ["cancelled", "canceled"], ["replace", "replacing"], ["fee", "fees"], ["activity", "activities"]] {
             assert_eq!(stem(forms[0]), stem(forms[1]), "{forms:?}");
         }
         assert_ne!(stem("lost"), stem("last"));
