@@ -8,7 +8,7 @@ use super::scope::Scope;
 use super::words;
 
 /// Fields of one record that a name of the answer means: of the same name, else of one that is part of the other.
-pub fn named<'a>(index: &'a Index, record: usize, name: &str) -> Vec<&'a Field> {
+pub fn named<'a>(index: &'a Index, record: usize, name: &[String]) -> Vec<&'a Field> {
     let wanted = own_name(index, record, name);
     // The id of a record is its key.
     if wanted == ["id"] {
@@ -24,8 +24,8 @@ pub fn named<'a>(index: &'a Index, record: usize, name: &str) -> Vec<&'a Field> 
 
 /// A name without the kind of record it speaks of: `transaction_amount` is the amount of a transaction. Empty if it
 /// speaks of a record of another kind.
-fn own_name(index: &Index, record: usize, name: &str) -> Vec<String> {
-    let mut name = stems(name);
+fn own_name(index: &Index, record: usize, name: &[String]) -> Vec<String> {
+    let mut name = name.to_vec();
     let kind = &index.records[record].kind;
     if name.len() > 1
         && let Some((_, of)) = index.kinds.iter().find(|(stem, _)| name.first().is_some_and(|first| first == stem))
@@ -78,7 +78,7 @@ fn tokens_agree(said: &[Token], known: &[Token]) -> bool {
     any
 }
 
-fn part_of_code(token: &Token, known: &[Token]) -> bool {
+pub fn part_of_code(token: &Token, known: &[Token]) -> bool {
     let plain = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let ending = token.raw.len() > 3 && token.raw.chars().all(char::is_alphanumeric);
     known.iter().any(|k| match &k.fact {
@@ -90,7 +90,8 @@ fn part_of_code(token: &Token, known: &[Token]) -> bool {
     })
 }
 
-fn same(said: &Fact, known: &Token) -> bool {
+/// Whether a fact and a token of a record say the same.
+pub fn same(said: &Fact, known: &Token) -> bool {
     match (said, &known.fact) {
         (Fact::Word(a), Fact::Word(b)) => a == b || (!known.capital && words::stem(a) == words::stem(b)),
         (Fact::Number(a), Fact::Number(b)) => a.equals(b),
@@ -104,6 +105,7 @@ fn same(said: &Fact, known: &Token) -> bool {
 
 /// Whether a value may stand under a name here; `None` if no record has such a field.
 pub fn allowed(scope: &Scope<'_>, name: &str, value: &Value) -> Option<bool> {
+    let name = &stems(name);
     for record in &scope.focus {
         let fields = named(scope.index, *record, name);
         if !fields.is_empty() {
@@ -124,6 +126,10 @@ pub fn allowed(scope: &Scope<'_>, name: &str, value: &Value) -> Option<bool> {
 
 /// Values that stand side by side without the key of a record must be side by side in one record, too.
 pub fn in_one_record(scope: &Scope<'_>, fields: &[(&String, &Value)]) -> bool {
+    let fields: Vec<(Vec<String>, &Value)> = fields.iter().map(|(name, value)| (stems(name), *value)).collect();
+    if fields.len() < 2 {
+        return true;
+    }
     let mut best = 0;
     let mut fits = true;
     for record in &scope.within {

@@ -1,7 +1,8 @@
 //! Free text: every fact in it is known, of the record that the sentence speaks of, and so is every word that is not
 //! ordinary.
 
-use super::numbers::Number;
+use super::fields;
+use super::numbers::{self, Number};
 use super::reading::{Fact, Token};
 use super::scope::Scope;
 use super::words;
@@ -9,6 +10,7 @@ use super::words;
 /// The first thing in a text that comes from nowhere.
 pub fn unknown(tokens: &[Token], scope: &Scope<'_>) -> Option<String> {
     let mut focus = scope.focus.clone();
+    let mut from = 0;
     let sentences = tokens.chunk_by(|a, b| a.sentence == b.sentence);
     for sentence in sentences {
         let mentions = mentions(sentence, scope);
@@ -20,6 +22,10 @@ pub fn unknown(tokens: &[Token], scope: &Scope<'_>) -> Option<String> {
             return Some(sentence[*at].raw.clone());
         }
         let named: Vec<usize> = mentions.iter().map(|(_, record)| *record).collect();
+        if let Some(wrong) = misstated(tokens, from..from + sentence.len(), &mentions, &focus, scope) {
+            return Some(wrong);
+        }
+        from += sentence.len();
         focus = scope.index.refocus(&focus, &named);
         let rivals = named.iter().any(|a| {
             named.iter().any(|b| a != b && scope.index.records[*a].kind == scope.index.records[*b].kind)
@@ -49,6 +55,69 @@ fn mentions(sentence: &[Token], scope: &Scope<'_>) -> Vec<(usize, usize)> {
     }
     found.sort_unstable();
     found
+}
+
+/// `the status of card 17 is open`, `status: open`: what is said by the name of a field is what the field holds.
+fn misstated(
+    tokens: &[Token],
+    range: std::ops::Range<usize>,
+    mentions: &[(usize, usize)],
+    focus: &[usize],
+    scope: &Scope<'_>,
+) -> Option<String> {
+    let start = range.start;
+    range.into_iter().find_map(|at| {
+        let value = value_after(tokens, at)?;
+        let before = |from: usize| mentions.iter().filter(move |(place, _)| (from..value).contains(&(start + place)));
+        let mut about: Vec<usize> = before(at).map(|(_, record)| *record).collect();
+        if about.is_empty() {
+            about = before(start).map(|(_, record)| *record).collect();
+            about.reverse();
+            about = scope.index.refocus(focus, &about);
+            // What a record refers to is named in passing.
+            let all = about.clone();
+            let passing = |r: &usize| all.iter().any(|other| other != r && scope.index.records[*other].above.contains(r));
+            about.sort_by_key(passing);
+        }
+        let field = about.iter().find_map(|record| labelled_by(tokens, at, &scope.index.records[*record].fields))?;
+        let said = tokens[value..].iter().enumerate().take_while(|(i, t)| *i == 0 || t.joined).take(4);
+        let (place, wrong) = said.into_iter().find(|(_, t)| {
+            !t.word().is_some_and(|w| words::is_particle(w) || words::is_ordinary(&words::stem(w)) || !w.chars().all(char::is_alphanumeric))
+        })?;
+        let plain = wrong.word().is_some_and(|w| words::denies(w) || numbers::unit(w).is_some());
+        let states = wrong.word().is_some_and(|w| states(field, w));
+        let stated = field.tokens.iter().any(|known| fields::same(&wrong.fact, known)) || fields::part_of_code(wrong, &field.tokens);
+        let in_text = matches!(&wrong.fact, Fact::Number(n) if scope.has_number_in_text(n));
+        let grouped = spaced_code(tokens, value + place, scope);
+        (!plain && !states && !stated && !in_text && !grouped).then(|| wrong.raw.clone())
+    })
+}
+
+/// The field whose whole name ends at a token.
+fn labelled_by<'a>(tokens: &[Token], at: usize, fields: &'a [super::records::Field]) -> Option<&'a super::records::Field> {
+    let ends = |field: &&super::records::Field| {
+        let long = field.label.len();
+        long > 0 && long <= at + 1 && tokens[at + 1 - long..=at].iter().map(Token::key).eq(field.label.iter().cloned())
+    };
+    fields.iter().filter(|f| !f.is_text()).filter(ends).max_by_key(|f| f.label.len())
+}
+
+/// Where the value begins that is said after a name: after `is`, with little between, or after a colon.
+fn value_after(tokens: &[Token], at: usize) -> Option<usize> {
+    let label = &tokens[at];
+    if tokens.get(at + 1).is_some_and(|t| t.colon) {
+        return Some(at + 1);
+    }
+    // "Four nights": the word belongs to its number.
+    if at.checked_sub(1).is_some_and(|i| matches!(tokens[i].fact, Fact::Number(_)) && label.joined) {
+        return None;
+    }
+    let rest = tokens[at + 1..]
+        .iter()
+        .take(5)
+        .take_while(|t| t.sentence == label.sentence && t.joined && !matches!(t.fact, Fact::Date(_)));
+    let verb = rest.enumerate().find(|(_, t)| matches!(t.word(), Some("is" | "was" | "are")))?.0;
+    Some(at + verb + 2).filter(|value| *value < tokens.len())
 }
 
 /// `your plan is Boulder`, of a record whose plan is another one.
@@ -131,6 +200,12 @@ fn denied(sentence: &[Token], at: usize) -> bool {
 fn word_known(sentence: &[Token], at: usize, word: &str, scope: &Scope<'_>) -> bool {
     let stem = words::stem(word);
     let token = &sentence[at];
+    let label = |f: &super::records::Field| {
+        f.label.len() > 1 && sentence[at..].iter().take(f.label.len()).map(Token::key).eq(f.label.iter().cloned())
+    };
+    if scope.fields().any(label) {
+        return true;
+    }
     if let Some(truth) = listed(word, &stem, scope) {
         let truth = truth || said_of_others(sentence, word, scope);
         return truth != denied(sentence, at);

@@ -25,6 +25,8 @@ pub struct Token {
     /// It opens a sentence, where a capital says nothing.
     pub opens: bool,
     pub sentence: usize,
+    /// A colon stands before it.
+    pub colon: bool,
     /// Nothing but blanks stands between it and the token before.
     pub joined: bool,
 }
@@ -64,8 +66,20 @@ pub fn read(text: &str) -> Vec<Token> {
         }
         reader.end_sentence();
     }
-    let mut tokens = spelled(reader.tokens);
-    tokens = units(runs(textual_dates(afternoons(tokens))));
+    // Most texts need few of the steps.
+    let mut tokens = reader.tokens;
+    let steps: [(fn(&Token) -> bool, fn(Vec<Token>) -> Vec<Token>); 5] = [
+        (|t| t.word().is_some_and(|w| numbers::spelled(&[w]).is_some()), spelled),
+        (|t| matches!(t.word(), Some("am" | "pm" | "o'clock")), afternoons),
+        (|t| t.word().is_some_and(|w| dates::month(w).or(dates::weekday(w)).is_some()), textual_dates),
+        (|t| t.joined && t.raw.starts_with(|c: char| c.is_ascii_digit()), runs),
+        (|t| t.word().is_some_and(|w| w == "cents" || numbers::unit(w).is_some()), units),
+    ];
+    for (needed, step) in steps {
+        if tokens.iter().any(needed) {
+            tokens = step(tokens);
+        }
+    }
     tokens
 }
 
@@ -75,6 +89,7 @@ struct Reader {
     sentence: usize,
     opened: bool,
     broken: bool,
+    colon: bool,
 }
 
 impl Reader {
@@ -102,6 +117,7 @@ impl Reader {
         self.broken = true;
         let lower = bare.to_lowercase();
         let abbreviated = ["a.m", "p.m", "e.g", "i.e", "no", "mr", "ms", "mrs", "dr", "st"].contains(&lower.as_str());
+        self.colon = after.contains(':');
         if after.contains(['!', '?', ':', ';']) || (after.contains('.') && !abbreviated) {
             self.end_sentence();
         }
@@ -131,7 +147,8 @@ impl Reader {
         for (i, (fact, raw)) in classify(&lower).into_iter().enumerate() {
             // The ends of a range are two numbers.
             let joined = !self.broken && (i == 0 || !matches!(fact, Fact::Number(_)));
-            let token = Token { fact, raw, capital, opens: !self.opened, sentence: self.sentence, joined };
+            let token = Token { fact, raw, capital, opens: !self.opened, sentence: self.sentence, colon: self.colon, joined };
+            self.colon = false;
             self.opened = true;
             self.broken = false;
             self.tokens.push(token);

@@ -13,6 +13,8 @@ use super::words;
 #[derive(Debug)]
 pub struct Field {
     pub name: Vec<String>,
+    /// All words of the name, as they are.
+    pub label: Vec<String>,
     /// The names of everything that it stands in, its own included.
     pub path: Vec<String>,
     pub value: Value,
@@ -46,7 +48,7 @@ impl Facts {
             Value::Number(number) => {
                 let raw = canonical(value);
                 let number = Number::plain(if raw.is_empty() { number.to_string() } else { raw.clone() });
-                vec![Token { fact: Fact::Number(number), raw, capital: false, opens: true, sentence: 0, joined: false }]
+                vec![Token { fact: Fact::Number(number), raw, capital: false, opens: true, sentence: 0, colon: false, joined: false }]
             }
             Value::String(text) => read(text),
             _ => Vec::new(),
@@ -92,6 +94,9 @@ impl Facts {
     pub fn add_name(&mut self, name: &str) {
         for part in parts(name) {
             self.stems.insert(words::stem(&part));
+            if part.contains(|c: char| c.is_ascii_digit()) {
+                self.codes.insert(part.clone());
+            }
             self.words.insert(part);
         }
     }
@@ -195,7 +200,8 @@ impl Index {
                 let all: Vec<String> = path.iter().flat_map(|name| stems(name)).collect();
                 let name = path.last().map(|name| stems(name)).unwrap_or_default();
                 let tokens = self.records[at].facts.add(value, &all);
-                self.records[at].fields.push(Field { name, path: all, value: value.clone(), tokens });
+                let label = path.last().map(|name| parts(name)).unwrap_or_default();
+                self.records[at].fields.push(Field { name, label, path: all, value: value.clone(), tokens });
             }
         }
     }

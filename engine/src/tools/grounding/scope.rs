@@ -67,7 +67,7 @@ impl<'a> Scope<'a> {
 
     /// In a text, where it may stand under the name of another field.
     pub fn has_number_in_text(&self, said: &Number) -> bool {
-        self.facts().any(|f| f.numbers.iter().any(|(known, path, text)| *text && said.equals(known) && unit_fits(said, known, path)))
+        self.facts().any(|f| f.numbers.iter().any(|(known, path, text)| *text && said.equals(known) && (said.unit == known.unit || (known.unit.is_none() && unit_fits(said, known, path)))))
     }
 
     fn has_currency(&self, name: &'static str) -> bool {
