@@ -129,7 +129,7 @@ impl Conversation {
     }
 
     fn sources(&self, tool: &Tool, arguments: &Map<String, Value>) -> Sources {
-        let mut sources = Sources::of_call(&self.view(tool, arguments), arguments);
+        let mut sources = Sources::of_call(self.view(tool, arguments), arguments);
         sources.add(&json!([self.case.now(), self.case.now().get(..10)]));
         sources
     }

@@ -30,6 +30,7 @@ mod scope;
 mod unicode;
 mod words;
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use domain::patch::{self, Patch};
@@ -43,10 +44,11 @@ use scope::Scope;
 /// What may be stated.
 #[derive(Default)]
 pub struct Sources {
-    /// Whole values, canonical.
-    values: HashSet<String>,
-    /// Words within texts.
-    words: HashSet<String>,
+    /// Whole values, canonical, and words within texts.
+    known: HashSet<String>,
+    /// The records, and their values and words as soon as somebody asks for them.
+    view: Value,
+    of_view: OnceCell<HashSet<String>>,
     index: Index,
     /// The records that the call names.
     focus: Vec<usize>,
@@ -58,21 +60,20 @@ pub struct Sources {
 
 impl Sources {
     /// The records that the tool may read, and what it is called with.
-    pub fn of_call(view: &Value, arguments: &Map<String, Value>) -> Self {
-        let index = Index::new(view);
+    pub fn of_call(view: Value, arguments: &Map<String, Value>) -> Self {
+        let index = Index::new(&view);
         let mut focus: Vec<usize> = Vec::new();
         for value in arguments.values().filter_map(Value::as_str) {
             focus.extend(index.meant_by(value));
         }
-        let mut sources = Self { index, focus, arguments: arguments.clone(), ..Self::default() };
-        sources.add_words(view);
+        let mut sources = Self { view, index, focus, arguments: arguments.clone(), ..Self::default() };
         sources.add(&Value::Object(arguments.clone()));
         sources
     }
 
     /// What may be said whatever is spoken of.
     pub fn add(&mut self, value: &Value) {
-        self.add_words(value);
+        add_words(&mut self.known, value);
         self.add_facts(value);
     }
 
@@ -84,24 +85,6 @@ impl Sources {
             Value::Object(map) => map.values().for_each(|v| self.add_change(v)),
             value => {
                 self.changes.insert(plain(value));
-            }
-        }
-    }
-
-    fn add_words(&mut self, value: &Value) {
-        match value {
-            Value::Array(items) => items.iter().for_each(|v| self.add_words(v)),
-            Value::Object(map) => map.iter().for_each(|(key, v)| {
-                self.values.insert(facts::normal(key));
-                self.add_words(v);
-            }),
-            Value::String(text) => {
-                self.values.insert(facts::normal(text));
-                self.words.extend(facts::words(text));
-            }
-            other => {
-                self.values.insert(canonical(other));
-                self.words.insert(canonical(other));
             }
         }
     }
@@ -126,7 +109,7 @@ impl Sources {
             Value::Object(map) => map.iter().for_each(|(key, value)| match (key.as_str(), value) {
                 ("enum" | "const", value) => self.add_change(value),
                 ("properties", Value::Object(properties)) => properties.iter().for_each(|(name, schema)| {
-                    self.values.insert(facts::normal(name));
+                    self.known.insert(facts::normal(name));
                     self.always.add_name(name);
                     self.add_vocabulary(schema);
                 }),
@@ -137,7 +120,29 @@ impl Sources {
     }
 
     pub fn knows(&self, fact: &str) -> bool {
-        self.values.contains(fact) || self.words.contains(fact)
+        let of_view = || {
+            let mut known = HashSet::new();
+            add_words(&mut known, &self.view);
+            known
+        };
+        self.known.contains(fact) || self.of_view.get_or_init(of_view).contains(fact)
+    }
+}
+
+fn add_words(known: &mut HashSet<String>, value: &Value) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|v| add_words(known, v)),
+        Value::Object(map) => map.iter().for_each(|(key, v)| {
+            known.insert(facts::normal(key));
+            add_words(known, v);
+        }),
+        Value::String(text) => {
+            known.insert(facts::normal(text));
+            known.extend(facts::words(text));
+        }
+        other => {
+            known.insert(canonical(other));
+        }
     }
 }
 
@@ -374,7 +379,7 @@ mod tests {
         if let (Some(all), Some(own)) = (schema["properties"].as_object_mut(), returns["properties"].as_object()) {
             all.extend(own.clone());
         }
-        ungrounded(&response, Some(&schema), &Sources::of_call(&view, &arguments))
+        ungrounded(&response, Some(&schema), &Sources::of_call(view, &arguments))
     }
 
     #[test]

@@ -8,7 +8,7 @@ use domain::message::{Message, ToolCall};
 use domain::persona::{Complexity, Persona};
 use domain::playbook::AgentStyle;
 use engine::playbook::{Sources, compile};
-use engine::{Case, ChatReply, Conversation, Judge, Next, Playbook, Seed, World};
+use engine::{Case, ChatReply, Conversation, Judge, Playbook, Seed, World};
 use serde_json::{Value, json};
 
 use super::corpus::{Answer, Domain};
@@ -42,7 +42,8 @@ impl Desk {
             Some(EventKind::Refused { reason, .. }) => reason,
             _ => String::new(),
         };
-        if conversation.next() == Next::Act {
+        // One attempt is allowed: what is refused is answered by the program.
+        if !conversation.state().refused.is_empty() {
             conversation.act();
         }
         let said = conversation.transcript().into_iter().rev().find_map(|message| match message {

@@ -322,7 +322,7 @@ fn number_known(sentence: &[Token], at: usize, number: &Number, scope: &Scope<'_
         return counted;
     }
     // "One of your cards".
-    if number.value() == "1" && number.unit.is_none() && sentence[at].raw == "1" && !followed_by_noun(sentence, at) {
+    if number.value() == "1" && number.unit.is_none() && sentence[at].spelled && !followed_by_noun(sentence, at) {
         return true;
     }
     let raw = &sentence[at].raw;

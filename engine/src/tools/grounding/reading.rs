@@ -25,6 +25,8 @@ pub struct Token {
     /// It opens a sentence, where a capital says nothing.
     pub opens: bool,
     pub sentence: usize,
+    /// A number in words.
+    pub spelled: bool,
     /// A colon stands before it.
     pub colon: bool,
     /// Nothing but blanks stands between it and the token before.
@@ -147,7 +149,7 @@ impl Reader {
         for (i, (fact, raw)) in classify(&lower).into_iter().enumerate() {
             // The ends of a range are two numbers.
             let joined = !self.broken && (i == 0 || !matches!(fact, Fact::Number(_)));
-            let token = Token { fact, raw, capital, opens: !self.opened, sentence: self.sentence, colon: self.colon, joined };
+            let token = Token { fact, raw, capital, opens: !self.opened, sentence: self.sentence, spelled: false, colon: self.colon, joined };
             self.colon = false;
             self.opened = true;
             self.broken = false;
@@ -245,7 +247,7 @@ fn spelled(tokens: Vec<Token>) -> Vec<Token> {
             // "One" alone is mostly a pronoun, unless it counts something: that is for whoever reads on to say.
             Some((value, taken)) => {
                 let fact = Fact::Number(Number::plain(value.clone()));
-                out.push(Token { fact, raw: value, ..token.clone() });
+                out.push(Token { fact, raw: value, spelled: true, ..token.clone() });
                 i += taken;
             }
             None => {

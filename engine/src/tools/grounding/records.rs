@@ -48,7 +48,7 @@ impl Facts {
             Value::Number(number) => {
                 let raw = canonical(value);
                 let number = Number::plain(if raw.is_empty() { number.to_string() } else { raw.clone() });
-                vec![Token { fact: Fact::Number(number), raw, capital: false, opens: true, sentence: 0, colon: false, joined: false }]
+                vec![Token { fact: Fact::Number(number), raw, capital: false, opens: true, sentence: 0, spelled: false, colon: false, joined: false }]
             }
             Value::String(text) => read(text),
             _ => Vec::new(),
