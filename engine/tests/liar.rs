@@ -58,7 +58,8 @@ fn hear(domain: &Domain, calls: usize) -> Heard {
 fn no_fabrication_reaches_a_transcript_and_truths_do() {
     let domains = Domain::all();
     let heard: Vec<Heard> = std::thread::scope(|scope| {
-        let threads: Vec<_> = domains.iter().map(|domain| scope.spawn(|| hear(domain, CALLS / domains.len()))).collect();
+        let threads: Vec<_> =
+            domains.iter().map(|domain| scope.spawn(|| hear(domain, CALLS / domains.len()))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
     let mut by_kind: BTreeMap<(&str, String), Tally> = BTreeMap::new();

@@ -196,7 +196,9 @@ impl Check<'_> {
         }
         match value {
             Value::Null => None,
-            Value::Array(items) if items.is_empty() => self.denied(name, focus).then(|| (at.to_owned(), "[]".to_owned())),
+            Value::Array(items) if items.is_empty() => {
+                self.denied(name, focus).then(|| (at.to_owned(), "[]".to_owned()))
+            }
             Value::Array(items) => {
                 let item = says("items");
                 items.iter().enumerate().find_map(|(i, v)| self.value(v, item, name, focus, &format!("{at}/{i}")))
@@ -236,10 +238,8 @@ impl Check<'_> {
         here.sort_by_key(|record| !primary.contains(record));
         if self.records && primary.is_empty() {
             let scope = Scope::new(index, here.clone(), &self.sources.always);
-            let pairs: Vec<(&String, &Value)> = map
-                .iter()
-                .filter(|(_, v)| is_short(v) && !self.sources.changes.contains(&plain(v)))
-                .collect();
+            let pairs: Vec<(&String, &Value)> =
+                map.iter().filter(|(_, v)| is_short(v) && !self.sources.changes.contains(&plain(v))).collect();
             if !fields::in_one_record(&scope, &pairs) {
                 return Some((at.to_owned(), Value::Object(map.clone()).to_string()));
             }
@@ -277,7 +277,12 @@ impl Check<'_> {
         let wanted = records::stems(key);
         let mut fields = self.sources.index.records.iter().flat_map(|r| &r.fields);
         fields.any(|f| f.name == wanted || f.path == wanted)
-            || self.sources.index.records.iter().any(|r| r.kind.rsplit('/').any(|part| part == key) || r.key.as_deref() == Some(key))
+            || self
+                .sources
+                .index
+                .records
+                .iter()
+                .any(|r| r.kind.rsplit('/').any(|part| part == key) || r.key.as_deref() == Some(key))
             || self.sources.arguments.contains_key(key)
             || matches!(wanted.as_slice(), [kind, id] if id == "id" && self.sources.index.kinds.iter().any(|(name, _)| name == kind))
             || self.sources.changes.contains(key)
@@ -291,7 +296,12 @@ impl Check<'_> {
         let scope = if self.records {
             Scope::new(&self.sources.index, focus.to_vec(), &self.sources.always)
         } else {
-            Scope { index: &self.sources.index, focus: Vec::new(), within: (0..self.sources.index.records.len()).collect(), always: &self.sources.always }
+            Scope {
+                index: &self.sources.index,
+                focus: Vec::new(),
+                within: (0..self.sources.index.records.len()).collect(),
+                always: &self.sources.always,
+            }
         };
         let shown = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let tokens = match value {
@@ -335,7 +345,8 @@ impl Check<'_> {
     fn denied(&self, name: Option<&str>, focus: &[usize]) -> bool {
         let Some(name) = name.filter(|_| self.records && !self.sources.arguments.is_empty()) else { return false };
         let index = &self.sources.index;
-        let only = self.sources.arguments.values().all(|v| v.as_str().is_some_and(|text| index.keyed(text).next().is_some()));
+        let only =
+            self.sources.arguments.values().all(|v| v.as_str().is_some_and(|text| index.keyed(text).next().is_some()));
         let kind = index.kinds.iter().find(|(stem, _)| Some(stem) == records::stems(name).last());
         only && kind.is_some_and(|(_, kind)| {
             index.records.iter().any(|r| r.kind == *kind && focus.iter().any(|f| r.above.contains(f)))

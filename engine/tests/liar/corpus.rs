@@ -37,7 +37,8 @@ impl Domain {
         let mut file = domain::document::value(name, text).unwrap_or_else(|e| panic!("{name}: {e:?}")).value;
         let Value::Array(cases) = file["cases"].take() else { panic!("{name} has no cases") };
         let mut schemas = file["schemas"].as_object().expect("schemas").clone();
-        schemas.insert("any".into(), serde_json::json!({"type": "object", "properties": {"message": {"type": "string"}}}));
+        schemas
+            .insert("any".into(), serde_json::json!({"type": "object", "properties": {"message": {"type": "string"}}}));
         let answers = cases.into_iter().map(|case| answer(&case, &schemas)).collect();
         Self { name, schemas, world: file["world"].take(), answers }
     }

@@ -58,8 +58,10 @@ fn reworded(from: &Answer, lie: bool, random: &mut Random) -> Option<Answer> {
     let mut answer = from.clone();
     let texts = ["message", "summary", "note"];
     let map = answer.content.as_object_mut()?;
-    let before = ["Thank you for waiting. ", "Here is what I found: ", "Of course. ", "Hello, ", "Let me see. ", "", "Sure! "];
-    let after = [" Is there anything else?", " Thank you.", " Kind regards", " I hope this helps.", "", " Please let me know."];
+    let before =
+        ["Thank you for waiting. ", "Here is what I found: ", "Of course. ", "Hello, ", "Let me see. ", "", "Sure! "];
+    let after =
+        [" Is there anything else?", " Thank you.", " Kind regards", " I hope this helps.", "", " Please let me know."];
     for (name, value) in map.iter_mut().filter(|(name, _)| texts.contains(&name.as_str())) {
         let text = value.as_str()?;
         let text = if random.random_bool(0.3) { dates_rewritten(text, random) } else { text.to_owned() };
@@ -104,7 +106,9 @@ fn corrupted(from: &Answer, world: &str, random: &mut Random) -> Option<Answer> 
     let from_word = text[..at].char_indices().rev().find(|(_, c)| !is_part(*c)).map_or(0, |(i, c)| i + c.len_utf8());
     let to_word = at + text[at..].find(|c| !is_part(c)).unwrap_or(text.len() - at);
     let run = &changed[from_word..to_word];
-    let number = run.split([' ', ',']).find(|w| w.len() > 2 && !text.contains(*w) && w.contains(|c: char| c.is_ascii_digit()))?;
+    let number = run
+        .split([' ', ','])
+        .find(|w| w.len() > 2 && !text.contains(*w) && w.contains(|c: char| c.is_ascii_digit()))?;
     let number = number.trim_matches('.').trim_end_matches('0').trim_end_matches('.');
     let content: Value = serde_json::from_str(&changed).ok()?;
     // Digits of the world elsewhere, and sizes of other things, could make it true again.
@@ -174,13 +178,16 @@ fn falsify(
             "other record".into()
         }
         2 => {
-            let text = value.as_str().filter(|t| t.chars().next().is_some_and(char::is_uppercase) && !t.contains(|c: char| c.is_ascii_digit()))?;
+            let text = value.as_str().filter(|t| {
+                t.chars().next().is_some_and(char::is_uppercase) && !t.contains(|c: char| c.is_ascii_digit())
+            })?;
             let wrong = letter_changed(text, random)?;
             fields[at].1 = Some(wrong).filter(|w| w.split(' ').any(unknown))?.into();
             "near miss".into()
         }
         3 => {
-            let states = ["cancelled", "approved", "delivered", "refunded", "blocked", "rejected", "overdue", "premium"];
+            let states =
+                ["cancelled", "approved", "delivered", "refunded", "blocked", "rejected", "overdue", "premium"];
             let wrong = pick(random, &states);
             if !name.contains("status") || value == **wrong {
                 return None;
@@ -221,7 +228,8 @@ fn digit_changed(text: &str, random: &mut Random) -> Option<String> {
 
 fn letter_changed(text: &str, random: &mut Random) -> Option<String> {
     let mut letters: Vec<char> = text.chars().collect();
-    let small: Vec<usize> = (1..letters.len()).filter(|i| letters[*i].is_lowercase() && letters[*i - 1].is_alphabetic()).collect();
+    let small: Vec<usize> =
+        (1..letters.len()).filter(|i| letters[*i].is_lowercase() && letters[*i - 1].is_alphabetic()).collect();
     let at = *small.get(random.random_range(0..small.len().max(1)))?;
     letters[at] = char::from(b'a' + (letters[at] as u8 - b'a' + random.random_range(1..26u8)) % 26);
     Some(letters.into_iter().collect())
@@ -352,7 +360,17 @@ fn moved((year, month, day): Date, random: &mut Random) -> String {
 
 fn date_in_words((year, month, day): Date, random: &mut Random) -> String {
     const MONTHS: [&str; 12] = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
         "December",
     ];
     let name = MONTHS[month as usize - 1];

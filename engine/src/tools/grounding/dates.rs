@@ -40,7 +40,17 @@ impl Date {
 
 pub fn month(word: &str) -> Option<u32> {
     const NAMES: [&str; 12] = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
         "december",
     ];
     index(&NAMES, word).or((word == "sept").then_some(8)).map(|i| i + 1)

@@ -42,7 +42,10 @@ fn own_name(index: &Index, record: usize, name: &[String]) -> Vec<String> {
 
 /// Whether all words of a name stand in another, longer one, of which the last says what it is.
 fn is_part(long: &[String], short: &[String]) -> bool {
-    !short.is_empty() && short.len() < long.len() && short.iter().all(|word| long.contains(word)) && long.last() == short.last()
+    !short.is_empty()
+        && short.len() < long.len()
+        && short.iter().all(|word| long.contains(word))
+        && long.last() == short.last()
 }
 
 /// Whether a value says the same as a field, in whatever form, or less of it.

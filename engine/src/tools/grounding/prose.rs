@@ -27,13 +27,14 @@ pub fn unknown(tokens: &[Token], scope: &Scope<'_>) -> Option<String> {
         }
         from += sentence.len();
         focus = scope.index.refocus(&focus, &named);
-        let rivals = named.iter().any(|a| {
-            named.iter().any(|b| a != b && scope.index.records[*a].kind == scope.index.records[*b].kind)
-        });
+        let rivals = named
+            .iter()
+            .any(|a| named.iter().any(|b| a != b && scope.index.records[*a].kind == scope.index.records[*b].kind));
         let fault = if rivals {
-            // Each fact belongs to the record named before it, or else each to the one named after it.
-            let before = assigned(sentence, &mentions, scope, false);
-            if before.is_some() && assigned(sentence, &mentions, scope, true).is_none() { None } else { before }
+            let readings: [Reading; 3] = [nearest_before, nearest_after, in_clause];
+            let mut faults = readings.into_iter().map(|near| assigned(sentence, &mentions, scope, near));
+            let first = faults.next().flatten();
+            if first.is_some() && faults.any(|fault| fault.is_none()) { None } else { first }
         } else {
             let here = Scope::new(scope.index, focus.clone(), scope.always);
             checked(sentence, 0..sentence.len(), &here)
@@ -46,11 +47,14 @@ pub fn unknown(tokens: &[Token], scope: &Scope<'_>) -> Option<String> {
 }
 
 /// Records that a sentence names, with the places of their names.
-fn mentions(sentence: &[Token], scope: &Scope<'_>) -> Vec<(usize, usize)> {
+fn mentions(sentence: &[Token], scope: &Scope<'_>) -> Vec<Mention> {
     let keys: Vec<String> = sentence.iter().map(Token::key).collect();
     let mut found = Vec::new();
     for (i, record) in scope.index.records.iter().enumerate() {
-        let at = record.handles.iter().find_map(|handle| keys.windows(handle.len()).position(|part| part == handle.as_slice()));
+        let at = record
+            .handles
+            .iter()
+            .find_map(|handle| keys.windows(handle.len()).position(|part| part == handle.as_slice()));
         found.extend(at.map(|at| (at, i)));
     }
     found.sort_unstable();
@@ -61,7 +65,7 @@ fn mentions(sentence: &[Token], scope: &Scope<'_>) -> Vec<(usize, usize)> {
 fn misstated(
     tokens: &[Token],
     range: std::ops::Range<usize>,
-    mentions: &[(usize, usize)],
+    mentions: &[Mention],
     focus: &[usize],
     scope: &Scope<'_>,
 ) -> Option<String> {
@@ -76,17 +80,21 @@ fn misstated(
             about = scope.index.refocus(focus, &about);
             // What a record refers to is named in passing.
             let all = about.clone();
-            let passing = |r: &usize| all.iter().any(|other| other != r && scope.index.records[*other].above.contains(r));
+            let passing =
+                |r: &usize| all.iter().any(|other| other != r && scope.index.records[*other].above.contains(r));
             about.sort_by_key(passing);
         }
         let field = about.iter().find_map(|record| labelled_by(tokens, at, &scope.index.records[*record].fields))?;
         let said = tokens[value..].iter().enumerate().take_while(|(i, t)| *i == 0 || t.joined).take(4);
         let (place, wrong) = said.into_iter().find(|(_, t)| {
-            !t.word().is_some_and(|w| words::is_particle(w) || words::is_ordinary(&words::stem(w)) || !w.chars().all(char::is_alphanumeric))
+            !t.word().is_some_and(|w| {
+                words::is_particle(w) || words::is_ordinary(&words::stem(w)) || !w.chars().all(char::is_alphanumeric)
+            })
         })?;
         let plain = wrong.word().is_some_and(|w| words::denies(w) || numbers::unit(w).is_some());
         let states = wrong.word().is_some_and(|w| states(field, w));
-        let stated = field.tokens.iter().any(|known| fields::same(&wrong.fact, known)) || fields::part_of_code(wrong, &field.tokens);
+        let stated = field.tokens.iter().any(|known| fields::same(&wrong.fact, known))
+            || fields::part_of_code(wrong, &field.tokens);
         let in_text = matches!(&wrong.fact, Fact::Number(n) if scope.has_number_in_text(n));
         let grouped = spaced_code(tokens, value + place, scope);
         (!plain && !states && !stated && !in_text && !grouped).then(|| wrong.raw.clone())
@@ -94,7 +102,11 @@ fn misstated(
 }
 
 /// The field whose whole name ends at a token.
-fn labelled_by<'a>(tokens: &[Token], at: usize, fields: &'a [super::records::Field]) -> Option<&'a super::records::Field> {
+fn labelled_by<'a>(
+    tokens: &[Token],
+    at: usize,
+    fields: &'a [super::records::Field],
+) -> Option<&'a super::records::Field> {
     let ends = |field: &&super::records::Field| {
         let long = field.label.len();
         long > 0 && long <= at + 1 && tokens[at + 1 - long..=at].iter().map(Token::key).eq(field.label.iter().cloned())
@@ -130,22 +142,38 @@ fn claimed(sentence: &[Token], at: usize, record: usize, scope: &Scope<'_>) -> b
         && !scope.within.contains(&record)
 }
 
-fn assigned(sentence: &[Token], mentions: &[(usize, usize)], scope: &Scope<'_>, after: bool) -> Option<String> {
+type Mention = (usize, usize);
+type Reading = fn(&[Token], &[Mention], usize) -> Option<Mention>;
+
+/// Three ways to say which record a fact belongs to: the one named before it, the one named after it, or the one named
+/// between the same commas. A sentence is true if one of them makes all of it true.
+fn nearest_before(_: &[Token], mentions: &[Mention], at: usize) -> Option<Mention> {
+    mentions.iter().rev().find(|(place, _)| *place <= at).or(mentions.first()).copied()
+}
+
+fn nearest_after(_: &[Token], mentions: &[Mention], at: usize) -> Option<Mention> {
+    mentions.iter().find(|(place, _)| *place >= at).or(mentions.last()).copied()
+}
+
+fn in_clause(sentence: &[Token], mentions: &[Mention], at: usize) -> Option<Mention> {
+    let parts = |t: &Token| !t.joined || t.word() == Some("and");
+    let from = (0..=at).rev().find(|i| parts(&sentence[*i])).unwrap_or(0);
+    let to = (at + 1..sentence.len()).find(|i| parts(&sentence[*i])).unwrap_or(sentence.len());
+    mentions.iter().find(|(place, _)| (from..to).contains(place)).copied()
+}
+
+fn assigned(sentence: &[Token], mentions: &[Mention], scope: &Scope<'_>, near: Reading) -> Option<String> {
     (0..sentence.len()).find_map(|at| {
-        let near = if after {
-            mentions.iter().find(|(place, _)| *place >= at).or(mentions.last())
-        } else {
-            mentions.iter().rev().find(|(place, _)| *place <= at).or(mentions.first())
-        };
+        let Some((place, record)) = near(sentence, mentions, at) else { return checked(sentence, at..at + 1, scope) };
+        let mut named = vec![record];
         // Records that are named in one breath are spoken of together.
-        let place = near.map_or(0, |(place, _)| *place);
-        let mut named = vec![near?.1];
         for (other, record) in mentions {
             let (low, high) = (place.min(*other), place.max(*other));
             let between = &sentence[low..=high];
             let listed = between.len() <= 8
                 && between.iter().skip(1).all(|t| {
-                    matches!(t.word(), Some("and" | "or")) || !matches!(t.fact, Fact::Number(_) | Fact::Date(_) | Fact::Word(_))
+                    matches!(t.word(), Some("and" | "or"))
+                        || !matches!(t.fact, Fact::Number(_) | Fact::Date(_) | Fact::Word(_))
                 });
             if listed && !named.contains(record) {
                 named.push(*record);
@@ -172,7 +200,9 @@ fn checked(sentence: &[Token], range: std::ops::Range<usize>, scope: &Scope<'_>)
 
 fn code_known(sentence: &[Token], at: usize, code: &str, scope: &Scope<'_>) -> bool {
     let masked = code.trim_start_matches(['x', '*', '.', '-']);
-    scope.has_code(code) || (masked != code && scope.has_ending(masked)) || (partial(sentence, at) && scope.has_ending(code))
+    scope.has_code(code)
+        || (masked != code && scope.has_ending(masked))
+        || (partial(sentence, at) && scope.has_ending(code))
 }
 
 /// `ending in 4417`, `last four digits 4417`.
@@ -253,8 +283,10 @@ fn listed(word: &str, stem: &str, scope: &Scope<'_>) -> Option<bool> {
             if states(field, word) {
                 return Some(true);
             }
-            let others = || scope.index.records.iter().filter(|other| other.kind == record.kind).flat_map(|r| &r.fields);
-            let in_state = field.name.iter().any(|n| n.starts_with("stat")) || field.tokens.iter().any(|t| t.word().is_some_and(words::is_state));
+            let others =
+                || scope.index.records.iter().filter(|other| other.kind == record.kind).flat_map(|r| &r.fields);
+            let in_state = field.name.iter().any(|n| n.starts_with("stat"))
+                || field.tokens.iter().any(|t| t.word().is_some_and(words::is_state));
             if (words::is_state(word) && in_state) || others().any(|f| f.path == field.path && states(f, word)) {
                 truth = Some(false);
             }
@@ -270,9 +302,11 @@ fn listed(word: &str, stem: &str, scope: &Scope<'_>) -> Option<bool> {
 /// Whether the sentence names a kind of records of which one in reach is in that state: `one of the invoices is overdue`.
 fn said_of_others(sentence: &[Token], word: &str, scope: &Scope<'_>) -> bool {
     let index = scope.index;
-    let kinds = sentence.iter().filter_map(Token::word).map(words::stem).flat_map(|stem| {
-        index.kinds.iter().filter(move |(name, _)| *name == stem).map(|(_, kind)| kind)
-    });
+    let kinds = sentence
+        .iter()
+        .filter_map(Token::word)
+        .map(words::stem)
+        .flat_map(|stem| index.kinds.iter().filter(move |(name, _)| *name == stem).map(|(_, kind)| kind));
     kinds.into_iter().any(|kind| {
         let others = !scope.focus.iter().any(|f| index.records[*f].kind == *kind);
         let mut all = scope.within.iter().map(|r| &index.records[*r]).filter(|r| r.kind == *kind);
@@ -293,7 +327,9 @@ fn is_state(field: &super::records::Field) -> bool {
 fn states(field: &super::records::Field, word: &str) -> bool {
     match field.tokens.first().map(|t| &t.fact) {
         Some(Fact::Word(own)) => words::same_state(own, word),
-        Some(Fact::Code(code)) => code.split('_').any(|part| !words::is_particle(part) && words::same_state(part, word)),
+        Some(Fact::Code(code)) => {
+            code.split('_').any(|part| !words::is_particle(part) && words::same_state(part, word))
+        }
         _ => false,
     }
 }
@@ -301,9 +337,10 @@ fn states(field: &super::records::Field, word: &str) -> bool {
 /// `there is no such order`, `was not found` of a record that is there.
 fn denies_records(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
     let rest = &sentence[at..sentence.len().min(at + 5)];
-    let existence = rest.iter().filter_map(Token::word).any(|w| {
-        matches!(w, "found" | "find" | "exist" | "exists" | "such" | "match" | "matches" | "matching")
-    });
+    let existence = rest
+        .iter()
+        .filter_map(Token::word)
+        .any(|w| matches!(w, "found" | "find" | "exist" | "exists" | "such" | "match" | "matches" | "matching"));
     let kinds = rest.iter().skip(1).take(2).filter_map(Token::word).map(words::stem);
     let there = |stem: String| {
         scope.index.kinds.iter().filter(|(name, _)| *name == stem).any(|(_, kind)| {
@@ -333,12 +370,17 @@ fn number_known(sentence: &[Token], at: usize, number: &Number, scope: &Scope<'_
 }
 
 fn followed_by_noun(sentence: &[Token], at: usize) -> bool {
-    sentence.get(at + 1).and_then(Token::word).is_some_and(|w| !words::is_particle(w) && !words::is_ordinary(&words::stem(w)))
+    sentence
+        .get(at + 1)
+        .and_then(Token::word)
+        .is_some_and(|w| !words::is_particle(w) && !words::is_ordinary(&words::stem(w)))
 }
 
 /// `two cards`, `3 guests`: as many as there are, or as a field of that name says. `None`: nothing known is counted.
 fn counted(sentence: &[Token], at: usize, number: &Number, scope: &Scope<'_>) -> Option<bool> {
-    if !number.value().bytes().all(|b| b.is_ascii_digit()) || matches!(number.unit, Some(super::numbers::Unit::Money(_) | super::numbers::Unit::Percent)) {
+    if !number.value().bytes().all(|b| b.is_ascii_digit())
+        || matches!(number.unit, Some(super::numbers::Unit::Money(_) | super::numbers::Unit::Percent))
+    {
         return None;
     }
     let after = sentence.get(at + 1..sentence.len().min(at + 3))?;
@@ -352,12 +394,15 @@ fn counted(sentence: &[Token], at: usize, number: &Number, scope: &Scope<'_>) ->
         let kind = scope.index.kinds.iter().find(|(name, _)| *name == stem).filter(|_| plural);
         let fields: Vec<_> = scope
             .fields()
-            .filter(|f| f.name.contains(&stem) && matches!(f.value, serde_json::Value::Number(_)) && number.unit.is_none())
+            .filter(|f| {
+                f.name.contains(&stem) && matches!(f.value, serde_json::Value::Number(_)) && number.unit.is_none()
+            })
             .collect();
         if kind.is_none() && fields.is_empty() {
             continue;
         }
-        let as_field = fields.iter().any(|f| f.tokens.iter().any(|t| matches!(&t.fact, Fact::Number(n) if n.equals(number))));
+        let as_field =
+            fields.iter().any(|f| f.tokens.iter().any(|t| matches!(&t.fact, Fact::Number(n) if n.equals(number))));
         let how = after.first().filter(|_| i > 0).and_then(Token::word);
         let as_count = kind.is_some_and(|(_, kind)| count(kind, how, scope).to_string() == number.value());
         let written = scope.has_pair(number.value(), word) || (kind.is_none() && scope.has_number_in_text(number));
@@ -376,8 +421,27 @@ fn count(kind: &str, how: Option<&str>, scope: &Scope<'_>) -> usize {
 /// What stands right after the name of a field is that field's value, unless a text says it, too.
 fn labelled(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
     const GLUE: [&str; 21] = [
-        "is", "was", "are", "of", "on", "at", "in", "the", "a", "your", "stands", "amounts", "to", "now", "currently",
-        "comes", "will", "be", "until", "currency", "still",
+        "is",
+        "was",
+        "are",
+        "of",
+        "on",
+        "at",
+        "in",
+        "the",
+        "a",
+        "your",
+        "stands",
+        "amounts",
+        "to",
+        "now",
+        "currently",
+        "comes",
+        "will",
+        "be",
+        "until",
+        "currency",
+        "still",
     ];
     let mut before = sentence[..at].iter().rev().skip_while(|t| t.word().is_some_and(|w| GLUE.contains(&w)));
     let Some(label) = before.next().and_then(Token::word).map(words::stem) else { return true };
@@ -405,7 +469,9 @@ fn labelled(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
     match fact {
         Fact::Number(number) => scope.has_number_in_text(number),
         Fact::Date(days) => scope.fields().filter(|f| f.is_text()).any(|f| {
-            f.tokens.iter().any(|t| matches!(&t.fact, Fact::Date(known) if days.iter().any(|d| known.iter().any(|k| d.fits(*k)))))
+            f.tokens
+                .iter()
+                .any(|t| matches!(&t.fact, Fact::Date(known) if days.iter().any(|d| known.iter().any(|k| d.fits(*k)))))
         }),
         _ => true,
     }

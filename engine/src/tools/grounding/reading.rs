@@ -102,7 +102,8 @@ impl Reader {
     }
 
     fn piece(&mut self, piece: &str) {
-        let signed = piece.len() > 1 && piece.starts_with(['-', '+']) && piece[1..].starts_with(|c: char| c.is_ascii_digit());
+        let signed =
+            piece.len() > 1 && piece.starts_with(['-', '+']) && piece[1..].starts_with(|c: char| c.is_ascii_digit());
         let keep = |c: char| c.is_alphanumeric() || "€$£¥%".contains(c);
         let front = if signed { piece } else { piece.trim_start_matches(|c: char| !keep(c)) };
         let bare = front.trim_end_matches(|c: char| !keep(c));
@@ -149,7 +150,16 @@ impl Reader {
         for (i, (fact, raw)) in classify(&lower).into_iter().enumerate() {
             // The ends of a range are two numbers.
             let joined = !self.broken && (i == 0 || !matches!(fact, Fact::Number(_)));
-            let token = Token { fact, raw, capital, opens: !self.opened, sentence: self.sentence, spelled: false, colon: self.colon, joined };
+            let token = Token {
+                fact,
+                raw,
+                capital,
+                opens: !self.opened,
+                sentence: self.sentence,
+                spelled: false,
+                colon: self.colon,
+                joined,
+            };
             self.colon = false;
             self.opened = true;
             self.broken = false;
@@ -209,7 +219,10 @@ fn classify(text: &str) -> Vec<(Fact, String)> {
     }
     // A range.
     let parts: Vec<&str> = text.split('-').filter(|part| !part.is_empty()).collect();
-    if parts.len() == 2 && parts.iter().all(|part| numbers::amount(part).is_some() || dates::clock(part).is_some()) {
+    if parts.len() == 2
+        && parts[0] != parts[1]
+        && parts.iter().all(|part| numbers::amount(part).is_some() || dates::clock(part).is_some())
+    {
         return parts.into_iter().flat_map(classify).collect();
     }
     one(Fact::Code(text.to_owned()))
@@ -264,7 +277,12 @@ fn pointed(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut i = 0;
     while let Some(token) = tokens.get(i) {
-        let digits: String = tokens.get(i + 2..).unwrap_or_default().iter().map_while(|t| t.integer().then_some(t.raw.as_str())).collect();
+        let digits: String = tokens
+            .get(i + 2..)
+            .unwrap_or_default()
+            .iter()
+            .map_while(|t| t.integer().then_some(t.raw.as_str()))
+            .collect();
         if token.integer() && !digits.is_empty() && tokens.get(i + 1).is_some_and(|t| t.word() == Some("point")) {
             let raw = format!("{}.{digits}", token.raw);
             let taken = tokens[i + 2..].iter().take_while(|t| t.integer()).count();
@@ -330,7 +348,10 @@ fn textual_dates(tokens: Vec<Token>) -> Vec<Token> {
 
 fn date_at(tokens: &[Token]) -> Option<(Vec<Date>, usize)> {
     let word = |i: usize| tokens.get(i).and_then(Token::word);
-    let mut date = Date { weekday: word(0).filter(|w| w.len() > 3 || tokens[0].capital).and_then(dates::weekday), ..Date::default() };
+    let mut date = Date {
+        weekday: word(0).filter(|w| w.len() > 3 || tokens[0].capital).and_then(dates::weekday),
+        ..Date::default()
+    };
     let mut at = usize::from(date.weekday.is_some());
     if let Some(Fact::Date(days)) = tokens.get(at).map(|t| &t.fact).filter(|_| at > 0) {
         return Some((days.iter().map(|day| Date { weekday: date.weekday, ..*day }).collect(), at + 1));
@@ -375,7 +396,8 @@ fn runs(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut i = 0;
     while let Some(token) = tokens.get(i) {
-        let more = tokens[i + 1..].iter().take_while(|t| t.integer() && t.joined && t.sentence == token.sentence).count();
+        let more =
+            tokens[i + 1..].iter().take_while(|t| t.integer() && t.joined && t.sentence == token.sentence).count();
         if !token.integer() || matches!(token.fact, Fact::Time(_)) {
             out.push(token.clone());
             i += 1;
@@ -414,6 +436,7 @@ fn units(tokens: Vec<Token>) -> Vec<Token> {
         match (unit, number) {
             (Some(unit), Some(number)) => {
                 number.unit = Some(unit.clone());
+                range(&mut out, near.unwrap_or_default(), &unit);
                 // Words that say what is counted are kept: a source may call a field so.
                 if matches!(unit, Unit::Measure(..)) {
                     out.push(token);
@@ -439,6 +462,17 @@ fn units(tokens: Vec<Token>) -> Vec<Token> {
     out
 }
 
+/// `2-4 days`, `2 to 4 days`: the first number has the unit of the last.
+fn range(out: &mut [Token], last: usize, unit: &Unit) {
+    let tied = matches!(last.checked_sub(1).and_then(|i| out[i].word()), Some("to" | "or"));
+    let first = last.checked_sub(if tied { 2 } else { 1 });
+    if let Some(Fact::Number(number)) = first.map(|i| &mut out[i].fact)
+        && number.unit.is_none()
+    {
+        number.unit = Some(unit.clone());
+    }
+}
+
 fn cents(out: &mut Vec<Token>, token: Token) {
     let Some(Fact::Number(part)) = out.last().map(|t| t.fact.clone()) else { return out.push(token) };
     let Ok(part) = part.value().parse::<u64>() else { return out.push(token) };
@@ -447,7 +481,9 @@ fn cents(out: &mut Vec<Token>, token: Token) {
         out.pop();
     }
     let whole = out.last().and_then(|t| match &t.fact {
-        Fact::Number(n) if matches!(n.unit, Some(Unit::Money(_))) => n.value().parse::<u64>().ok().map(|v| (v, n.unit.clone())),
+        Fact::Number(n) if matches!(n.unit, Some(Unit::Money(_))) => {
+            n.value().parse::<u64>().ok().map(|v| (v, n.unit.clone()))
+        }
         _ => None,
     });
     let (value, unit) = whole.clone().unwrap_or((0, None));
@@ -490,6 +526,9 @@ mod tests {
         check("Call +999 555 0190 or four one one six", "call #9995550190 or #4116");
         check("within 60 days, 1.75 %", "within <60u> days <1.75u>");
         check("crd_3001 was in_review at 2026-03-02T09:00:00Z", "#crd_3001 was #in_review at [2026-3-2] @540");
-        check("You may ask on Friday: the 1 234,50 € are non-refundable", "you may ask on [?-?-?] the <1234.5u> are non refundable");
+        check(
+            "You may ask on Friday: the 1 234,50 € are non-refundable",
+            "you may ask on [?-?-?] the <1234.5u> are non refundable",
+        );
     }
 }

@@ -48,7 +48,16 @@ impl Facts {
             Value::Number(number) => {
                 let raw = canonical(value);
                 let number = Number::plain(if raw.is_empty() { number.to_string() } else { raw.clone() });
-                vec![Token { fact: Fact::Number(number), raw, capital: false, opens: true, sentence: 0, spelled: false, colon: false, joined: false }]
+                vec![Token {
+                    fact: Fact::Number(number),
+                    raw,
+                    capital: false,
+                    opens: true,
+                    sentence: 0,
+                    spelled: false,
+                    colon: false,
+                    joined: false,
+                }]
             }
             Value::String(text) => read(text),
             _ => Vec::new(),
@@ -122,8 +131,22 @@ impl Record {
     /// Whether the record is somebody: what hangs on it is that person's and nobody else's.
     fn is_person(&self) -> bool {
         const PEOPLE: [&str; 16] = [
-            "customers", "clients", "users", "guests", "members", "passengers", "patients", "employees", "subscribers",
-            "people", "persons", "students", "tenants", "holders", "travellers", "visitors",
+            "customers",
+            "clients",
+            "users",
+            "guests",
+            "members",
+            "passengers",
+            "patients",
+            "employees",
+            "subscribers",
+            "people",
+            "persons",
+            "students",
+            "tenants",
+            "holders",
+            "travellers",
+            "visitors",
         ];
         let last = self.kind.rsplit('/').find(|part| *part != "*").unwrap_or_default();
         PEOPLE.contains(&last) || self.fields.iter().any(|f| f.name.iter().any(|w| w == "birth"))
@@ -147,7 +170,12 @@ impl Index {
         index.name();
         index.people = index.records.iter().filter(|r| r.is_person()).map(|r| r.kind.clone()).collect();
         let kinds: BTreeSet<&str> = index.records.iter().map(|r| r.kind.as_str()).collect();
-        index.kinds = kinds.iter().filter_map(|kind| Some((words::stem(kind.rsplit('/').find(|p| *p != "*" && !p.is_empty())?), (*kind).to_owned()))).collect();
+        index.kinds = kinds
+            .iter()
+            .filter_map(|kind| {
+                Some((words::stem(kind.rsplit('/').find(|p| *p != "*" && !p.is_empty())?), (*kind).to_owned()))
+            })
+            .collect();
         index
     }
 
@@ -207,8 +235,12 @@ impl Index {
     }
 
     fn link(&mut self) {
-        let keys: Vec<(String, usize)> =
-            self.records.iter().enumerate().filter_map(|(i, r)| Some((r.key.clone().filter(|k| is_id(k))?, i))).collect();
+        let keys: Vec<(String, usize)> = self
+            .records
+            .iter()
+            .enumerate()
+            .filter_map(|(i, r)| Some((r.key.clone().filter(|k| is_id(k))?, i)))
+            .collect();
         let direct: Vec<Vec<usize>> = self
             .records
             .iter()
@@ -250,7 +282,11 @@ impl Index {
     /// Records with this key.
     pub fn keyed(&self, key: &str) -> impl Iterator<Item = usize> + '_ {
         let key = key.to_owned();
-        self.records.iter().enumerate().filter(move |(_, r)| r.key.as_ref().is_some_and(|k| k.eq_ignore_ascii_case(&key)) && is_id(&key)).map(|(i, _)| i)
+        self.records
+            .iter()
+            .enumerate()
+            .filter(move |(_, r)| r.key.as_ref().is_some_and(|k| k.eq_ignore_ascii_case(&key)) && is_id(&key))
+            .map(|(i, _)| i)
     }
 
     /// Records that a value stands for, by key or by a text of their own.
@@ -260,7 +296,9 @@ impl Index {
             return keyed;
         }
         let handle: Vec<String> = read(value).iter().map(Token::key).collect();
-        (0..self.records.len()).filter(|i| [&self.records[*i].handles, &self.records[*i].marks].iter().any(|all| all.contains(&handle))).collect()
+        (0..self.records.len())
+            .filter(|i| [&self.records[*i].handles, &self.records[*i].marks].iter().any(|all| all.contains(&handle)))
+            .collect()
     }
 
     /// The focus when a part of an answer names records of its own: they take the place of others of their kind.
@@ -272,7 +310,9 @@ impl Index {
 
     /// Whether a record belongs to somebody else than those whom the focus is about.
     pub fn is_foreign(&self, i: usize, focus: &[usize]) -> bool {
-        let people = |at: usize| self.records[at].above.iter().filter(|a| self.people.contains(&self.records[**a].kind)).copied();
+        let people = |at: usize| {
+            self.records[at].above.iter().filter(|a| self.people.contains(&self.records[**a].kind)).copied()
+        };
         let ours: BTreeSet<usize> = focus.iter().flat_map(|f| people(*f)).collect();
         let theirs: BTreeSet<usize> = people(i).collect();
         !ours.is_empty() && !theirs.is_empty() && theirs.is_disjoint(&ours)
@@ -317,7 +357,9 @@ fn called(record: &Record) -> (Vec<Vec<String>>, Vec<Vec<String>>) {
         let keys = field.tokens.iter().map(Token::key).collect();
         let code = field.tokens.iter().all(|t| matches!(&t.fact, Fact::Code(c) if !c.contains('_')));
         let capital = field.tokens.iter().any(|t| t.capital);
-        if capital && field.name.iter().any(|word| ["name", "titl", "nam", "description", "label"].contains(&word.as_str())) {
+        if capital
+            && field.name.iter().any(|word| ["name", "titl", "nam", "description", "label"].contains(&word.as_str()))
+        {
             names.push(keys);
         } else if code || capital || field.tokens.iter().all(|t| matches!(t.fact, Fact::Number(_)) && t.raw.len() > 3) {
             marks.push(keys);
@@ -375,12 +417,17 @@ pub fn unit_fits(said: &Number, known: &Number, path: &[String]) -> bool {
         (None, _) => true,
         (Some(Unit::Measure(..)), Some(Unit::Measure(..))) => said.in_base() == known.in_base(),
         (Some(a), Some(b)) => a == b,
-        (Some(Unit::Percent), None) => path.iter().any(|w| ["percent", "percentag", "rate", "rat", "pct", "discount", "interest", "shar"].contains(&w.as_str())),
-        (Some(Unit::Measure(base, factor)), None) => path.iter().any(|w| {
-            ["", "s", "e", "es"].iter().any(|ending| super::numbers::unit(&format!("{w}{ending}")) == Some(Unit::Measure(base, *factor)))
+        (Some(Unit::Percent), None) => path.iter().any(|w| {
+            ["percent", "percentag", "rate", "rat", "pct", "discount", "interest", "shar"].contains(&w.as_str())
         }),
-        (Some(Unit::Money(_)), None) => {
-            !path.last().is_some_and(|w| super::numbers::unit(w).is_some_and(|u| !matches!(u, Unit::Money(_))) || ["percent", "count", "quantit", "guest"].contains(&w.as_str()))
-        }
+        (Some(Unit::Measure(base, factor)), None) => path.iter().any(|w| {
+            ["", "s", "e", "es"]
+                .iter()
+                .any(|ending| super::numbers::unit(&format!("{w}{ending}")) == Some(Unit::Measure(base, *factor)))
+        }),
+        (Some(Unit::Money(_)), None) => !path.last().is_some_and(|w| {
+            super::numbers::unit(w).is_some_and(|u| !matches!(u, Unit::Money(_)))
+                || ["percent", "count", "quantit", "guest"].contains(&w.as_str())
+        }),
     }
 }

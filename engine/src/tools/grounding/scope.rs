@@ -67,7 +67,13 @@ impl<'a> Scope<'a> {
 
     /// In a text, where it may stand under the name of another field.
     pub fn has_number_in_text(&self, said: &Number) -> bool {
-        self.facts().any(|f| f.numbers.iter().any(|(known, path, text)| *text && said.equals(known) && (said.unit == known.unit || (known.unit.is_none() && unit_fits(said, known, path)))))
+        self.facts().any(|f| {
+            f.numbers.iter().any(|(known, path, text)| {
+                *text
+                    && said.equals(known)
+                    && (said.unit == known.unit || (known.unit.is_none() && unit_fits(said, known, path)))
+            })
+        })
     }
 
     fn has_currency(&self, name: &'static str) -> bool {
@@ -79,7 +85,8 @@ impl<'a> Scope<'a> {
             _ => &["chf", "franc", "francs"],
         };
         self.facts().any(|f| {
-            words.iter().any(|w| f.words.contains(*w)) || f.numbers.iter().any(|(n, ..)| n.unit == Some(Unit::Money(name)))
+            words.iter().any(|w| f.words.contains(*w))
+                || f.numbers.iter().any(|(n, ..)| n.unit == Some(Unit::Money(name)))
         })
     }
 
@@ -95,7 +102,9 @@ impl<'a> Scope<'a> {
     pub fn has_fact(&self, fact: &Fact, raw: &str) -> bool {
         match fact {
             Fact::Word(word) => self.has_word(word) || self.has_stem(&words::stem(word)),
-            Fact::Number(number) => self.has_number(number) || (raw.len() > 3 && number.unit.is_none() && self.has_code(raw)),
+            Fact::Number(number) => {
+                self.has_number(number) || (raw.len() > 3 && number.unit.is_none() && self.has_code(raw))
+            }
             Fact::Date(days) => self.has_date(days),
             Fact::Time(minutes) => self.has_time(*minutes),
             Fact::Code(code) => self.has_code(code),

@@ -11,7 +11,8 @@ static ORDINARY: LazyLock<HashSet<String>> = LazyLock::new(|| {
 static SYNONYMS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
     let mut meanings: HashMap<String, Vec<String>> = HashMap::new();
     for line in include_str!("synonyms.txt").lines().filter(|line| !line.starts_with('#')) {
-        let stems: Vec<String> = line.trim_start_matches('!').split_whitespace().map(|word| stem(&word.replace('-', ""))).collect();
+        let stems: Vec<String> =
+            line.trim_start_matches('!').split_whitespace().map(|word| stem(&word.replace('-', ""))).collect();
         for word in &stems {
             meanings.entry(word.clone()).or_default().extend(stems.iter().filter(|s| *s != word).cloned());
         }
@@ -63,7 +64,8 @@ pub fn synonyms(stem: &str) -> &'static [String] {
 
 /// Words that deny what the sentence says.
 pub fn denies(word: &str) -> bool {
-    matches!(word, "not" | "no" | "never" | "neither" | "nor" | "non" | "none" | "without" | "cannot") || word.ends_with("n't")
+    matches!(word, "not" | "no" | "never" | "neither" | "nor" | "non" | "none" | "without" | "cannot")
+        || word.ends_with("n't")
 }
 
 /// A word without the ending of plural, past, participle or adverb. Crude on purpose: both sides are cut alike.
@@ -102,7 +104,15 @@ mod tests {
 
     #[test]
     fn forms_of_a_word_share_their_stem() {
-        for forms in [["cards", "card"], ["expires", "expired"], ["shipped", "ship"], ["cancelled", "canceled"], ["replace", "replacing"], ["fee", "fees"], ["activity", "activities"]] {
+        for forms in [
+            ["cards", "card"],
+            ["expires", "expired"],
+            ["shipped", "ship"],
+            ["cancelled", "canceled"],
+            ["replace", "replacing"],
+            ["fee", "fees"],
+            ["activity", "activities"],
+        ] {
             assert_eq!(stem(forms[0]), stem(forms[1]), "{forms:?}");
         }
         assert_ne!(stem("lost"), stem("last"));
