@@ -152,23 +152,22 @@ impl Conversation {
         }
         let mut sources = self.sources(tool, arguments);
         if !tool.writes.is_empty() {
-            self.add_possible(tool, &mut sources);
+            self.add_possible(tool, arguments, &mut sources);
         }
         grounded(tool, &response, &sources, "is in no record and no argument")?;
         Ok(response)
     }
 
     fn sources(&self, tool: &Tool, arguments: &Map<String, Value>) -> Sources {
-        let mut sources = Sources::default();
-        sources.add(&self.view(tool, arguments));
-        sources.add(&Value::Object(arguments.clone()));
+        let mut sources = Sources::of_call(self.view(tool, arguments), arguments);
         sources.add(&json!([self.case.now(), self.case.now().get(..10)]));
         sources
     }
 
     /// What a change may bring into the world: fresh ids, and what the schema lists.
-    fn add_possible(&self, tool: &Tool, sources: &mut Sources) {
-        sources.add(&json!(self.offered_ids(tool)));
+    fn add_possible(&self, tool: &Tool, arguments: &Map<String, Value>, sources: &mut Sources) {
+        sources.add_change(&json!(self.offered_ids(tool)));
+        sources.add_change(&Value::Object(arguments.clone()));
         sources.add_vocabulary(&self.case.playbook.schema_json);
     }
 
@@ -201,14 +200,14 @@ impl Conversation {
         let world = &self.state.world;
         self.case.playbook.commit(tool, arguments, world, &patch).map_err(|refusal| refusal.to_string())?;
         let mut sources = self.sources(tool, arguments);
-        self.add_possible(tool, &mut sources);
+        self.add_possible(tool, arguments, &mut sources);
         if let Some((at, fact)) = ungrounded_patch(&patch, world, &sources) {
             return Err(format!("`{fact}` at {at} is in no record, no argument and no fresh id"));
         }
         let mut sources = self.sources(tool, arguments);
         for op in &patch {
-            sources.add(&json!(patch::segments(op.path())));
-            op.value().into_iter().for_each(|value| sources.add(value));
+            sources.add_change(&json!(patch::segments(op.path())));
+            op.value().into_iter().for_each(|value| sources.add_change(value));
         }
         grounded(tool, response, &sources, "was answered, and the patch does not make it so")?;
         Ok(patch)

@@ -1,42 +1,103 @@
-//! Grounding: every atomic fact that a model states must have a source.
+//! Grounding: what a model states must come from somewhere.
 //!
-//! A fact is a number, a name of a field or record, a word with a digit in it (an id, a date, an amount), a capitalised
-//! word within a sentence (a name), or a whole value that stands alone in a field. Its sources are the part of the world
-//! the tool may read, the call's arguments, the accepted change and the clock. A property marked `derived: true` in the
-//! response's schema holds a computed value and is exempt.
+//! A tool that a model simulates may state what the records hold that it may read, what the call says, the clock, and
+//! what an accepted change brings about. Four rules, each in a file of its own:
+//!
+//! - *Facts* ([`reading`], [`scope`]): numbers, dates, times, ids and names are compared as values, in whatever form,
+//!   script or unit they are written. Each must be in a source.
+//! - *Records* ([`records`]): facts belong to records, and records to each other and to people. A part of an answer that
+//!   names a record, or answers a call that names one, may state facts of that record and of what hangs together with
+//!   it, never those of another one of its kind and never those of somebody else.
+//! - *Fields* ([`fields`]): a value under the name of a field is the value of that field; values side by side are side
+//!   by side in one record.
+//! - *Prose* ([`prose`]): in free text every word is in a source, says the same as one that is, or is ordinary
+//!   (`vocabulary.txt`, `synonyms.txt`). Numbers after the name of a field are that field's; counts are counts of records;
+//!   words of a list of states are those of the record, and what is denied is not so.
+//!
+//! A property marked `derived: true` in the response's schema holds a computed value and is exempt.
+//!
+//! Not decided here, because no program can without refusing truths: claims made of ordinary words and of words of the
+//! record alone (`you may get the amount back`), the sense of a text that a `not` turns round, a list that leaves
+//! something out, and yes-or-no answers that no record holds.
 
+mod dates;
+mod fields;
+mod numbers;
+mod prose;
+mod reading;
+mod records;
+mod scope;
+mod unicode;
+mod words;
+
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use domain::patch::{self, Patch};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::facts;
 use crate::world::{Node, World};
+use records::{Facts, Index};
+use scope::Scope;
 
 /// What may be stated.
 #[derive(Default)]
 pub struct Sources {
-    /// Whole values, canonical.
-    values: HashSet<String>,
-    /// Words within texts.
-    words: HashSet<String>,
+    /// Whole values, canonical, and words within texts.
+    known: HashSet<String>,
+    /// The records, and their values and words as soon as somebody asks for them.
+    view: Value,
+    of_view: OnceCell<HashSet<String>>,
+    index: Index,
+    /// The records that the call names.
+    focus: Vec<usize>,
+    arguments: Map<String, Value>,
+    always: Facts,
+    /// Values that a change may give or gave a record, whatever it holds now.
+    changes: HashSet<String>,
 }
 
 impl Sources {
+    /// The records that the tool may read, and what it is called with.
+    pub fn of_call(view: Value, arguments: &Map<String, Value>) -> Self {
+        let index = Index::new(&view);
+        let mut focus: Vec<usize> = Vec::new();
+        for value in arguments.values().filter_map(Value::as_str) {
+            focus.extend(index.meant_by(value));
+        }
+        let mut sources = Self { view, index, focus, arguments: arguments.clone(), ..Self::default() };
+        sources.add(&Value::Object(arguments.clone()));
+        sources
+    }
+
+    /// What may be said whatever is spoken of.
     pub fn add(&mut self, value: &Value) {
+        add_words(&mut self.known, value);
+        self.add_facts(value);
+    }
+
+    /// What a change brings about: it may contradict the records as they are.
+    pub fn add_change(&mut self, value: &Value) {
+        self.add(value);
         match value {
-            Value::Array(items) => items.iter().for_each(|v| self.add(v)),
-            Value::Object(map) => map.iter().for_each(|(key, v)| {
-                self.values.insert(facts::normal(key));
-                self.add(v);
-            }),
-            Value::String(text) => {
-                self.values.insert(facts::normal(text));
-                self.words.extend(facts::words(text));
+            Value::Array(items) => items.iter().for_each(|v| self.add_change(v)),
+            Value::Object(map) => map.values().for_each(|v| self.add_change(v)),
+            value => {
+                self.changes.insert(plain(value));
             }
-            other => {
-                self.values.insert(canonical(other));
-                self.words.insert(canonical(other));
+        }
+    }
+
+    fn add_facts(&mut self, value: &Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|v| self.add_facts(v)),
+            Value::Object(map) => map.iter().for_each(|(key, v)| {
+                self.always.add_name(key);
+                self.add_facts(v);
+            }),
+            value => {
+                self.always.add(value, &[]);
             }
         }
     }
@@ -46,9 +107,10 @@ impl Sources {
         match schema {
             Value::Array(items) => items.iter().for_each(|item| self.add_vocabulary(item)),
             Value::Object(map) => map.iter().for_each(|(key, value)| match (key.as_str(), value) {
-                ("enum" | "const", value) => self.add(value),
+                ("enum" | "const", value) => self.add_change(value),
                 ("properties", Value::Object(properties)) => properties.iter().for_each(|(name, schema)| {
-                    self.values.insert(facts::normal(name));
+                    self.known.insert(facts::normal(name));
+                    self.always.add_name(name);
                     self.add_vocabulary(schema);
                 }),
                 (_, value) => self.add_vocabulary(value),
@@ -58,7 +120,29 @@ impl Sources {
     }
 
     pub fn knows(&self, fact: &str) -> bool {
-        self.values.contains(fact) || self.words.contains(fact)
+        let of_view = || {
+            let mut known = HashSet::new();
+            add_words(&mut known, &self.view);
+            known
+        };
+        self.known.contains(fact) || self.of_view.get_or_init(of_view).contains(fact)
+    }
+}
+
+fn add_words(known: &mut HashSet<String>, value: &Value) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|v| add_words(known, v)),
+        Value::Object(map) => map.iter().for_each(|(key, v)| {
+            known.insert(facts::normal(key));
+            add_words(known, v);
+        }),
+        Value::String(text) => {
+            known.insert(facts::normal(text));
+            known.extend(facts::words(text));
+        }
+        other => {
+            known.insert(canonical(other));
+        }
     }
 }
 
@@ -67,14 +151,16 @@ pub type Ungrounded = (String, String);
 
 /// The first fact of a response that comes from nowhere.
 pub fn ungrounded(response: &Value, returns: Option<&Value>, sources: &Sources) -> Option<Ungrounded> {
-    walk(response, returns, sources, "")
+    let check = Check { sources, records: true };
+    check.value(response, returns, None, &sources.focus, "")
 }
 
 /// The first fact of a change that comes from nowhere. Names of records are facts too.
 pub fn ungrounded_patch(patch: &Patch, world: &World, sources: &Sources) -> Option<Ungrounded> {
+    let check = Check { sources, records: false };
     patch.iter().find_map(|op| {
         let place = unknown_key(op.path(), world, sources).map(|key| (op.path().to_owned(), key));
-        place.or_else(|| op.value().and_then(|value| walk(value, None, sources, op.path())))
+        place.or_else(|| op.value().and_then(|value| check.value(value, None, None, &[], op.path())))
     })
 }
 
@@ -88,38 +174,200 @@ fn unknown_key(path: &str, world: &World, sources: &Sources) -> Option<String> {
     })
 }
 
-fn walk(value: &Value, schema: Option<&Value>, sources: &Sources, at: &str) -> Option<Ungrounded> {
-    if schema.and_then(|s| s.get("derived")).and_then(Value::as_bool) == Some(true) {
-        return None;
-    }
-    match value {
-        Value::Null | Value::Bool(_) => None,
-        Value::Array(items) => {
-            let item = schema.and_then(|s| s.get("items"));
-            items.iter().enumerate().find_map(|(i, v)| walk(v, item, sources, &format!("{at}/{i}")))
+struct Check<'a> {
+    sources: &'a Sources,
+    /// Whether values must be those of the records; a change may make them others.
+    records: bool,
+}
+
+impl Check<'_> {
+    fn value(
+        &self,
+        value: &Value,
+        schema: Option<&Value>,
+        name: Option<&str>,
+        focus: &[usize],
+        at: &str,
+    ) -> Option<Ungrounded> {
+        let says = |keyword| schema.and_then(|s: &Value| s.get(keyword));
+        // Computed, or written by the author: there is nothing to choose.
+        if says("derived").and_then(Value::as_bool) == Some(true) || says("const").is_some() {
+            return None;
         }
-        Value::Object(map) => map.iter().find_map(|(key, v)| {
+        match value {
+            Value::Null => None,
+            Value::Array(items) if items.is_empty() => {
+                self.denied(name, focus).then(|| (at.to_owned(), "[]".to_owned()))
+            }
+            Value::Array(items) => {
+                let item = says("items");
+                items.iter().enumerate().find_map(|(i, v)| self.value(v, item, name, focus, &format!("{at}/{i}")))
+            }
+            Value::Object(map) => self.object(map, schema, name, focus, at),
+            scalar => self.scalar(scalar, name, focus).map(|fact| (at.to_owned(), fact)),
+        }
+    }
+
+    fn object(
+        &self,
+        map: &Map<String, Value>,
+        schema: Option<&Value>,
+        name: Option<&str>,
+        focus: &[usize],
+        at: &str,
+    ) -> Option<Ungrounded> {
+        let index = &self.sources.index;
+        let mut named = self.named(map);
+        // Parts of a record that go by the same name in another one are not meant; there must be one that is.
+        let part = |n: &usize| self.records && index.is_part_elsewhere(*n, focus);
+        let elsewhere: Vec<usize> = named.iter().filter(|n| part(n)).copied().collect();
+        named.retain(|n| !part(n));
+        let listed = |n: &usize| index.records[*n].kind.rsplit('/').next() == name;
+        if let Some(wrong) = elsewhere.iter().find(|n| listed(n) && !named.iter().any(listed)) {
+            return Some((at.to_owned(), index.records[*wrong].key.clone().unwrap_or_default()));
+        }
+        if let Some(wrong) = named.iter().find(|n| self.records && index.is_foreign(**n, &self.sources.focus)) {
+            return Some((at.to_owned(), index.records[*wrong].key.clone().unwrap_or_default()));
+        }
+        let primary: Vec<usize> = named
+            .iter()
+            .filter(|n| !named.iter().any(|m| m != *n && index.records[*m].above.contains(n)))
+            .copied()
+            .collect();
+        let mut here = index.refocus(focus, &named);
+        here.sort_by_key(|record| !primary.contains(record));
+        if self.records && primary.is_empty() {
+            let scope = Scope::new(index, here.clone(), &self.sources.always);
+            let pairs: Vec<(&String, &Value)> =
+                map.iter().filter(|(_, v)| is_short(v) && !self.sources.changes.contains(&plain(v))).collect();
+            if !fields::in_one_record(&scope, &pairs) {
+                return Some((at.to_owned(), Value::Object(map.clone()).to_string()));
+            }
+        }
+        map.iter().find_map(|(key, v)| {
             let property = schema.and_then(|s| s.get("properties")).and_then(|p| p.get(key));
-            if property.is_none() && !sources.knows(&facts::normal(key)) {
+            let place = patch::join(at, key);
+            let keyed: Vec<usize> = index.keyed(key).collect();
+            if property.is_none() && keyed.is_empty() && !self.is_name(key) {
                 return Some((at.to_owned(), key.clone()));
             }
-            walk(v, property, sources, &patch::join(at, key))
-        }),
-        Value::Number(_) => (!sources.knows(&canonical(value))).then(|| (at.to_owned(), value.to_string())),
-        Value::String(text) => unknown_in(text, schema, sources).map(|fact| (at.to_owned(), fact)),
+            // At the top of an answer, what the call names is what the answer is about.
+            let asked = self.sources.arguments.get(key).and_then(Value::as_str);
+            if let (true, "", Some(asked), Some(said)) = (self.records, at, asked, v.as_str())
+                && !asked.eq_ignore_ascii_case(said)
+                && index.keyed(said).next().is_some()
+            {
+                return Some((place, said.to_owned()));
+            }
+            let focus = if keyed.is_empty() { here.clone() } else { index.refocus(&here, &keyed) };
+            self.value(v, property, Some(key), &focus, &place)
+        })
+    }
+
+    /// Records whose keys are values of an object.
+    fn named(&self, map: &Map<String, Value>) -> Vec<usize> {
+        map.values().filter_map(Value::as_str).flat_map(|text| self.sources.index.keyed(text)).collect()
+    }
+
+    /// A name of a field. Values and words of texts are none.
+    fn is_name(&self, key: &str) -> bool {
+        if !self.records {
+            return self.sources.knows(&facts::normal(key));
+        }
+        let wanted = records::stems(key);
+        let mut fields = self.sources.index.records.iter().flat_map(|r| &r.fields);
+        fields.any(|f| f.name == wanted || f.path == wanted)
+            || self
+                .sources
+                .index
+                .records
+                .iter()
+                .any(|r| r.kind.rsplit('/').any(|part| part == key) || r.key.as_deref() == Some(key))
+            || self.sources.arguments.contains_key(key)
+            || matches!(wanted.as_slice(), [kind, id] if id == "id" && self.sources.index.kinds.iter().any(|(name, _)| name == kind))
+            || self.sources.changes.contains(key)
+    }
+
+    fn scalar(&self, value: &Value, name: Option<&str>, focus: &[usize]) -> Option<String> {
+        let changed = self.sources.changes.contains(&plain(value));
+        if changed || (!self.records && value.is_boolean()) {
+            return None;
+        }
+        let scope = if self.records {
+            Scope::new(&self.sources.index, focus.to_vec(), &self.sources.always)
+        } else {
+            Scope {
+                index: &self.sources.index,
+                focus: Vec::new(),
+                within: (0..self.sources.index.records.len()).collect(),
+                always: &self.sources.always,
+            }
+        };
+        let shown = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let tokens = match value {
+            Value::String(text) => reading::read(text),
+            _ => Vec::new(),
+        };
+        if let (true, Some(name)) = (self.records, name)
+            && self.sources.arguments.get(name) != Some(value)
+            && fields::allowed(&scope, name, value) == Some(false)
+            && tokens.len() < 4
+        {
+            return Some(shown());
+        }
+        match value {
+            Value::Number(_) => {
+                let number = numbers::Number::plain(records::canonical(value));
+                (!scope.has_number(&number)).then(shown)
+            }
+            // One word alone in a field is a name, a status or a code: ordinary or not, it needs a source.
+            Value::String(_) if tokens.len() == 1 => tokens
+                .iter()
+                .find(|t| !scope.has_fact(&t.fact, &t.raw))
+                .filter(|_| !self.whole(value))
+                .map(|t| t.raw.clone()),
+            Value::String(_) if self.whole_here(&scope, value) => None,
+            Value::String(_) => prose::unknown(&tokens, &scope),
+            _ => None,
+        }
+    }
+
+    /// The author's or the caller's own words.
+    fn whole(&self, value: &Value) -> bool {
+        self.sources.arguments.values().any(|known| known == value)
+    }
+
+    fn whole_here(&self, scope: &Scope<'_>, value: &Value) -> bool {
+        self.whole(value) || scope.fields().any(|field| field.value == *value)
+    }
+
+    /// Whether an empty list denies records that the call asks for by nothing but the record that they belong to.
+    fn denied(&self, name: Option<&str>, focus: &[usize]) -> bool {
+        let Some(name) = name.filter(|_| self.records && !self.sources.arguments.is_empty()) else { return false };
+        let index = &self.sources.index;
+        let only =
+            self.sources.arguments.values().all(|v| v.as_str().is_some_and(|text| index.keyed(text).next().is_some()));
+        let kind = index.kinds.iter().find(|(stem, _)| Some(stem) == records::stems(name).last());
+        only && kind.is_some_and(|(_, kind)| {
+            index.records.iter().any(|r| r.kind == *kind && focus.iter().any(|f| r.above.contains(f)))
+        })
     }
 }
 
-fn unknown_in(text: &str, schema: Option<&Value>, sources: &Sources) -> Option<String> {
-    // The author wrote it; there is nothing to choose.
-    if schema.is_some_and(|s| s.get("const").is_some()) || sources.values.contains(&facts::normal(text)) {
-        return None;
+/// A value, not a text that says it in other words.
+fn is_short(value: &Value) -> bool {
+    match value {
+        Value::String(text) => (1..4).contains(&reading::read(text).len()),
+        value => value.is_number() || value.is_boolean(),
     }
-    // One word alone in a field is a name, a status or a code: it needs a source even without digits.
-    if !text.trim().is_empty() && !text.trim().contains(char::is_whitespace) {
-        return facts::words(text).find(|w| !sources.knows(w));
+}
+
+/// A value as text, to look up what changed.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => records::canonical(other),
     }
-    facts::tokens(text).chain(facts::names(text)).find(|fact| !sources.knows(fact))
 }
 
 fn canonical(value: &Value) -> String {
@@ -135,13 +383,14 @@ mod tests {
     use super::*;
 
     fn check(response: Value, returns: Value) -> Option<(String, String)> {
-        let mut sources = Sources::default();
-        sources.add(&json!(["id", "say", "title", "hits", "status"]));
-        sources.add(
-            &json!({"articles": {"art_1": {"title": "Card fees", "fee": 35.0, "text": "A new card costs 7.50 EUR."}}}),
-        );
-        sources.add(&json!({"query": "fees"}));
-        ungrounded(&response, Some(&returns), &sources)
+        let view =
+            json!({"articles": {"art_1": {"title": "Card fees", "fee": 35.0, "text": "A new card costs 7.50 EUR."}}});
+        let arguments = json!({"query": "fees"}).as_object().cloned().unwrap_or_default();
+        let mut schema = json!({"properties": {"id": {}, "say": {}, "title": {}, "hits": {}, "status": {}}});
+        if let (Some(all), Some(own)) = (schema["properties"].as_object_mut(), returns["properties"].as_object()) {
+            all.extend(own.clone());
+        }
+        ungrounded(&response, Some(&schema), &Sources::of_call(view, &arguments))
     }
 
     #[test]
@@ -155,7 +404,7 @@ mod tests {
         let at = |response| check(response, json!({})).map(|(at, fact)| format!("{at} {fact}"));
         assert_eq!(at(json!({"id": "art_2"})).as_deref(), Some("/id art_2"));
         assert_eq!(at(json!({"hits": [{"fee": 35.01}]})).as_deref(), Some("/hits/0/fee 35.01"));
-        assert_eq!(at(json!({"say": "It costs 8.50 EUR."})).as_deref(), Some("/say 8.5"));
+        assert_eq!(at(json!({"say": "It costs 8.50 EUR."})).as_deref(), Some("/say 8.50"));
         assert_eq!(at(json!({"status": "premium"})).as_deref(), Some("/status premium"));
     }
 
