@@ -17,10 +17,14 @@ use crate::world::{Node, World};
 
 pub struct Rules {
     world: Validator,
-    /// Collections of which the schema says only what a record looks like.
-    records: BTreeMap<String, Validator>,
-    /// The other parts of the world.
-    parts: BTreeMap<String, Validator>,
+    parts: BTreeMap<String, Part>,
+}
+
+/// One part of the world.
+struct Part {
+    schema: Validator,
+    /// Its schema judges each record by itself, so a collection of one record tells whether that record is right.
+    by_record: bool,
 }
 
 /// What a change touches: parts of the world, and of those that are collections the records.
@@ -36,20 +40,14 @@ impl Rules {
     /// # Errors
     /// The schema is none.
     pub fn new(schema: &Value) -> Result<Self, Box<ValidationError<'static>>> {
-        let mut rules = Self { world: build(schema)?, records: BTreeMap::new(), parts: BTreeMap::new() };
+        let mut rules = Self { world: build(schema)?, parts: BTreeMap::new() };
         if !only(schema, &["type", "required", "additionalProperties", "properties"]) {
             return Ok(rules);
         }
         for (name, part) in schema["properties"].as_object().into_iter().flatten() {
-            let pointer = patch::join("/properties", name);
-            let (all, at) = if only(part, &["type", "additionalProperties"]) && part["additionalProperties"].is_object()
-            {
-                (&mut rules.records, format!("{pointer}/additionalProperties"))
-            } else {
-                (&mut rules.parts, pointer)
-            };
-            if let Ok(validator) = build(&beneath(schema, &at)) {
-                all.insert(name.clone(), validator);
+            let by_record = only(part, &["type", "additionalProperties", "propertyNames", "patternProperties"]);
+            if let Ok(validator) = build(&beneath(schema, &patch::join("/properties", name))) {
+                rules.parts.insert(name.clone(), Part { schema: validator, by_record });
             }
         }
         Ok(rules)
@@ -87,19 +85,13 @@ impl Rules {
         hold(world, invariants, code, Some(&touched))
     }
 
-    fn faults_of(&self, world: &World, part: &str, record: Option<&str>) -> Vec<String> {
-        let at = patch::join("", part);
-        match (self.records.get(part), self.parts.get(part), world.get(&at)) {
-            (Some(validator), _, Some(Node::Map(records))) => match record {
-                Some(key) => records
-                    .get(key)
-                    .map_or_else(Vec::new, |record| faults(validator, &patch::join(&at, key), &record.to_json())),
-                None => records
-                    .iter()
-                    .flat_map(|(key, record)| faults(validator, &patch::join(&at, key), &record.to_json()))
-                    .collect(),
-            },
-            (None, Some(validator), Some(part)) => faults(validator, &at, &part.to_json()),
+    fn faults_of(&self, world: &World, name: &str, key: Option<&str>) -> Vec<String> {
+        let at = patch::join("", name);
+        match (self.parts.get(name), world.get(&at), key) {
+            (Some(Part { schema, by_record: true }), Some(Node::Map(records)), Some(key)) => {
+                records.get(key).map_or_else(Vec::new, |record| faults(schema, &at, &json!({key: record.to_json()})))
+            }
+            (Some(part), Some(node), _) => faults(&part.schema, &at, &node.to_json()),
             _ => faults(&self.world, "", &world.to_json()),
         }
     }

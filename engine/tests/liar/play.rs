@@ -51,7 +51,8 @@ impl Desk {
             _ => None,
         });
         let said = said.unwrap_or_else(|| panic!("no answer to {} {reason}", answer.content));
-        let passed = said == answer.content.to_string();
+        let whole = answer.content.to_string();
+        let passed = said == whole;
         assert!(passed || said.starts_with("Error: the service"), "{said}");
         Told { passed, reason }
     }
@@ -95,11 +96,12 @@ fn case(playbook: Arc<Playbook>, scenario: domain::scenario::Scenario, world: &V
         playbook,
         scenario: Arc::new(scenario),
         judge: Arc::new(Judge::compile("judge", &files).unwrap_or_else(|e| panic!("{e:?}"))),
-        world: World::new(world),
+        initial: Arc::new(World::new(world).into()),
         persona,
         guidance: Vec::new(),
         complexity: Complexity::Medium,
         complexity_guidance: String::new(),
         agent_style: AgentStyle::FunctionCalling,
+        faults: Vec::new(),
     }
 }

@@ -76,10 +76,10 @@ pub fn alloc<'v>(node: &Node, heap: Heap<'v>) -> Value<'v> {
     }
 }
 
-/// Small maps are cheaper copied than referred to.
+/// Small maps are cheaper copied than referred to. A few records tell what all are.
 fn holds_records(map: &Records) -> bool {
     const FEW: usize = 8;
-    map.size() > FEW && map.values().all(|value| matches!(value, Node::Map(_) | Node::List(_)))
+    map.size() > FEW && map.values().take(FEW).all(|value| matches!(value, Node::Map(_) | Node::List(_)))
 }
 
 /// # Errors

@@ -212,7 +212,9 @@ impl Index {
                     }
                     match value {
                         Value::Array(items) if items.iter().any(Value::is_object) => {
-                            items.iter().for_each(|item| self.record(item, None, &place, Some(at)));
+                            for item in items {
+                                self.record(item, None, &place, Some(at));
+                            }
                         }
                         Value::Object(_) if kind.is_empty() => self.record(value, Some(name), &place, Some(at)),
                         _ => {
@@ -262,7 +264,7 @@ impl Index {
     }
 
     fn name(&mut self) {
-        let all: Vec<(Vec<Vec<String>>, Vec<Vec<String>>)> = self.records.iter().map(called).collect();
+        let all: Vec<_> = self.records.iter().map(called).collect();
         let mut counts: HashMap<(&str, &Vec<String>), usize> = HashMap::new();
         for (record, (names, marks)) in self.records.iter().zip(&all) {
             for value in names.iter().chain(marks) {
