@@ -153,7 +153,7 @@ fn falsify(
     record: &Record,
     records: &[Record],
     key: &mut String,
-    fields: &mut Vec<(String, Value)>,
+    fields: &mut [(String, Value)],
     extra: &mut Map<String, Value>,
     world: &str,
     random: &mut Random,

@@ -51,7 +51,8 @@ impl Desk {
             _ => None,
         });
         let said = said.unwrap_or_else(|| panic!("no answer to {} {reason}", answer.content));
-        let passed = said == answer.content.to_string();
+        let written = answer.content.to_string();
+        let passed = said == written;
         assert!(passed || said.starts_with("Error: the service"), "{said}");
         Told { passed, reason }
     }

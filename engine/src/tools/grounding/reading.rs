@@ -17,6 +17,7 @@ pub enum Fact {
 }
 
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each says another thing about how the word stands in its text")]
 pub struct Token {
     pub fact: Fact,
     /// As it was written, in lower case, without punctuation around it.
@@ -56,6 +57,9 @@ impl Token {
     }
 }
 
+/// A step of reading, and the tokens that need it.
+type Step = (fn(&Token) -> bool, fn(Vec<Token>) -> Vec<Token>);
+
 /// Reads a text.
 pub fn read(text: &str) -> Vec<Token> {
     let folded = fold(text);
@@ -70,7 +74,7 @@ pub fn read(text: &str) -> Vec<Token> {
     }
     // Most texts need few of the steps.
     let mut tokens = reader.tokens;
-    let steps: [(fn(&Token) -> bool, fn(Vec<Token>) -> Vec<Token>); 5] = [
+    let steps: [Step; 5] = [
         (|t| t.word().is_some_and(|w| numbers::spelled(&[w]).is_some()), spelled),
         (|t| matches!(t.word(), Some("am" | "pm" | "o'clock")), afternoons),
         (|t| t.word().is_some_and(|w| dates::month(w).or(dates::weekday(w)).is_some()), textual_dates),
@@ -130,7 +134,10 @@ impl Reader {
         for symbol in ['€', '$', '£', '¥'] {
             if let Some(rest) = bare.strip_prefix(symbol) {
                 self.push(symbol.to_string().as_str());
-                return if rest.is_empty() { () } else { self.bare(rest) };
+                if !rest.is_empty() {
+                    self.bare(rest);
+                }
+                return;
             }
             if let Some(rest) = bare.strip_suffix(symbol) {
                 self.bare(rest);
@@ -241,7 +248,7 @@ fn words(text: &str) -> Vec<(Fact, String)> {
         return vec![(Fact::Code(text.clone()), text)];
     }
     // "€" and "%" are words of their own here.
-    let parts = text.split(|c: char| matches!(c, '-' | '/' | '&' | '+' | ','));
+    let parts = text.split(['-', '/', '&', '+', ',']);
     parts.filter(|part| !part.is_empty()).map(|part| (Fact::Word(part.to_owned()), part.to_owned())).collect()
 }
 
@@ -256,17 +263,13 @@ fn spelled(tokens: Vec<Token>) -> Vec<Token> {
             .map_while(|(n, t)| t.word().filter(|_| n == 0 || (t.joined && t.sentence == token.sentence)))
             .take(10)
             .collect();
-        match numbers::spelled(&row) {
-            // "One" alone is mostly a pronoun, unless it counts something: that is for whoever reads on to say.
-            Some((value, taken)) => {
-                let fact = Fact::Number(Number::plain(value.clone()));
-                out.push(Token { fact, raw: value, spelled: true, ..token.clone() });
-                i += taken;
-            }
-            None => {
-                out.push(token.clone());
-                i += 1;
-            }
+        if let Some((value, taken)) = numbers::spelled(&row) {
+            let fact = Fact::Number(Number::plain(value.clone()));
+            out.push(Token { fact, raw: value, spelled: true, ..token.clone() });
+            i += taken;
+        } else {
+            out.push(token.clone());
+            i += 1;
         }
     }
     pointed(out)
@@ -331,16 +334,13 @@ fn textual_dates(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut i = 0;
     while let Some(token) = tokens.get(i) {
-        match date_at(&tokens[i..]) {
-            Some((date, taken)) => {
-                let raw: Vec<&str> = tokens[i..i + taken].iter().map(|t| t.raw.as_str()).collect();
-                out.push(Token { fact: Fact::Date(date), raw: raw.join(" "), ..token.clone() });
-                i += taken;
-            }
-            None => {
-                out.push(token.clone());
-                i += 1;
-            }
+        if let Some((date, taken)) = date_at(&tokens[i..]) {
+            let raw: Vec<&str> = tokens[i..i + taken].iter().map(|t| t.raw.as_str()).collect();
+            out.push(Token { fact: Fact::Date(date), raw: raw.join(" "), ..token.clone() });
+            i += taken;
+        } else {
+            out.push(token.clone());
+            i += 1;
         }
     }
     out
