@@ -99,9 +99,9 @@ impl Code {
                 let hook = heap.access_owned_frozen_value(&self.module.get(hook)?);
                 eval.eval_function(hook, &[star_world, ctx, heap.alloc_str(name).to_value(), answer], &[])?;
             }
-            let answer = reference::node(answer).map_err(|e| broken(format!("the answer {e}")))?;
+            let answer = reference::json(answer).map_err(|e| broken(format!("the answer {e}")))?;
             let patch = reference::changes(star_world, world.root()).map_err(|e| broken(format!("the world {e}")))?;
-            Ok((answer.to_json(), patch))
+            Ok((answer, patch))
         })
     }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use allocative::Allocative;
 use domain::patch::{Patch, PatchOp, join};
 use rpds::RedBlackTreeMapSync;
-use serde_json::Number;
+use serde_json::{Number, Value as Json};
 use starlark::collections::SmallMap;
 use starlark::environment::{Methods, MethodsBuilder};
 use starlark::starlark_module;
@@ -82,54 +82,58 @@ fn holds_records(map: &Records) -> bool {
     map.size() > FEW && map.values().take(FEW).all(|value| matches!(value, Node::Map(_) | Node::List(_)))
 }
 
+/// What a function made, with its keys in the author's order.
+///
 /// # Errors
 /// What is no JSON: functions, endless nesting, numbers that are none.
-pub fn node(value: Value<'_>) -> Result<Node, String> {
+pub fn json(value: Value<'_>) -> Result<Json, String> {
     convert(value, MAX_DEPTH)
 }
 
-fn convert(value: Value<'_>, levels: usize) -> Result<Node, String> {
+fn convert(value: Value<'_>, levels: usize) -> Result<Json, String> {
     if levels == 0 {
         return Err(format!("nests lists and dicts deeper than {MAX_DEPTH} levels"));
     }
     let inner = |value: Value<'_>| convert(value, levels - 1);
     if value.is_none() {
-        Ok(Node::Null)
+        Ok(Json::Null)
     } else if let Some(b) = value.unpack_bool() {
-        Ok(Node::Bool(b))
+        Ok(Json::Bool(b))
     } else if let Some(text) = value.unpack_str() {
-        Ok(Node::Text(text.into()))
+        Ok(Json::from(text))
     } else if let Some(i) = value.unpack_i32() {
-        Ok(Node::Number(i.into()))
+        Ok(Json::from(i))
     } else if let Some(list) = ListRef::from_value(value) {
-        Ok(Node::List(list.iter().map(inner).collect::<Result<_, _>>()?))
+        list.iter().map(inner).collect()
     } else if let Some(tuple) = TupleRef::from_value(value) {
-        Ok(Node::List(tuple.iter().map(inner).collect::<Result<_, _>>()?))
+        tuple.iter().map(inner).collect()
     } else if let Some(dict) = DictRef::from_value(value) {
-        let entries = dict.iter().map(|(key, value)| Ok((name(key)?.into(), inner(value)?)));
-        Ok(Node::Map(entries.collect::<Result<_, String>>()?))
+        dict.iter().map(|(key, value)| Ok((name(key)?.to_owned(), inner(value)?))).collect()
     } else if let Some(collection) = value.downcast_ref::<Collection>() {
-        collection.after(levels - 1).map(Node::Map)
+        collection.after(levels - 1).map(|records| Node::Map(records).to_json())
     } else if let Some(fields) = StructRef::from_value(value) {
-        let entries = fields.iter().map(|(key, value)| Ok((key.as_str().into(), inner(value)?)));
-        Ok(Node::Map(entries.collect::<Result<_, String>>()?))
+        fields.iter().map(|(key, value)| Ok((key.as_str().to_owned(), inner(value)?))).collect()
     } else {
         number(value)
     }
+}
+
+fn node(value: Value<'_>, levels: usize) -> Result<Node, String> {
+    convert(value, levels).map(|json| Node::from(&json))
 }
 
 fn name(key: Value<'_>) -> Result<&str, String> {
     key.unpack_str().ok_or_else(|| format!("has the key {}, which is no text", key.to_repr()))
 }
 
-fn number(value: Value<'_>) -> Result<Node, String> {
+fn number(value: Value<'_>) -> Result<Json, String> {
     let integer = || value.to_repr().parse::<Number>().ok();
     let found = match value.get_type() {
         "int" => integer(),
         "float" => UnpackFloat::unpack_value_opt(value).and_then(|f| Number::from_f64(f.0)),
         _ => None,
     };
-    found.map(Node::Number).ok_or_else(|| format!("holds {}, which is no JSON", value.to_repr()))
+    found.map(Json::Number).ok_or_else(|| format!("holds {}, which is no JSON", value.to_repr()))
 }
 
 /// What a function changed in the world it was given.
@@ -140,7 +144,7 @@ pub fn changes(world: Value<'_>, before: &Node) -> Result<Patch, String> {
     let mut patch = Patch::new();
     match world.downcast_ref::<Collection>() {
         Some(collection) => collection.changes("", MAX_DEPTH, &mut patch)?,
-        None => crate::world::diff(before, &node(world)?, "", &mut patch),
+        None => crate::world::diff(before, &node(world, MAX_DEPTH)?, "", &mut patch),
     }
     Ok(patch)
 }
@@ -180,7 +184,7 @@ impl<'v> Collection<'v> {
             match value {
                 None => after = after.remove(key.as_str()),
                 Some(value) => {
-                    let value = convert(*value, levels)?;
+                    let value = node(*value, levels)?;
                     if after.get(key.as_str()) != Some(&value) {
                         after = after.insert(key.as_str().into(), value);
                     }
@@ -200,11 +204,11 @@ impl<'v> Collection<'v> {
                 (Some(_), None) => patch.push(PatchOp::Remove { path }),
                 (None, None) => {}
                 (None, Some(value)) => {
-                    patch.push(PatchOp::Add { path, value: convert(value, levels - 1)?.to_json() });
+                    patch.push(PatchOp::Add { path, value: convert(value, levels - 1)? });
                 }
                 (Some(before), Some(value)) => match value.downcast_ref::<Self>() {
                     Some(inner) if inner.stands_for(before) && levels > 1 => inner.changes(&path, levels - 1, patch)?,
-                    _ => crate::world::diff(before, &convert(value, levels - 1)?, &path, patch),
+                    _ => crate::world::diff(before, &node(value, levels - 1)?, &path, patch),
                 },
             }
         }
@@ -272,7 +276,7 @@ impl<'v> StarlarkValue<'v> for Collection<'v> {
     }
 
     fn equals(&self, other: Value<'v>) -> starlark::Result<bool> {
-        let same = self.after(MAX_DEPTH).and_then(|own| Ok(Node::Map(own) == node(other)?));
+        let same = self.after(MAX_DEPTH).and_then(|own| Ok(Node::Map(own) == node(other, MAX_DEPTH)?));
         Ok(same.unwrap_or(false))
     }
 }

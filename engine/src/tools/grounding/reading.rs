@@ -16,8 +16,8 @@ pub enum Fact {
     Code(String),
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing of how a token is written")]
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each says another thing about how the word stands in its text")]
 pub struct Token {
     pub fact: Fact,
     /// As it was written, in lower case, without punctuation around it.
@@ -57,6 +57,9 @@ impl Token {
     }
 }
 
+/// A step of reading, and the tokens that need it.
+type Step = (fn(&Token) -> bool, fn(Vec<Token>) -> Vec<Token>);
+
 /// Reads a text.
 pub fn read(text: &str) -> Vec<Token> {
     let folded = fold(text);
@@ -71,7 +74,7 @@ pub fn read(text: &str) -> Vec<Token> {
     }
     // Most texts need few of the steps.
     let mut tokens = reader.tokens;
-    let steps: [(Needed, Step); 5] = [
+    let steps: [Step; 5] = [
         (|t| t.word().is_some_and(|w| numbers::spelled(&[w]).is_some()), spelled),
         (|t| matches!(t.word(), Some("am" | "pm" | "o'clock")), afternoons),
         (|t| t.word().is_some_and(|w| dates::month(w).or(dates::weekday(w)).is_some()), textual_dates),
@@ -85,11 +88,6 @@ pub fn read(text: &str) -> Vec<Token> {
     }
     tokens
 }
-
-/// Whether a token calls for a step.
-type Needed = fn(&Token) -> bool;
-/// Puts tokens together that make one fact.
-type Step = fn(Vec<Token>) -> Vec<Token>;
 
 #[derive(Default)]
 struct Reader {
@@ -265,7 +263,6 @@ fn spelled(tokens: Vec<Token>) -> Vec<Token> {
             .map_while(|(n, t)| t.word().filter(|_| n == 0 || (t.joined && t.sentence == token.sentence)))
             .take(10)
             .collect();
-        // "One" alone is mostly a pronoun, unless it counts something: that is for whoever reads on to say.
         if let Some((value, taken)) = numbers::spelled(&row) {
             let fact = Fact::Number(Number::plain(value.clone()));
             out.push(Token { fact, raw: value, spelled: true, ..token.clone() });

@@ -121,6 +121,8 @@ pub struct Record {
     /// Itself, what it stands in, and what it refers to, over any number of steps.
     pub above: BTreeSet<usize>,
     parent: Option<usize>,
+    /// The people among those.
+    owners: BTreeSet<usize>,
     /// What it is called: the key, and its name if no other record of its kind has it.
     pub handles: Vec<Vec<String>>,
     /// Other values that no other record of its kind has.
@@ -157,7 +159,6 @@ impl Record {
 #[derive(Debug, Default)]
 pub struct Index {
     pub records: Vec<Record>,
-    people: BTreeSet<String>,
     /// The last word of each kind's name, as a stem.
     pub kinds: Vec<(String, String)>,
 }
@@ -168,7 +169,7 @@ impl Index {
         index.record(view, None, "", None);
         index.link();
         index.name();
-        index.people = index.records.iter().filter(|r| r.is_person()).map(|r| r.kind.clone()).collect();
+        index.own();
         let kinds: BTreeSet<&str> = index.records.iter().map(|r| r.kind.as_str()).collect();
         index.kinds = kinds
             .iter()
@@ -188,6 +189,7 @@ impl Index {
             fields: Vec::new(),
             facts: Facts::default(),
             above: BTreeSet::new(),
+            owners: BTreeSet::new(),
             parent,
             handles: Vec::new(),
             marks: Vec::new(),
@@ -236,6 +238,14 @@ impl Index {
         }
     }
 
+    fn own(&mut self) {
+        let people: BTreeSet<String> = self.records.iter().filter(|r| r.is_person()).map(|r| r.kind.clone()).collect();
+        let owner: Vec<bool> = self.records.iter().map(|r| people.contains(&r.kind)).collect();
+        for record in &mut self.records {
+            record.owners = record.above.iter().filter(|a| owner[**a]).copied().collect();
+        }
+    }
+
     fn link(&mut self) {
         let keys: Vec<(String, usize)> = self
             .records
@@ -264,7 +274,7 @@ impl Index {
     }
 
     fn name(&mut self) {
-        let all: Vec<_> = self.records.iter().map(called).collect();
+        let all: Vec<(Names, Names)> = self.records.iter().map(called).collect();
         let mut counts: HashMap<(&str, &Vec<String>), usize> = HashMap::new();
         for (record, (names, marks)) in self.records.iter().zip(&all) {
             for value in names.iter().chain(marks) {
@@ -312,12 +322,9 @@ impl Index {
 
     /// Whether a record belongs to somebody else than those whom the focus is about.
     pub fn is_foreign(&self, i: usize, focus: &[usize]) -> bool {
-        let people = |at: usize| {
-            self.records[at].above.iter().filter(|a| self.people.contains(&self.records[**a].kind)).copied()
-        };
-        let ours: BTreeSet<usize> = focus.iter().flat_map(|f| people(*f)).collect();
-        let theirs: BTreeSet<usize> = people(i).collect();
-        !ours.is_empty() && !theirs.is_empty() && theirs.is_disjoint(&ours)
+        let mut ours = focus.iter().flat_map(|f| &self.records[*f].owners).peekable();
+        let theirs = &self.records[i].owners;
+        ours.peek().is_some() && !theirs.is_empty() && !ours.any(|owner| theirs.contains(owner))
     }
 
     /// Whether a record is part of one of a kind that is in focus, but not of the one in focus.
@@ -329,9 +336,12 @@ impl Index {
     /// The records that may be spoken of when these are in focus: those, what they belong to, what belongs to them, and
     /// what has nothing to do with their kinds.
     pub fn scope(&self, focus: &[usize]) -> Vec<usize> {
+        if focus.is_empty() {
+            return (0..self.records.len()).collect();
+        }
         let about: BTreeSet<usize> = focus.iter().flat_map(|f| &self.records[*f].above).copied().collect();
         let within = |i: usize| {
-            if about.contains(&i) || focus.is_empty() {
+            if about.contains(&i) {
                 return true;
             }
             if self.is_foreign(i, focus) {
@@ -351,8 +361,11 @@ impl Index {
     }
 }
 
+/// Rows of words.
+type Names = Vec<Vec<String>>;
+
 /// The names of a record, and its other telling values.
-fn called(record: &Record) -> (Vec<Vec<String>>, Vec<Vec<String>>) {
+fn called(record: &Record) -> (Names, Names) {
     let key = record.key.iter().filter(|key| is_id(key)).map(|key| vec![key.to_lowercase()]);
     let (mut names, mut marks): (Vec<_>, Vec<_>) = (key.collect(), Vec::new());
     for field in record.fields.iter().filter(|f| (1..=6).contains(&f.tokens.len())) {
