@@ -37,7 +37,7 @@ async fn errors_are_bad_input() {
     assert_eq!((said.code, said.stderr.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stdout, @"
     error: scenarios/retail_bank/help_card_abroad.yaml:1: field `user_goal` is missing
-    error: scenarios/retail_bank/help_card_abroad.yaml:9: user_gaol: unknown field (did you mean `user_goal`?); expected one of: id, playbook, intent, description, tags, family, user_facts, user_request, user_mistakes, system_facts, user_goal, expected_outcome, personas, clock, script
+    error: scenarios/retail_bank/help_card_abroad.yaml:9: user_gaol: unknown field (did you mean `user_goal`?); expected one of: id, playbook, intent, description, tags, family, user_facts, user_request, user_mistakes, system_facts, user_goal, expected_outcome, personas, faults, clock, script
     warning: playbooks/retail_bank/playbook.yaml:33: intents[3]: no scenario has the intent `card_limit`
     warning: playbooks/retail_bank/playbook.yaml:40: intents[10]: no scenario has the intent `general_help`
     warning: playbooks/retail_bank/playbook.yaml:172: tools[7].name: no scenario calls `list_disputes`, and neither prompt, policy nor guardrails mention it
