@@ -44,6 +44,12 @@ pub enum EventKind {
         ended: bool,
         usage: Usage,
     },
+    /// The simulated user acts on what is its own, with its own tools; the agent does not see it.
+    UserActed {
+        tool_calls: Vec<ToolCall>,
+        usage: Usage,
+    },
+    /// The agent under test, or the sub-agent whose branch this is.
     AgentSpoke {
         content: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,6 +57,13 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
         usage: Usage,
+    },
+    /// A sub-agent takes over a call: until it is answered, what follows is the branch of the sub-agent.
+    Delegated {
+        call_id: String,
+        /// The tool that is the sub-agent.
+        agent: String,
+        task: String,
     },
     /// The tool simulator's response passed its checks; the state manager is asked for the change it makes.
     ToolSimulated {

@@ -20,6 +20,12 @@ pub struct Playbook {
     pub guardrails: Vec<String>,
     #[serde(default)]
     pub agent: AgentStyle,
+    /// Names of the tools that the agent under test may call. Default: every tool that is no sub-agent.
+    #[serde(default)]
+    pub uses: Vec<String>,
+    /// Other agents that the same scenarios are played with, such as one that leaves the work to sub-agents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
     /// What a scenario's `intent` may be.
     pub intents: Vec<String>,
     /// The moment at which every conversation takes place, unless the scenario says otherwise.
@@ -38,6 +44,29 @@ pub struct Playbook {
     #[serde(default)]
     pub after_call: Option<AfterCall>,
     pub tools: Vec<Tool>,
+    /// What the simulated user can do by itself: settings of its phone, a payment page. The same rules hold, and the
+    /// same world.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub user_tools: Vec<Tool>,
+}
+
+impl Playbook {
+    /// The tools of the agents and of the user.
+    pub fn all_tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().chain(&self.user_tools)
+    }
+}
+
+/// An agent under test in place of the playbook's own.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    #[schemars(regex(pattern = r"^[a-z0-9_]{1,64}$"))]
+    pub name: String,
+    /// File of its system prompt, a template like the playbook's own.
+    pub prompt: String,
+    /// Names of the tools that it may call.
+    pub uses: Vec<String>,
 }
 
 /// A Starlark function `(world, ctx, tool, answer)`: keeps derived records in step, whichever tool was called.
@@ -74,11 +103,14 @@ pub struct Limits {
     /// Model replies that may be refused in one place before the conversation fails.
     #[schemars(range(min = 1, max = 10))]
     pub attempts: u32,
+    /// Sub-agents within each other.
+    #[schemars(range(min = 1, max = 8))]
+    pub depth: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { user_turns: 12, agent_steps: 12, attempts: 3 }
+        Self { user_turns: 12, agent_steps: 12, attempts: 3, depth: 3 }
     }
 }
 
@@ -115,7 +147,8 @@ pub struct Tool {
     #[schemars(regex(pattern = r"^[a-zA-Z0-9_-]{1,64}$"))]
     pub name: String,
     pub description: String,
-    /// JSON Schema of the arguments, `type: object`.
+    /// JSON Schema of the arguments, `type: object`. Left out for a sub-agent: its one argument is the `task`.
+    #[serde(default)]
     pub parameters: Value,
     pub simulate: Simulate,
     /// Write authority: the only places that a call may change. `/disputes/+` is a record that did not exist before,
@@ -142,6 +175,12 @@ pub struct Tool {
     /// `constant` only: the answer.
     #[serde(default)]
     pub response: Option<Value>,
+    /// `agent` only: file of the sub-agent's system prompt, a template like the playbook's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// `agent` only: names of the tools that the sub-agent may call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<String>,
 }
 
 /// What answers a call.
@@ -154,6 +193,8 @@ pub enum Simulate {
     Model,
     /// Always the same answer.
     Constant,
+    /// A sub-agent with its own prompt and tools, on the same world: what it says last is the answer.
+    Agent,
     /// Ends the conversation; there is no answer.
     Terminal,
 }

@@ -67,7 +67,7 @@ impl Scenario {
     }
 }
 
-/// One step of the script: exactly one of `user`, `agent` and `calls`.
+/// One step of the script: exactly one of `user`, `user_calls`, `agent` and `calls`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptStep {
@@ -76,7 +76,10 @@ pub struct ScriptStep {
     /// What the agent says: a Jinja template that sees `calls.<tool>` (the tool's last answer) and `facts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Tool calls the agent makes at once.
+    /// Calls of its own tools that the user makes at once, before it speaks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub user_calls: Vec<ScriptCall>,
+    /// Tool calls the agent makes at once. An agent that has not these tools leaves them to the sub-agent that has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ScriptCall>,
     /// Why, with `agent` or `calls`: becomes the agent's reasoning.

@@ -59,6 +59,7 @@ impl Attempt {
     pub fn new(mut playbook: Playbook, judge: Arc<Judge>, scenario: Option<Arc<Scenario>>) -> Self {
         // As many calls as the author likes.
         playbook.spec.limits.agent_steps = u32::MAX;
+        playbook.spec.uses = playbook.spec.all_tools().map(|tool| tool.name.clone()).collect();
         let scenario = scenario.unwrap_or_else(|| Arc::new(nothing(&playbook)));
         let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
         let nobody =
@@ -74,6 +75,7 @@ impl Attempt {
             complexity: Complexity::Medium,
             complexity_guidance: String::new(),
             agent_style: AgentStyle::FunctionCalling,
+            variant: None,
             faults: Vec::new(),
         };
         let mut conversation = Conversation::new(Arc::new(case));
@@ -100,12 +102,17 @@ impl Attempt {
         let id_seed = self.conversation.id_seed();
         let call = ToolCall::new(String::new(), tool.to_owned(), Value::Object(arguments.clone()).to_string());
         self.conversation.hear(ChatReply { tool_calls: vec![call], ..ChatReply::default() });
-        if let Next::Ask(ask) = self.conversation.next() {
-            let texts: Vec<&str> = ask.messages.iter().map(domain::Message::content).collect();
-            return Some(Reply::Asks { prompt: texts.join("\n\n") });
-        }
-        let event = self.conversation.act()?;
-        Some(match reply(event.kind)? {
+        let answered = loop {
+            if let Next::Ask(ask) = self.conversation.next() {
+                let texts: Vec<&str> = ask.messages.iter().map(domain::Message::content).collect();
+                return Some(Reply::Asks { prompt: texts.join("\n\n") });
+            }
+            // A sub-agent is begun before it is asked.
+            if let Some(reply) = reply(self.conversation.act()?.kind) {
+                break reply;
+            }
+        };
+        Some(match answered {
             Reply::Refused { content, why: Why::Fail } => {
                 let why = self.who_refused(tool, arguments, &before, &id_seed);
                 Reply::Refused { content, why }

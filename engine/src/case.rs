@@ -15,6 +15,7 @@ use crate::judge::Judge;
 use crate::playbook::Playbook;
 use crate::world::InitialWorld;
 
+#[derive(Clone)]
 pub struct Case {
     pub playbook: Arc<Playbook>,
     pub scenario: Arc<Scenario>,
@@ -26,6 +27,8 @@ pub struct Case {
     pub complexity: Complexity,
     pub complexity_guidance: String,
     pub agent_style: AgentStyle,
+    /// The playbook's variant that is the agent under test; `None` is its own agent.
+    pub variant: Option<String>,
     /// The scenario's faults and then the run's.
     pub faults: Vec<FaultRule>,
     /// Everything random in the conversation derives from it.

@@ -10,6 +10,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
     pub role: Role,
+    /// With the role of the agent: the sub-agent that is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_agent: Option<String>,
     pub messages: Vec<Message>,
     /// `OpenAI` function descriptions; empty unless the agent calls functions.
     pub tools: Vec<Value>,

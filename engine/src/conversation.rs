@@ -8,7 +8,10 @@
 mod agent;
 mod ask;
 mod finish;
+mod frame;
+mod readable;
 mod state;
+mod sub_agent;
 mod tool;
 mod user;
 
@@ -18,9 +21,11 @@ use domain::event::{Event, EventKind, Fork, Usage};
 use domain::message::Message;
 use domain::outcome::{Blame, Ending, Outcome};
 use domain::role::Role;
+use serde_json::Value;
 
 use crate::case::Case;
 use crate::chat::{Ask, ChatReply};
+pub use frame::{Caller, Frame};
 pub use state::{Call, Phase, State};
 pub use user::END;
 
@@ -81,7 +86,7 @@ impl Conversation {
             Phase::Tool => self.next_tool(),
             Phase::Write { response } => Next::Ask(Box::new(self.ask_state_manager(response))),
             Phase::Judge => self.ask_judge().map_or(Next::Act, |ask| Next::Ask(Box::new(ask))),
-            Phase::Start | Phase::End { .. } | Phase::Verify | Phase::Finish => Next::Act,
+            Phase::Start | Phase::Return { .. } | Phase::End { .. } | Phase::Verify | Phase::Finish => Next::Act,
         }
     }
 
@@ -89,12 +94,12 @@ impl Conversation {
     pub fn hear(&mut self, reply: ChatReply) -> Option<Event> {
         let reply = reply.storable();
         let kind = match self.state.phase.clone() {
-            Phase::User => self.hear_user(&reply),
+            Phase::User => self.hear_user(reply),
             Phase::Agent => self.hear_agent(reply),
             Phase::Tool => self.hear_tool_simulator(&reply)?,
             Phase::Write { response } => self.hear_state_manager(&reply, &response)?,
             Phase::Judge => self.hear_judge(&reply),
-            Phase::Start | Phase::End { .. } | Phase::Verify | Phase::Finish | Phase::Done(_) => return None,
+            _ => return None,
         };
         self.record(kind)
     }
@@ -107,7 +112,7 @@ impl Conversation {
             Phase::Tool => Role::ToolSimulator,
             Phase::Write { .. } => Role::StateManager,
             Phase::Judge => Role::Judge,
-            Phase::Start | Phase::End { .. } | Phase::Verify | Phase::Finish | Phase::Done(_) => return None,
+            _ => return None,
         };
         self.record(refused(role, &ChatReply::default(), reason.replace('\0', "\u{fffd}")))
     }
@@ -130,6 +135,7 @@ impl Conversation {
                 world_hash: self.state.initial_hash.clone(),
             },
             (None, Phase::Tool) => self.answer_by_program()?,
+            (None, Phase::Return { content }) => self.return_from_sub_agent(content)?,
             (None, Phase::Verify) => self.verify(),
             (None, Phase::Judge) => failed(Blame::Judge, &self.ask_judge().err()?),
             (None, Phase::Finish) => self.finish(),
@@ -149,7 +155,7 @@ impl Conversation {
         match &self.state.phase {
             Phase::End { ending } => ended(ending.clone()),
             Phase::User if self.state.user_turns >= limits.user_turns => ended(Ending::TurnLimit),
-            Phase::Tool if self.state.steps > limits.agent_steps => ended(Ending::StepLimit),
+            Phase::Tool if self.state.acting().steps > limits.agent_steps => self.stop_calling(),
             _ => None,
         }
     }
@@ -171,21 +177,43 @@ impl Conversation {
         Some(event)
     }
 
-    /// Answers belong to the fan-out of the turn that made the calls.
+    /// Whoever calls without end is stopped.
+    fn stop_calling(&self) -> Option<EventKind> {
+        match &self.state.acting().caller {
+            Caller::Agent => Some(EventKind::Ended { ending: Ending::StepLimit }),
+            Caller::User => Some(failed(Blame::SimulatedUser, "the user only ever calls its tools and says nothing")),
+            Caller::SubAgent { name, .. } => self.give_up_on_sub_agent(name),
+        }
+    }
+
+    /// Steps of a sub-agent belong to its branch, and answers to the fan-out of the turn that made the calls.
     fn ancestry(&self, kind: &EventKind) -> Vec<Fork> {
+        let acting = self.state.acting();
         match kind {
-            EventKind::ToolAnswered { .. } | EventKind::ToolSimulated { .. } if self.state.calls_in_turn > 1 => {
-                vec![Fork { seq: self.state.turn_seq, index: self.state.calls_in_turn - self.state.pending_len() }]
+            EventKind::ToolAnswered { call_id, .. } => match self.state.agents.as_slice() {
+                [.., caller, last] if last.was_started_by(call_id) => caller.call_path(),
+                _ => acting.call_path(),
+            },
+            EventKind::ToolSimulated { .. } => acting.call_path(),
+            EventKind::Delegated { .. } => acting.path.iter().copied().chain([acting.fork()]).collect(),
+            EventKind::AgentSpoke { .. }
+            | EventKind::Refused { role: Role::Agent | Role::ToolSimulator | Role::StateManager, .. } => {
+                acting.path.clone()
             }
             _ => Vec::new(),
         }
     }
 
-    /// The conversation as trainers see it, with the agent's system prompt.
-    pub fn transcript(&self) -> Vec<Message> {
-        let mut messages = vec![Message::System { content: self.system_prompt() }];
-        messages.extend(self.state.messages.iter().cloned());
+    /// What an agent sees, as trainers see it: its system prompt and then all that was said to it and by it.
+    pub fn transcript(&self, frame: &Frame) -> Vec<Message> {
+        let mut messages = vec![Message::System { content: self.system_prompt(frame) }];
+        messages.extend(frame.messages.iter().cloned());
         messages
+    }
+
+    /// `OpenAI` descriptions of the tools that an agent may call.
+    pub fn functions(&self, frame: &Frame) -> Vec<Value> {
+        self.agent(frame).map(|agent| self.case.playbook.functions(agent)).unwrap_or_default()
     }
 }
 

@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use domain::message::Message;
 
 use crate::case::Case;
+use crate::conversation::State;
 use crate::facts;
 
 /// Why a turn is refused, in words for the model that is asked again; `None` lets it pass.
-pub fn refusal(case: &Case, messages: &[Message], content: &str, ended: bool) -> Option<String> {
-    let first = messages.is_empty();
+pub fn refusal(case: &Case, state: &State, content: &str, ended: bool) -> Option<String> {
+    let first = state.agent().messages.is_empty();
     if ended && first {
         return Some("you cannot end the conversation with your first message".into());
     }
@@ -21,12 +22,12 @@ pub fn refusal(case: &Case, messages: &[Message], content: &str, ended: bool) ->
     if ["agent:", "assistant:", "support:", "user:", "customer:"].iter().any(|speaker| lower.starts_with(speaker)) {
         return Some("write only your own words, without a speaker's name".into());
     }
-    unknown_fact(case, messages, content)
+    unknown_fact(case, state, content)
         .map(|fact| format!("`{fact}` is nothing you know: it is neither in your facts nor was it told to you"))
 }
 
 /// The first atomic fact of a turn that stands neither in what the user knows nor in what was said before.
-fn unknown_fact(case: &Case, messages: &[Message], content: &str) -> Option<String> {
+fn unknown_fact(case: &Case, state: &State, content: &str) -> Option<String> {
     let mut known: HashSet<String> = facts::tokens(&case.scenario.user_goal).collect();
     for (_, value) in case.scenario.user_knowledge() {
         known.extend(facts::tokens(&value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
@@ -36,11 +37,8 @@ fn unknown_fact(case: &Case, messages: &[Message], content: &str) -> Option<Stri
             facts::tokens(line.at(case.complexity)).chain(facts::tokens(line.at(domain::persona::Complexity::Medium))),
         );
     }
-    for message in messages {
-        if let Message::User { content } | Message::Assistant { content, .. } = message {
-            known.extend(facts::tokens(content));
-        }
-    }
+    // Its own words, the agent's, and what its own tools told it.
+    known.extend(state.user.messages.iter().map(Message::content).flat_map(facts::tokens));
     // Small numbers are counts and ways of speaking ("2 cards", "5 minutes"), not facts about records.
     facts::tokens(content).find(|fact| fact.len() > 2 && !known.contains(fact))
 }

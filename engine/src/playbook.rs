@@ -1,5 +1,6 @@
 //! A playbook ready to play: schemas compiled, code loaded, templates parsed.
 
+mod agents;
 pub mod check;
 mod compile;
 mod rules;
@@ -8,13 +9,13 @@ use domain::patch::{Patch, PatchOp, join};
 use domain::playbook::{Simulate, Tool as ToolSpec};
 use jsonschema::Validator;
 use minijinja::Environment;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::templates;
 use crate::tools::code::{CodeError, Moment};
 use crate::tools::{Code, Pattern, authority};
 use crate::world::{Node, World};
 
+pub use agents::Agent;
 pub use compile::{Sources, compile};
 use rules::Rules;
 
@@ -56,11 +57,6 @@ impl Playbook {
         self.tools.iter().find(|t| t.spec.name == name)
     }
 
-    /// `OpenAI` descriptions of all tools.
-    pub fn functions(&self) -> Vec<Value> {
-        self.spec.tools.iter().map(ToolSpec::function).collect()
-    }
-
     /// The initial world of a scenario: its records laid over the base, collection by collection. What it does not
     /// change is shared by all.
     pub fn initial_world(&self, system_facts: &Map<String, Value>) -> World {
@@ -75,17 +71,6 @@ impl Playbook {
             }
         }
         self.base.apply(&patch).map_or_else(|_| self.base.clone(), |world| World::from_root(world.root().clone()))
-    }
-
-    /// The agent's system prompt.
-    ///
-    /// # Errors
-    /// The template does not render.
-    pub fn system_prompt(&self, now: &str) -> Result<String, String> {
-        let tools: Vec<Value> =
-            self.spec.tools.iter().map(|t| json!({"name": t.name, "description": t.description})).collect();
-        let context = json!({"tools": tools, "guardrails": self.spec.guardrails, "policy": self.policy, "now": now});
-        Ok(templates::render(&self.templates, &self.spec.prompt, &context)?.trim().to_owned())
     }
 
     /// # Errors

@@ -3,21 +3,15 @@
 //! It is no language model and never pretends to be one. It proves scenarios solvable, lets everything run without a
 //! key, and is what tests and benchmarks play with. It is pure: the same conversation gives the same reply.
 
-use std::collections::BTreeSet;
+mod script;
 
-use domain::event::Answer;
-use domain::message::{Message, ToolCall};
-use domain::persona::Complexity;
-use domain::playbook::AgentStyle;
+use domain::message::Message;
 use domain::role::Role;
-use domain::scenario::{Line, ScriptCall, ScriptStep};
 use domain::verdict::{Rule, Verification};
 use serde_json::{Map, Value, json};
 
-use crate::case::Case;
 use crate::chat::{Ask, ChatReply};
-use crate::conversation::{Call, Conversation};
-use crate::react;
+use crate::conversation::Conversation;
 use crate::templates;
 use crate::tools::code::fresh_id;
 
@@ -28,8 +22,8 @@ pub const NAME: &str = "scripted";
 /// A template of the scenario or the playbook that does not render.
 pub fn reply(ask: &Ask, conversation: &Conversation) -> Result<ChatReply, String> {
     match ask.role {
-        Role::SimulatedUser => Ok(said(user_line(conversation))),
-        Role::Agent => agent_turn(conversation),
+        Role::SimulatedUser => script::user_turn(conversation),
+        Role::Agent => script::agent_turn(conversation),
         Role::ToolSimulator => tool_response(conversation).map(said),
         Role::StateManager => patch(conversation).map(said),
         Role::Judge => Ok(said(verdict(conversation).to_string())),
@@ -38,125 +32,6 @@ pub fn reply(ask: &Ask, conversation: &Conversation) -> Result<ChatReply, String
 
 fn said(content: String) -> ChatReply {
     ChatReply { content, ..ChatReply::default() }
-}
-
-/// The script as it is played: a vague opening is followed by a question back and the plain opening; agents that call
-/// in text make one call at a time.
-fn steps(case: &Case) -> Vec<ScriptStep> {
-    let mut steps = Vec::new();
-    for (i, step) in case.scenario.script.iter().enumerate() {
-        let vague = case.complexity == Complexity::Vague && i == 0;
-        match &step.user {
-            Some(line) if vague && line.has(Complexity::Vague) => {
-                let plain = Line::Text(line.at(Complexity::Medium).to_owned());
-                steps.push(step.clone());
-                steps.push(ScriptStep {
-                    agent: Some(case.playbook.spec.clarification.clone()),
-                    ..ScriptStep::default()
-                });
-                steps.push(ScriptStep { user: Some(plain), ..ScriptStep::default() });
-            }
-            None if case.agent_style == AgentStyle::React && step.calls.len() > 1 => {
-                let one = |call: &ScriptCall| ScriptStep { calls: vec![call.clone()], ..step.clone() };
-                steps.extend(step.calls.iter().map(one));
-            }
-            _ => steps.push(step.clone()),
-        }
-    }
-    steps
-}
-
-fn user_line(conversation: &Conversation) -> String {
-    let case = conversation.case();
-    let steps = steps(case);
-    let mut lines = steps.iter().filter_map(|s| s.user.as_ref());
-    match lines.nth(conversation.state().user_turns as usize) {
-        Some(line) => line.at(case.complexity).to_owned(),
-        None => crate::conversation::END.to_owned(),
-    }
-}
-
-fn agent_turn(conversation: &Conversation) -> Result<ChatReply, String> {
-    let case = conversation.case();
-    let steps = steps(case);
-    if let Some(again) = calls_to_repeat(conversation) {
-        let reasoning = Some("The call met a fault of the backend, so I make it again.".to_owned());
-        return Ok(written(case, String::new(), reasoning, again));
-    }
-    // Each turn whose calls met a fault was followed by one that repeated them.
-    let turns = conversation.state().agent_turns as usize - faulty_turns(conversation).len();
-    let Some(step) = steps.iter().filter(|s| s.user.is_none()).nth(turns) else {
-        return Ok(written(case, "Is there anything else I can help you with?".to_owned(), None, Vec::new()));
-    };
-    let context = script_context(conversation);
-    let content = match &step.agent {
-        Some(line) => render(line, &context)?,
-        None => String::new(),
-    };
-    let calls = step.calls.iter().map(|call| tool_call(call, &context)).collect::<Result<_, _>>()?;
-    Ok(written(case, content, step.reasoning.clone(), calls))
-}
-
-/// Turns with calls that are worth repeating: nothing was done, or nothing that must not be done twice.
-fn faulty_turns(conversation: &Conversation) -> BTreeSet<u32> {
-    let repeatable = |call: &&Call| {
-        let reads = || conversation.case().playbook.tool(&call.tool).is_some_and(|tool| tool.writes.is_empty());
-        call.fault.is_some_and(|fault| fault.is_refusal() || (fault.is_visible() && reads()))
-    };
-    conversation.state().calls.iter().filter(repeatable).map(|call| call.turn).collect()
-}
-
-fn calls_to_repeat(conversation: &Conversation) -> Option<Vec<ToolCall>> {
-    let turn = conversation.state().agent_turns;
-    if !faulty_turns(conversation).contains(&turn) {
-        return None;
-    }
-    let faulty = conversation.state().calls.iter().filter(|call| call.turn == turn && call.fault.is_some());
-    Some(faulty.map(|call| ToolCall::new(String::new(), call.tool.clone(), call.arguments.clone())).collect())
-}
-
-/// A turn in the form that the agent's style asks for.
-fn written(case: &Case, content: String, reasoning: Option<String>, tool_calls: Vec<ToolCall>) -> ChatReply {
-    if case.agent_style == AgentStyle::FunctionCalling {
-        return ChatReply { content, reasoning, tool_calls, ..ChatReply::default() };
-    }
-    said(react::write(reasoning.as_deref(), &content, tool_calls.first()))
-}
-
-fn tool_call(call: &ScriptCall, context: &Value) -> Result<ToolCall, String> {
-    let mut arguments = Map::new();
-    for (name, value) in &call.args {
-        arguments.insert(name.clone(), rendered(value, context)?);
-    }
-    Ok(ToolCall::new(String::new(), call.tool.clone(), Value::Object(arguments).to_string()))
-}
-
-fn rendered(value: &Value, context: &Value) -> Result<Value, String> {
-    Ok(match value {
-        Value::String(text) if text.contains("{{") => render(text, context)?.into(),
-        Value::Array(items) => items.iter().map(|v| rendered(v, context)).collect::<Result<_, _>>()?,
-        Value::Object(map) => {
-            let fields = map.iter().map(|(k, v)| Ok((k.clone(), rendered(v, context)?)));
-            Value::Object(fields.collect::<Result<_, String>>()?)
-        }
-        other => other.clone(),
-    })
-}
-
-/// What lines of the script see: `calls.<tool>`, the last answer of each tool, and `facts`.
-fn script_context(conversation: &Conversation) -> Value {
-    let mut calls = Map::new();
-    for call in conversation.state().calls.iter().filter(|c| c.answer == Answer::Succeeded) {
-        let answer = serde_json::from_str(&call.content).unwrap_or_else(|_| call.content.clone().into());
-        calls.insert(call.tool.clone(), answer);
-    }
-    let facts: Map<String, Value> =
-        conversation.case().scenario.user_knowledge().map(|(k, v)| (k.clone(), v.clone())).collect();
-    json!({"calls": calls, "facts": facts})
-}
-
-fn render(template: &str, context: &Value) -> Result<String, String> {
-    templates::render_text(template, context)
 }
 
 fn tool_response(conversation: &Conversation) -> Result<String, String> {
@@ -184,7 +59,7 @@ fn patch(conversation: &Conversation) -> Result<String, String> {
 }
 
 fn pending(conversation: &Conversation) -> Result<(&crate::playbook::Tool, Map<String, Value>), String> {
-    let call = conversation.state().pending.front().ok_or("no call is waiting")?;
+    let call = conversation.state().acting().pending.front().ok_or("no call is waiting")?;
     let tool = conversation.case().playbook.tool(call.name()).ok_or("no such tool")?;
     let arguments = call.arguments().ok().and_then(|v| v.as_object().cloned()).unwrap_or_default();
     Ok((tool, arguments))
@@ -225,6 +100,7 @@ fn score(criterion: &str, verification: &Verification, conversation: &Conversati
     let silent = criterion == "reasoning_quality"
         && !conversation
             .state()
+            .agent()
             .messages
             .iter()
             .any(|m| matches!(m, Message::Assistant { reasoning_content: Some(_), .. }));

@@ -1,7 +1,7 @@
 //! Jinja templates: strict, bounded, never read from disk.
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{Environment, UndefinedBehavior, Value};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde_json::Value as Json;
 
 /// Instructions one rendering may take.
@@ -12,6 +12,8 @@ pub fn environment() -> Environment<'static> {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_fuel(Some(FUEL));
+    // Whatever a template's file is called, it writes what it says; authors of JSON use `tojson`.
+    env.set_auto_escape_callback(|_| AutoEscape::None);
     if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
         env.set_syntax(syntax);
     }

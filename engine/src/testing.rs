@@ -155,6 +155,72 @@ pub fn files() -> BTreeMap<String, String> {
     files.map(|(name, text)| (name.to_owned(), text.to_owned())).into()
 }
 
+/// What makes a team of the shop: agents below agents, and a user with a lamp of its own.
+const TEAM: &str = r#"
+uses: [desk, hours, hand_over]
+variants:
+  - {name: flat, prompt: prompt.md, uses: [get_order, refund, hours, hand_over]}
+user_tools:
+  - name: switch_lamp
+    description: Switches your lamp.
+    parameters: {type: object, properties: {on: {type: boolean}}, required: [on], additionalProperties: false}
+    simulate: code
+    writes: [/lamp/on]
+tools:
+  - name: desk
+    description: Sees to orders.
+    simulate: agent
+    prompt: desk.md
+    uses: [get_order, cashier]
+  - name: cashier
+    description: Pays money.
+    simulate: agent
+    prompt: cashier.md
+    uses: [refund]
+"#;
+
+const TEAM_SCRIPT: &str = r"
+script:
+  - user: {medium: 'Order o_17 broke, I want 20.50 back.', vague: Something broke.}
+  - agent: Is the lamp still dark when you switch it on?
+  - user_calls: [{tool: switch_lamp, args: {on: true}}]
+  - user: It stays dark.
+  - calls: [{tool: get_order, args: {order_id: o_17}}, {tool: hours}]
+    reasoning: Look first.
+  - calls: [{tool: refund, args: {order_id: o_17, amount: 20.5}}]
+  - agent: 'Done, {{ facts.amount }}0 is on its way; refunded so far {{ calls.refund.refunded }}.'
+";
+
+pub fn team_files() -> BTreeMap<String, String> {
+    let mut files = files();
+    let playbook = PLAYBOOK.replacen("tools:\n", TEAM.trim_start(), 1);
+    let world = WORLD.replacen("  articles: {type: object}", "  articles: {type: object}\n  lamp: {type: object}", 1);
+    let lamp = "\n\ndef switch_lamp(world, ctx, on):\n    world[\"lamp\"][\"on\"] = on\n    return {\"light\": \"none\", \"code\": 90210}\n";
+    files.extend([
+        ("playbook.yaml".to_owned(), playbook),
+        ("world.yaml".to_owned(), world),
+        ("base.yaml".to_owned(), format!("{}lamp: {{on: false}}\n", files["base.yaml"])),
+        ("tools.star".to_owned(), format!("{TOOLS}{lamp}")),
+        ("desk.md".to_owned(), "You see to orders, with {{ tools | map(attribute='name') | join(', ') }}.".to_owned()),
+        ("cashier.md".to_owned(), "You pay.".to_owned()),
+    ]);
+    files
+}
+
+/// A conversation of the team.
+pub fn team_case(variant: Option<&str>, agent_style: AgentStyle) -> Case {
+    let files = team_files();
+    let playbook = Arc::new(compile(&Sources { folder: "playbooks/shop", files: &files }).expect("the team compiles"));
+    let script = SCENARIO.find("script:").expect("a script");
+    let world = "expected_outcome:\n  world: {/orders/o_17/refunded: 20.50}";
+    let lit = "expected_outcome:\n  world: {/orders/o_17/refunded: 20.50, /lamp/on: true}";
+    let text = format!("{}{}", SCENARIO[..script].replacen(world, lit, 1), TEAM_SCRIPT.trim_start());
+    let scenario: Arc<Scenario> = Arc::new(domain::parse("scenario.yaml", &text).expect("the scenario is read"));
+    let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
+    let variant = variant.map(str::to_owned);
+    Case { playbook, scenario, initial, variant, ..(*case(agent_style, Complexity::Medium)).clone() }
+}
+
 /// Compiled once: properties play it hundreds of times.
 static SHOP: LazyLock<Arc<Playbook>> = LazyLock::new(|| {
     Arc::new(compile(&Sources { folder: "playbooks/shop", files: &files() }).expect("the shop compiles"))
@@ -200,6 +266,7 @@ pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
         complexity,
         complexity_guidance: "Plainly.".into(),
         agent_style,
+        variant: None,
         faults: Vec::new(),
     })
 }
@@ -238,6 +305,12 @@ pub fn log(events: &[Event]) -> String {
             EventKind::UserSpoke { content, ended, .. } => {
                 format!("user: {content}{}", if *ended { " (ends)" } else { "" })
             }
+            EventKind::UserActed { tool_calls, .. } => {
+                let calls: Vec<String> =
+                    tool_calls.iter().map(|c| format!("{} {}({})", c.id, c.name(), c.function.arguments)).collect();
+                format!("user acts: {}", calls.join(" & "))
+            }
+            EventKind::Delegated { call_id, agent, task } => format!("{call_id} is taken over by {agent}: {task}"),
             EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => {
                 let calls: Vec<String> =
                     tool_calls.iter().map(|c| format!("{} {}({})", c.id, c.name(), c.function.arguments)).collect();

@@ -8,7 +8,7 @@ use domain::patch::join;
 use domain::persona::{Complexity, Persona};
 use domain::playbook::AgentStyle;
 use domain::problem::did_you_mean;
-use domain::scenario::Scenario;
+use domain::scenario::{Scenario, ScriptStep};
 use domain::verdict::Verification;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Sce
     findings.extend(contradictions(scenario, &initial.world.to_json()));
     findings.extend(unknown_tools(playbook, scenario));
     findings.extend(script_shape(scenario, playbook));
-    let tools: Vec<&str> = playbook.spec.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let tools: Vec<&str> = playbook.spec.all_tools().map(|tool| tool.name.as_str()).collect();
     let faults = faults::problems(&scenario.faults, &tools);
     findings.extend(faults.into_iter().map(|(i, problem)| (format!("/faults/{i}"), problem)));
     if findings.is_empty() {
@@ -77,16 +77,16 @@ fn unknown_tools(playbook: &Playbook, scenario: &Scenario) -> Vec<Finding> {
             .collect::<Vec<_>>()
     };
     let calls = scenario.script.iter().enumerate().flat_map(|(i, step)| {
-        step.calls
-            .iter()
-            .enumerate()
-            .map(move |(j, c)| (format!("/script/{i}/calls/{j}"), c.tool.clone(), c.args.clone()))
+        [("calls", &step.calls), ("user_calls", &step.user_calls)].into_iter().flat_map(move |(list, calls)| {
+            let calls = calls.iter().enumerate();
+            calls.map(move |(j, c)| (format!("/script/{i}/{list}/{j}"), c.tool.clone(), c.args.clone()))
+        })
     });
     let all = calls.chain(patterns("actions", &expected.actions)).chain(patterns("forbidden", &expected.forbidden));
     let mut findings = Vec::new();
     for (at, name, args) in all {
         let Some(tool) = playbook.tool(&name) else {
-            let hint = did_you_mean(&name, playbook.spec.tools.iter().map(|t| t.name.as_str()));
+            let hint = did_you_mean(&name, playbook.spec.all_tools().map(|t| t.name.as_str()));
             findings.push((format!("{at}/tool"), format!("the playbook has no tool `{name}`{hint}")));
             continue;
         };
@@ -102,12 +102,19 @@ fn unknown_tools(playbook: &Playbook, scenario: &Scenario) -> Vec<Finding> {
 fn script_shape(scenario: &Scenario, playbook: &Playbook) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (i, step) in scenario.script.iter().enumerate() {
-        let kinds = u8::from(step.user.is_some()) + u8::from(step.agent.is_some()) + u8::from(!step.calls.is_empty());
-        if kinds != 1 {
-            findings.push((format!("/script/{i}"), "a step is exactly one of `user`, `agent` and `calls`".to_owned()));
+        let kinds = [step.user.is_some(), !step.user_calls.is_empty(), step.agent.is_some(), !step.calls.is_empty()];
+        if kinds.into_iter().filter(|there| *there).count() != 1 {
+            let message = "a step is exactly one of `user`, `user_calls`, `agent` and `calls`";
+            findings.push((format!("/script/{i}"), message.to_owned()));
         }
+        let next = scenario.script.get(i + 1);
+        if kinds[1] && next.is_none_or(|next| next.user.is_none() && next.user_calls.is_empty()) {
+            let message = "after its calls the user says something: a step with `user` is to follow";
+            findings.push((format!("/script/{i}"), message.to_owned()));
+        }
+        findings.extend(misplaced(step, i, playbook));
     }
-    if scenario.script.first().is_none_or(|s| s.user.is_none()) {
+    if scenario.script.first().is_none_or(|s| s.user.is_none() && s.user_calls.is_empty()) {
         findings.push(("/script".into(), "starts with what the user says".into()));
     }
     let ends = scenario.script.last().is_some_and(|step| {
@@ -121,6 +128,31 @@ fn script_shape(scenario: &Scenario, playbook: &Playbook) -> Vec<Finding> {
     findings
 }
 
+/// Calls in the hands of somebody who cannot make them.
+fn misplaced(step: &ScriptStep, i: usize, playbook: &Playbook) -> Vec<Finding> {
+    let spec = &playbook.spec;
+    let users = |name: &str| spec.user_tools.iter().any(|tool| tool.name == name);
+    let mut findings = Vec::new();
+    for (j, call) in step.user_calls.iter().enumerate().filter(|(_, call)| !users(&call.tool)) {
+        let message = format!("`{}` is no tool of the user", call.tool);
+        findings.push((format!("/script/{i}/user_calls/{j}/tool"), message));
+    }
+    let variants = spec.variants.iter().map(|variant| Some(variant.name.as_str()));
+    for (j, call) in step.calls.iter().enumerate().filter(|(_, call)| playbook.tool(&call.tool).is_some()) {
+        let at = format!("/script/{i}/calls/{j}/tool");
+        if playbook.sub_agent(&call.tool).is_some() {
+            findings.push((at, format!("`{}` is a sub-agent: name the calls that it is to make", call.tool)));
+            continue;
+        }
+        let mut all = [None].into_iter().chain(variants.clone());
+        if let Some(variant) = all.find(|variant| playbook.route(playbook.agent(*variant), &call.tool).is_none()) {
+            let agent = variant.map_or("the agent".to_owned(), |name| format!("the variant `{name}`"));
+            findings.push((at, format!("{agent} can call `{}` neither itself nor by a sub-agent", call.tool)));
+        }
+    }
+    findings
+}
+
 /// The solvability proof: the reference actions reach the expected outcome, for every way the user may open and for
 /// both kinds of agent, and doing nothing does not.
 fn proof(
@@ -130,20 +162,25 @@ fn proof(
     initial: &Arc<InitialWorld>,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (complexity, style) in [
-        (Complexity::Medium, AgentStyle::FunctionCalling),
-        (Complexity::Vague, AgentStyle::FunctionCalling),
-        (Complexity::Medium, AgentStyle::React),
-    ] {
-        let case = Arc::new(case(playbook, judge, scenario, initial, complexity, style));
-        let (conversation, outcome) = play(Conversation::new(Arc::clone(&case)));
-        if let Outcome::Failed { blame, reason } = &outcome {
-            let why = why_not(conversation.state(), &format!("{blame}: {reason}"));
-            findings.push(("/expected_outcome".to_owned(), format!("the script does not reach it: {why}")));
-            return findings;
+    let variants = playbook.spec.variants.iter().map(|variant| Some(variant.name.clone()));
+    let plain = case(playbook, judge, scenario, initial);
+    for variant in [None].into_iter().chain(variants) {
+        for (complexity, agent_style) in [
+            (Complexity::Medium, AgentStyle::FunctionCalling),
+            (Complexity::Vague, AgentStyle::FunctionCalling),
+            (Complexity::Medium, AgentStyle::React),
+        ] {
+            let case = Case { complexity, agent_style, variant: variant.clone(), ..plain.clone() };
+            let (conversation, outcome) = play(Conversation::new(Arc::new(case)));
+            if let Outcome::Failed { blame, reason } = &outcome {
+                let why = why_not(conversation.state(), &format!("{blame}: {reason}"));
+                let who = variant.map(|name| format!(" with the variant `{name}`")).unwrap_or_default();
+                findings.push(("/expected_outcome".to_owned(), format!("the script does not reach it{who}: {why}")));
+                return findings;
+            }
         }
     }
-    let idle = case(playbook, judge, scenario, initial, Complexity::Medium, AgentStyle::FunctionCalling);
+    let idle = plain;
     let state = State { ending: Some(Ending::UserEnded), ..State::new(initial) };
     if verifier::verify(&idle, &state).passed() {
         findings.push((
@@ -169,14 +206,7 @@ fn why_not(state: &State, outcome: &str) -> String {
     why.join("; ")
 }
 
-fn case(
-    playbook: &Arc<Playbook>,
-    judge: &Arc<Judge>,
-    scenario: &Arc<Scenario>,
-    initial: &Arc<InitialWorld>,
-    complexity: Complexity,
-    agent_style: AgentStyle,
-) -> Case {
+fn case(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>, initial: &Arc<InitialWorld>) -> Case {
     let nobody = Persona { profile: String::new(), demographics: [].into(), traits: [].into(), emotions: [].into() };
     Case {
         playbook: Arc::clone(playbook),
@@ -185,9 +215,10 @@ fn case(
         initial: Arc::clone(initial),
         persona: nobody,
         guidance: Vec::new(),
-        complexity,
+        complexity: Complexity::Medium,
         complexity_guidance: String::new(),
-        agent_style,
+        agent_style: AgentStyle::FunctionCalling,
+        variant: None,
         faults: scenario.faults.clone(),
         seed: Seed::new(0, &scenario.id, 0),
     }

@@ -9,7 +9,7 @@ use domain::verdict::{Check, Rule, Verification};
 use serde_json::{Map, Value};
 
 use crate::case::Case;
-use crate::conversation::{Call, State};
+use crate::conversation::{Call, Caller, State};
 use crate::facts;
 use crate::world::Node;
 
@@ -28,14 +28,14 @@ pub fn verify(case: &Case, state: &State) -> Verification {
         let told = said_by_agent(state).any(|words| facts::states(words, fact));
         items.push(check(Rule::FactTold, told, &format!("`{fact}`"), "was not told to the user"));
     }
-    for call in state.calls.iter().filter(|c| c.answer.malformed()) {
+    for call in state.calls.iter().filter(|c| c.answer.malformed() && c.caller != Caller::User) {
         items.push(check(Rule::ValidCalls, false, &call.tool, &call.content));
     }
     let ended = !matches!(state.ending, Some(Ending::TurnLimit | Ending::StepLimit) | None);
     items.push(check(Rule::Ending, ended, "the conversation", "did not come to an end of its own"));
     let done = items.iter().all(|item| item.passed);
     let faults = state.calls.iter().enumerate().filter_map(|(i, call)| Some((i, call, call.fault?)));
-    let faults = faults.filter(|(_, _, fault)| fault.is_visible());
+    let faults = faults.filter(|(_, call, fault)| fault.is_visible() && call.caller != Caller::User);
     let recoveries = faults.map(|(i, call, fault)| {
         let again = |later: &Call| later.tool == call.tool && later.answer.succeeded() && later.fault.is_none();
         let recovered = done || state.calls[i + 1..].iter().any(again);
@@ -71,7 +71,7 @@ fn described(pattern: &ActionPattern) -> String {
 }
 
 fn said_by_agent(state: &State) -> impl Iterator<Item = &str> {
-    state.messages.iter().filter_map(|message| match message {
+    state.agent().messages.iter().filter_map(|message| match message {
         Message::Assistant { content, .. } => Some(content.as_str()),
         _ => None,
     })

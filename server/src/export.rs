@@ -26,15 +26,23 @@ pub struct Written {
     pub unusable: Vec<(i32, String)>,
 }
 
-/// Writes a run's rows as canonical JSONL. The file appears whole or not at all. Only accepted conversations are
-/// written, unless `all` is set.
+/// Which rows are written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Choice {
+    /// Also conversations that were not accepted.
+    pub all: bool,
+    /// Also what each sub-agent did, as a row of its own after its conversation's.
+    pub branches: bool,
+}
+
+/// Writes a run's rows as canonical JSONL. The file appears whole or not at all.
 pub async fn write_jsonl(
     pool: &PgPool,
     run: &Run,
     config: &RunConfig,
     library: &Library,
     out: &Path,
-    all: bool,
+    choice: Choice,
 ) -> anyhow::Result<Written> {
     // A file is replaced by a new one; what is no file (a device, a pipe) must not be.
     ensure!(!out.exists() || out.is_file(), "{} is no regular file; rows are not written there", out.display());
@@ -47,19 +55,23 @@ pub async fn write_jsonl(
         let case = Arc::new(plan::case(library, config, run.seed, &planned)?);
         let past = events::of(&mut db, planned.id).await?;
         let conversation = Conversation::resume(case, &past)?;
-        if !all && conversation.next() != Next::Done(Outcome::Accepted) {
+        if !choice.all && conversation.next() != Next::Done(Outcome::Accepted) {
             written.not_accepted += 1;
             continue;
         }
         let source =
             row::Source { run, config, library, planned: &planned, conversation: &conversation, events: &past };
-        match row::row(&source) {
-            Ok(row) => {
-                serde_json::to_writer(&mut file, &row)?;
-                file.write_all(b"\n")?;
-                written.rows += 1;
+        let state = conversation.state();
+        let branches = state.branches.iter().filter(|_| choice.branches);
+        for frame in [state.agent()].into_iter().chain(branches) {
+            match row::row(&source, frame) {
+                Ok(row) => {
+                    serde_json::to_writer(&mut file, &row)?;
+                    file.write_all(b"\n")?;
+                    written.rows += 1;
+                }
+                Err(reason) => written.unusable.push((planned.position, reason)),
             }
-            Err(reason) => written.unusable.push((planned.position, reason)),
         }
     }
     file.flush()?;

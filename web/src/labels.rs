@@ -2,6 +2,7 @@
 
 use domain::api::ConversationSummary;
 use domain::event::Answer;
+use domain::fault::FaultKind;
 use domain::outcome::{Ending, Outcome};
 use domain::verdict::Rule;
 
@@ -50,6 +51,11 @@ pub const fn answer(answer: Answer) -> (Tone, &'static str) {
         Answer::Failed => (Tone::Bad, "error"),
         Answer::Fallback => (Tone::Bad, "error: no truthful answer"),
     }
+}
+
+/// What went wrong with a call, on purpose.
+pub fn fault(fault: FaultKind) -> String {
+    format!("planned fault: {}", words(fault.as_str()))
 }
 
 pub fn ending(ending: &Ending) -> String {

@@ -42,7 +42,7 @@ fn every_problem_is_named_with_line_and_field() {
     x.yaml:3: intnt: unknown field (did you mean `intent`?); expected one of: id, playbook, intent, description, tags, family, user_facts, user_request, user_mistakes, system_facts, user_goal, expected_outcome, personas, faults, clock, script
     x.yaml:7: expected_outcome.told: expected array, found 12.5
     x.yaml:8: expected_outcome.action: unknown field (did you mean `actions`?); expected one of: world, actions, forbidden, told
-    x.yaml:11: script[1].agnet: unknown field (did you mean `agent`?); expected one of: user, agent, calls, reasoning
+    x.yaml:11: script[1].agnet: unknown field (did you mean `agent`?); expected one of: user, agent, user_calls, calls, reasoning
     ");
 }
 
@@ -67,7 +67,7 @@ tools:
     x.yaml:7: clock: expected a date-time, found text `yesterday`
     x.yaml:11: limits.user_turns: 0 is less than the minimum of 1
     x.yaml:13: tools[0].name: expected text like /^[a-zA-Z0-9_-]{1,64}$/, found text `bad name`
-    x.yaml:13: tools[0].simulate: expected one of code, model, constant, terminal, found text `cod` (did you mean `code`?)
+    x.yaml:13: tools[0].simulate: expected one of code, model, constant, agent, terminal, found text `cod` (did you mean `code`?)
     ");
 }
 

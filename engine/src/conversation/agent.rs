@@ -28,7 +28,7 @@ impl Conversation {
     }
 
     /// Endpoints repeat ids or leave them out; ours are unique in the conversation.
-    fn numbered(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    pub(super) fn numbered(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
         let ids = self.state.calls_made + 1..;
         ids.zip(calls).map(|(n, call)| ToolCall { id: format!("call_{n}"), ..call }).collect()
     }

@@ -5,7 +5,8 @@ use domain::playbook::AgentStyle;
 use domain::role::Role;
 use serde_json::{Map, Value, json};
 
-use super::{Conversation, Phase};
+use super::tool::json_arguments;
+use super::{Caller, Conversation, Frame};
 use crate::chat::{Ask, ReplySchema};
 use crate::playbook::Tool;
 use crate::tools::authority;
@@ -25,6 +26,7 @@ impl Conversation {
             temperature: role.default_temperature(),
             max_tokens: role.default_max_tokens(),
             seed: self.case.seed.sampling(&format!("{role} {}", self.state.next_seq)),
+            sub_agent: None,
         }
     }
 
@@ -52,39 +54,34 @@ impl Conversation {
             .collect();
         let prompt = builtin(
             SIMULATED_USER,
-            &json!({"goal": self.case.scenario.user_goal, "facts": facts, "guidance": self.case.guidance, "complexity": self.case.complexity_guidance}),
+            &json!({"goal": self.case.scenario.user_goal, "facts": facts, "guidance": self.case.guidance, "complexity": self.case.complexity_guidance, "tools": !self.case.playbook.spec.user_tools.is_empty()}),
         );
         let mut messages = vec![
             Message::System { content: prompt },
             Message::User { content: "(You are connected to support. Write your first message.)".into() },
         ];
-        // The user's words are this model's own; the agent's are what it answers to.
-        messages.extend(self.state.messages.iter().filter_map(|message| match message {
-            Message::User { content } => {
-                Some(Message::Assistant { content: content.clone(), reasoning_content: None, tool_calls: Vec::new() })
-            }
-            Message::Assistant { content, .. } if !content.is_empty() => {
-                Some(Message::User { content: content.clone() })
-            }
-            _ => None,
-        }));
-        self.ask(Role::SimulatedUser, messages)
+        messages.extend(self.state.user.messages.iter().cloned());
+        let mut ask = self.ask(Role::SimulatedUser, messages);
+        ask.tools = self.case.playbook.user_functions();
+        ask
     }
 
-    /// The agent's system prompt, as it is exported.
-    pub(super) fn system_prompt(&self) -> String {
+    /// An agent's system prompt, as it is exported.
+    pub(super) fn system_prompt(&self, frame: &Frame) -> String {
+        let prompt = self.agent(frame).and_then(|a| self.case.playbook.system_prompt(a, &self.case.now()).ok());
         // It was rendered once when the playbook was compiled.
-        self.case.playbook.system_prompt(&self.case.now()).unwrap_or_default()
+        prompt.unwrap_or_default()
     }
 
     pub(super) fn ask_agent(&self) -> Ask {
-        let functions = self.case.playbook.functions();
-        let mut prompt = self.system_prompt();
+        let frame = self.state.acting();
+        let functions = self.functions(frame);
+        let mut prompt = self.system_prompt(frame);
         let history = match self.case.agent_style {
-            AgentStyle::FunctionCalling => self.state.messages.clone(),
+            AgentStyle::FunctionCalling => frame.messages.clone(),
             AgentStyle::React => {
                 prompt.push_str(&react::instructions(&functions));
-                react::history(&self.state.messages)
+                react::history(&frame.messages)
             }
         };
         let mut messages = vec![Message::System { content: prompt }];
@@ -92,6 +89,9 @@ impl Conversation {
         let mut ask = self.ask(Role::Agent, messages);
         if self.case.agent_style == AgentStyle::FunctionCalling {
             ask.tools = functions;
+        }
+        if let Caller::SubAgent { name, .. } = &frame.caller {
+            ask.sub_agent = Some(name.clone());
         }
         ask
     }
@@ -125,8 +125,8 @@ impl Conversation {
     }
 
     pub(super) fn ask_state_manager(&self, response: &Value) -> Ask {
-        let call = self.state.pending.front();
-        let arguments = call.and_then(|c| c.arguments().ok()).and_then(|v| v.as_object().cloned()).unwrap_or_default();
+        let call = self.state.acting().pending.front();
+        let arguments = call.map(json_arguments).unwrap_or_default();
         let Some(tool) = call.and_then(|c| self.case.playbook.tool(c.name())) else {
             return self.ask(Role::StateManager, Vec::new());
         };
@@ -158,33 +158,6 @@ impl Conversation {
         let mut ask = self.ask(Role::Judge, vec![Message::User { content: prompt }]);
         ask.schema = Some(ReplySchema { name: "verdict".into(), schema: judge.reply_schema() });
         Ok(ask)
-    }
-
-    /// The transcript as text, reasoning and calls included.
-    fn readable(&self) -> String {
-        let mut parts = Vec::new();
-        for message in self.transcript() {
-            match message {
-                Message::System { content } => parts.push(format!("[system]\n{content}")),
-                Message::User { content } => parts.push(format!("[user]\n{content}")),
-                Message::Tool { tool_call_id, content } => parts.push(format!("[tool {tool_call_id}]\n{content}")),
-                Message::Assistant { content, reasoning_content, tool_calls } => {
-                    parts.extend(reasoning_content.map(|text| format!("[agent, reasoning]\n{text}")));
-                    if !content.is_empty() {
-                        parts.push(format!("[agent]\n{content}"));
-                    }
-                    parts.extend(
-                        tool_calls.iter().map(|call| {
-                            format!("[agent calls {}] {}({})", call.id, call.name(), call.function.arguments)
-                        }),
-                    );
-                }
-            }
-        }
-        if let (Phase::Judge, Some(ending)) = (&self.state.phase, &self.state.ending) {
-            parts.push(format!("[the conversation ended: {}]", ending.as_str()));
-        }
-        parts.join("\n\n")
     }
 }
 

@@ -1,7 +1,5 @@
 //! Where a conversation stands: the fold of its events.
 
-use std::collections::VecDeque;
-
 use domain::event::{Answer, Event, EventKind};
 use domain::fault::FaultKind;
 use domain::message::{Message, ToolCall};
@@ -11,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ReplayError;
+use super::frame::{Caller, Frame, count};
 use crate::world::{InitialWorld, World};
 
 /// What happens next.
@@ -19,9 +18,14 @@ use crate::world::{InitialWorld, World};
 pub enum Phase {
     Start,
     User,
+    /// The agent under test speaks, or the sub-agent it waits for.
     Agent,
-    /// The first pending call is answered.
+    /// The first pending call of whoever acts is answered.
     Tool,
+    /// The sub-agent has said its last word, which answers the call that started it.
+    Return {
+        content: String,
+    },
     /// The first pending call has its response; the change it makes is not known yet.
     Write {
         response: Value,
@@ -45,7 +49,8 @@ pub struct Call {
     pub content: String,
     pub note: Option<String>,
     pub fault: Option<FaultKind>,
-    /// The agent turn that made it, from 1.
+    pub caller: Caller,
+    /// Which turn of the caller's made it, from 1.
     pub turn: u32,
 }
 
@@ -58,19 +63,16 @@ pub struct State {
     pub world_before: World,
     /// Hash of the world that the conversation started from.
     pub initial_hash: String,
-    /// Without the system prompt.
-    pub messages: Vec<Message>,
+    pub user: Frame,
+    /// The agent under test, and above it the sub-agents that are at work. There is always one.
+    pub agents: Vec<Frame>,
+    /// Sub-agents that came to an end, in that order.
+    pub branches: Vec<Frame>,
+    /// In the order of their answers.
     pub calls: Vec<Call>,
-    /// Calls of the last agent turn that are not answered yet.
-    pub pending: VecDeque<ToolCall>,
-    /// Event of the agent turn the pending calls belong to, and how many it made.
-    pub turn_seq: u32,
-    pub calls_in_turn: u32,
     pub calls_made: u32,
+    /// What the user said, its calls not counted.
     pub user_turns: u32,
-    pub agent_turns: u32,
-    /// Agent turns since the user spoke.
-    pub steps: u32,
     /// Replies refused at this very place, with the reasons.
     pub refused: Vec<(String, String)>,
     pub ending: Option<Ending>,
@@ -86,15 +88,12 @@ impl State {
             initial_hash: initial.hash.clone(),
             world: initial.world.clone(),
             world_before: initial.world.clone(),
-            messages: Vec::new(),
+            user: Frame::new(Caller::User, Vec::new()),
+            agents: vec![Frame::new(Caller::Agent, Vec::new())],
+            branches: Vec::new(),
             calls: Vec::new(),
-            pending: VecDeque::new(),
-            turn_seq: 0,
-            calls_in_turn: 0,
             calls_made: 0,
             user_turns: 0,
-            agent_turns: 0,
-            steps: 0,
             refused: Vec::new(),
             ending: None,
             verification: None,
@@ -107,8 +106,18 @@ impl State {
         if self.world.version() == 0 { self.initial_hash.clone() } else { self.world.hash() }
     }
 
-    pub fn pending_len(&self) -> u32 {
-        u32::try_from(self.pending.len()).unwrap_or(u32::MAX)
+    /// The agent under test.
+    pub fn agent(&self) -> &Frame {
+        &self.agents[0]
+    }
+
+    /// Whoever acts: the user while its calls are answered, else the innermost agent.
+    pub fn acting(&self) -> &Frame {
+        if self.user.pending.is_empty() { self.agents.last().unwrap_or(&self.user) } else { &self.user }
+    }
+
+    fn acting_mut(&mut self) -> &mut Frame {
+        if self.user.pending.is_empty() { self.agents.last_mut().unwrap_or(&mut self.user) } else { &mut self.user }
     }
 
     /// # Errors
@@ -125,27 +134,47 @@ impl State {
                 }
                 self.phase = Phase::User;
             }
-            EventKind::UserSpoke { content, ended, .. } => self.user_spoke(content, *ended),
+            EventKind::UserSpoke { content, ended, .. } => self.user_spoke(event.seq, content, *ended),
+            EventKind::UserActed { tool_calls, .. } => {
+                self.user.turn(event.seq, "", None, tool_calls);
+                self.calls_made += self.user.calls_in_turn;
+                self.phase = Phase::Tool;
+            }
             EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => {
-                self.agent_spoke(content, reasoning.as_ref(), tool_calls);
-                self.turn_seq = event.seq;
+                self.agent_spoke(event.seq, content, reasoning.as_ref(), tool_calls);
+            }
+            EventKind::Delegated { call_id, agent, task } => {
+                if self.acting().pending.front().is_none_or(|call| call.id != *call_id) {
+                    return Err(wrong("no such call is waiting"));
+                }
+                let caller = Caller::SubAgent { name: agent.clone(), call_id: call_id.clone() };
+                let mut frame = Frame::new(caller, event.ancestry.clone());
+                frame.told(task);
+                self.agents.push(frame);
+                self.phase = Phase::Agent;
             }
             EventKind::ToolSimulated { response, .. } => self.phase = Phase::Write { response: response.clone() },
             EventKind::ToolAnswered { call_id, content, answer, patch, note, fault, .. } => {
                 let world = self.world.apply(patch).map_err(|e| wrong(&e.to_string()))?;
-                let Some(call) = self.pending.front().filter(|c| c.id == *call_id).cloned() else {
+                let waits = |frame: &Frame| frame.pending.front().is_some_and(|call| call.id == *call_id);
+                let returns = self.agents.last().is_some_and(|frame| frame.was_started_by(call_id));
+                let caller = if returns { self.agents.iter().rev().nth(1) } else { Some(self.acting()) };
+                if !caller.is_some_and(waits) {
                     return Err(wrong("no such call is waiting"));
-                };
-                self.pending.pop_front();
+                }
+                if returns {
+                    self.branches.extend(self.agents.pop());
+                }
                 if !patch.is_empty() {
                     self.world_before = std::mem::replace(&mut self.world, world);
                 }
-                self.tool_answered(call, content, *answer, note.clone(), *fault);
+                self.tool_answered(content, *answer, note.clone(), *fault);
             }
             EventKind::Refused { reply, reason, .. } => self.refused.push((reply.clone(), reason.clone())),
             EventKind::Ended { ending } => {
                 self.ending = Some(ending.clone());
-                self.pending.clear();
+                self.agents.truncate(1);
+                self.agents.iter_mut().chain([&mut self.user]).for_each(|frame| frame.pending.clear());
                 self.phase = Phase::Verify;
             }
             EventKind::Verified { verification } => {
@@ -165,55 +194,46 @@ impl State {
         Ok(())
     }
 
-    fn user_spoke(&mut self, content: &str, ended: bool) {
+    fn user_spoke(&mut self, seq: u32, content: &str, ended: bool) {
         if !content.is_empty() {
-            self.messages.push(Message::User { content: content.to_owned() });
+            self.user.turn(seq, content, None, &[]);
+            self.agents[0].told(content);
         }
         self.user_turns += 1;
-        self.steps = 0;
         self.phase = if ended { Phase::End { ending: Ending::UserEnded } } else { Phase::Agent };
     }
 
-    fn agent_spoke(&mut self, content: &str, reasoning: Option<&String>, tool_calls: &[ToolCall]) {
-        self.messages.push(Message::Assistant {
-            content: content.to_owned(),
-            reasoning_content: reasoning.cloned(),
-            tool_calls: tool_calls.to_vec(),
-        });
-        self.agent_turns += 1;
-        self.steps += 1;
-        self.pending = tool_calls.iter().cloned().collect();
-        self.calls_in_turn = self.pending_len();
-        self.calls_made += self.calls_in_turn;
-        self.phase = if tool_calls.is_empty() { Phase::User } else { Phase::Tool };
+    fn agent_spoke(&mut self, seq: u32, content: &str, reasoning: Option<&String>, tool_calls: &[ToolCall]) {
+        let trunk = self.agents.len() == 1;
+        if trunk && !content.is_empty() {
+            self.user.told(content);
+        }
+        self.acting_mut().turn(seq, content, reasoning, tool_calls);
+        self.calls_made += count(tool_calls.len());
+        self.phase = match (tool_calls.is_empty(), trunk) {
+            (false, _) => Phase::Tool,
+            (true, true) => Phase::User,
+            (true, false) => Phase::Return { content: content.to_owned() },
+        };
     }
 
-    fn tool_answered(
-        &mut self,
-        call: ToolCall,
-        content: &str,
-        answer: Answer,
-        note: Option<String>,
-        fault: Option<FaultKind>,
-    ) {
+    /// The first pending call of whoever acts.
+    fn tool_answered(&mut self, content: &str, answer: Answer, note: Option<String>, fault: Option<FaultKind>) {
+        let frame = self.acting_mut();
+        let (caller, turn) = (frame.caller.clone(), frame.turns);
+        let Some(call) = frame.pending.pop_front() else { return };
         if answer != Answer::Terminal {
-            self.messages.push(Message::Tool { tool_call_id: call.id, content: content.to_owned() });
+            frame.messages.push(Message::Tool { tool_call_id: call.id, content: content.to_owned() });
         }
-        let tool = call.function.name;
-        let arguments = call.function.arguments;
-        self.calls.push(Call {
-            tool: tool.clone(),
-            arguments,
-            answer,
-            content: content.to_owned(),
-            note,
-            fault,
-            turn: self.agent_turns,
-        });
+        let waiting = !frame.pending.is_empty();
+        let speaks = if caller == Caller::User { Phase::User } else { Phase::Agent };
+        let (tool, arguments) = (call.function.name, call.function.arguments);
+        let content = content.to_owned();
         self.phase = match answer {
-            Answer::Terminal => Phase::End { ending: Ending::Terminal { tool } },
-            _ if self.pending.is_empty() => Phase::Agent,
-            _ => Phase::Tool,
+            Answer::Terminal => Phase::End { ending: Ending::Terminal { tool: tool.clone() } },
+            _ if waiting => Phase::Tool,
+            _ => speaks,
         };
+        self.calls.push(Call { tool, arguments, answer, content, note, fault, caller, turn });
     }
 }

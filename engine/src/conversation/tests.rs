@@ -133,7 +133,7 @@ fn a_terminal_call_ends_without_a_tool_message() {
     finished: Failed { blame: Agent, reason: "/orders/o_17/refunded = 20.5 was expected, found 0" }
     "#);
     assert!(
-        matches!(conversation.transcript().last(), Some(Message::Assistant { tool_calls, .. }) if tool_calls.len() == 1)
+        matches!(conversation.state().agent().messages.last(), Some(Message::Assistant { tool_calls, .. }) if tool_calls.len() == 1)
     );
 }
 
@@ -518,3 +518,5 @@ fn events_of_another_conversation_are_refused() {
     }
     assert_snapshot!(Conversation::resume(medium(), &foreign).err().expect("another world"), @"event 0 does not follow: it starts from another world");
 }
+
+mod team;

@@ -38,14 +38,15 @@ impl Conversation {
 
     /// The call to answer, with its tool and arguments or the reason to refuse it.
     fn pending_call(&self) -> Option<(&ToolCall, Checked<'_>)> {
-        let call = self.state.pending.front()?;
+        let call = self.state.acting().pending.front()?;
         Some((call, self.checked(call)))
     }
 
     fn checked(&self, call: &ToolCall) -> Checked<'_> {
-        let playbook = &self.case.playbook;
-        let Some(tool) = playbook.tool(call.name()) else {
-            let hint = did_you_mean(call.name(), playbook.spec.tools.iter().map(|t| t.name.as_str()));
+        let offered = self.offered();
+        let tool = self.case.playbook.tool(call.name()).filter(|_| offered.contains(&call.name()));
+        let Some(tool) = tool else {
+            let hint = did_you_mean(call.name(), offered);
             return Err((Answer::UnknownTool, format!("there is no tool `{}`{hint}", call.name())));
         };
         let arguments = call
@@ -58,10 +59,18 @@ impl Conversation {
                 format!("invalid arguments for `{}`: {}", call.name(), faults.join("; ")),
             ));
         }
-        if tool.simulate() == Simulate::Terminal && self.state.calls_in_turn > 1 {
+        if tool.simulate() == Simulate::Terminal && self.state.acting().calls_in_turn > 1 {
             return Err((Answer::Failed, format!("`{}` ends the conversation and must be called alone", call.name())));
         }
         Ok((tool, arguments.as_object().cloned().unwrap_or_default()))
+    }
+
+    /// Names of the tools that whoever acts may call.
+    fn offered(&self) -> Vec<&str> {
+        match self.agent(self.state.acting()) {
+            Some(agent) => agent.uses.iter().map(String::as_str).collect(),
+            None => self.case.playbook.spec.user_tools.iter().map(|tool| tool.name.as_str()).collect(),
+        }
     }
 
     pub(super) fn answer_by_program(&self) -> Option<EventKind> {
@@ -82,6 +91,7 @@ impl Conversation {
                 answered(call, Answer::Succeeded, content, NO_USAGE)
             }
             Simulate::Terminal => answered(call, Answer::Terminal, String::new(), NO_USAGE),
+            Simulate::Agent => self.delegate(call, tool),
             Simulate::Model => {
                 let reason = self.ask_tool_simulator(tool, &arguments).err()?;
                 unanswered(call, format!("the template of `{}` does not render: {reason}", tool.spec.name))
@@ -181,7 +191,7 @@ impl Conversation {
 
     /// An error that fits the world, where no model could answer truthfully.
     pub(super) fn fall_back(&self) -> Option<EventKind> {
-        let (call, (_, reason)) = (self.state.pending.front()?, self.state.refused.last()?);
+        let (call, (_, reason)) = (self.state.acting().pending.front()?, self.state.refused.last()?);
         Some(unanswered(call, reason.clone()))
     }
 
@@ -230,8 +240,13 @@ pub(super) fn json_reply(content: &str) -> Result<Value, String> {
     untrusted::json(text.trim()).map_err(|e| format!("not JSON: {e}"))
 }
 
+/// The arguments of a call whose arguments were checked.
+pub(super) fn json_arguments(call: &ToolCall) -> Map<String, Value> {
+    call.arguments().ok().and_then(|value| value.as_object().cloned()).unwrap_or_default()
+}
+
 /// An answer that changes nothing.
-fn answered(call: &ToolCall, answer: Answer, content: String, usage: Usage) -> EventKind {
+pub(super) fn answered(call: &ToolCall, answer: Answer, content: String, usage: Usage) -> EventKind {
     EventKind::ToolAnswered {
         call_id: call.id.clone(),
         tool: call.name().to_owned(),

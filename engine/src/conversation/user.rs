@@ -11,12 +11,17 @@ use crate::{gate, reasoning};
 pub const END: &str = "[END]";
 
 impl Conversation {
-    pub(super) fn hear_user(&self, reply: &ChatReply) -> EventKind {
+    pub(super) fn hear_user(&self, mut reply: ChatReply) -> EventKind {
+        // What is said beside calls would be said before their answers are known.
+        if !reply.tool_calls.is_empty() && !self.case.playbook.spec.user_tools.is_empty() {
+            let tool_calls = self.numbered(std::mem::take(&mut reply.tool_calls));
+            return EventKind::UserActed { tool_calls, usage: reply.usage };
+        }
         let (said, _) = reasoning::split(&reply.content, None);
         let ended = said.contains(END);
         let content = said.replace(END, "").trim().to_owned();
-        match gate::refusal(&self.case, &self.state.messages, &content, ended) {
-            Some(reason) => refused(Role::SimulatedUser, reply, reason),
+        match gate::refusal(&self.case, &self.state, &content, ended) {
+            Some(reason) => refused(Role::SimulatedUser, &reply, reason),
             None => EventKind::UserSpoke { content, ended, usage: reply.usage },
         }
     }

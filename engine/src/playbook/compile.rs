@@ -1,5 +1,7 @@
 //! From a playbook's files to a playbook that can be played, or to all that stands in the way.
 
+mod agents;
+
 use std::collections::BTreeMap;
 
 use domain::document;
@@ -10,7 +12,6 @@ use serde_json::{Map, Value, json};
 
 use super::rules::{self, Rules};
 use super::{Playbook, Tool, invariant};
-use crate::case::rfc3339;
 use crate::templates;
 use crate::tools::{Code, Pattern};
 use crate::world::World;
@@ -49,26 +50,30 @@ impl Compiler<'_> {
         self.problems.push(self.located.problem(pointer, message));
     }
 
-    fn run(&mut self, spec: Spec) -> Option<Playbook> {
+    fn run(&mut self, mut spec: Spec) -> Option<Playbook> {
+        self.agents(&mut spec);
         let mut templates = templates::environment();
         let policy = self.file("/policy", &spec.policy);
         self.template(&mut templates, "/prompt", &spec.prompt);
+        for (i, variant) in spec.variants.iter().enumerate() {
+            self.template(&mut templates, &format!("/variants/{i}/prompt"), &variant.prompt);
+        }
         let base = World::new(&Value::Object(self.base(&spec)));
         let schema_json = self.yaml("/world/schema", &spec.world.schema).unwrap_or(Value::Bool(true));
         let rules = Rules::new(&schema_json).map_err(|e| self.no_schema("/world/schema", &e)).ok();
         let code = self.code(&spec);
         self.unique_names(&spec);
         let hook = self.after_call(&spec, code.as_ref());
-        let tools: Vec<Tool> = spec
-            .tools
-            .iter()
-            .enumerate()
-            .filter_map(|(i, t)| self.tool(i, t, code.as_ref(), &hook, &mut templates))
-            .collect();
+        let lists = [("/tools", &spec.tools), ("/user_tools", &spec.user_tools)];
+        let all = lists
+            .into_iter()
+            .flat_map(|(list, tools)| tools.iter().enumerate().map(move |(i, tool)| (format!("{list}/{i}"), tool)));
+        let tools: Vec<Tool> =
+            all.filter_map(|(at, tool)| self.tool(&at, tool, code.as_ref(), &hook, &mut templates)).collect();
         let playbook =
             Playbook { tools, base, policy: policy?, templates, code: code?, rules: rules?, schema_json, spec };
-        if let (true, Err(e)) = (self.problems.is_empty(), playbook.system_prompt(&rfc3339(playbook.spec.clock))) {
-            self.problem("/prompt", format!("`{}` does not render: {e}", playbook.spec.prompt));
+        if self.problems.is_empty() {
+            self.prompts(&playbook);
         }
         Some(playbook)
     }
@@ -91,9 +96,11 @@ impl Compiler<'_> {
     }
 
     fn unique_names(&mut self, spec: &Spec) {
-        for (i, tool) in spec.tools.iter().enumerate() {
-            if spec.tools.iter().take(i).any(|t| t.name == tool.name) {
-                self.problem(&format!("/tools/{i}/name"), format!("tool `{}` is defined twice", tool.name));
+        let (agents, all) = (spec.tools.len(), spec.all_tools());
+        for (i, tool) in all.enumerate() {
+            if spec.all_tools().take(i).any(|t| t.name == tool.name) {
+                let at = if i < agents { format!("/tools/{i}") } else { format!("/user_tools/{}", i - agents) };
+                self.problem(&format!("{at}/name"), format!("tool `{}` is defined twice", tool.name));
             }
         }
     }
@@ -168,23 +175,26 @@ impl Compiler<'_> {
 
     fn tool(
         &mut self,
-        i: usize,
+        place: &str,
         spec: &ToolSpec,
         code: Option<&Code>,
         hook: &[Pattern],
         env: &mut minijinja::Environment<'static>,
     ) -> Option<Tool> {
-        let at = |field: &str| format!("/tools/{i}/{field}");
+        let at = |field: &str| format!("{place}/{field}");
         if spec.parameters.get("type") != Some(&json!("object")) {
             self.problem(&at("parameters"), "expected a JSON Schema with `type: object`");
         }
-        self.needs(i, spec);
+        self.needs(place, spec);
         if spec.simulate == Simulate::Code && code.is_some_and(|c| !c.has(&spec.name)) {
             self.problem(&at("simulate"), format!("no function `{}` in the playbook's code", spec.name));
         }
-        for (field, template) in
-            [("template", &spec.template), ("scripted", &spec.scripted), ("scripted_patch", &spec.scripted_patch)]
-        {
+        for (field, template) in [
+            ("template", &spec.template),
+            ("scripted", &spec.scripted),
+            ("scripted_patch", &spec.scripted_patch),
+            ("prompt", &spec.prompt),
+        ] {
             if let Some(name) = template {
                 self.template(env, &at(field), name);
             }
@@ -203,8 +213,9 @@ impl Compiler<'_> {
     }
 
     /// Each kind of simulation has fields it needs and fields that mean nothing to it.
-    fn needs(&mut self, i: usize, spec: &ToolSpec) {
+    fn needs(&mut self, place: &str, spec: &ToolSpec) {
         let model = spec.simulate == Simulate::Model;
+        let agent = spec.simulate == Simulate::Agent;
         let fields = [
             ("template", spec.template.is_some(), model, model),
             ("returns", spec.returns.is_some(), model, model),
@@ -218,13 +229,15 @@ impl Compiler<'_> {
             ),
             ("reads", !spec.reads.is_empty(), false, model),
             ("writes", !spec.writes.is_empty(), false, model || spec.simulate == Simulate::Code),
+            ("prompt", spec.prompt.is_some(), agent, agent),
+            ("uses", !spec.uses.is_empty(), agent, agent),
         ];
         for (field, present, needed, allowed) in fields {
             if needed && !present {
-                self.problem(&format!("/tools/{i}"), format!("field `{field}` is missing: `simulate` needs it here"));
+                self.problem(place, format!("field `{field}` is missing: `simulate` needs it here"));
             }
             if present && !allowed {
-                self.problem(&format!("/tools/{i}/{field}"), "has no meaning for this kind of `simulate`");
+                self.problem(&format!("{place}/{field}"), "has no meaning for this kind of `simulate`");
             }
         }
     }

@@ -67,7 +67,7 @@ fn an_outcome_that_needs_nothing_proves_nothing() {
 #[test]
 fn the_script_has_a_shape() {
     assert_snapshot!(findings(&[("  - agent: 'Done,", "  - user: and\n    agent: 'Done,"), ("    reasoning: Look first.\n", "    agent: x\n")]), @"
-    /script/1: a step is exactly one of `user`, `agent` and `calls`
-    /script/3: a step is exactly one of `user`, `agent` and `calls`
+    /script/1: a step is exactly one of `user`, `user_calls`, `agent` and `calls`
+    /script/3: a step is exactly one of `user`, `user_calls`, `agent` and `calls`
     ");
 }

@@ -46,13 +46,13 @@ impl Desk {
         if !conversation.state().refused.is_empty() {
             conversation.act();
         }
-        let said = conversation.transcript().into_iter().rev().find_map(|message| match message {
+        let said = conversation.state().agent().messages.iter().rev().find_map(|message| match message {
             Message::Tool { content, .. } => Some(content),
             _ => None,
         });
         let said = said.unwrap_or_else(|| panic!("no answer to {} {reason}", answer.content));
         let whole = answer.content.to_string();
-        let passed = said == whole;
+        let passed = *said == whole;
         assert!(passed || said.starts_with("Error: the service"), "{said}");
         Told { passed, reason }
     }
@@ -102,6 +102,7 @@ fn case(playbook: Arc<Playbook>, scenario: domain::scenario::Scenario, world: &V
         complexity: Complexity::Medium,
         complexity_guidance: String::new(),
         agent_style: AgentStyle::FunctionCalling,
+        variant: None,
         faults: Vec::new(),
     }
 }

@@ -25,6 +25,7 @@ const MS: Duration = Duration::from_millis(1);
 
 fn ask() -> Ask {
     Ask {
+        sub_agent: None,
         role: Role::Agent,
         messages: vec![Message::User { content: "hello".into() }],
         tools: Vec::new(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::connection::{Connection, ConnectionArgs};
 use super::generate::run_id;
 use crate::bad_input::BadInput;
-use crate::export::{Written, write_jsonl};
+use crate::export::{Choice, Written, write_jsonl};
 use crate::jobs::run;
 use crate::store::runs;
 
@@ -21,6 +21,9 @@ pub struct Export {
     /// Also conversations that were not accepted; their metadata says so
     #[arg(long)]
     all: bool,
+    /// Also what sub-agents did, as rows of their own
+    #[arg(long)]
+    branches: bool,
     #[command(flatten)]
     connection: ConnectionArgs,
 }
@@ -49,5 +52,6 @@ async fn write(args: &Export, connection: &Connection) -> anyhow::Result<Written
             .ok_or_else(|| BadInput::one("export", "there is no run yet"))?,
     };
     let (run, config, library) = run::load(pool, id).await?;
-    write_jsonl(pool, &run, &config, &library, &args.out, args.all).await
+    let choice = Choice { all: args.all, branches: args.branches };
+    write_jsonl(pool, &run, &config, &library, &args.out, choice).await
 }

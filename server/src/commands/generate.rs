@@ -12,14 +12,16 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use domain::Problem;
 use domain::playbook::AgentStyle;
+use domain::problem::did_you_mean;
 use domain::scenario::Scenario;
+use engine::Playbook;
 use llm::EndpointOptions;
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::connection::{Connection, ConnectionArgs};
 use crate::bad_input::BadInput;
-use crate::export;
+use crate::export::{self, Choice};
 use crate::jobs::plan::{self, RunConfig};
 use crate::jobs::play::Player;
 use crate::jobs::run;
@@ -55,6 +57,12 @@ pub struct Generate {
     /// How the agent calls tools; default: as its playbook says
     #[arg(long, value_enum)]
     agent_style: Option<binding::Style>,
+    /// The playbook's variant that is the agent under test; default: its own agent
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+    /// Also write what sub-agents did, as rows of their own
+    #[arg(long)]
+    branches: bool,
     /// What goes wrong between agent and tools: a YAML file with a list of fault rules
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
@@ -113,7 +121,12 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
             Err(e) => flag("--scenario", e),
         }
     }
+    let playbook = library.playbook(&name).ok();
     let models = args.bindings.models(&mut flag);
+    let sub_agents = args.bindings.sub_agents(playbook.map(AsRef::as_ref), &mut flag);
+    if let (Some(variant), Some(playbook)) = (&args.variant, playbook) {
+        check_variant(variant, playbook, &mut flag);
+    }
     let temperatures = args.bindings.temperatures(&mut flag);
     let max_tokens = args.bindings.max_tokens(&mut flag);
     check_out(&args.out, &mut flag);
@@ -136,10 +149,21 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let planned = plan::plan(&library, &scenarios, args.n as usize, args.seed)?;
     let agent_style = args.agent_style.map_or(style, AgentStyle::from);
     let out = std::path::absolute(&args.out)?.display().to_string();
-    let config = RunConfig { models, temperatures, max_tokens, agent_style, faults, out };
+    let (variant, branches) = (args.variant.clone(), args.branches);
+    let config =
+        RunConfig { models, temperatures, max_tokens, agent_style, variant, sub_agents, branches, faults, out };
     // Keys are looked for before anything is stored.
     run::models(&config, &EndpointOptions::default()).map_err(|e| BadInput::one("models", e.to_string()))?;
     Ok(Order { library, config, playbook: name, planned })
+}
+
+fn check_variant(name: &str, playbook: &Playbook, flag: &mut impl FnMut(&str, String)) {
+    let known: Vec<&str> = playbook.spec.variants.iter().map(|variant| variant.name.as_str()).collect();
+    if !known.contains(&name) {
+        let hint = did_you_mean(name, known.iter().copied());
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        flag("--variant", format!("`{}` has no variant `{name}`{hint}; known: {known}", playbook.spec.name));
+    }
 }
 
 /// A run may take hours: whether its rows can be written is asked first.
@@ -180,7 +204,8 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
         eprintln!("interrupted; what was played is kept. {}", resume_hint(&player));
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let written = export::write_jsonl(pool, &player.run, &player.config, &player.library, &out, false).await?;
+    let choice = Choice { all: false, branches: player.config.branches };
+    let written = export::write_jsonl(pool, &player.run, &player.config, &player.library, &out, choice).await?;
     summary::print(pool, &player, &before, seconds, &written, &out).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ use domain::event::{Event, EventKind, Usage};
 use domain::outcome::Outcome;
 use domain::role::Role;
 use domain::verdict::Check;
+use engine::conversation::{Caller, Frame};
 use engine::{Next, scripted};
 use serde::Serialize;
 
@@ -27,6 +28,9 @@ pub struct Metadata {
     /// Roles that were played from the script: what they say is no model output.
     scripted_roles: Vec<String>,
     agent_style: &'static str,
+    /// Empty: the playbook's own agent.
+    variant: String,
+    branch: Branch,
     world: Worlds,
     ending: &'static str,
     user_turns: u32,
@@ -72,6 +76,14 @@ struct Seed {
     repeat: i32,
 }
 
+/// Whose messages these are. On the trunk, the agent's under test: empty texts and 0.
+#[derive(Serialize)]
+struct Branch {
+    sub_agent: String,
+    call_id: String,
+    depth: usize,
+}
+
 #[derive(Serialize)]
 struct Worlds {
     initial: String,
@@ -92,15 +104,19 @@ struct Verifier {
     items: Vec<Check>,
 }
 
-pub fn metadata(source: &Source<'_>) -> Metadata {
+pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
     let case = source.conversation.case();
     let state = source.conversation.state();
     let verdict = state.verdict.as_ref();
     let files = &source.library.files;
     let roles = |f: &dyn Fn(Role) -> f64| Role::ALL.into_iter().map(|r| (r.to_string(), f(r))).collect();
-    let scripted = source.config.models.iter().filter(|(_, model)| model.to_string() == scripted::NAME);
+    let branch = branch(frame);
+    let models = models(source, &branch);
     Metadata {
-        id: source.planned.id.to_string(),
+        id: match branch.call_id.as_str() {
+            "" => source.planned.id.to_string(),
+            call => format!("{}/{call}", source.planned.id),
+        },
         run_id: source.run.id.to_string(),
         created_at: source.run.created_at.to_rfc3339(),
         generator: concat!("groundstate ", env!("CARGO_PKG_VERSION")),
@@ -123,13 +139,19 @@ pub fn metadata(source: &Source<'_>) -> Metadata {
         },
         complexity: case.complexity.as_str(),
         seed: Seed { run: source.run.seed, repeat: source.planned.repeat },
-        models: source.config.model_names(),
         temperatures: roles(&|role| (f64::from(source.config.temperature(role)) * 1000.0).round() / 1000.0),
-        scripted_roles: scripted.map(|(role, _)| role.to_string()).collect(),
+        scripted_roles: models
+            .iter()
+            .filter(|(_, model)| *model == scripted::NAME)
+            .map(|(role, _)| role.clone())
+            .collect(),
+        models,
         agent_style: match case.agent_style {
             domain::playbook::AgentStyle::FunctionCalling => "function_calling",
             domain::playbook::AgentStyle::React => "react",
         },
+        variant: case.variant.clone().unwrap_or_default(),
+        branch,
         world: Worlds { initial: state.initial_hash.clone(), end: state.world_hash(), version: state.world.version() },
         ending: state.ending.as_ref().map_or("unfinished", domain::outcome::Ending::as_str),
         user_turns: state.user_turns,
@@ -156,12 +178,29 @@ pub fn metadata(source: &Source<'_>) -> Metadata {
     }
 }
 
+fn branch(frame: &Frame) -> Branch {
+    let (sub_agent, call_id) = match &frame.caller {
+        Caller::SubAgent { name, call_id } => (name.clone(), call_id.clone()),
+        Caller::Agent | Caller::User => (String::new(), String::new()),
+    };
+    Branch { sub_agent, call_id, depth: frame.path.len() }
+}
+
+/// Role -> model. In a branch the agent is the sub-agent.
+fn models(source: &Source<'_>, branch: &Branch) -> BTreeMap<String, String> {
+    let mut models = source.config.model_names();
+    if let Some(own) = source.config.sub_agents.get(&branch.sub_agent) {
+        models.insert(Role::Agent.to_string(), own.to_string());
+    }
+    models
+}
+
 /// Tokens by role, refused attempts included: they were paid for.
 fn usage(events: &[Event]) -> BTreeMap<String, Usage> {
     let mut sums: BTreeMap<String, Usage> = Role::ALL.into_iter().map(|r| (r.to_string(), Usage::default())).collect();
     for event in events {
         let (role, usage) = match &event.kind {
-            EventKind::UserSpoke { usage, .. } => (Role::SimulatedUser, usage),
+            EventKind::UserSpoke { usage, .. } | EventKind::UserActed { usage, .. } => (Role::SimulatedUser, usage),
             EventKind::AgentSpoke { usage, .. } => (Role::Agent, usage),
             EventKind::ToolSimulated { usage, .. } => (Role::ToolSimulator, usage),
             EventKind::Judged { usage, .. } => (Role::Judge, usage),

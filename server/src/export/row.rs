@@ -1,9 +1,10 @@
-//! The canonical row of one conversation.
+//! The canonical rows of one conversation: the agent's under test, and its sub-agents'.
 
-use domain::event::{Event, EventKind};
+use domain::event::Event;
 use domain::message::Message;
 use domain::row::Row;
 use engine::Conversation;
+use engine::conversation::{Call, Frame};
 
 use super::metadata;
 use crate::jobs::plan::RunConfig;
@@ -21,22 +22,19 @@ pub struct Source<'a> {
 }
 
 /// # Errors
-/// Why no trainer could use the conversation.
-pub fn row(source: &Source<'_>) -> Result<Row, String> {
-    let malformed = source.events.iter().find_map(|e| match &e.kind {
-        EventKind::ToolAnswered { tool, answer, .. } if answer.malformed() => Some(tool),
-        _ => None,
-    });
-    if let Some(tool) = malformed {
-        return Err(format!("the agent made a call that `{tool}` does not accept"));
+/// Why no trainer could use what this agent did.
+pub fn row(source: &Source<'_>, frame: &Frame) -> Result<Row, String> {
+    let malformed = |call: &&Call| call.caller == frame.caller && call.answer.malformed();
+    if let Some(call) = source.conversation.state().calls.iter().find(malformed) {
+        return Err(format!("the agent made a call that `{}` does not accept", call.tool));
     }
-    let mut messages = source.conversation.transcript();
+    let mut messages = source.conversation.transcript(frame);
     // What the user says after the agent's last turn teaches nothing, and trainers want the last word to be the agent's.
     while matches!(messages.last(), Some(Message::User { .. })) {
         messages.pop();
     }
-    let tools = source.conversation.case().playbook.functions();
-    let metadata = serde_json::to_value(metadata::metadata(source)).map_err(|e| e.to_string())?;
+    let tools = source.conversation.functions(frame);
+    let metadata = serde_json::to_value(metadata::metadata(source, frame)).map_err(|e| e.to_string())?;
     let row = Row { messages, tools, metadata };
     row.fault().map_or(Ok(row), Err)
 }

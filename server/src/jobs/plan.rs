@@ -29,6 +29,15 @@ pub struct RunConfig {
     #[serde(default)]
     pub max_tokens: BTreeMap<Role, u32>,
     pub agent_style: AgentStyle,
+    /// The playbook's variant that is the agent under test.
+    #[serde(default)]
+    pub variant: Option<String>,
+    /// Who plays a sub-agent, by its name; the others are played by the agent's model.
+    #[serde(default)]
+    pub sub_agents: BTreeMap<String, ModelSpec>,
+    /// Whether what sub-agents did becomes rows of its own.
+    #[serde(default)]
+    pub branches: bool,
     /// What goes wrong between agent and tools in every conversation, beside what scenarios plan.
     #[serde(default)]
     pub faults: Vec<FaultRule>,
@@ -45,9 +54,11 @@ impl RunConfig {
         self.temperatures.get(&role).copied().unwrap_or_else(|| role.default_temperature())
     }
 
-    /// Role -> model, in words.
+    /// Role -> model, in words; sub-agents with a model of their own as `agent.NAME`.
     pub fn model_names(&self) -> BTreeMap<String, String> {
-        self.models.iter().map(|(role, model)| (role.to_string(), model.to_string())).collect()
+        let roles = self.models.iter().map(|(role, model)| (role.to_string(), model.to_string()));
+        let subs = self.sub_agents.iter().map(|(name, model)| (format!("{}.{name}", Role::Agent), model.to_string()));
+        roles.chain(subs).collect()
     }
 }
 
@@ -99,6 +110,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         complexity,
         complexity_guidance: tier.map(|t| t.guidance.clone()).unwrap_or_default(),
         agent_style: config.agent_style,
+        variant: config.variant.clone(),
         faults: scenario.faults.iter().chain(&config.faults).cloned().collect(),
         seed: own,
     })

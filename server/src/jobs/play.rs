@@ -1,6 +1,5 @@
 //! One conversation, from wherever it stands to its end. Each step is committed before the next begins.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -8,11 +7,12 @@ use domain::event::{Event, EventKind};
 use domain::outcome::Outcome;
 use domain::role::Role;
 use engine::{Ask, Conversation, Next};
-use llm::{ChatModel, Failure, ModelError};
+use llm::{Failure, ModelError};
 use sqlx::PgPool;
 use tracing::{debug, warn};
 
 use super::plan::{self, RunConfig};
+use super::run::Models;
 use crate::clock;
 use crate::library::Library;
 use crate::store::conversations::Planned;
@@ -24,7 +24,7 @@ pub struct Player {
     pub library: Arc<Library>,
     pub run: Run,
     pub config: RunConfig,
-    pub models: BTreeMap<Role, Arc<dyn ChatModel>>,
+    pub models: Models,
 }
 
 impl Player {
@@ -56,7 +56,7 @@ impl Player {
     }
 
     async fn ask(&self, mut ask: Ask, conversation: &mut Conversation) -> anyhow::Result<Option<Event>> {
-        let model = self.models.get(&ask.role).with_context(|| format!("no model plays {}", ask.role))?;
+        let model = self.models.answering(&ask).with_context(|| format!("no model plays {}", ask.role))?;
         ask.temperature = self.config.temperature(ask.role);
         ask.max_tokens = self.config.max_tokens(ask.role);
         Ok(match model.complete(&ask, conversation).await {

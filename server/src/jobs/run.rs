@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use domain::outcome::Outcome;
 use domain::role::Role;
+use engine::Ask;
 use futures::{StreamExt, stream};
 use llm::{ChatModel, Endpoint, EndpointOptions, ModelSpec, Scripted};
 use sqlx::{PgConnection, PgPool};
@@ -59,22 +60,37 @@ pub async fn load(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig, Li
     Ok((run, config, library))
 }
 
-/// What plays each role. Roles that name the same model share one client.
-pub fn models(config: &RunConfig, options: &EndpointOptions) -> anyhow::Result<BTreeMap<Role, Arc<dyn ChatModel>>> {
+/// Who plays each role.
+pub struct Models {
+    pub roles: BTreeMap<Role, Arc<dyn ChatModel>>,
+    /// Those with a model of their own, by name.
+    pub sub_agents: BTreeMap<String, Arc<dyn ChatModel>>,
+}
+
+impl Models {
+    pub fn answering(&self, ask: &Ask) -> Option<&Arc<dyn ChatModel>> {
+        let own = ask.sub_agent.as_ref().and_then(|name| self.sub_agents.get(name));
+        own.or_else(|| self.roles.get(&ask.role))
+    }
+}
+
+/// Roles and sub-agents that name the same model share one client.
+pub fn models(config: &RunConfig, options: &EndpointOptions) -> anyhow::Result<Models> {
     let mut clients: BTreeMap<String, Arc<dyn ChatModel>> = BTreeMap::new();
-    let mut models = BTreeMap::new();
-    for (role, spec) in &config.models {
-        let client = match clients.get(&spec.to_string()) {
-            Some(client) => Arc::clone(client),
-            None => match spec {
-                ModelSpec::Scripted => Arc::new(Scripted) as Arc<dyn ChatModel>,
-                ModelSpec::Endpoint(endpoint) => Arc::new(Endpoint::new(endpoint.clone(), options.clone())?),
-            },
+    let mut client = |spec: &ModelSpec| -> anyhow::Result<Arc<dyn ChatModel>> {
+        if let Some(client) = clients.get(&spec.to_string()) {
+            return Ok(Arc::clone(client));
+        }
+        let client: Arc<dyn ChatModel> = match spec {
+            ModelSpec::Scripted => Arc::new(Scripted),
+            ModelSpec::Endpoint(endpoint) => Arc::new(Endpoint::new(endpoint.clone(), options.clone())?),
         };
         clients.insert(spec.to_string(), Arc::clone(&client));
-        models.insert(*role, client);
-    }
-    Ok(models)
+        Ok(client)
+    };
+    let roles = config.models.iter().map(|(role, spec)| Ok((*role, client(spec)?))).collect::<anyhow::Result<_>>()?;
+    let subs = config.sub_agents.iter().map(|(name, spec)| Ok((name.clone(), client(spec)?)));
+    Ok(Models { roles, sub_agents: subs.collect::<anyhow::Result<_>>()? })
 }
 
 /// Plays what is left, so many at a time, and tells of each that ends. Dropping the future stops cleanly: every

@@ -4,23 +4,41 @@ use domain::patch::PatchOp;
 use leptos::prelude::*;
 
 use crate::components::Badge;
+use crate::components::transcript::Turns;
 use crate::labels::{self, Tone};
-use crate::transcript::{Answered, Call};
+use crate::transcript::{Answered, Call, Caller};
 
 #[component]
 pub fn ToolCall(call: Call) -> impl IntoView {
     let (tone, state) =
         call.answered.as_ref().map_or((Tone::Neutral, "no answer yet"), |answered| labels::answer(answered.answer));
+    let kind = match (call.by, &call.branch) {
+        (Caller::User, _) => "The user calls ",
+        (Caller::Agent, Some(_)) => "Sub-agent ",
+        (Caller::Agent, None) => "Tool call ",
+    };
+    let fault = call.answered.as_ref().and_then(|answered| answered.fault);
+    let fault = fault.map(|fault| view! { <Badge tone=Tone::Notable text=labels::fault(fault) /> });
+    let branch = call.branch.map(|turns| {
+        view! {
+            <details class="branch" open>
+                <summary>"What the sub-agent did"</summary>
+                <Turns turns />
+            </details>
+        }
+    });
     view! {
         <article class="call">
             <header>
                 <h3>
-                    <span class="muted">"Tool call "</span>
+                    <span class="muted">{kind}</span>
                     <code>{call.tool}</code>
                 </h3>
+                {fault}
                 <Badge tone text=state />
             </header>
             <Block name="Arguments" text=call.arguments />
+            {branch}
             {call.answered.map(|answered| view! { <Answer answered /> })}
         </article>
     }
@@ -34,8 +52,10 @@ fn Answer(answered: Answered) -> impl IntoView {
             <ul class="patch">{answered.patch.into_iter().map(|op| view! { <Change op /> }).collect_view()}</ul>
         }
     });
+    let note = answered.note.map(|note| view! { <p class="muted text">{note}</p> });
     view! {
         <Block name="Answer" text=answered.content />
+        {note}
         {change}
     }
 }

@@ -16,9 +16,15 @@ pub fn Transcript(events: Vec<Event>) -> impl IntoView {
         <section class="transcript" aria-labelledby="transcript">
             <h2 id="transcript">"Transcript"</h2>
             {empty}
-            {turns.into_iter().map(|turn| view! { <OneTurn turn /> }).collect_view()}
+            <Turns turns />
         </section>
     }
+}
+
+/// Turns of the conversation, or of a sub-agent's branch within it.
+#[component]
+pub fn Turns(turns: Vec<Turn>) -> AnyView {
+    turns.into_iter().map(|turn| view! { <OneTurn turn /> }).collect_view().into_any()
 }
 
 #[component]

@@ -107,3 +107,37 @@ fn refusals_and_the_ending_are_shown() {
     );
     assert_eq!(turns[1], Turn::Ending(Ending::TurnLimit));
 }
+
+#[test]
+fn what_a_sub_agent_did_stands_within_its_call() {
+    let delegated = EventKind::Delegated { call_id: "call_1".into(), agent: "cards".into(), task: "Block it.".into() };
+    let turns = fold([
+        agent("", None, &[("call_1", "cards", r#"{"task":"Block it."}"#)]),
+        delegated,
+        agent("", None, &[("call_2", "block_card", "{}")]),
+        answered("call_2", "ok", Answer::Succeeded, Vec::new()),
+        agent("It is blocked.", None, &[]),
+        answered("call_1", "It is blocked.", Answer::Succeeded, Vec::new()),
+        agent("I had it blocked.", None, &[]),
+    ]);
+    assert_eq!(turns.len(), 2, "{turns:?}");
+    let outer = call(&turns[0]);
+    assert_eq!(outer.answered.as_ref().map(|a| a.content.as_str()), Some("It is blocked."));
+    let Some(branch) = &outer.branch else { panic!("no branch: {outer:?}") };
+    assert_eq!(branch.len(), 2, "{branch:?}");
+    assert!(call(&branch[0]).answered.is_some());
+}
+
+#[test]
+fn a_branch_that_was_cut_off_is_shown() {
+    let delegated = EventKind::Delegated { call_id: "call_1".into(), agent: "cards".into(), task: "Block it.".into() };
+    let turns = fold([agent("", None, &[("call_1", "cards", "{}")]), delegated, agent("Hm.", None, &[])]);
+    assert!(matches!(call(&turns[0]).branch.as_deref(), Some([Turn::Agent { .. }])), "{turns:?}");
+}
+
+#[test]
+fn the_users_calls_are_its_own() {
+    let call_1 = ToolCall::new("call_1".to_owned(), "restart_phone".to_owned(), "{}".to_owned());
+    let acts = EventKind::UserActed { tool_calls: vec![call_1], usage: Usage::default() };
+    assert_eq!(call(&fold([acts])[0]).by, Caller::User);
+}

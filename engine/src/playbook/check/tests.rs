@@ -25,15 +25,14 @@ fn found(edits: &[(&str, &str, &str)]) -> String {
 
 #[test]
 fn what_nobody_uses() {
-    assert_snapshot!(all(&[]).join("\n"), @r#"
+    assert_snapshot!(all(&[]).join("\n"), @"
     Warning playbooks/shop/playbook.yaml:7: intents[1]: no scenario has the intent `help`
     Warning playbooks/shop/playbook.yaml:27: tools[1].parameters: an argument that is not declared would pass and break the call: add `additionalProperties: false`
     Warning playbooks/shop/playbook.yaml:30: tools[2].name: no scenario calls `meddle`, and neither prompt, policy nor guardrails mention it
     Warning playbooks/shop/playbook.yaml:32: tools[2].parameters: an argument that is not declared would pass and break the call: add `additionalProperties: false`
     Warning playbooks/shop/playbook.yaml:35: tools[3].name: no scenario calls `find_article`, and neither prompt, policy nor guardrails mention it
     Warning playbooks/shop/playbook.yaml:43: tools[4].name: no scenario calls `open_ticket`, and neither prompt, policy nor guardrails mention it
-    Warning playbooks/shop/playbook.yaml:49: tools[4].scripted: `ticket.json` fails for open_ticket({"about":"sample"}) in scenario `small_refund`: renders no JSON: expected `,` or `}` at line 1 column 17
-    "#);
+    ");
 }
 
 #[test]

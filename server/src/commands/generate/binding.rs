@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use domain::playbook::AgentStyle;
 use domain::problem::did_you_mean;
 use domain::role::Role;
+use engine::Playbook;
 use llm::ModelSpec;
 
 /// A model is `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`.
@@ -13,6 +14,9 @@ pub struct Bindings {
     /// Who plays the agent under test: `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
     agent: String,
+    /// Who plays a sub-agent, as NAME=MODEL (repeat the flag); default: whoever plays the agent
+    #[arg(long = "sub-agent", value_name = "NAME=MODEL")]
+    sub_agents: Vec<String>,
     /// Who plays the simulated user
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
     user: String,
@@ -68,6 +72,24 @@ impl Bindings {
         models
     }
 
+    pub fn sub_agents(
+        &self,
+        playbook: Option<&Playbook>,
+        problem: &mut impl FnMut(&str, String),
+    ) -> BTreeMap<String, ModelSpec> {
+        let known: Vec<&str> = playbook.into_iter().flat_map(Playbook::sub_agents).collect();
+        let mut models = BTreeMap::new();
+        for text in &self.sub_agents {
+            match sub_agent(text, &known) {
+                Ok((name, spec)) => {
+                    models.insert(name, spec);
+                }
+                Err(e) => problem("--sub-agent", e),
+            }
+        }
+        models
+    }
+
     pub fn temperatures(&self, problem: &mut impl FnMut(&str, String)) -> BTreeMap<Role, f32> {
         by_role("--temperature", &self.temperatures, problem, |value| match value.parse() {
             Ok(value) if (0.0..=2.0).contains(&value) => Ok(value),
@@ -81,6 +103,16 @@ impl Bindings {
             _ => Err(format!("`{value}` is no number of tokens")),
         })
     }
+}
+
+fn sub_agent(text: &str, known: &[&str]) -> Result<(String, ModelSpec), String> {
+    let (name, model) = text.split_once('=').ok_or_else(|| format!("`{text}` is not NAME=MODEL"))?;
+    if !known.contains(&name) {
+        let hint = did_you_mean(name, known.iter().copied());
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(format!("there is no sub-agent `{name}`{hint}; known: {known}"));
+    }
+    Ok((name.to_owned(), model.parse().map_err(|e: llm::SpecError| e.to_string())?))
 }
 
 /// Values given as ROLE=VALUE.

@@ -17,7 +17,7 @@ async fn an_agent_behind_an_endpoint_earns_a_row_under_its_own_name(pool: PgPool
     let [row] = rows.as_slice() else { panic!("{} rows", rows.len()) };
     let metadata = &row["metadata"];
     assert_eq!(metadata["models"]["agent"], endpoint.model());
-    assert_eq!(metadata["scripted_roles"], json!(["simulated_user", "tool_simulator", "state_manager", "judge"]));
+    assert_eq!(metadata["scripted_roles"], json!(["judge", "simulated_user", "state_manager", "tool_simulator"]));
     assert_eq!(metadata["accepted"], true);
     let asks = endpoint.requests().len();
     assert_eq!(metadata["usage"]["agent"], json!({"prompt_tokens": 11 * asks, "completion_tokens": 7 * asks}));

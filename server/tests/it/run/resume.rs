@@ -1,5 +1,6 @@
 //! A run that stops in the middle goes on as if it had not.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +10,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
 use llm::{ChatModel, ModelError, Scripted};
 use server::jobs::play::Player;
-use server::jobs::run;
+use server::jobs::run::{self, Models};
 use server::store::events;
 use sqlx::PgPool;
 use tokio::sync::Notify;
@@ -39,10 +40,15 @@ impl ChatModel for Tiring {
     }
 }
 
+fn everywhere(model: &Arc<Tiring>) -> Models {
+    let roles = Role::ALL.map(|role| (role, Arc::clone(model) as Arc<dyn ChatModel>)).into();
+    Models { roles, sub_agents: BTreeMap::new() }
+}
+
 /// Plays until the models are tired, then drops everything, as Ctrl-C does. Whether the run was stopped so.
 async fn stopped_after(asks: usize, mut player: Player) -> bool {
     let model = Arc::new(Tiring { asks_left: AtomicUsize::new(asks), tired: Notify::new() });
-    player.models = Role::ALL.map(|role| (role, Arc::clone(&model) as Arc<dyn ChatModel>)).into();
+    player.models = everywhere(&model);
     tokio::select! {
         played = run::play_all(&player, 2, |_| {}) => { played.unwrap(); false }
         () = model.tired.notified() => true,
@@ -77,7 +83,7 @@ async fn a_run_is_played_by_one_process_at_a_time(pool: PgPool) {
     let mut first = planned(&pool, &[TRANSFER], 1, 5, &[]).await;
     let run = first.run.id;
     let model = Arc::new(Tiring { asks_left: AtomicUsize::new(3), tired: Notify::new() });
-    first.models = Role::ALL.map(|role| (role, Arc::clone(&model) as Arc<dyn ChatModel>)).into();
+    first.models = everywhere(&model);
     let mut playing = Box::pin(run::play_all(&first, 1, |_| {}));
     tokio::select! {
         _ = &mut playing => unreachable!("it never ends"),

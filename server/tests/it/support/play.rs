@@ -10,7 +10,7 @@ use domain::playbook::AgentStyle;
 use domain::role::Role;
 use llm::{EndpointOptions, ModelSpec};
 use serde_json::Value;
-use server::export::{Written, write_jsonl};
+use server::export::{Choice, Written, write_jsonl};
 use server::jobs::plan::{self, RunConfig};
 use server::jobs::play::Player;
 use server::jobs::run;
@@ -44,6 +44,9 @@ pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, mod
         temperatures: BTreeMap::new(),
         max_tokens: BTreeMap::new(),
         agent_style: AgentStyle::FunctionCalling,
+        variant: None,
+        sub_agents: BTreeMap::new(),
+        branches: false,
         faults: Vec::new(),
         out: "rows.jsonl".to_owned(),
     };
@@ -93,9 +96,13 @@ pub async fn stories(player: &Player) -> Vec<Story> {
 
 /// What an export writes, and the text of the file.
 pub async fn exported(player: &Player, all: bool) -> (Written, String) {
+    exported_rows(player, Choice { all, branches: false }).await
+}
+
+pub async fn exported_rows(player: &Player, choice: Choice) -> (Written, String) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("rows.jsonl");
-    let written = write_jsonl(&player.pool, &player.run, &player.config, &player.library, &out, all).await.unwrap();
+    let written = write_jsonl(&player.pool, &player.run, &player.config, &player.library, &out, choice).await.unwrap();
     (written, std::fs::read_to_string(out).unwrap())
 }
 

@@ -68,7 +68,7 @@ fn playbook(files: &Files, name: &str) -> anyhow::Result<Playbook> {
 
 /// A call of a tool that exists, with arguments that are an object. Whether they fit is the world's to say.
 fn call(playbook: &Playbook, tool: &str, arguments: &str) -> Result<Call, (&'static str, String)> {
-    let names = || playbook.spec.tools.iter().map(|tool| tool.name.as_str());
+    let names = || playbook.spec.all_tools().map(|tool| tool.name.as_str());
     if playbook.tool(tool).is_none() {
         let known: Vec<&str> = names().collect();
         let hint = did_you_mean(tool, names());

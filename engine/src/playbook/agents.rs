@@ -1,0 +1,75 @@
+//! The agents of a playbook: the one under test, its variants, and sub-agents, which are tools of other agents.
+
+use std::collections::HashSet;
+
+use domain::playbook::Tool;
+use serde_json::{Value, json};
+
+use super::Playbook;
+use crate::templates;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Agent<'a> {
+    /// File of the system prompt.
+    pub prompt: &'a str,
+    /// Names of the tools that it may call.
+    pub uses: &'a [String],
+}
+
+impl Playbook {
+    /// The agent under test: the playbook's own, or a variant.
+    pub fn agent(&self, variant: Option<&str>) -> Agent<'_> {
+        let variant = variant.and_then(|name| self.spec.variants.iter().find(|v| v.name == name));
+        variant.map_or(Agent { prompt: &self.spec.prompt, uses: &self.spec.uses }, |variant| Agent {
+            prompt: &variant.prompt,
+            uses: &variant.uses,
+        })
+    }
+
+    /// The sub-agent that a tool is.
+    pub fn sub_agent(&self, tool: &str) -> Option<Agent<'_>> {
+        let spec = &self.tool(tool)?.spec;
+        Some(Agent { prompt: spec.prompt.as_deref()?, uses: &spec.uses })
+    }
+
+    pub fn sub_agents(&self) -> impl Iterator<Item = &str> {
+        self.spec.tools.iter().filter(|tool| tool.prompt.is_some()).map(|tool| tool.name.as_str())
+    }
+
+    /// `OpenAI` descriptions of an agent's tools, in the order of the playbook.
+    pub fn functions(&self, agent: Agent<'_>) -> Vec<Value> {
+        self.spec.tools.iter().filter(|tool| agent.uses.contains(&tool.name)).map(Tool::function).collect()
+    }
+
+    /// `OpenAI` descriptions of what the simulated user can do.
+    pub fn user_functions(&self) -> Vec<Value> {
+        self.spec.user_tools.iter().map(Tool::function).collect()
+    }
+
+    /// An agent's system prompt.
+    ///
+    /// # Errors
+    /// The template does not render.
+    pub fn system_prompt(&self, agent: Agent<'_>, now: &str) -> Result<String, String> {
+        let used = self.spec.tools.iter().filter(|tool| agent.uses.contains(&tool.name));
+        let tools: Vec<Value> = used.map(|t| json!({"name": t.name, "description": t.description})).collect();
+        let context = json!({"tools": tools, "guardrails": self.spec.guardrails, "policy": self.policy, "now": now});
+        Ok(templates::render(&self.templates, agent.prompt, &context)?.trim().to_owned())
+    }
+
+    /// By which of its tools an agent gets a call made: the tool itself, or the first sub-agent that leads there.
+    pub fn route<'a>(&'a self, agent: Agent<'a>, tool: &str) -> Option<&'a str> {
+        self.route_past(agent, tool, &mut HashSet::new())
+    }
+
+    fn route_past<'a>(&'a self, agent: Agent<'a>, tool: &str, seen: &mut HashSet<&'a str>) -> Option<&'a str> {
+        if let Some(own) = agent.uses.iter().find(|name| *name == tool) {
+            return Some(own);
+        }
+        let mut leads = |name: &'a str| {
+            let sub = self.sub_agent(name).filter(|_| seen.insert(name));
+            sub.is_some_and(|sub| self.route_past(sub, tool, seen).is_some())
+        };
+        agent.uses.iter().map(String::as_str).find(|name| leads(name))
+    }
+}

@@ -1,0 +1,218 @@
+//! Users and agents from the script of a scenario.
+//!
+//! The script names the calls that solve the case, not who makes them: an agent that has not the tool of a call leaves
+//! it to the sub-agent that has, so one script plays with every variant of a playbook.
+
+use std::collections::BTreeSet;
+
+use domain::event::Answer;
+use domain::message::{Message, ToolCall};
+use domain::persona::Complexity;
+use domain::playbook::AgentStyle;
+use domain::scenario::{Line, ScriptCall, ScriptStep};
+use serde_json::{Map, Value, json};
+
+use super::said;
+use crate::case::Case;
+use crate::chat::ChatReply;
+use crate::conversation::{Call, Caller, Conversation, Frame};
+use crate::playbook::Agent;
+use crate::{react, templates};
+
+/// The script as it is played: a vague opening is followed by a question back and the plain opening; agents that call
+/// in text make one call at a time.
+fn steps(case: &Case) -> Vec<ScriptStep> {
+    let mut steps = Vec::new();
+    for (i, step) in case.scenario.script.iter().enumerate() {
+        let vague = case.complexity == Complexity::Vague && i == 0;
+        match &step.user {
+            Some(line) if vague && line.has(Complexity::Vague) => {
+                let plain = Line::Text(line.at(Complexity::Medium).to_owned());
+                steps.push(step.clone());
+                steps.push(ScriptStep {
+                    agent: Some(case.playbook.spec.clarification.clone()),
+                    ..ScriptStep::default()
+                });
+                steps.push(ScriptStep { user: Some(plain), ..ScriptStep::default() });
+            }
+            None if case.agent_style == AgentStyle::React && step.calls.len() > 1 => {
+                let one = |call: &ScriptCall| ScriptStep { calls: vec![call.clone()], ..step.clone() };
+                steps.extend(step.calls.iter().map(one));
+            }
+            _ => steps.push(step.clone()),
+        }
+    }
+    steps
+}
+
+const fn is_users(step: &ScriptStep) -> bool {
+    step.user.is_some() || !step.user_calls.is_empty()
+}
+
+pub(super) fn user_turn(conversation: &Conversation) -> Result<ChatReply, String> {
+    let (case, state) = (conversation.case(), conversation.state());
+    let steps = steps(case);
+    let Some(step) = steps.iter().filter(|s| is_users(s)).nth(state.user.turns as usize) else {
+        return Ok(said(crate::conversation::END.to_owned()));
+    };
+    let context = context(conversation);
+    let calls = step.user_calls.iter().map(|call| tool_call(call, &context)).collect::<Result<_, _>>()?;
+    let content = step.user.as_ref().map(|line| line.at(case.complexity).to_owned()).unwrap_or_default();
+    Ok(ChatReply { content, tool_calls: calls, ..ChatReply::default() })
+}
+
+pub(super) fn agent_turn(conversation: &Conversation) -> Result<ChatReply, String> {
+    let (case, frame) = (conversation.case(), conversation.state().acting());
+    if let Some(again) = calls_to_repeat(conversation, frame) {
+        let reasoning = Some("The call met a fault of the backend, so I make it again.".to_owned());
+        return Ok(written(case, String::new(), reasoning, again));
+    }
+    let agents = &conversation.state().agents;
+    let step = current_step(conversation);
+    if agents.len() > 1 {
+        return sub_agent_turn(conversation, frame, step.as_ref());
+    }
+    let Some(step) = step else {
+        return Ok(written(case, "Is there anything else I can help you with?".to_owned(), None, Vec::new()));
+    };
+    let content = match &step.agent {
+        Some(line) => templates::render_text(line, &context(conversation))?,
+        None => String::new(),
+    };
+    let agent = case.playbook.agent(case.variant.as_deref());
+    let calls = delegated(case, agent, rendered_calls(conversation, &step)?);
+    Ok(written(case, content, step.reasoning, calls))
+}
+
+/// The step of the script that the agent under test is at, or whose calls its sub-agents are making.
+fn current_step(conversation: &Conversation) -> Option<ScriptStep> {
+    let trunk = conversation.state().agent();
+    // Each turn whose calls met a fault was followed by one that repeated them.
+    let turns = (trunk.turns as usize).saturating_sub(faulty_turns(conversation, trunk).len());
+    let at_work = usize::from(conversation.state().agents.len() > 1);
+    steps(conversation.case()).into_iter().filter(|s| !is_users(s)).nth(turns.saturating_sub(at_work))
+}
+
+/// A sub-agent makes the calls of the step that lead through it, and then reports what it was answered.
+fn sub_agent_turn(conversation: &Conversation, frame: &Frame, step: Option<&ScriptStep>) -> Result<ChatReply, String> {
+    let case = conversation.case();
+    let mut calls = step.map(|step| rendered_calls(conversation, step)).transpose()?.unwrap_or_default();
+    let mut agent = case.playbook.agent(case.variant.as_deref());
+    for frame in &conversation.state().agents {
+        if let Caller::SubAgent { name, .. } = &frame.caller {
+            calls.retain(|call| case.playbook.route(agent, call.name()) == Some(name.as_str()));
+            agent = case.playbook.sub_agent(name).ok_or("no such sub-agent")?;
+        }
+    }
+    let calls = delegated(case, agent, calls);
+    let done = (frame.turns as usize).saturating_sub(faulty_turns(conversation, frame).len());
+    let turn: Vec<ToolCall> = match case.agent_style {
+        AgentStyle::FunctionCalling if done == 0 => calls,
+        AgentStyle::FunctionCalling => Vec::new(),
+        AgentStyle::React => calls.into_iter().skip(done).take(1).collect(),
+    };
+    let content = if turn.is_empty() { report(frame) } else { String::new() };
+    Ok(written(case, content, None, turn))
+}
+
+/// What the sub-agent was answered, call by call.
+fn report(frame: &Frame) -> String {
+    let asked = frame.messages.iter().flat_map(|message| match message {
+        Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),
+        _ => &[],
+    });
+    let lines = asked.filter_map(|call| {
+        let answer = frame.messages.iter().find_map(|message| match message {
+            Message::Tool { tool_call_id, content } if *tool_call_id == call.id => Some(content),
+            _ => None,
+        });
+        answer.map(|answer| format!("- {}: {answer}", call.name()))
+    });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() { "There was nothing to do.".to_owned() } else { format!("Done.\n{}", lines.join("\n")) }
+}
+
+/// Calls as an agent makes them: its own as they are, the others as tasks for its sub-agents.
+fn delegated(case: &Case, agent: Agent<'_>, calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    let mut made: Vec<ToolCall> = Vec::new();
+    for call in calls {
+        let Some(through) = case.playbook.route(agent, call.name()).filter(|name| *name != call.name()) else {
+            made.push(call);
+            continue;
+        };
+        let task = format!("Call {} with {}.", call.name(), call.function.arguments);
+        let same = made.iter_mut().find(|made| made.name() == through);
+        let tasks = same.as_ref().and_then(|made| made.arguments().ok()?.get("task")?.as_str().map(str::to_owned));
+        let task = tasks.map_or(task.clone(), |before| format!("{before} {task}"));
+        let delegation = ToolCall::new(String::new(), through.to_owned(), json!({"task": task}).to_string());
+        match same {
+            Some(before) => *before = delegation,
+            None => made.push(delegation),
+        }
+    }
+    made
+}
+
+/// Turns with calls that are worth repeating: nothing was done, or nothing that must not be done twice.
+fn faulty_turns(conversation: &Conversation, frame: &Frame) -> BTreeSet<u32> {
+    let repeatable = |call: &&Call| {
+        let reads = || conversation.case().playbook.tool(&call.tool).is_some_and(|tool| tool.writes.is_empty());
+        call.caller == frame.caller
+            && call.fault.is_some_and(|fault| fault.is_refusal() || (fault.is_visible() && reads()))
+    };
+    conversation.state().calls.iter().filter(repeatable).map(|call| call.turn).collect()
+}
+
+fn calls_to_repeat(conversation: &Conversation, frame: &Frame) -> Option<Vec<ToolCall>> {
+    if !faulty_turns(conversation, frame).contains(&frame.turns) {
+        return None;
+    }
+    let calls = conversation.state().calls.iter();
+    let faulty = calls.filter(|call| call.caller == frame.caller && call.turn == frame.turns && call.fault.is_some());
+    Some(faulty.map(|call| ToolCall::new(String::new(), call.tool.clone(), call.arguments.clone())).collect())
+}
+
+/// A turn in the form that the agent's style asks for.
+fn written(case: &Case, content: String, reasoning: Option<String>, tool_calls: Vec<ToolCall>) -> ChatReply {
+    if case.agent_style == AgentStyle::FunctionCalling {
+        return ChatReply { content, reasoning, tool_calls, ..ChatReply::default() };
+    }
+    said(react::write(reasoning.as_deref(), &content, tool_calls.first()))
+}
+
+fn rendered_calls(conversation: &Conversation, step: &ScriptStep) -> Result<Vec<ToolCall>, String> {
+    let context = context(conversation);
+    step.calls.iter().map(|call| tool_call(call, &context)).collect()
+}
+
+fn tool_call(call: &ScriptCall, context: &Value) -> Result<ToolCall, String> {
+    let mut arguments = Map::new();
+    for (name, value) in &call.args {
+        arguments.insert(name.clone(), rendered(value, context)?);
+    }
+    Ok(ToolCall::new(String::new(), call.tool.clone(), Value::Object(arguments).to_string()))
+}
+
+fn rendered(value: &Value, context: &Value) -> Result<Value, String> {
+    Ok(match value {
+        Value::String(text) if text.contains("{{") => templates::render_text(text, context)?.into(),
+        Value::Array(items) => items.iter().map(|v| rendered(v, context)).collect::<Result<_, _>>()?,
+        Value::Object(map) => {
+            let fields = map.iter().map(|(k, v)| Ok((k.clone(), rendered(v, context)?)));
+            Value::Object(fields.collect::<Result<_, String>>()?)
+        }
+        other => other.clone(),
+    })
+}
+
+/// What lines of the script see: `calls.<tool>`, the last answer of each tool, and `facts`.
+fn context(conversation: &Conversation) -> Value {
+    let mut calls = Map::new();
+    for call in conversation.state().calls.iter().filter(|c| c.answer == Answer::Succeeded) {
+        let answer = serde_json::from_str(&call.content).unwrap_or_else(|_| call.content.clone().into());
+        calls.insert(call.tool.clone(), answer);
+    }
+    let facts: Map<String, Value> =
+        conversation.case().scenario.user_knowledge().map(|(k, v)| (k.clone(), v.clone())).collect();
+    json!({"calls": calls, "facts": facts})
+}
