@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::event::Event;
 use crate::outcome::Outcome;
@@ -55,6 +56,35 @@ pub struct ConversationDetail {
     pub events: Vec<Event>,
     pub verdict: Option<Verdict>,
     pub verification: Option<Verification>,
+}
+
+/// The world of a conversation as it was after so many changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorldVersion {
+    pub version: u32,
+    pub last_version: u32,
+    /// SHA-256 of the canonical JSON: keys sorted, numbers in one form.
+    pub hash: String,
+    pub world: Value,
+}
+
+/// Where a value of the last version comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// JSON pointer (RFC 6901).
+    pub pointer: String,
+    pub value: Value,
+    /// Absent if it stood there from the start.
+    pub written_by: Option<Writer>,
+}
+
+/// A call that changed the world.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Writer {
+    /// The event of its answer.
+    pub seq: u32,
+    pub call_id: String,
+    pub tool: String,
 }
 
 /// RFC 9457 problem document.

@@ -156,7 +156,7 @@ pub fn files() -> BTreeMap<String, String> {
 }
 
 /// What makes a team of the shop: agents below agents, and a user with a lamp of its own.
-const TEAM: &str = r#"
+const TEAM: &str = r"
 uses: [desk, hours, hand_over]
 variants:
   - {name: flat, prompt: prompt.md, uses: [get_order, refund, hours, hand_over]}
@@ -177,7 +177,7 @@ tools:
     simulate: agent
     prompt: cashier.md
     uses: [refund]
-"#;
+";
 
 const TEAM_SCRIPT: &str = r"
 script:

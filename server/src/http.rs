@@ -4,6 +4,7 @@ mod assets;
 mod conversations;
 mod error;
 mod runs;
+mod worlds;
 
 use axum::Router;
 use axum::routing::get;
@@ -15,7 +16,9 @@ pub fn router(pool: PgPool) -> Router {
         .route("/runs/latest", get(runs::latest))
         .route("/runs/{id}", get(runs::show))
         .route("/runs/{id}/conversations", get(conversations::list))
-        .route("/conversations/{id}", get(conversations::show));
+        .route("/conversations/{id}", get(conversations::show))
+        .route("/conversations/{id}/world", get(worlds::show))
+        .route("/conversations/{id}/provenance", get(worlds::provenance));
     Router::new()
         .nest("/api/v1", api)
         .route("/healthz", get(|| async { "ok" }))

@@ -3,3 +3,4 @@
 pub mod plan;
 pub mod play;
 pub mod run;
+mod worlds;

@@ -4,6 +4,7 @@ pub mod conversations;
 pub mod events;
 pub mod runs;
 pub mod verdicts;
+pub mod worlds;
 
 use anyhow::Context;
 use sqlx::PgPool;

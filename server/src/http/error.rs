@@ -15,6 +15,8 @@ pub enum HttpError {
     NotFound(String),
     #[error("{0}")]
     BadRequest(String),
+    #[error("what is stored does not fit together")]
+    Damaged(String),
     #[error("the database could not be asked")]
     Store(#[from] StoreError),
     #[error("the database could not be reached")]
@@ -28,7 +30,7 @@ impl HttpError {
         match self {
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::BadRequest(_) => StatusCode::BAD_REQUEST,
-            Self::Store(_) | Self::Database(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Damaged(_) | Self::Store(_) | Self::Database(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }
@@ -38,6 +40,7 @@ impl IntoResponse for HttpError {
         let status = self.status();
         // What went wrong inside is for our log, not for the caller.
         match &self {
+            Self::Damaged(reason) => error!(reason, "damaged"),
             Self::Store(e) => error!(error = %e, "store"),
             Self::Database(e) => error!(error = %e, "database"),
             Self::NotFound(_) | Self::BadRequest(_) => {}

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::plan::RunConfig;
 use super::play::Player;
+use super::worlds;
 use crate::clock;
 use crate::library::{Files, Library};
 use crate::store::conversations::{self, Planned};
@@ -42,7 +43,8 @@ pub async fn create(
     let mut tx = pool.begin().await?;
     runs::insert_library(&mut tx, &run.library, &serde_json::to_value(&library.files)?, now).await?;
     runs::insert(&mut tx, &run).await?;
-    conversations::insert_all(&mut tx, run.id, planned).await?;
+    let worlds = worlds::keep(&mut tx, library, planned, now).await?;
+    conversations::insert_all(&mut tx, run.id, planned, &worlds).await?;
     tx.commit().await?;
     Ok(run)
 }

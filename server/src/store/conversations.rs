@@ -1,5 +1,7 @@
 //! Conversations: planned with their run, finished once.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use domain::api::ConversationSummary;
 use domain::outcome::{Blame, Outcome};
@@ -19,23 +21,29 @@ pub struct Planned {
     pub complexity: String,
 }
 
-/// Inserts all conversations of a run with one statement.
-pub async fn insert_all(db: &mut PgConnection, run: Uuid, planned: &[Planned]) -> Result<()> {
+/// Inserts all conversations of a run with one statement. `worlds`: where each scenario starts from.
+pub async fn insert_all(
+    db: &mut PgConnection,
+    run: Uuid,
+    planned: &[Planned],
+    worlds: &BTreeMap<String, String>,
+) -> Result<()> {
     fn column<T>(planned: &[Planned], field: impl Fn(&Planned) -> T) -> Vec<T> {
         planned.iter().map(field).collect()
     }
     sqlx::query!(
-        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity)
-         SELECT id, $1, position, scenario, repeat, persona, complexity
-         FROM unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[])
-              AS planned (id, position, scenario, repeat, persona, complexity)",
+        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity, world)
+         SELECT id, $1, position, scenario, repeat, persona, complexity, world
+         FROM unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[])
+              AS planned (id, position, scenario, repeat, persona, complexity, world)",
         run,
         &column(planned, |p| p.id),
         &column(planned, |p| p.position),
         &column(planned, |p| p.scenario.clone()),
         &column(planned, |p| p.repeat),
         &column(planned, |p| p.persona.clone()),
-        &column(planned, |p| p.complexity.clone())
+        &column(planned, |p| p.complexity.clone()),
+        &column(planned, |p| worlds.get(&p.scenario).cloned().unwrap_or_default())
     )
     .execute(db)
     .await?;

@@ -3,6 +3,7 @@
 mod conversations;
 mod other;
 mod runs;
+mod worlds;
 
 use domain::api::ProblemDetails;
 use reqwest::{Response, StatusCode};

@@ -17,7 +17,7 @@ fn played(case: Case, recorded: &[(Role, ChatReply)]) -> (Conversation, Vec<Even
 
 #[test]
 fn work_is_left_to_whoever_has_the_tool() {
-    let (conversation, events) = played(team(), &[]);
+    let (_, events) = played(team(), &[]);
     assert_snapshot!(log(&events), @r#"
     started, medium
     user: Order o_17 broke, I want 20.50 back.
@@ -57,109 +57,43 @@ fn work_is_left_to_whoever_has_the_tool() {
     judged 9, mean 9
     finished: Accepted
     "#);
-    let branches: Vec<_> = conversation.state().branches.iter().map(|frame| conversation.transcript(frame)).collect();
-    assert_snapshot!(serde_json::to_string_pretty(&branches).expect("json"), @r#"
-    [
-      [
-        {
-          "role": "system",
-          "content": "You see to orders, with cashier, get_order."
-        },
-        {
-          "role": "user",
-          "content": "Call get_order with {\"order_id\":\"o_17\"}."
-        },
-        {
-          "role": "assistant",
-          "content": "",
-          "tool_calls": [
-            {
-              "id": "call_4",
-              "type": "function",
-              "function": {
-                "name": "get_order",
-                "arguments": "{\"order_id\":\"o_17\"}"
-              }
-            }
-          ]
-        },
-        {
-          "role": "tool",
-          "tool_call_id": "call_4",
-          "content": "{\"refunded\":0,\"total\":80.0}"
-        },
-        {
-          "role": "assistant",
-          "content": "Done.\n- get_order: {\"refunded\":0,\"total\":80.0}"
-        }
-      ],
-      [
-        {
-          "role": "system",
-          "content": "You pay."
-        },
-        {
-          "role": "user",
-          "content": "Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."
-        },
-        {
-          "role": "assistant",
-          "content": "",
-          "tool_calls": [
-            {
-              "id": "call_7",
-              "type": "function",
-              "function": {
-                "name": "refund",
-                "arguments": "{\"order_id\":\"o_17\",\"amount\":20.5}"
-              }
-            }
-          ]
-        },
-        {
-          "role": "tool",
-          "tool_call_id": "call_7",
-          "content": "{\"refunded\":20.5}"
-        },
-        {
-          "role": "assistant",
-          "content": "Done.\n- refund: {\"refunded\":20.5}"
-        }
-      ],
-      [
-        {
-          "role": "system",
-          "content": "You see to orders, with cashier, get_order."
-        },
-        {
-          "role": "user",
-          "content": "Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."
-        },
-        {
-          "role": "assistant",
-          "content": "",
-          "tool_calls": [
-            {
-              "id": "call_6",
-              "type": "function",
-              "function": {
-                "name": "cashier",
-                "arguments": "{\"task\":\"Call refund with {\\\"order_id\\\":\\\"o_17\\\",\\\"amount\\\":20.5}.\"}"
-              }
-            }
-          ]
-        },
-        {
-          "role": "tool",
-          "tool_call_id": "call_6",
-          "content": "Done.\n- refund: {\"refunded\":20.5}"
-        },
-        {
-          "role": "assistant",
-          "content": "Done.\n- cashier: Done.\n- refund: {\"refunded\":20.5}"
-        }
-      ]
-    ]
+}
+
+#[test]
+fn branches_are_conversations_of_their_own() {
+    let (conversation, _) = played(team(), &[]);
+    let branches = conversation.state().branches.iter();
+    let lines = branches.map(|frame| {
+        let messages =
+            conversation.transcript(frame).iter().map(|m| serde_json::json!(m).to_string()).collect::<Vec<_>>();
+        format!(
+            "{:?} {}\n{}",
+            frame.caller,
+            json!(conversation.functions(frame))[0]["function"]["name"],
+            messages.join("\n")
+        )
+    });
+    assert_snapshot!(lines.collect::<Vec<_>>().join("\n\n"), @r#"
+    SubAgent { name: "desk", call_id: "call_2" } "cashier"
+    {"role":"system","content":"You see to orders, with cashier, get_order."}
+    {"role":"user","content":"Call get_order with {\"order_id\":\"o_17\"}."}
+    {"role":"assistant","content":"","tool_calls":[{"id":"call_4","type":"function","function":{"name":"get_order","arguments":"{\"order_id\":\"o_17\"}"}}]}
+    {"role":"tool","tool_call_id":"call_4","content":"{\"refunded\":0,\"total\":80.0}"}
+    {"role":"assistant","content":"Done.\n- get_order: {\"refunded\":0,\"total\":80.0}"}
+
+    SubAgent { name: "cashier", call_id: "call_6" } "refund"
+    {"role":"system","content":"You pay."}
+    {"role":"user","content":"Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."}
+    {"role":"assistant","content":"","tool_calls":[{"id":"call_7","type":"function","function":{"name":"refund","arguments":"{\"order_id\":\"o_17\",\"amount\":20.5}"}}]}
+    {"role":"tool","tool_call_id":"call_7","content":"{\"refunded\":20.5}"}
+    {"role":"assistant","content":"Done.\n- refund: {\"refunded\":20.5}"}
+
+    SubAgent { name: "desk", call_id: "call_5" } "cashier"
+    {"role":"system","content":"You see to orders, with cashier, get_order."}
+    {"role":"user","content":"Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."}
+    {"role":"assistant","content":"","tool_calls":[{"id":"call_6","type":"function","function":{"name":"cashier","arguments":"{\"task\":\"Call refund with {\\\"order_id\\\":\\\"o_17\\\",\\\"amount\\\":20.5}.\"}"}}]}
+    {"role":"tool","tool_call_id":"call_6","content":"Done.\n- refund: {\"refunded\":20.5}"}
+    {"role":"assistant","content":"Done.\n- cashier: Done.\n- refund: {\"refunded\":20.5}"}
     "#);
 }
 

@@ -1,0 +1,91 @@
+//! /api/v1/conversations/{id}/world and /api/v1/conversations/{id}/provenance
+
+use domain::api::{Provenance, WorldVersion};
+use domain::event::EventKind;
+use reqwest::StatusCode;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use super::TestApp;
+use crate::support::play::{HELP, TRANSFER, planned, played, stories};
+
+#[sqlx::test(migrations = "../migrations")]
+async fn any_version_of_a_world(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[TRANSFER], 1, 1, &[]).await;
+    let [story] = stories(&player).await.try_into().unwrap_or_else(|_| panic!("one story"));
+    let path = format!("/api/v1/conversations/{}/world", story.planned.id);
+    let last: WorldVersion = app.json(&path).await;
+    assert!(last.version > 1, "a transfer changes the world: {}", last.version);
+    let mut hashes = Vec::new();
+    for version in 0..=last.version {
+        let found: WorldVersion = app.json(&format!("{path}?version={version}")).await;
+        assert_eq!((found.version, found.last_version), (version, last.version));
+        assert_eq!(engine::World::new(&found.world).hash(), found.hash, "the hash is that of the document");
+        hashes.push(found.hash);
+    }
+    let started = story.events.iter().find_map(|event| match &event.kind {
+        EventKind::Started { world_hash, .. } => Some(world_hash.clone()),
+        _ => None,
+    });
+    assert_eq!(hashes.first(), started.as_ref());
+    assert_eq!(hashes.last(), Some(&last.hash));
+    let beyond = app.problem(&format!("{path}?version={}", last.version + 1), StatusCode::NOT_FOUND).await;
+    assert!(beyond.ends_with(&format!("has no version {}, only 0 to {}", last.version + 1, last.version)), "{beyond}");
+    for version in ["x", "-1", "1.5"] {
+        app.problem(&format!("{path}?version={version}"), StatusCode::BAD_REQUEST).await;
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn where_a_value_comes_from(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[TRANSFER], 1, 1, &[]).await;
+    let [story] = stories(&player).await.try_into().unwrap_or_else(|_| panic!("one story"));
+    let ask = |pointer: &str| format!("/api/v1/conversations/{}/provenance?pointer={pointer}", story.planned.id);
+    let wrote = story.events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::ToolAnswered { call_id, patch, .. } => Some((event.seq, call_id.clone(), patch.last()?.clone())),
+        _ => None,
+    });
+    let (seq, call_id, op) = wrote.unwrap();
+    let written: Provenance = app.json(&ask(op.path())).await;
+    assert_eq!(written.value, *op.value().unwrap());
+    let writer = written.written_by.unwrap();
+    assert_eq!((writer.seq, writer.call_id), (seq, call_id));
+    let there: Provenance = app.json(&ask("/payees")).await;
+    assert_eq!(there.written_by, None, "{}", there.value);
+    app.problem(&ask("/payees/nobody"), StatusCode::NOT_FOUND).await;
+    let detail = app.problem(&ask("payees"), StatusCode::BAD_REQUEST).await;
+    assert_eq!(detail, "`pointer`: `payees` is no JSON pointer: it starts with `/`");
+    let none = format!("/api/v1/conversations/{}/provenance", story.planned.id);
+    app.problem(&none, StatusCode::BAD_REQUEST).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn worlds_are_kept_once(pool: PgPool) {
+    planned(&pool, &[HELP, TRANSFER], 40, 1, &[]).await;
+    planned(&pool, &[TRANSFER], 3, 2, &[]).await;
+    let whole: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM worlds WHERE base IS NULL").fetch_one(&pool).await.unwrap();
+    let all: i64 = sqlx::query_scalar("SELECT count(*) FROM worlds").fetch_one(&pool).await.unwrap();
+    assert_eq!(whole, 1);
+    assert!((2..=3).contains(&all), "{all}");
+    let refused = sqlx::query("UPDATE worlds SET content = '{}'").execute(&pool).await.unwrap_err().to_string();
+    assert!(refused.contains("rows of worlds are only appended"), "{refused}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn unknown_conversations_and_such_from_before(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    for id in ["x", "0198c0de-0000-7000-8000-000000000000"] {
+        let detail = app.problem(&format!("/api/v1/conversations/{id}/world"), StatusCode::NOT_FOUND).await;
+        assert_eq!(detail, format!("there is no conversation {id}"));
+    }
+    let player = played(&pool, &[HELP], 1, 1, &[]).await;
+    sqlx::query("UPDATE conversations SET world = NULL").execute(&pool).await.unwrap();
+    let id = stories(&player).await[0].planned.id;
+    let detail = app.problem(&format!("/api/v1/conversations/{id}/world"), StatusCode::NOT_FOUND).await;
+    assert_eq!(detail, format!("the world of conversation {id} was not kept: it is too old"));
+    let whole: Value = app.json(&format!("/api/v1/conversations/{id}")).await;
+    assert_eq!(whole["run_id"], player.run.id.to_string());
+}
