@@ -55,6 +55,14 @@ impl Playbook {
     pub fn all_tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter().chain(&self.user_tools)
     }
+
+    /// Where the i-th of them stands in the document.
+    pub fn tool_pointer(&self, i: usize) -> String {
+        match i.checked_sub(self.tools.len()) {
+            None => format!("/tools/{i}"),
+            Some(i) => format!("/user_tools/{i}"),
+        }
+    }
 }
 
 /// An agent under test in place of the playbook's own.

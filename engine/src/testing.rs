@@ -222,9 +222,11 @@ pub fn team_case(variant: Option<&str>, agent_style: AgentStyle) -> Case {
 }
 
 /// Compiled once: properties play it hundreds of times.
-static SHOP: LazyLock<Arc<Playbook>> = LazyLock::new(|| {
-    Arc::new(compile(&Sources { folder: "playbooks/shop", files: &files() }).expect("the shop compiles"))
-});
+static SHOP: LazyLock<Arc<Playbook>> = LazyLock::new(|| Arc::new(compiled()));
+
+pub fn compiled() -> Playbook {
+    compile(&Sources { folder: "playbooks/shop", files: &files() }).expect("the shop compiles")
+}
 
 pub fn playbook() -> Arc<Playbook> {
     Arc::clone(&SHOP)

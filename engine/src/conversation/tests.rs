@@ -519,4 +519,5 @@ fn events_of_another_conversation_are_refused() {
     assert_snapshot!(Conversation::resume(medium(), &foreign).err().expect("another world"), @"event 0 does not follow: it starts from another world");
 }
 
+mod properties;
 mod team;

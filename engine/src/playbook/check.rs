@@ -9,6 +9,7 @@ mod usage;
 use std::sync::Arc;
 
 use domain::document;
+use domain::playbook::Playbook as Spec;
 use domain::problem::Problem;
 use domain::scenario::Scenario;
 
@@ -50,8 +51,9 @@ impl Finding {
 }
 
 impl Place {
-    fn tool(index: usize, field: &str) -> Self {
-        Self::Field(format!("/tools/{index}/{field}"))
+    /// A field of one of [`Spec::all_tools`].
+    fn tool(spec: &Spec, index: usize, field: &str) -> Self {
+        Self::Field(format!("{}/{field}", spec.tool_pointer(index)))
     }
 }
 

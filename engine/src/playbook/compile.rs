@@ -64,10 +64,7 @@ impl Compiler<'_> {
         let code = self.code(&spec);
         self.unique_names(&spec);
         let hook = self.after_call(&spec, code.as_ref());
-        let lists = [("/tools", &spec.tools), ("/user_tools", &spec.user_tools)];
-        let all = lists
-            .into_iter()
-            .flat_map(|(list, tools)| tools.iter().enumerate().map(move |(i, tool)| (format!("{list}/{i}"), tool)));
+        let all = spec.all_tools().enumerate().map(|(i, tool)| (spec.tool_pointer(i), tool));
         let tools: Vec<Tool> =
             all.filter_map(|(at, tool)| self.tool(&at, tool, code.as_ref(), &hook, &mut templates)).collect();
         let playbook =
@@ -96,11 +93,10 @@ impl Compiler<'_> {
     }
 
     fn unique_names(&mut self, spec: &Spec) {
-        let (agents, all) = (spec.tools.len(), spec.all_tools());
-        for (i, tool) in all.enumerate() {
+        for (i, tool) in spec.all_tools().enumerate() {
             if spec.all_tools().take(i).any(|t| t.name == tool.name) {
-                let at = if i < agents { format!("/tools/{i}") } else { format!("/user_tools/{}", i - agents) };
-                self.problem(&format!("{at}/name"), format!("tool `{}` is defined twice", tool.name));
+                let at = format!("{}/name", spec.tool_pointer(i));
+                self.problem(&at, format!("tool `{}` is defined twice", tool.name));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The code against what the tools declare: arguments are given by name, so a name that differs breaks the call.
 
-use domain::playbook::{Simulate, Tool as ToolSpec};
+use domain::playbook::{Playbook as Spec, Simulate, Tool as ToolSpec};
 use domain::problem::did_you_mean;
 use serde_json::{Map, Value};
 
@@ -15,10 +15,13 @@ pub fn check(playbook: &Playbook) -> Vec<Finding> {
         match functions.iter().find(|(name, _)| *name == tool.name) {
             Some((name, signature)) => {
                 findings.extend(parameters(name, signature, tool));
-                findings.extend(open_parameters(i, signature, tool));
+                findings.extend(open_parameters(&playbook.spec, i, signature, tool));
             }
             None => {
-                findings.push(Finding::error(Place::tool(i, "simulate"), format!("`{}` is no function", tool.name)));
+                findings.push(Finding::error(
+                    Place::tool(&playbook.spec, i, "simulate"),
+                    format!("`{}` is no function", tool.name),
+                ));
             }
         }
     }
@@ -27,7 +30,7 @@ pub fn check(playbook: &Playbook) -> Vec<Finding> {
         looks_like_a_tool(signature) && !hook && by_code(playbook).all(|(_, tool)| tool.name != *name)
     });
     findings.extend(undeclared.map(|(name, _)| {
-        let hint = did_you_mean(name, playbook.spec.tools.iter().map(|tool| tool.name.as_str()));
+        let hint = did_you_mean(name, playbook.spec.all_tools().map(|tool| tool.name.as_str()));
         let message = format!(
             "looks like a tool, but no tool with `simulate: code` has this name{hint}; begin a helper's name with `_`"
         );
@@ -37,7 +40,7 @@ pub fn check(playbook: &Playbook) -> Vec<Finding> {
 }
 
 fn by_code(playbook: &Playbook) -> impl Iterator<Item = (usize, &ToolSpec)> {
-    playbook.spec.tools.iter().enumerate().filter(|(_, tool)| tool.simulate == Simulate::Code)
+    playbook.spec.all_tools().enumerate().filter(|(_, tool)| tool.simulate == Simulate::Code)
 }
 
 fn looks_like_a_tool(signature: &Signature) -> bool {
@@ -93,11 +96,11 @@ fn unknown(parameter: &Parameter, declared: &Map<String, Value>) -> String {
 }
 
 /// A model invents arguments; those that pass the schema reach the function.
-fn open_parameters(i: usize, signature: &Signature, tool: &ToolSpec) -> Option<Finding> {
+fn open_parameters(spec: &Spec, i: usize, signature: &Signature, tool: &ToolSpec) -> Option<Finding> {
     let closed = ["additionalProperties", "unevaluatedProperties"].iter().any(|key| tool.parameters.get(key).is_some());
     (!closed && !signature.any_named).then(|| {
         let message =
             "an argument that is not declared would pass and break the call: add `additionalProperties: false`";
-        Finding::warning(Place::tool(i, "parameters"), message.to_owned())
+        Finding::warning(Place::tool(spec, i, "parameters"), message.to_owned())
     })
 }

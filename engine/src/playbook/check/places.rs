@@ -20,7 +20,7 @@ pub fn check(playbook: &Playbook, worlds: &[(String, Value)]) -> Vec<Finding> {
     let schema = &playbook.schema_json;
     let known = collections(schema, worlds);
     let mut findings = Vec::new();
-    for (i, tool) in playbook.spec.tools.iter().enumerate() {
+    for (i, tool) in playbook.spec.all_tools().enumerate() {
         let reads = tool.reads.iter().enumerate().map(|(j, text)| (format!("reads/{j}"), text));
         let writes = tool.writes.iter().enumerate().map(|(j, text)| (format!("writes/{j}"), text));
         for (field, text) in reads.chain(writes) {
@@ -31,7 +31,7 @@ pub fn check(playbook: &Playbook, worlds: &[(String, Value)]) -> Vec<Finding> {
             let slip = path.first().filter(|first| !known.contains(*first));
             let hint = slip.map(|first| did_you_mean(first, known.iter().map(String::as_str))).unwrap_or_default();
             let message = format!("`{text}` matches nothing in the world's schema or in any initial world{hint}");
-            findings.push(Finding::warning(Place::tool(i, &field), message));
+            findings.push(Finding::warning(Place::tool(&playbook.spec, i, &field), message));
         }
     }
     for (i, rule) in playbook.spec.world.invariants.iter().enumerate() {

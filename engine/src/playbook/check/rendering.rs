@@ -35,12 +35,16 @@ pub fn check(playbook: &Playbook, worlds: &[(String, Value)]) -> Vec<Finding> {
         for (field, template, severity) in fields {
             let Some(template) = template else { continue };
             let unseen = unseen(playbook, &tool.spec, template).into_iter();
-            findings.extend(unseen.map(|message| Finding::warning(Place::tool(i, field), message)));
+            findings.extend(unseen.map(|message| Finding::warning(Place::tool(&playbook.spec, i, field), message)));
             let fault = contexts.iter().find_map(|(call, context)| {
                 let fault = fault(playbook, field, template, context).err()?;
                 Some(format!("`{template}` fails for {call}: {fault}"))
             });
-            findings.extend(fault.map(|message| Finding { severity, place: Place::tool(i, field), message }));
+            findings.extend(fault.map(|message| Finding {
+                severity,
+                place: Place::tool(&playbook.spec, i, field),
+                message,
+            }));
         }
     }
     findings

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, TimeDelta};
 use starlark::ErrorKind;
 use starlark::any::ProvidesStaticType;
 use starlark::environment::GlobalsBuilder;
@@ -75,11 +75,7 @@ pub fn functions(builder: &mut GlobalsBuilder) {
 
     /// Rounds half away from zero to so many decimals, as money is rounded.
     fn round(x: UnpackFloat, #[starlark(default = 0)] digits: i32) -> anyhow::Result<f64> {
-        let scale = 10f64.powi(digits.clamp(0, 12));
-        let scaled = x.0 * scale;
-        // 1.005 is stored a little below itself; the nudge keeps decimal halves halves.
-        let nudge = f64::EPSILON * 4.0 * scaled.abs();
-        Ok((scaled.abs() + nudge).round().copysign(scaled) / scale)
+        Ok(rounded(x.0, digits))
     }
 
     /// Rounds to so many decimals as IEEE 754 and most languages do: the stored value decides, and an exact half goes to
@@ -91,21 +87,57 @@ pub fn functions(builder: &mut GlobalsBuilder) {
     /// The value of an expression of numbers, `+ - * / // **`, parentheses and spaces. An expression that is wrong
     /// fails the call as `fail` does, for it is the agent who wrote it.
     fn arithmetic(expression: &str) -> starlark::Result<f64> {
-        super::arithmetic::arithmetic(expression).map_err(|e| starlark::Error::new_kind(ErrorKind::Fail(e.into())))
+        super::arithmetic::arithmetic(expression).map_err(|e| refused(e.to_string()))
     }
 
-    /// A number as text with two decimals: 12.5 is `12.50`.
+    /// A number as text with two decimals, rounded as `round` does: 12.5 is `12.50`.
     fn money(x: UnpackFloat) -> anyhow::Result<String> {
-        Ok(format!("{:.2}", x.0))
+        Ok(decimals(x.0, 2))
     }
 
-    /// Whole days from one ISO date to another; a time of day does not count.
-    fn days_between(start: &str, end: &str) -> anyhow::Result<i32> {
-        Ok(i32::try_from((date(end)? - date(start)?).num_days())?)
+    /// A number as text with so many decimals, rounded as `round` does.
+    fn format_number(x: UnpackFloat, digits: i32) -> anyhow::Result<String> {
+        Ok(decimals(x.0, digits))
+    }
+
+    /// Whole days from one ISO date to another; a time of day does not count. A text that is no date fails the call:
+    /// mostly it is the agent who wrote it.
+    fn days_between(start: &str, end: &str) -> starlark::Result<i32> {
+        let days = (date(end)? - date(start)?).num_days();
+        i32::try_from(days).map_err(starlark::Error::new_other)
+    }
+
+    /// The date so many days after an ISO date, or before it.
+    fn add_days(start: &str, days: i32) -> starlark::Result<String> {
+        let shifted = date(start)?.checked_add_signed(TimeDelta::days(days.into()));
+        shifted.map(|day| day.to_string()).ok_or_else(|| refused(format!("{days} days from {start} is no date")))
+    }
+
+    /// The day of the week of an ISO date: `Monday` to `Sunday`.
+    fn weekday(day: &str) -> starlark::Result<String> {
+        Ok(date(day)?.format("%A").to_string())
     }
 }
 
-fn date(text: &str) -> anyhow::Result<NaiveDate> {
+fn rounded(x: f64, digits: i32) -> f64 {
+    let scale = 10f64.powi(digits.clamp(0, 12));
+    let scaled = x * scale;
+    // 1.005 is stored a little below itself; the nudge keeps decimal halves halves.
+    let nudge = f64::EPSILON * 4.0 * scaled.abs();
+    (scaled.abs() + nudge).round().copysign(scaled) / scale
+}
+
+fn decimals(x: f64, digits: i32) -> String {
+    let places = usize::try_from(digits.clamp(0, 12)).unwrap_or_default();
+    format!("{:.places$}", rounded(x, digits))
+}
+
+fn date(text: &str) -> starlark::Result<NaiveDate> {
     let day = text.get(..10).unwrap_or(text);
-    day.parse().map_err(|_| anyhow::anyhow!("`{text}` is not an ISO date such as 2026-03-02"))
+    day.parse().map_err(|_| refused(format!("`{text}` is not an ISO date such as 2026-03-02")))
+}
+
+/// An error that is an answer, as `fail` makes it.
+fn refused(reason: String) -> starlark::Error {
+    starlark::Error::new_kind(ErrorKind::Fail(anyhow::Error::msg(reason)))
 }

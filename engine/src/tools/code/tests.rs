@@ -63,6 +63,20 @@ fn what_never_ends_is_stopped() {
 fn builtins_do_what_authors_expect() {
     let source = "def tool(world, ctx):\n  return [round(1.005, 2), round(-2.5), round(2.675, 2), money(12.5), days_between('2026-01-01', '2026-03-02T10:00:00Z')]";
     assert_eq!(call(source, json!({})).expect("an answer").0, json!([1.01, -3.0, 2.68, "12.50", 60]));
+    let source = "def tool(world, ctx):\n  return [money(1.005), format_number(2.0, 0), add_days(ctx.today, -2), add_days('2028-02-28', 1), weekday(ctx.now)]";
+    assert_eq!(
+        call(source, json!({})).expect("an answer").0,
+        json!(["1.01", "2", "2026-02-28", "2028-02-29", "Monday"])
+    );
+    for bad in [
+        "days_between('soon', ctx.today)",
+        "add_days('2026-02-30', 1)",
+        "weekday('')",
+        "add_days(ctx.today, 2147483647)",
+    ] {
+        let found = call(&format!("def tool(world, ctx):\n  return {bad}"), json!({}));
+        assert!(matches!(found, Err(CodeError::Refused(_))), "{bad}: {found:?}");
+    }
     let ids = "def tool(world, ctx):\n  return [fresh_id('a'), fresh_id('a')]";
     let first = call(ids, json!({})).expect("an answer").0;
     assert_eq!(first, call(ids, json!({})).expect("an answer").0);
