@@ -1,6 +1,8 @@
 //! JSON from models. What parses is not yet what can be computed with and kept: PostgreSQL stores no NUL, a number
 //! beyond a float is no number to a tool, and what is nested without end cannot be read back.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 /// Lists and objects within each other.
@@ -10,10 +12,50 @@ const MAX_DEPTH: usize = 48;
 /// Why the text is no JSON that can be used.
 pub fn json(text: &str) -> Result<Value, String> {
     let value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    match fault(&value, 0) {
+    match fault(&value, 0).or_else(|| repeated_key(text)) {
         None => Ok(value),
         Some(reason) => Err(reason),
     }
+}
+
+/// Of a key that is written twice one value would be lost without a word. The text is known to be JSON.
+fn repeated_key(text: &str) -> Option<String> {
+    // The keys so far of each object that is open; nothing for a list.
+    let mut open: Vec<HashSet<String>> = Vec::new();
+    let mut last_text = "";
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        match c {
+            '"' => {
+                let end = end_of_text(rest);
+                last_text = &rest[..end];
+                rest = &rest[end..];
+                continue;
+            }
+            ':' => {
+                let key: String = serde_json::from_str(last_text).unwrap_or_default();
+                if !open.last_mut().is_none_or(|keys| keys.insert(key.clone())) {
+                    return Some(format!("the key `{key}` is written twice in one object"));
+                }
+            }
+            '{' | '[' => open.push(HashSet::new()),
+            '}' | ']' => drop(open.pop()),
+            _ => {}
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    None
+}
+
+/// Where the text ends that begins here, quotation marks included.
+fn end_of_text(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let ends = *c == '"' && !escaped;
+        escaped = *c == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
 }
 
 fn fault(value: &Value, depth: usize) -> Option<String> {
@@ -49,5 +91,21 @@ mod tests {
         assert_eq!(json(r#"{"a\u0000b": 1}"#).unwrap_err(), "a text holds the character U+0000");
         assert_eq!(json(&nested(60)).unwrap_err(), "nested deeper than 48 levels");
         assert!(json(&nested(100_000)).is_err());
+    }
+
+    #[test]
+    fn a_key_stands_once_in_an_object() {
+        for fine in [
+            r#"{"a": {"a": "a:a"}, "b": [{"a": 1}, {"a": 2}], "c\"": "\\", "d": ":{"}"#,
+            "[\"a\", \"a\"]",
+            "7",
+            "\"x\"",
+        ] {
+            assert!(json(fine).is_ok(), "{fine}");
+        }
+        let twice = Err("the key `a` is written twice in one object".to_owned());
+        for bad in [r#"{"a": 1, "a": 1}"#, r#"{"a": 1, "\u0061": 2}"#, r#"[{"b": {"a": {}, "c": [], "a": 2}}]"#] {
+            assert_eq!(json(bad), twice, "{bad}");
+        }
     }
 }
