@@ -57,3 +57,39 @@ pub fn explain(error: &minijinja::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_explodes_is_stopped() {
+        let hostile = [
+            "{% for i in range(99999) %}{% for j in range(99999) %}x{% endfor %}{% endfor %}",
+            "{% for i in range(999999999) %}x{% endfor %}",
+            "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+            "{% include 'self' %}",
+            "{% extends 'self' %}",
+            "{{ unknown }}",
+            "{{ view.unknown.deeper }}",
+        ];
+        for source in hostile {
+            let mut env = environment();
+            env.add_template_owned("self".to_owned(), source.to_owned()).expect("it parses");
+            assert!(render(&env, "self", &json!({"view": {}})).is_err(), "{source}");
+        }
+        let nested = format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000));
+        assert!(render_text(&nested, &json!({})).is_err());
+    }
+
+    #[test]
+    fn values_are_written_as_they_are_whatever_the_file_is_called() {
+        let mut env = environment();
+        env.add_template_owned("a.json".to_owned(), r#"{"a": "{{ a }}", "b": {{ b | tojson }}}"#.to_owned())
+            .expect("it parses");
+        let said = render(&env, "a.json", &json!({"a": "<b>", "b": "\"q\""}));
+        assert_eq!(said.as_deref(), Ok(r#"{"a": "<b>", "b": "\"q\""}"#));
+    }
+}

@@ -130,7 +130,8 @@ fn hold(world: &World, invariants: &[Invariant], code: &Code, touched: Option<&T
     let mut broken = Vec::new();
     for (i, rule) in invariants.iter().enumerate() {
         let holds = |record| {
-            let cannot = |e| Refusal::Broken(format!("invariant `{}` cannot be evaluated: {e}", rule.name));
+            let hint = if rule.each.is_none() { "; with `each` it takes one record at a time" } else { "" };
+            let cannot = |e| Refusal::Broken(format!("invariant `{}` cannot be evaluated{hint}: {e}", rule.name));
             code.holds(&invariant(i), world, record).map_err(cannot)
         };
         let held = match &rule.each {
