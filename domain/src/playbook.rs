@@ -173,13 +173,16 @@ pub struct Tool {
     #[serde(default)]
     pub returns: Option<Value>,
     /// `model` only: file of a Jinja template that renders a truthful response as JSON. The `scripted` model answers
-    /// with it.
+    /// with it. It also sees `fresh_id`, the id of the first record that the call makes.
     #[serde(default)]
     pub scripted: Option<String>,
     /// `model` with `writes` only: file of a Jinja template that renders the change as a JSON patch, for `scripted`.
-    /// It also sees `response`, and `fresh_id(prefix)`.
+    /// It also sees `response` and `fresh_id`.
     #[serde(default)]
     pub scripted_patch: Option<String>,
+    /// `model` with `writes` only: what the ids of new records begin with; default: the tool's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_prefix: Option<String>,
     /// `constant` only: the answer.
     #[serde(default)]
     pub response: Option<Value>,

@@ -152,8 +152,8 @@ impl Attempt {
             Err(CodeError::Refused(_) | CodeError::Broken(_)) => return Why::Fail,
         };
         let refusal = playbook.commit(tool, arguments, before, &patch).err().map(|refusal| refusal.to_string());
-        let said: Vec<&str> = refusal.as_deref().unwrap_or_default().split("; ").collect();
-        let invariants = playbook.spec.world.invariants.iter().filter(|rule| said.contains(&rule.message.as_str()));
+        let said = refusal.unwrap_or_default();
+        let invariants = playbook.spec.world.invariants.iter().filter(|rule| said.contains(&rule.message));
         let names: Vec<String> = invariants.map(|rule| rule.name.clone()).collect();
         if names.is_empty() { Why::Schema } else { Why::Invariants(names) }
     }

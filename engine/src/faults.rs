@@ -1,20 +1,25 @@
 //! Which call meets which fault, and what the agent then reads. Decided outside any model, from the seed alone.
 
 use domain::fault::{FaultKind, FaultRule};
+use domain::playbook::Tool;
 use domain::problem::did_you_mean;
 use rand::RngExt;
 
 use crate::case::Case;
-use crate::conversation::State;
+use crate::conversation::{Call, Caller, State};
 
-/// The fault that is planned for the next call, of this tool.
-pub fn planned(case: &Case, state: &State, tool: &str, writes: bool) -> Option<FaultKind> {
+/// The fault that is planned for the next call, of this tool. Users meet none: what fails is between agents and backend.
+pub fn planned(case: &Case, state: &State, tool: &Tool) -> Option<FaultKind> {
+    if state.acting().caller == Caller::User {
+        return None;
+    }
     let meets = |(i, rule): (usize, &FaultRule)| {
         let concerned = |name: &str| rule.tools.is_empty() || rule.tools.iter().any(|t| t == name);
-        if !concerned(tool) || (rule.kind == FaultKind::StaleRead && writes) {
+        if !concerned(&tool.name) || (rule.kind == FaultKind::StaleRead && !tool.writes.is_empty()) {
             return None;
         }
-        let before = state.calls.iter().filter(|call| !call.answer.malformed() && concerned(&call.tool)).count();
+        let valid = |call: &&Call| call.caller != Caller::User && !call.answer.malformed() && concerned(&call.tool);
+        let before = state.calls.iter().filter(valid).count();
         let hit = if rule.calls.is_empty() {
             let mut rng = case.seed.rng(&format!("fault {i} of call {}", state.calls.len()));
             rng.random::<f64>() < rule.probability.unwrap_or_default()
@@ -52,7 +57,7 @@ pub fn problems(rules: &[FaultRule], tools: &[&str]) -> Vec<(usize, String)> {
     for (i, rule) in rules.iter().enumerate() {
         for name in rule.tools.iter().filter(|name| !tools.contains(&name.as_str())) {
             let hint = did_you_mean(name, tools.iter().copied());
-            found.push((i, format!("the playbook has no tool `{name}`{hint}")));
+            found.push((i, format!("no agent has a tool `{name}`{hint}")));
         }
         if rule.calls.is_empty() == rule.probability.is_none() {
             found.push((i, "expected either `calls` or `probability`".to_owned()));

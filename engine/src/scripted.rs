@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::chat::{Ask, ChatReply};
 use crate::conversation::Conversation;
+use crate::playbook::Tool;
 use crate::templates;
-use crate::tools::code::fresh_id;
 
 /// How `scripted` is named wherever models are named.
 pub const NAME: &str = "scripted";
@@ -41,7 +41,8 @@ fn tool_response(conversation: &Conversation) -> Result<String, String> {
     };
     let view = conversation.view(tool, &arguments);
     let now = conversation.case().now();
-    let context = json!({"view": view, "arguments": arguments, "tool": tool.spec.name, "now": now});
+    let id = new_id(conversation, tool);
+    let context = json!({"view": view, "arguments": arguments, "tool": tool.spec.name, "fresh_id": id, "now": now});
     templates::render(&conversation.case().playbook.templates, template, &context)
 }
 
@@ -51,14 +52,21 @@ fn patch(conversation: &Conversation) -> Result<String, String> {
     let crate::conversation::Phase::Write { response } = &conversation.state().phase else {
         return Err("no change is asked for".into());
     };
-    let id = fresh_id(&conversation.id_seed(), &tool.spec.name, 0);
     let view = conversation.view(tool, &arguments);
-    let context = json!({"view": view, "arguments": arguments, "response": response, "fresh_id": id, "now": conversation.case().now()});
+    let context = json!({
+        "view": view, "arguments": arguments, "response": response, "fresh_id": new_id(conversation, tool),
+        "now": conversation.case().now(),
+    });
     let patch = templates::render(&conversation.case().playbook.templates, template, &context)?;
     Ok(format!("{{\"patch\": {patch}}}"))
 }
 
-fn pending(conversation: &Conversation) -> Result<(&crate::playbook::Tool, Map<String, Value>), String> {
+/// The first of the ids that the call may give to new records.
+fn new_id(conversation: &Conversation, tool: &Tool) -> String {
+    conversation.offered_ids(tool).swap_remove(0)
+}
+
+fn pending(conversation: &Conversation) -> Result<(&Tool, Map<String, Value>), String> {
     let call = conversation.state().acting().pending.front().ok_or("no call is waiting")?;
     let tool = conversation.case().playbook.tool(call.name()).ok_or("no such tool")?;
     let arguments = call.arguments().ok().and_then(|v| v.as_object().cloned()).unwrap_or_default();

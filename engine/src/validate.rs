@@ -40,7 +40,7 @@ pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Sce
     findings.extend(contradictions(scenario, &initial.world.to_json()));
     findings.extend(unknown_tools(playbook, scenario));
     findings.extend(script_shape(scenario, playbook));
-    let tools: Vec<&str> = playbook.spec.all_tools().map(|tool| tool.name.as_str()).collect();
+    let tools: Vec<&str> = playbook.spec.tools.iter().map(|tool| tool.name.as_str()).collect();
     let faults = faults::problems(&scenario.faults, &tools);
     findings.extend(faults.into_iter().map(|(i, problem)| (format!("/faults/{i}"), problem)));
     if findings.is_empty() {

@@ -8,4 +8,5 @@ pub mod http;
 pub mod jobs;
 pub mod library;
 pub mod postgres;
+mod say;
 pub mod store;

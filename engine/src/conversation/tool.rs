@@ -101,13 +101,16 @@ impl Conversation {
     }
 
     fn fault(&self, tool: &Tool) -> Option<FaultKind> {
-        faults::planned(&self.case, &self.state, &tool.spec.name, !tool.writes.is_empty())
+        faults::planned(&self.case, &self.state, &tool.spec)
     }
 
     /// What the next call, of this tool, is answered from.
     pub(super) fn world_for(&self, tool: &Tool) -> &World {
-        let stale = self.fault(tool) == Some(FaultKind::StaleRead);
-        if stale { &self.state.world_before } else { &self.state.world }
+        if self.is_stale(tool) { &self.state.world_before } else { &self.state.world }
+    }
+
+    fn is_stale(&self, tool: &Tool) -> bool {
+        self.fault(tool) == Some(FaultKind::StaleRead)
     }
 
     /// The fault that keeps this call from being done at all.
@@ -135,6 +138,8 @@ impl Conversation {
             Err(CodeError::Broken(text)) => return unanswered(call, text),
         };
         match self.case.playbook.commit(tool, arguments, world, &patch) {
+            // What the hook derives from an old version is of no use now.
+            Ok(_) if self.is_stale(tool) => changed(call, as_text(&response), Patch::new(), NO_USAGE),
             Ok(_) => changed(call, as_text(&response), patch, NO_USAGE),
             Err(Refusal::Rule(text)) => answered(call, Answer::Failed, format!("Error: {text}"), NO_USAGE),
             Err(Refusal::Broken(text)) => unanswered(call, text),
@@ -228,8 +233,9 @@ impl Conversation {
         format!("{} {}", self.case.seed.text(), self.state.world.version())
     }
 
-    pub(super) fn offered_ids(&self, tool: &Tool) -> Vec<String> {
-        (0..OFFERED_IDS).map(|n| fresh_id(&self.id_seed(), &tool.spec.name, n)).collect()
+    pub(crate) fn offered_ids(&self, tool: &Tool) -> Vec<String> {
+        let prefix = tool.spec.id_prefix.as_ref().unwrap_or(&tool.spec.name);
+        (0..OFFERED_IDS).map(|n| fresh_id(&self.id_seed(), prefix, n)).collect()
     }
 }
 

@@ -225,6 +225,7 @@ impl Compiler<'_> {
             ),
             ("reads", !spec.reads.is_empty(), false, model),
             ("writes", !spec.writes.is_empty(), false, model || spec.simulate == Simulate::Code),
+            ("id_prefix", spec.id_prefix.is_some(), false, model),
             ("prompt", spec.prompt.is_some(), agent, agent),
             ("uses", !spec.uses.is_empty(), agent, agent),
         ];

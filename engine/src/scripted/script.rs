@@ -111,8 +111,10 @@ fn sub_agent_turn(conversation: &Conversation, frame: &Frame, step: Option<&Scri
         AgentStyle::FunctionCalling => Vec::new(),
         AgentStyle::React => calls.into_iter().skip(done).take(1).collect(),
     };
-    let content = if turn.is_empty() { report(frame) } else { String::new() };
-    Ok(written(case, content, None, turn))
+    if turn.is_empty() {
+        return Ok(written(case, report(frame), None, turn));
+    }
+    Ok(written(case, String::new(), step.and_then(|step| step.reasoning.clone()), turn))
 }
 
 /// What the sub-agent was answered, call by call.
@@ -156,7 +158,7 @@ fn delegated(case: &Case, agent: Agent<'_>, calls: Vec<ToolCall>) -> Vec<ToolCal
 /// Turns with calls that are worth repeating: nothing was done, or nothing that must not be done twice.
 fn faulty_turns(conversation: &Conversation, frame: &Frame) -> BTreeSet<u32> {
     let repeatable = |call: &&Call| {
-        let reads = || conversation.case().playbook.tool(&call.tool).is_some_and(|tool| tool.writes.is_empty());
+        let reads = || conversation.case().playbook.tool(&call.tool).is_some_and(|tool| tool.spec.writes.is_empty());
         call.caller == frame.caller
             && call.fault.is_some_and(|fault| fault.is_refusal() || (fault.is_visible() && reads()))
     };

@@ -1,5 +1,6 @@
 //! `groundstate export`: writes the rows of a run that was played.
 
+use crate::say::say;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -33,12 +34,12 @@ pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
     let written = write(&args, &connection).await;
     connection.close().await;
     let written = written?;
-    println!("{} rows in {}", written.rows, args.out.display());
+    say!("{} rows in {}", written.rows, args.out.display());
     if written.not_accepted > 0 {
-        println!("{} conversations were not accepted (--all writes them too)", written.not_accepted);
+        say!("{} conversations were not accepted (--all writes them too)", written.not_accepted);
     }
     for (position, reason) in &written.unusable {
-        println!("left out conversation {position}: {reason}");
+        say!("left out conversation {position}: {reason}");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! `groundstate serve`: the API and the web app.
 
+use crate::say::say;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -23,7 +24,7 @@ pub async fn run(args: Serve) -> anyhow::Result<ExitCode> {
         .await
         .with_context(|| format!("cannot listen on {}; choose another address with --listen", args.listen))?;
     let connection = Connection::open(&args.connection).await?;
-    println!("Groundstate listens on http://{}", listener.local_addr()?);
+    say!("Groundstate listens on http://{}", listener.local_addr()?);
     let served = axum::serve(listener, http::router(connection.pool.clone()))
         .with_graceful_shutdown(async {
             // Without signals nothing could stop us but a kill; then stopping at once is the honest answer.

@@ -1,5 +1,6 @@
 //! `groundstate validate`: checks every document of a project and proves every scenario.
 
+use crate::say::say;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,7 +15,7 @@ pub struct Validate {
 
 pub fn run(args: &Validate) -> anyhow::Result<ExitCode> {
     let library = Library::load(&args.project)?;
-    println!(
+    say!(
         "{} playbooks, {} scenarios (each proved solvable), {} persona profiles, {} judges: no problem found",
         library.playbooks.len(),
         library.scenarios.len(),

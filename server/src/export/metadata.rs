@@ -155,7 +155,7 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
         world: Worlds { initial: state.initial_hash.clone(), end: state.world_hash(), version: state.world.version() },
         ending: state.ending.as_ref().map_or("unfinished", domain::outcome::Ending::as_str),
         user_turns: state.user_turns,
-        tool_calls: state.calls.len(),
+        tool_calls: state.calls.iter().filter(|call| call.caller != Caller::User).count(),
         accepted: source.conversation.next() == Next::Done(Outcome::Accepted),
         judge: Judge {
             name: case.judge.spec.name.clone(),

@@ -12,7 +12,7 @@ use crate::bad_input::BadInput;
 const ROOTS: [&str; 4] = ["playbooks", "scenarios", "personas", "judges"];
 
 /// Path relative to the project, with `/` -> text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Files(BTreeMap<String, String>);
 

@@ -13,7 +13,7 @@ use sqlx::PgPool;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::support::project;
+use crate::support::{FOLDERS, project};
 
 /// The program, without what the environment of the tests would tell it.
 fn groundstate<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
@@ -38,13 +38,13 @@ async fn said(command: &mut Command) -> Said {
     Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-/// A copy of the shipped project that a test may spoil.
+/// A copy of shipped documents that a test may spoil.
 struct Project(TempDir);
 
 impl Project {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        for folder in ["playbooks", "scenarios", "personas", "judges"] {
+        for folder in FOLDERS {
             copy(&project().join(folder), &dir.path().join(folder));
         }
         Self(dir)

@@ -14,9 +14,18 @@ pub fn project() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), ".."].iter().collect()
 }
 
-/// The shipped documents. Proving them takes a moment, so the tests of a process share them.
+/// The folders of the shipped documents that tests work with: one playbook, for proving them all takes a while.
+pub const FOLDERS: [&str; 4] = ["playbooks/retail_bank", "scenarios/retail_bank", "personas", "judges"];
+
+/// The documents of these folders. Proving them takes a moment, so the tests of a process share them.
 pub fn library() -> Arc<Library> {
-    static LIBRARY: LazyLock<Arc<Library>> =
-        LazyLock::new(|| Arc::new(Library::assemble(Files::read(&project()).unwrap()).ok().unwrap()));
+    static LIBRARY: LazyLock<Arc<Library>> = LazyLock::new(|| {
+        let mut files = Files::default();
+        let all = Files::read(&project()).unwrap();
+        for (path, text) in FOLDERS.iter().flat_map(|folder| all.under(folder)) {
+            files.insert(path, text.clone());
+        }
+        Arc::new(Library::assemble(files).ok().unwrap())
+    });
     Arc::clone(&LIBRARY)
 }

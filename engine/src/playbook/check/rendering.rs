@@ -14,9 +14,6 @@ use crate::templates;
 use crate::tools::authority;
 use crate::world::World;
 
-/// What a template may call on a map.
-const METHODS: [&str; 4] = ["get", "items", "keys", "values"];
-
 pub fn check(playbook: &Playbook, worlds: &[(String, Value)]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (i, tool) in playbook.tools.iter().enumerate() {
@@ -66,7 +63,7 @@ fn unseen(playbook: &Playbook, tool: &ToolSpec, template: &str) -> Vec<String> {
             "view" if !view.contains("*") => &view,
             _ => continue,
         };
-        if !known.contains(key) && !METHODS.contains(&key) {
+        if !known.contains(key) {
             let hint = did_you_mean(key, known.iter().map(String::as_str));
             messages.push(format!("`{template}` uses `{root}.{key}`, which it never sees{hint}"));
         }

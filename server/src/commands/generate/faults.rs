@@ -21,7 +21,7 @@ pub fn read(file: &Path, playbook: Option<&Arc<Playbook>>) -> anyhow::Result<Res
         Ok(read) => read,
         Err(problems) => return Ok(Err(problems)),
     };
-    let tools: Vec<&str> = playbook.iter().flat_map(|p| p.spec.all_tools().map(|tool| tool.name.as_str())).collect();
+    let tools: Vec<&str> = playbook.iter().flat_map(|p| p.spec.tools.iter().map(|tool| tool.name.as_str())).collect();
     let problems = faults::problems(&plan.faults, &tools);
     if problems.is_empty() || playbook.is_none() {
         return Ok(Ok(plan.faults));

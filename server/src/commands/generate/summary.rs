@@ -1,5 +1,6 @@
 //! What a run came to, for the person who started it.
 
+use crate::say::say;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -25,29 +26,29 @@ pub async fn print(
     let mut db = pool.acquire().await?;
     let summary = runs::summary(&mut db, &player.run).await?;
     let played = summary.finished - before.finished;
-    println!("run          {}", summary.id);
-    println!("played       {played}");
-    println!("accepted     {} of {}", summary.accepted, summary.planned);
-    println!("failures     {}", failures(&summary));
+    say!("run          {}", summary.id);
+    say!("played       {played}");
+    say!("accepted     {} of {}", summary.accepted, summary.planned);
+    say!("failures     {}", failures(&summary));
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     let rate = played as f64 / seconds.max(0.001);
-    println!("speed        {rate:.1} conversations/s ({seconds:.2} s)");
+    say!("speed        {rate:.1} conversations/s ({seconds:.2} s)");
     let means: BTreeMap<String, f64> = verdicts::means(&mut db, player.run.id).await?.into_iter().collect();
     if let Some(judge) =
         player.library.playbook(&player.run.playbook).ok().and_then(|p| player.library.judge_of(p).ok())
     {
-        println!("mean score by criterion, 0 to 10:");
+        say!("mean score by criterion, 0 to 10:");
         for criterion in &judge.spec.criteria {
             match means.get(&criterion.name) {
-                Some(mean) => println!("  {:24} {mean:5.2}", criterion.name),
-                None => println!("  {:24}     -", criterion.name),
+                Some(mean) => say!("  {:24} {mean:5.2}", criterion.name),
+                None => say!("  {:24}     -", criterion.name),
             }
         }
     }
     for (position, reason) in &written.unusable {
-        println!("left out     conversation {position}: {reason}");
+        say!("left out     conversation {position}: {reason}");
     }
-    println!("rows         {} in {}", written.rows, out.display());
+    say!("rows         {} in {}", written.rows, out.display());
     scripted_notice(&player.config);
     Ok(())
 }
@@ -71,7 +72,7 @@ fn scripted_notice(config: &RunConfig) {
         .map(|(role, _)| words_of(role.as_str()))
         .collect();
     if !roles.is_empty() {
-        println!("note         played from the script, by no model: {}", roles.join(", "));
+        say!("note         played from the script, by no model: {}", roles.join(", "));
     }
 }
 
@@ -80,21 +81,21 @@ fn words_of(name: &str) -> String {
 }
 
 pub fn dry_run(playbook: &str, planned: &[Planned], config: &RunConfig) {
-    println!("would play {} conversations of {playbook}", planned.len());
+    say!("would play {} conversations of {playbook}", planned.len());
     for (role, model) in &config.models {
-        println!("  {:16} {model}, temperature {}", words_of(role.as_str()), config.temperature(*role));
+        say!("  {:16} {model}, temperature {}", words_of(role.as_str()), config.temperature(*role));
     }
     counts("scenario", planned.iter().map(|p| p.scenario.as_str()));
     counts("persona", planned.iter().map(|p| p.persona.as_str()));
     counts("complexity", planned.iter().map(|p| p.complexity.as_str()));
-    println!("rows would go to {}", config.out);
+    say!("rows would go to {}", config.out);
 }
 
 fn counts<'a>(what: &str, values: impl Iterator<Item = &'a str>) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     values.for_each(|value| *counts.entry(value).or_default() += 1);
-    println!("by {what}:");
+    say!("by {what}:");
     for (value, count) in counts {
-        println!("  {count:5} {value}");
+        say!("  {count:5} {value}");
     }
 }

@@ -3,6 +3,7 @@
 mod flags;
 mod show;
 
+use crate::say::say;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -46,7 +47,7 @@ pub fn run(args: &Try) -> anyhow::Result<ExitCode> {
         let world = attempt.world().clone();
         let reply = prepare(&mut attempt, first)?;
         show.reply(&first.tool, &reply, &world);
-        println!();
+        say!();
     }
     let world = attempt.world().clone();
     let Some(reply) = attempt.call(&call.tool, &call.arguments) else {

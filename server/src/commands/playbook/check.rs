@@ -1,5 +1,6 @@
 //! `groundstate playbook check`: what compiles and is still wrong, and what nobody uses.
 
+use crate::say::say;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -67,10 +68,10 @@ fn print(found: &[(Severity, Problem)], playbooks: usize) {
             Severity::Error => paint.red("error"),
             Severity::Warning => paint.yellow("warning"),
         };
-        println!("{severity}: {problem}");
+        say!("{severity}: {problem}");
     }
     let errors = found.iter().filter(|(severity, _)| *severity == Severity::Error).count();
-    println!(
+    say!(
         "{} checked: {}, {}",
         counted(playbooks, "playbook"),
         counted(errors, "error"),

@@ -1,5 +1,6 @@
 //! `groundstate playbook new`: a playbook to start from.
 
+use crate::say::say;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -59,9 +60,9 @@ pub fn run(args: &New) -> anyhow::Result<ExitCode> {
     files.sort();
     for (path, text) in &files {
         write(&project.join(path), text)?;
-        println!("wrote {path}");
+        say!("wrote {path}");
     }
-    println!("{}", next_steps(name, project));
+    say!("{}", next_steps(name, project));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,5 +1,6 @@
 //! A call's answer as people read it.
 
+use crate::say::say;
 use domain::patch::PatchOp;
 use engine::World;
 use engine::attempt::{Reply, Why};
@@ -15,43 +16,43 @@ impl Show {
     }
 
     pub fn note(&self, text: &str) {
-        println!("{} {text}\n", self.0.yellow("note:"));
+        say!("{} {text}\n", self.0.yellow("note:"));
     }
 
     /// `before` is the world that the call was made on.
     pub fn reply(&self, tool: &str, reply: &Reply, before: &World) {
         let paint = self.0;
-        let said = |how: &str| println!("{} {how}", paint.bold(tool));
+        let said = |how: &str| say!("{} {how}", paint.bold(tool));
         match reply {
             Reply::Answered { content, patch } => {
                 said(&format!("{}:", paint.green("answered")));
-                println!("{}", indented(&pretty(content)));
+                say!("{}", indented(&pretty(content)));
                 self.changes(patch, before);
             }
             Reply::Ended => said("ends the conversation; the agent reads nothing"),
             Reply::Refused { content, why } => {
                 said(&format!("{}; the agent reads:", paint.yellow("refused")));
-                println!("{}", indented(content));
-                println!("why: {}; nothing was changed", reason(why));
+                say!("{}", indented(content));
+                say!("why: {}; nothing was changed", reason(why));
             }
             Reply::Broken { content, why } => {
                 said(&format!("{}; the agent reads:", paint.red("is broken")));
-                println!("{}", indented(content));
-                println!("why, for you:\n{}", indented(why.trim_end()));
+                say!("{}", indented(content));
+                say!("why, for you:\n{}", indented(why.trim_end()));
             }
             Reply::Asks { prompt } => {
                 said("is answered by a model (--tool-simulator), which would read:");
-                println!("{}", indented(prompt.trim_end()));
+                say!("{}", indented(prompt.trim_end()));
             }
         }
     }
 
     fn changes(&self, patch: &[PatchOp], before: &World) {
         if patch.is_empty() {
-            println!("changed nothing");
+            say!("changed nothing");
             return;
         }
-        println!("changed:");
+        say!("changed:");
         for op in patch {
             let old = before.get(op.path()).map(|node| node.to_json().to_string()).unwrap_or_default();
             let line = match op {
@@ -59,7 +60,7 @@ impl Show {
                 PatchOp::Replace { path, value } => format!("{} {path} {old} -> {value}", self.0.yellow("replace")),
                 PatchOp::Remove { path } => format!("{} {path} {old}", self.0.red("remove ")),
             };
-            println!("  {line}");
+            say!("  {line}");
         }
     }
 }
