@@ -25,7 +25,7 @@ fn facts_must_not_contradict_the_backend() {
 fn faults_name_tools_and_say_when() {
     let faults = "faults: [{kind: timeout, tools: [refnd]}, {kind: outage, calls: [1], probability: 0.5}]\nscript:\n";
     assert_snapshot!(findings(&[("script:\n", faults)]), @"
-    /faults/0: the playbook has no tool `refnd` (did you mean `refund`?)
+    /faults/0: no agent has a tool `refnd` (did you mean `refund`?)
     /faults/0: expected either `calls` or `probability`
     /faults/1: expected either `calls` or `probability`
     ");

@@ -27,7 +27,7 @@ fn work_is_left_to_whoever_has_the_tool() {
     user: It stays dark.
     agent: <Look first.> call_2 desk({"task":"Call get_order with {\"order_id\":\"o_17\"}."}) & call_3 hours({})
     [6.0] call_2 is taken over by desk: Call get_order with {"order_id":"o_17"}.
-    [6.0] agent: call_4 get_order({"order_id":"o_17"})
+    [6.0] agent: <Look first.> call_4 get_order({"order_id":"o_17"})
     [6.0] get_order Succeeded: {"refunded":0,"total":80.0}
     [6.0] agent: Done.
     - get_order: {"refunded":0,"total":80.0}
@@ -77,7 +77,7 @@ fn branches_are_conversations_of_their_own() {
     SubAgent { name: "desk", call_id: "call_2" } "cashier"
     {"role":"system","content":"You see to orders, with cashier, get_order."}
     {"role":"user","content":"Call get_order with {\"order_id\":\"o_17\"}."}
-    {"role":"assistant","content":"","tool_calls":[{"id":"call_4","type":"function","function":{"name":"get_order","arguments":"{\"order_id\":\"o_17\"}"}}]}
+    {"role":"assistant","content":"","reasoning_content":"Look first.","tool_calls":[{"id":"call_4","type":"function","function":{"name":"get_order","arguments":"{\"order_id\":\"o_17\"}"}}]}
     {"role":"tool","tool_call_id":"call_4","content":"{\"refunded\":0,\"total\":80.0}"}
     {"role":"assistant","content":"Done.\n- get_order: {\"refunded\":0,\"total\":80.0}"}
 
@@ -140,6 +140,9 @@ fn judges_read_what_sub_agents_and_users_did() {
 
     [task of desk]
     Call get_order with {"order_id":"o_17"}.
+
+    [desk, reasoning]
+    Look first.
 
     [desk calls call_4] get_order({"order_id":"o_17"})
 
@@ -322,7 +325,7 @@ fn what_the_user_does_wrong_is_not_the_agents_fault() {
     user: It stays dark.
     agent: <Look first.> call_4 desk({"task":"Call get_order with {\"order_id\":\"o_17\"}."}) & call_5 hours({})
     [10.0] call_4 is taken over by desk: Call get_order with {"order_id":"o_17"}.
-    [10.0] agent: call_6 get_order({"order_id":"o_17"})
+    [10.0] agent: <Look first.> call_6 get_order({"order_id":"o_17"})
     [10.0] get_order Succeeded: {"refunded":0,"total":80.0}
     [10.0] agent: Done.
     - get_order: {"refunded":0,"total":80.0}
