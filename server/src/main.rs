@@ -32,7 +32,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Cli::Generate(args) => generate::run(*args).await,
         Cli::Serve(args) => serve::run(args).await,
         Cli::Validate(args) => validate::run(&args),
-        Cli::Playbook(command) => playbook::run(command),
+        Cli::Playbook(command) => playbook::run(command).await,
         Cli::Export(args) => export::run(args).await,
         Cli::Db(command) => db::run(command).await,
     };
