@@ -40,7 +40,8 @@ pub struct Openapi {
 /// [`BadInput`] with everything that is wrong with the document.
 pub fn read(file: &Path) -> anyhow::Result<Imported> {
     let located = source::read(file)?;
-    let document = Document(&located.value);
+    let elsewhere = ": bundle the documents into one first, such as with `npx @redocly/cli bundle`";
+    let document = Document { root: &located.value, elsewhere };
     let mut reading = Reading { document, located: &located, imported: Imported::default(), problems: Vec::new() };
     let built = reading.operations()?;
     if !reading.problems.is_empty() {
@@ -69,7 +70,7 @@ struct Reading<'a> {
 impl<'a> Reading<'a> {
     fn operations(&mut self) -> anyhow::Result<Vec<Built>> {
         let none = |at: &str, message: &str| BadInput(vec![self.located.problem(at, message)]);
-        let paths = match self.document.0.get("paths") {
+        let paths = match self.document.root.get("paths") {
             Some(Value::Object(paths)) => paths,
             Some(_) => bail!(none("/paths", "expected the operations by path")),
             None => bail!(none("", "has no `paths`, so no operations")),

@@ -11,9 +11,9 @@ use crate::say::say;
 pub fn print(imported: &Imported, name: &str, project: &Path) {
     let paint = Paint::of_stdout();
     say!("{} imported into playbooks/{name}:", counted(imported.tools.len(), "tool"));
-    let (names, origins) = (width(imported, |tool| &tool.name), width(imported, |tool| &tool.origin));
+    let (names, origins) = (width(imported, |tool| &tool.name), width(imported, origin));
     for tool in &imported.tools {
-        let line = format!("  {:names$}  {:origins$}  {}", tool.name, tool.origin, places(tool));
+        let line = format!("  {:names$}  {:origins$}  {}", tool.name, origin(tool), places(tool));
         say!("{}", line.trim_end());
     }
     let parts: Vec<&str> = imported.world.keys().map(String::as_str).collect();
@@ -31,6 +31,11 @@ pub fn print(imported: &Imported, name: &str, project: &Path) {
 
 fn width(imported: &Imported, text: impl Fn(&Tool) -> &str) -> usize {
     imported.tools.iter().map(|tool| text(tool).chars().count()).max().unwrap_or_default().min(48)
+}
+
+/// What it was, if its name does not say so.
+fn origin(tool: &Tool) -> &str {
+    if tool.origin == tool.name { "" } else { &tool.origin }
 }
 
 fn places(tool: &Tool) -> String {

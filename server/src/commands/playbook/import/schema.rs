@@ -30,7 +30,11 @@ pub enum Fault {
 
 /// A document that refers to parts of itself.
 #[derive(Clone, Copy)]
-pub struct Document<'a>(pub &'a Value);
+pub struct Document<'a> {
+    pub root: &'a Value,
+    /// What to do about references to other documents.
+    pub elsewhere: &'static str,
+}
 
 impl<'a> Document<'a> {
     /// What stands at a place, or where its reference leads to, with that place.
@@ -39,7 +43,7 @@ impl<'a> Document<'a> {
         for _ in 0..=REFERENCES[0] {
             let Some(reference) = reference(value) else { return Ok((value, at)) };
             let target = self.target(reference, &at)?;
-            (value, at) = (self.0.pointer(&target).unwrap_or(&Value::Null), target);
+            (value, at) = (self.root.pointer(&target).unwrap_or(&Value::Null), target);
         }
         Err(Fault::At(at, "refers to itself".to_owned()))
     }
@@ -50,10 +54,10 @@ impl<'a> Document<'a> {
         let fault = |message: String| Err(Fault::At(join(at, "$ref"), message));
         match reference.strip_prefix('#') {
             None => fault(format!(
-                "`{shown}` is in another document; only references within the document (`#/...`) are read: bundle it \
-                 first, such as with `npx @redocly/cli bundle`"
+                "`{shown}` is in another document; only references within the document (`#/...`) are read{}",
+                self.elsewhere
             )),
-            Some(pointer) if self.0.pointer(pointer).is_some() => Ok(pointer.to_owned()),
+            Some(pointer) if self.root.pointer(pointer).is_some() => Ok(pointer.to_owned()),
             Some(_) => fault(format!("`{shown}` leads nowhere")),
         }
     }
@@ -119,7 +123,7 @@ impl Reader<'_> {
         let target = self.document.target(reference, at)?;
         let mut read = Map::new();
         if self.open.len() < self.references && !self.open.contains(&target) {
-            let schema = self.document.0.pointer(&target).unwrap_or(&Value::Null);
+            let schema = self.document.root.pointer(&target).unwrap_or(&Value::Null);
             self.open.push(target.clone());
             if let Value::Object(own) = self.schema(schema, &target)? {
                 read = own;

@@ -1,5 +1,6 @@
 //! Drafts of playbooks from interfaces that are there already. Bad input first.
 
+mod mcp;
 mod openapi;
 
 use std::path::Path;

@@ -47,7 +47,7 @@ fn with_places(mut built: Built, paths: &Paths) -> Built {
     let place = paths.place(&built.path);
     let here = pointer(&place, &built.in_path);
     let looks = built.method == "get" || last(&built.path).is_some_and(|last| LOOK_UPS.contains(&last.as_str()));
-    let mut reads = paths.around(&built.path, &built.in_path);
+    let mut reads = around(&built.path, &built.in_path);
     reads.retain(|around| *around != here);
     if looks {
         reads.insert(0, here);
@@ -103,12 +103,12 @@ impl Paths {
             _ => Place::Collection(name),
         }
     }
+}
 
-    /// The records that the path leads through.
-    fn around(&self, path: &str, in_path: &[(String, String)]) -> Vec<String> {
-        let pairs = pairs(path).into_iter();
-        pairs.map(|(name, parameter)| pointer(&Place::Record(name, parameter), in_path)).collect()
-    }
+/// The records that the path leads through.
+fn around(path: &str, in_path: &[(String, String)]) -> Vec<String> {
+    let pairs = pairs(path).into_iter();
+    pairs.map(|(name, parameter)| pointer(&Place::Record(name, parameter), in_path)).collect()
 }
 
 fn segments(path: &str) -> Vec<&str> {

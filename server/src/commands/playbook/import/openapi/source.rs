@@ -48,15 +48,15 @@ fn without_surrogates(json: &str) -> String {
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let (letter, length) = match surrogates(rest) {
-            Some(letter) => (letter.to_string(), 12),
+        let length = if let Some(letter) = surrogates(rest) {
+            out.push(letter);
+            12
+        } else {
             // The backslash and what it escapes, which may be another one.
-            None => {
-                let length = rest.chars().take(2).map(char::len_utf8).sum();
-                (rest[..length].to_owned(), length)
-            }
+            let length = rest.chars().take(2).map(char::len_utf8).sum();
+            out.push_str(&rest[..length]);
+            length
         };
-        out.push_str(&letter);
         rest = &rest[length..];
     }
     out + rest

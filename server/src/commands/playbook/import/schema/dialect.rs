@@ -48,12 +48,11 @@ fn nullable(read: &mut Map<String, Value>) {
     match read.get_mut("type") {
         Some(Value::Array(kinds)) if !kinds.contains(&json!("null")) => kinds.push(json!("null")),
         Some(kind @ Value::String(_)) => *kind = json!([kind.clone(), "null"]),
-        Some(_) => {}
         None if branches => {
             let own = std::mem::take(read);
             read.insert("anyOf".to_owned(), json!([own, {"type": "null"}]));
         }
-        None => {}
+        _ => {}
     }
 }
 

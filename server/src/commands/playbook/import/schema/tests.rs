@@ -3,11 +3,15 @@ use serde_json::{Value, json};
 use super::{Document, Fault};
 use crate::commands::playbook::import::imported::schema_fault;
 
+fn within(root: &Value) -> Document<'_> {
+    Document { root, elsewhere: "" }
+}
+
 /// The schema `Main` among others.
 fn read(schemas: &Value) -> Result<Value, Fault> {
     let document = json!({"components": {"schemas": schemas}});
     let read =
-        Document(&document).schema(&document["components"]["schemas"]["Main"], "/components/schemas/Main", "readOnly");
+        within(&document).schema(&document["components"]["schemas"]["Main"], "/components/schemas/Main", "readOnly");
     if let Ok(read) = &read {
         assert_eq!(schema_fault(read), None, "{read}");
     }
@@ -34,7 +38,7 @@ fn references_that_cannot_be_followed() {
         assert!(said.contains(message), "{said}");
     }
     let document = json!({"a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}});
-    let Err(Fault::At(_, said)) = Document(&document).follow(&document["a"], "/a") else { panic!("it ends") };
+    let Err(Fault::At(_, said)) = within(&document).follow(&document["a"], "/a") else { panic!("it ends") };
     assert_eq!(said, "refers to itself");
 }
 
@@ -70,7 +74,7 @@ fn what_grows_without_end_is_cut_off_earlier() {
     let wide: Value =
         (0..2_000).map(|i| (format!("p{i}"), json!({"type": "string"}))).collect::<serde_json::Map<_, _>>().into();
     assert_eq!(
-        super::Document(&json!({})).schema(&json!({"properties": wide}), "", ""),
+        within(&json!({})).schema(&json!({"properties": wide}), "", ""),
         Err(Fault::Unfit("its schema is larger than 1000 parts".into()))
     );
 }
