@@ -51,8 +51,11 @@ async fn over_process(command: &str, limit: Duration) -> anyhow::Result<Result<L
         Err(why) => return Ok(Err(why)),
     };
     let listing = async {
-        match session::list(transport).await {
-            Err(Trouble::Broken(why)) => Err(process.ended().await.unwrap_or(why)),
+        let listed = session::list(transport).await;
+        // Nobody talks to it any more: if it is well made, it ends now, without being killed.
+        let ended = process.ended().await;
+        match listed {
+            Err(Trouble::Broken(why)) => Err(ended.unwrap_or(why)),
             Err(Trouble::Useless(why)) => Err(why),
             Ok(listed) => Ok(listed),
         }

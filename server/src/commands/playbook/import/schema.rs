@@ -174,7 +174,9 @@ impl Reader<'_> {
         let Value::Object(map) = value else {
             return Err(Fault::At(at.to_owned(), "expected schemas by name".to_owned()));
         };
-        let read = map.iter().map(|(name, schema)| Ok((name.clone(), self.schema(schema, &join(at, name))?)));
+        // A name that nobody can read is no name that an agent would use.
+        let named = map.iter().filter(|(name, _)| !name.chars().any(char::is_control));
+        let read = named.map(|(name, schema)| Ok((name.clone(), self.schema(schema, &join(at, name))?)));
         read.collect::<Result<Map<_, _>, Fault>>().map(Value::Object)
     }
 

@@ -8,7 +8,7 @@ use super::session::Listed;
 use crate::commands::playbook::import::imported::{Imported, Part, Tool, record_of, schema_fault};
 use crate::commands::playbook::import::names::{self, Taken};
 use crate::commands::playbook::import::schema::{Document, Fault};
-use crate::commands::playbook::import::{draft, text};
+use crate::commands::playbook::import::{draft, report, text};
 
 /// # Errors
 /// There is nothing to import.
@@ -25,10 +25,10 @@ pub fn import(listed: &Listed) -> Result<Imported, String> {
             Err(why) => imported.skipped.push((shown(&offered.name), why)),
         }
     }
-    let untold = imported.tools.iter().filter(|tool| tool.returns == json!({})).map(|tool| tool.name.as_str());
-    let untold = untold.collect::<Vec<_>>().join(", ");
-    if !untold.is_empty() {
-        imported.changed.push((untold, "no outputSchema, so the answer may be anything".to_owned()));
+    let untold = imported.tools.iter().filter(|tool| tool.returns == json!({})).count();
+    if untold > 0 {
+        let why = "no outputSchema, so `returns` is any value".to_owned();
+        imported.changed.push((report::counted(untold, "tool"), why));
     }
     match imported.skipped.first() {
         Some((name, why)) if imported.tools.is_empty() => Err(format!("has no tool that fits; `{name}`: {why}")),

@@ -111,7 +111,7 @@ impl Operation<'_> {
         for (parameter, at) in parameters {
             self.parameter(parameter, &at, arguments)?;
         }
-        for name in self.path.split('/').filter_map(in_braces) {
+        for name in without_format(self.path).split('/').filter_map(in_braces) {
             arguments.in_path(name);
         }
         Ok(())
@@ -144,4 +144,9 @@ impl Operation<'_> {
 /// The name in a segment of a path that is a parameter, `{name}`.
 pub fn in_braces(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}').filter(|name| !name.contains(['{', '}']))
+}
+
+/// The path without the format of the answer, which some APIs have at its end.
+pub fn without_format(path: &str) -> &str {
+    path.strip_suffix(".json").unwrap_or(path)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::operation::{Built, in_braces};
+use super::operation::{Built, in_braces, without_format};
 use crate::commands::playbook::import::imported::{Imported, Part, fits, is, lists, record_of};
 use crate::commands::playbook::import::names;
 
@@ -92,13 +92,16 @@ impl Paths {
             return record().unwrap_or(Place::Record("records".to_owned(), parameter));
         }
         let name = names::part(last);
-        if self.collections.contains(&name) || self.listed.contains(path) {
+        if self.collections.contains(&name) {
             return Place::Collection(name);
         }
-        let before = segments.len().checked_sub(2).map(|i| names::part(segments[i]));
-        match (record(), before) {
-            (Some(record), _) => record,
-            (None, Some(before)) if self.collections.contains(&before) => Place::Collection(before),
+        let before =
+            segments.iter().rev().nth(1).filter(|before| !before.contains('{')).map(|before| names::part(before));
+        match (before, record()) {
+            // `/orders/search`
+            (Some(before), _) if self.collections.contains(&before) => Place::Collection(before),
+            _ if self.listed.contains(path) => Place::Collection(name),
+            (_, Some(record)) => record,
             _ if self.read.contains(path) => Place::Single(name),
             _ => Place::Collection(name),
         }
@@ -112,7 +115,7 @@ fn around(path: &str, in_path: &[(String, String)]) -> Vec<String> {
 }
 
 fn segments(path: &str) -> Vec<&str> {
-    path.split('/').filter(|segment| !segment.is_empty()).collect()
+    without_format(path).split('/').filter(|segment| !segment.is_empty()).collect()
 }
 
 fn last(path: &str) -> Option<String> {
@@ -167,4 +170,60 @@ fn example(examples: &[Value], schema: &Value, place: &Place) -> Option<(String,
         _ => None,
     });
     Some((key.unwrap_or_else(|| "example_1".to_owned()), record))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::commands::playbook::import::imported::Tool;
+
+    /// What each operation reads and writes: `GET /orders lists` answers with a list.
+    fn guessed(operations: &[&str]) -> Vec<String> {
+        let built = operations.iter().map(|text| {
+            let mut words = text.split(' ');
+            let (method, path) = (words.next().unwrap_or_default().to_lowercase(), words.next().unwrap_or_default());
+            let returns = if words.next().is_some() { json!({"type": "array"}) } else { json!({}) };
+            let tool = Tool {
+                name: String::new(),
+                origin: String::new(),
+                description: String::new(),
+                parameters: json!({}),
+                returns,
+                reads: Vec::new(),
+                writes: Vec::new(),
+            };
+            let named = segments(path).into_iter().filter_map(in_braces).map(|name| (name.to_owned(), name.to_owned()));
+            Built { tool, method, path: path.to_owned(), in_path: named.collect(), examples: Vec::new() }
+        });
+        let mut imported = Imported::default();
+        lay_out(built.collect(), &mut imported);
+        imported.tools.iter().map(|tool| format!("{} | {}", tool.reads.join(" "), tool.writes.join(" "))).collect()
+    }
+
+    #[test]
+    fn paths_say_where() {
+        let cases = [
+            ("GET /v1/orders lists", "/orders | "),
+            ("POST /v1/orders", " | /orders/+"),
+            ("DELETE /v1/orders", " | /orders/*"),
+            ("POST /v1/orders/search lists", "/orders | "),
+            ("GET /v1/orders/recent lists", "/orders | "),
+            ("GET /v1/orders/{id}.json", "/orders/{id} | "),
+            ("PUT /v1/orders/{id}", " | /orders/{id}"),
+            ("POST /v1/orders/{id}/cancel", " | /orders/{id}"),
+            ("GET /v1/orders/{id}/lines lists", "/lines /orders/{id} | "),
+            ("POST /v1/orders/{id}/lines", "/orders/{id} | /lines/+"),
+            ("PATCH /v1/orders/{id}/lines/{line}", "/orders/{id} | /lines/{line}"),
+            ("GET /v1/reports/{year}-{month}", "/reports/* | "),
+            ("GET /settings", "/settings | "),
+            ("PUT /settings", " | /settings"),
+            ("POST /login", " | /login/+"),
+            ("GET /", "/records | "),
+            ("GET /{id}", "/records/{id} | "),
+        ];
+        let (operations, expected): (Vec<_>, Vec<_>) = cases.into_iter().unzip();
+        assert_eq!(guessed(&operations), expected);
+    }
 }

@@ -1,5 +1,7 @@
 //! Keywords: which are kept, and what those of OpenAPI 3.0 mean in JSON Schema.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 /// Values within each other that a keyword may give as an example or a constant.
@@ -8,16 +10,16 @@ const MAX_DEPTH: usize = 8;
 /// A keyword without schemas in it. What is not known is left out: the engine gives names of its own a meaning.
 pub fn plain(key: &str, value: &Value) -> Option<Value> {
     let kept = match key {
-        "type" | "format" | "pattern" | "multipleOf" | "maximum" | "minimum" | "maxLength" | "minLength"
-        | "maxItems" | "minItems" | "maxContains" | "minContains" | "maxProperties" | "minProperties" => true,
+        "enum" | "const" | "default" | "examples" | "dependentRequired" | "type" | "format" | "pattern"
+        | "multipleOf" | "maximum" | "minimum" | "maxLength" | "minLength" | "maxItems" | "minItems"
+        | "maxContains" | "minContains" | "maxProperties" | "minProperties" => true,
         "exclusiveMaximum" | "exclusiveMinimum" => value.is_number(),
         "uniqueItems" | "readOnly" | "writeOnly" | "deprecated" => value.is_boolean(),
         // A slip that is often made: `required: true` within a property.
         "required" => value.is_array(),
-        "enum" | "const" | "default" | "examples" | "dependentRequired" => shallow(value, MAX_DEPTH),
         _ => false,
     };
-    kept.then(|| value.clone())
+    (kept && storable(value, MAX_DEPTH)).then(|| value.clone())
 }
 
 /// What the schema said in OpenAPI 3.0's own words.
@@ -29,7 +31,7 @@ pub fn translate(read: &mut Map<String, Value>, original: &Map<String, Value>) {
             read.insert(exclusive.to_owned(), limit);
         }
     }
-    if let Some(example) = original.get("example").filter(|example| shallow(example, MAX_DEPTH)) {
+    if let Some(example) = original.get("example").filter(|example| storable(example, MAX_DEPTH)) {
         read.entry("examples").or_insert_with(|| json!([example]));
     }
     if original.get("nullable") == Some(&Value::Bool(true)) {
@@ -56,18 +58,26 @@ fn nullable(read: &mut Map<String, Value>) {
     }
 }
 
-/// What is required must be a property, or no call would ever fit.
+/// What is required must be a property, or no call would ever fit; and is said once.
 fn known_only(read: &mut Map<String, Value>) {
-    let Some(Value::Object(properties)) = read.get("properties").cloned() else { return };
-    if let Some(Value::Array(required)) = read.get_mut("required") {
-        required.retain(|name| name.as_str().is_some_and(|name| properties.contains_key(name)));
-    }
+    let properties = read.get("properties").and_then(Value::as_object).cloned();
+    let Some(Value::Array(required)) = read.get_mut("required") else { return };
+    let mut said = HashSet::new();
+    required.retain(|name| {
+        let known = |name| properties.as_ref().is_none_or(|properties| properties.contains_key(name));
+        name.as_str().is_some_and(|name| known(name) && said.insert(name.to_owned()))
+    });
 }
 
-fn shallow(value: &Value, depth: usize) -> bool {
+/// What can be written to a document and stored: not too deep, no NUL, no number beyond a float.
+fn storable(value: &Value, depth: usize) -> bool {
     match value {
-        Value::Array(items) => depth > 0 && items.iter().all(|item| shallow(item, depth - 1)),
-        Value::Object(map) => depth > 0 && map.values().all(|item| shallow(item, depth - 1)),
-        _ => true,
+        Value::Array(items) => depth > 0 && items.iter().all(|item| storable(item, depth - 1)),
+        Value::Object(map) => {
+            depth > 0 && map.iter().all(|(key, item)| !key.contains('\0') && storable(item, depth - 1))
+        }
+        Value::String(text) => !text.contains('\0'),
+        Value::Number(number) => number.as_f64().is_some_and(f64::is_finite),
+        Value::Null | Value::Bool(_) => true,
     }
 }

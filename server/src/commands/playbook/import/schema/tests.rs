@@ -99,10 +99,20 @@ fn the_dialect_of_3_0() {
     );
     assert_eq!(
         main(
-            json!({"type": "object", "properties": {"id": {"type": "string", "readOnly": true}, "n": {"type": "string", "required": true}}, "required": ["id", "n", "other"]})
+            json!({"type": "object", "properties": {"id": {"type": "string", "readOnly": true}, "n": {"type": "string", "required": true}}, "required": ["id", "n", "other", "n"]})
         ),
         json!({"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"]})
     );
+}
+
+#[test]
+fn what_cannot_be_stored_is_left_out() {
+    let huge: Value = serde_json::from_str("1e400").unwrap();
+    let deep = (0..20).fold(json!(1), |inner, _| json!([inner]));
+    let schema = json!({"type": "object", "default": deep, "maxProperties": huge, "properties": {
+        "a\u{0}": {"type": "string"}, "b\u{1b}": {"type": "string"}, "c": {"type": "string", "enum": ["x", "\u{0}"], "example": "\u{0}"}
+    }});
+    assert_eq!(main(schema), json!({"type": "object", "properties": {"c": {"type": "string"}}}));
 }
 
 #[test]
