@@ -1,6 +1,7 @@
 //! From the text of a YAML file to a typed document, or to everything that is wrong with it at once.
 
 mod explain;
+mod write;
 mod yaml;
 
 use schemars::JsonSchema;
@@ -8,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::problem::Problem;
+pub use write::text;
 pub use yaml::{Located, MAX_BYTES};
 
 /// Reads one document. `file` is only a name for messages.

@@ -26,13 +26,14 @@ enum Cli {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error"));
+    // What goes wrong with an MCP server is said by the command that asked it.
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error,rmcp=off"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let done = match Cli::parse() {
         Cli::Generate(args) => generate::run(*args).await,
         Cli::Serve(args) => serve::run(args).await,
         Cli::Validate(args) => validate::run(&args),
-        Cli::Playbook(command) => playbook::run(command),
+        Cli::Playbook(command) => playbook::run(command).await,
         Cli::Export(args) => export::run(args).await,
         Cli::Db(command) => db::run(command).await,
     };

@@ -1,6 +1,6 @@
 use insta::assert_snapshot;
 
-use super::parse;
+use super::{parse, text, value};
 use crate::playbook::Playbook;
 use crate::scenario::Scenario;
 
@@ -80,4 +80,62 @@ fn yaml_itself_is_strict() {
     assert_snapshot!(problems::<Scenario>("a: .nan\n"), @"x.yaml:1: a: is not a finite number");
     assert_snapshot!(problems::<Scenario>(&format!("a: {}1{}", "[".repeat(100), "]".repeat(100))), @"x.yaml:1: a[0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]: is nested deeper than 64 levels");
     assert_snapshot!(problems::<Scenario>(""), @"x.yaml: expected object, found nothing");
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let odd = [
+        "",
+        " a ",
+        "yes",
+        "~",
+        "1",
+        "1e3",
+        "0x1",
+        "2026-03-02",
+        "a: b",
+        "- a",
+        "# a",
+        "{{ x }}",
+        "'",
+        "\"",
+        "\\n",
+        "%a",
+        "@a",
+        "one\ntwo",
+        "one\n\n  two\n",
+        "\n\n",
+        "---",
+        "a\n---\nb",
+        "...",
+        "tab\there",
+        "a\u{7}b",
+        "ä\u{2028}b",
+        "\u{feff}",
+        "😀",
+        "\u{85}",
+        "a \nb",
+        "a\n\n\n",
+        "a\r\nb",
+        "[a]",
+        "!a",
+        "&a",
+        "*a",
+        ":",
+        "a #b",
+        "-",
+        "?",
+        "null",
+    ];
+    for odd in odd {
+        let document =
+            serde_json::json!({"first": odd, odd: [odd, [[odd]], {odd: odd}, {}, []], "last": {"a": {"b": odd}}});
+        let written = text(&document);
+        match value("x.yaml", &written) {
+            Ok(read) => assert_eq!(read.value, document, "{odd:?}:\n{written}"),
+            Err(problems) => panic!("{odd:?}: {}\n{written}", problems[0]),
+        }
+    }
+    let numbers = serde_json::json!([0, -1, 1.5, 100.0, 1e300, i64::MIN, null, true]);
+    assert_eq!(value("x.yaml", &text(&numbers)).unwrap().value, numbers);
 }

@@ -2,6 +2,8 @@
 
 mod attempt;
 mod check;
+mod files;
+mod import;
 mod new;
 mod paint;
 
@@ -12,6 +14,9 @@ use std::process::ExitCode;
 pub enum PlaybookCommand {
     /// Write a small playbook that can be played at once, to be changed into your own
     New(new::New),
+    /// Write a draft with the tools of an API or an MCP server that is there already
+    #[command(subcommand)]
+    Import(import::Import),
     /// Find what compiles and is still wrong, and what nobody uses
     Check(check::Check),
     /// Make one call on the world and show the answer and what it changed
@@ -25,9 +30,10 @@ struct Project {
     folder: PathBuf,
 }
 
-pub fn run(command: PlaybookCommand) -> anyhow::Result<ExitCode> {
+pub async fn run(command: PlaybookCommand) -> anyhow::Result<ExitCode> {
     match command {
         PlaybookCommand::New(args) => new::run(&args),
+        PlaybookCommand::Import(import) => import::run(&import).await,
         PlaybookCommand::Check(args) => check::run(&args),
         PlaybookCommand::Try(args) => attempt::run(&args),
     }

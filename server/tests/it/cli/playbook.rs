@@ -2,4 +2,5 @@
 
 mod attempt;
 mod check;
+mod import;
 mod new;

@@ -1,0 +1,89 @@
+//! The tools of an MCP server, which is asked once and then let go.
+
+mod guess;
+mod process;
+mod session;
+mod tools;
+
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::bail;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+
+use super::Target;
+use super::imported::Imported;
+use crate::bad_input::BadInput;
+use crate::commands::interrupted;
+use process::Process;
+use session::{Listed, Trouble};
+
+#[derive(clap::Args)]
+pub struct Mcp {
+    /// A command that starts the server, such as "npx some-server --flag", or the http(s) URL of one that runs
+    #[arg(value_name = "COMMAND|URL")]
+    server: String,
+    /// Seconds until the server must have said everything
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    #[command(flatten)]
+    pub(super) target: Target,
+}
+
+/// # Errors
+/// [`BadInput`] if the server cannot be reached, says nothing in time, or offers no tool that can be imported.
+pub async fn read(args: &Mcp) -> anyhow::Result<Imported> {
+    let limit = Duration::from_secs(args.timeout);
+    let listed = if args.server.starts_with("http://") || args.server.starts_with("https://") {
+        within(limit, over_http(&args.server)).await?
+    } else {
+        over_process(&args.server, limit).await?
+    };
+    let imported = listed.and_then(|listed| tools::import(&listed));
+    Ok(imported.map_err(|why| BadInput::one("COMMAND|URL", why))?)
+}
+
+/// The process ends with this function, whatever happens.
+async fn over_process(command: &str, limit: Duration) -> anyhow::Result<Result<Listed, String>> {
+    let (mut process, transport) = match Process::start(command) {
+        Ok(started) => started,
+        Err(why) => return Ok(Err(why)),
+    };
+    let listing = async {
+        let listed = session::list(transport).await;
+        // Nobody talks to it any more: if it is well made, it ends now, without being killed.
+        let ended = process.ended().await;
+        match listed {
+            Err(Trouble::Broken(why)) => Err(ended.unwrap_or(why)),
+            Err(Trouble::Useless(why)) => Err(why),
+            Ok(listed) => Ok(listed),
+        }
+    };
+    let listed = within(limit, listing).await?;
+    Ok(listed.map_err(|why| process.overheard(why)))
+}
+
+async fn over_http(url: &str) -> Result<Listed, String> {
+    let client = reqwest::Client::builder().build().map_err(|fault| session::cause(&fault))?;
+    let config = StreamableHttpClientTransportConfig::with_uri(url);
+    let listed = session::list(StreamableHttpClientTransport::with_client(client, config)).await;
+    listed.map_err(|(Trouble::Broken(why) | Trouble::Useless(why))| why)
+}
+
+/// Ctrl-C ends the command in an orderly way, too: a process that was started must not outlive it.
+async fn within(
+    limit: Duration,
+    listing: impl Future<Output = Result<Listed, String>>,
+) -> anyhow::Result<Result<Listed, String>> {
+    tokio::select! {
+        listed = tokio::time::timeout(limit, listing) => {
+            let late = format!("has not listed its tools within {} s (--timeout)", limit.as_secs());
+            Ok(listed.unwrap_or(Err(late)))
+        }
+        asked = interrupted() => {
+            asked?;
+            bail!("interrupted");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! An MCP server that we start ourselves, and end.
+//!
+//! The crate `rmcp` can start processes, too, but ends them from a task that may never run when the program is about to
+//! exit, and not what they started in turn; `npx` starts the server as a child of its own.
+
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use crate::commands::playbook::import::text;
+
+/// How much is kept of what a server wrote, in bytes.
+const KEPT: usize = 400;
+/// How long a server may take to end by itself, once nobody talks to it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+pub struct Process {
+    child: Child,
+    group: Option<Pid>,
+    written: Kept,
+    complained: Kept,
+    listening: JoinHandle<()>,
+}
+
+/// The first bytes of a stream, or the last.
+type Kept = Arc<Mutex<Vec<u8>>>;
+
+impl Process {
+    /// # Errors
+    /// The command cannot be started.
+    pub fn start(command: &str) -> Result<(Self, (Overheard, ChildStdin)), String> {
+        let words = shlex::split(command).ok_or("is no command: a quote is not closed")?;
+        let (name, arguments) = words.split_first().ok_or("is no command: it is empty")?;
+        let piped = Stdio::piped;
+        let mut prepared = Command::new(name);
+        prepared.args(arguments).stdin(piped()).stdout(piped()).stderr(piped()).process_group(0).kill_on_drop(true);
+        let mut child =
+            prepared.spawn().map_err(|fault| format!("`{}` cannot be started: {fault}", text::line(name)))?;
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(input), Some(output), Some(complaints)) = streams else {
+            return Err("has no standard input and output".to_owned());
+        };
+        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let (written, complained) = (Kept::default(), Kept::default());
+        let listening = tokio::spawn(keep_last(complaints, Arc::clone(&complained)));
+        let output = Overheard { output, first: Arc::clone(&written) };
+        Ok((Self { child, group, written, complained, listening }, (output, input)))
+    }
+
+    /// That the process is no more, if so. It may still be about to end when it has closed its output.
+    pub async fn ended(&mut self) -> Option<String> {
+        let status = tokio::time::timeout(PATIENCE, self.child.wait()).await.ok()?.ok()?;
+        tokio::time::timeout(PATIENCE, &mut self.listening).await.ok();
+        Some(format!("ended before it had listed its tools ({status})"))
+    }
+
+    /// Why the conversation failed, with what the process itself has to say.
+    pub fn overheard(&self, why: String) -> String {
+        let mut parts = vec![why];
+        let written = kept(&self.written);
+        if let Some(first) = written.lines().next().filter(|first| !first.starts_with('{')) {
+            parts.push(format!("it wrote `{}`, which is no message of MCP", text::line(first)));
+        }
+        if let Some(last) = kept(&self.complained).lines().rfind(|line| !line.trim().is_empty()) {
+            parts.push(format!("it said: {}", text::line(last)));
+        }
+        parts.join("; ")
+    }
+}
+
+/// The process, and all that it has started in turn.
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(group) = self.group {
+            // It may have ended already.
+            kill_process_group(group, Signal::KILL).ok();
+        }
+    }
+}
+
+/// What a process writes, of which the beginning is remembered.
+pub struct Overheard {
+    output: ChildStdout,
+    first: Kept,
+}
+
+impl AsyncRead for Overheard {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
+        let before = buf.filled().len();
+        let polled = Pin::new(&mut self.output).poll_read(cx, buf);
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = KEPT.saturating_sub(first.len());
+        first.extend(buf.filled().iter().skip(before).take(room));
+        polled
+    }
+}
+
+/// Reads to the end: a process stops when nobody takes what it writes.
+async fn keep_last(mut stream: ChildStderr, last: Kept) {
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = stream.read(&mut buffer).await {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.extend(&buffer[..read]);
+        let surplus = last.len().saturating_sub(KEPT);
+        last.drain(..surplus);
+    }
+}
+
+fn kept(kept: &Kept) -> String {
+    String::from_utf8_lossy(&kept.lock().unwrap_or_else(PoisonError::into_inner)).trim().to_owned()
+}
