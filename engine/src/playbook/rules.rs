@@ -110,11 +110,22 @@ fn beneath(schema: &Value, pointer: &str) -> Value {
     const WORLD: &str = "urn:groundstate:world";
     let mut whole = schema.clone();
     whole["$id"] = json!(WORLD);
+    // Beneath, it would choose another draft than the one that the whole world is read with.
+    whole.as_object_mut().map(|map| map.remove("$schema"));
     json!({"$defs": {"world": whole}, "$ref": format!("{WORLD}#{pointer}")})
 }
 
 fn faults(validator: &Validator, at: &str, value: &Value) -> Vec<String> {
-    validator.iter_errors(value).map(|e| format!("{at}{}: {e}", e.instance_path())).collect()
+    validator.iter_errors(value).map(|e| format!("{at}{}: {}", e.instance_path(), told(&e))).collect()
+}
+
+/// Agents read this: of a collection that is wrong as a whole they are not told the records.
+fn told(error: &ValidationError<'_>) -> String {
+    if error.instance().is_object() || error.instance().is_array() {
+        error.masked_with("it").to_string()
+    } else {
+        error.to_string()
+    }
 }
 
 fn touched(change: &Patch) -> Touched {
