@@ -29,6 +29,7 @@ fn check(patch: Value) -> String {
     let invariants = [
         ("cheap", Some("orders"), "record['total'] < 100 and key != 'bad'"),
         ("short", None, "len(world['log']) < 2"),
+        ("polite", Some("log"), "record != 'no' and key != '7'"),
         ("silly", Some("nothing"), "False"),
     ];
     let invariants: Vec<Invariant> = invariants
@@ -78,6 +79,8 @@ fn changes_are_checked_where_they_are() {
     assert_snapshot!(set("/other", json!(1)), @": Additional properties are not allowed ('other' was unexpected)");
     assert_snapshot!(check(json!([{"op": "remove", "path": "/orders/o1"}])), @"fine");
     assert_snapshot!(check(json!([{"op": "remove", "path": "/log"}])), @r#": "log" is a required property"#);
+    assert_snapshot!(set("/log/0", json!("no")), @"not polite");
+    assert_snapshot!(check(json!([{"op": "add", "path": "/log", "value": ["no"]}])), @"not polite");
     assert_snapshot!(set("/names/n", json!("long")), @r#"/names/n: "long" is longer than 3 characters"#);
     assert_snapshot!(set("/a%62 c/n", json!(1)), @r#"/a%62 c/n: 1 is not of type "string""#);
 }
