@@ -13,15 +13,24 @@ pub fn planned(case: &Case, state: &State, tool: &Tool) -> Option<FaultKind> {
     if state.acting().caller == Caller::User {
         return None;
     }
+    // Calls that sub-agents are at work on are older than this one.
+    let delegated = || {
+        state.agents.iter().filter_map(|frame| match &frame.caller {
+            Caller::SubAgent { name, .. } => Some(name.as_str()),
+            Caller::Agent | Caller::User => None,
+        })
+    };
     let meets = |(i, rule): (usize, &FaultRule)| {
         let concerned = |name: &str| rule.tools.is_empty() || rule.tools.iter().any(|t| t == name);
         if !concerned(&tool.name) || (rule.kind == FaultKind::StaleRead && !tool.writes.is_empty()) {
             return None;
         }
-        let valid = |call: &&Call| call.caller != Caller::User && !call.answer.malformed() && concerned(&call.tool);
-        let before = state.calls.iter().filter(valid).count();
+        let valid = |call: &&Call| call.caller != Caller::User && !call.answer.malformed();
+        let answered = state.calls.iter().filter(valid).map(|call| call.tool.as_str());
+        let before = answered.chain(delegated()).filter(|name| concerned(name)).count();
         let hit = if rule.calls.is_empty() {
-            let mut rng = case.seed.rng(&format!("fault {i} of call {}", state.calls.len()));
+            let call = state.calls.len() + delegated().count();
+            let mut rng = case.seed.rng(&format!("fault {i} of call {call}"));
             rng.random::<f64>() < rule.probability.unwrap_or_default()
         } else {
             rule.calls.iter().any(|position| *position as usize == before + 1)

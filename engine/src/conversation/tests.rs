@@ -264,6 +264,20 @@ fn planned_faults_meet_the_agent_and_it_recovers() {
 }
 
 #[test]
+fn a_fault_comes_before_the_model_that_would_answer() {
+    let mut case = (*medium()).clone();
+    case.faults =
+        serde_json::from_value(json!([{"kind": "outage", "tools": ["open_ticket"], "calls": [1]}])).expect("rules");
+    let events = play(Arc::new(case), &[(Role::Agent, calls(&[("open_ticket", "{\"about\": \"cup\"}")]))]).1;
+    assert_snapshot!(log(&events[..4]), @r#"
+    started, medium
+    user: Order o_17 broke, I want 20.50 back.
+    agent: call_1 open_ticket({"about": "cup"})
+    open_ticket Failed (outage): Error: 503 Service Unavailable
+    "#);
+}
+
+#[test]
 fn a_state_manager_writes_only_what_it_may() {
     let open = (Role::Agent, calls(&[("open_ticket", "{\"about\": \"cup\"}")]));
     let case = medium();

@@ -29,7 +29,9 @@ type Checked<'a> = Result<(&'a Tool, Map<String, Value>), (Answer, String)>;
 impl Conversation {
     pub(super) fn next_tool(&self) -> Next {
         match self.pending_call() {
-            Some((_, Ok((tool, arguments)))) if tool.simulate() == Simulate::Model => {
+            Some((_, Ok((tool, arguments))))
+                if tool.simulate() == Simulate::Model && self.refused_by_fault(tool).is_none() =>
+            {
                 self.ask_tool_simulator(tool, &arguments).map_or(Next::Act, |ask| Next::Ask(Box::new(ask)))
             }
             _ => Next::Act,

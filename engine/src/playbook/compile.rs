@@ -60,6 +60,7 @@ impl Compiler<'_> {
         }
         let base = World::new(&Value::Object(self.base(&spec)));
         let schema_json = self.yaml("/world/schema", &spec.world.schema).unwrap_or(Value::Bool(true));
+        self.collections(&spec, &schema_json);
         let rules = Rules::new(&schema_json).map_err(|e| self.no_schema("/world/schema", &e)).ok();
         let code = self.code(&spec);
         self.unique_names(&spec);
@@ -90,6 +91,19 @@ impl Compiler<'_> {
             }
         }
         patterns
+    }
+
+    /// An invariant over a collection that cannot be there would hold whatever happens.
+    fn collections(&mut self, spec: &Spec, schema: &Value) {
+        let Some(parts) = schema["properties"].as_object().filter(|_| schema["additionalProperties"] == false) else {
+            return;
+        };
+        for (i, rule) in spec.world.invariants.iter().enumerate() {
+            if let Some(name) = rule.each.as_ref().filter(|name| !parts.contains_key(*name)) {
+                let hint = did_you_mean(name, parts.keys().map(String::as_str));
+                self.problem(&format!("/world/invariants/{i}/each"), format!("the world has no `{name}`{hint}"));
+            }
+        }
     }
 
     fn unique_names(&mut self, spec: &Spec) {

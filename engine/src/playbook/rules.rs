@@ -4,6 +4,7 @@
 //! record looks like, a change needs only the records it touches to be checked, however large the collection is. In all
 //! other cases the whole collection is checked, or the whole world.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::patch::{self, Patch};
@@ -110,11 +111,22 @@ fn beneath(schema: &Value, pointer: &str) -> Value {
     const WORLD: &str = "urn:groundstate:world";
     let mut whole = schema.clone();
     whole["$id"] = json!(WORLD);
+    // Beneath, it would choose another draft than the one that the whole world is read with.
+    whole.as_object_mut().map(|map| map.remove("$schema"));
     json!({"$defs": {"world": whole}, "$ref": format!("{WORLD}#{pointer}")})
 }
 
 fn faults(validator: &Validator, at: &str, value: &Value) -> Vec<String> {
-    validator.iter_errors(value).map(|e| format!("{at}{}: {e}", e.instance_path())).collect()
+    validator.iter_errors(value).map(|e| format!("{at}{}: {}", e.instance_path(), told(&e))).collect()
+}
+
+/// Agents read this: of a collection that is wrong as a whole they are not told the records.
+fn told(error: &ValidationError<'_>) -> String {
+    if error.instance().is_object() || error.instance().is_array() {
+        error.masked_with("it").to_string()
+    } else {
+        error.to_string()
+    }
 }
 
 fn touched(change: &Patch) -> Touched {
@@ -129,7 +141,8 @@ fn touched(change: &Patch) -> Touched {
 fn hold(world: &World, invariants: &[Invariant], code: &Code, touched: Option<&Touched>) -> Result<(), Refusal> {
     let mut broken = Vec::new();
     for (i, rule) in invariants.iter().enumerate() {
-        let holds = |record| {
+        let holds = |record: Option<&(Cow<'_, str>, &Node)>| {
+            let record = record.map(|(key, record)| (&**key, *record));
             let hint = if rule.each.is_none() { "; with `each` it takes one record at a time" } else { "" };
             let cannot = |e| Refusal::Broken(format!("invariant `{}` cannot be evaluated{hint}: {e}", rule.name));
             code.holds(&invariant(i), world, record).map_err(cannot)
@@ -137,8 +150,8 @@ fn hold(world: &World, invariants: &[Invariant], code: &Code, touched: Option<&T
         let held = match &rule.each {
             None => holds(None)?,
             Some(part) => {
-                let mut records = records(world, part, touched).into_iter();
-                records.try_fold(true, |held, record| Ok(held && holds(Some(record))?))?
+                let records = records(world, part, touched);
+                records.iter().try_fold(true, |held, record| Ok(held && holds(Some(record))?))?
             }
         };
         if !held {
@@ -148,17 +161,21 @@ fn hold(world: &World, invariants: &[Invariant], code: &Code, touched: Option<&T
     if broken.is_empty() { Ok(()) } else { Err(Refusal::Rule(broken.join("; "))) }
 }
 
-fn records<'a>(world: &'a World, part: &str, touched: Option<&'a Touched>) -> Vec<(&'a str, &'a Node)> {
-    let Some(Node::Map(records)) = world.get(&patch::join("", part)) else { return Vec::new() };
-    let all = || records.iter().map(|(key, record)| (&**key, record)).collect();
-    let Some(touched) = touched else { return all() };
-    let keys = touched.iter().filter(|(found, _)| found == part).map(|(_, key)| key.as_deref());
-    let mut found = Vec::new();
-    for key in keys {
-        let Some(key) = key else { return all() };
-        found.extend(records.get(key).map(|record| (key, record)));
+/// The records of a part, by key, or by place where they are a list. A change of a list may move all of them.
+fn records<'a>(world: &'a World, part: &str, touched: Option<&Touched>) -> Vec<(Cow<'a, str>, &'a Node)> {
+    let keys: Option<Vec<Option<&str>>> = touched
+        .map(|touched| touched.iter().filter(|(found, _)| found == part).map(|(_, key)| key.as_deref()).collect());
+    match (world.get(&patch::join("", part)), keys) {
+        (Some(Node::Map(records)), Some(keys)) if keys.iter().all(Option::is_some) => {
+            let found = keys.into_iter().flatten().filter_map(|key| records.get_key_value(key));
+            found.map(|(key, record)| (Cow::Borrowed(&**key), record)).collect()
+        }
+        (Some(Node::Map(records)), _) => records.iter().map(|(key, record)| (Cow::Borrowed(&**key), record)).collect(),
+        (Some(Node::List(items)), keys) if keys.as_ref().is_none_or(|keys| !keys.is_empty()) => {
+            items.iter().enumerate().map(|(i, item)| (Cow::Owned(i.to_string()), item)).collect()
+        }
+        _ => Vec::new(),
     }
-    found
 }
 
 #[cfg(test)]

@@ -44,6 +44,12 @@ fn every_file_is_checked_and_every_problem_named() {
 }
 
 #[test]
+fn an_invariant_is_over_a_collection_that_there_is() {
+    let each = [("    - name: refund_within_total\n", "    - name: refund_within_total\n      each: order\n")];
+    assert_snapshot!(problems("playbook.yaml", &each), @"playbooks/shop/playbook.yaml:18: world.invariants[0].each: the world has no `order` (did you mean `orders`?)");
+}
+
+#[test]
 fn a_hook_must_exist_and_name_its_places() {
     let hook = "after_call: {function: derive, writes: [/orders/*, '/orders/{order_id}', orders]}\ntools:\n";
     assert_snapshot!(problems("playbook.yaml", &[("tools:\n", hook)]), @"

@@ -79,14 +79,15 @@ pub fn index(key: &str) -> Option<usize> {
     if plain { key.parse().ok() } else { None }
 }
 
-/// The number as text; an integral float that is exact as an integer is written as one.
+/// The number as text; an integral float that is exact as an integer is written as one. An integer of more than 64 bits
+/// is the float that tools compute with, or reading it would change it.
 pub fn canonical_number(n: &Number) -> String {
     /// 2^53: beyond it floats skip integers.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match n.as_f64() {
         Some(0.0) => "0".to_owned(),
         Some(f) if n.is_f64() && f.fract() == 0.0 && f.abs() < EXACT => format!("{f:.0}"),
-        Some(f) if n.is_f64() && f.is_finite() => f.to_string(),
+        Some(f) if n.as_i64().is_none() && n.as_u64().is_none() && f.is_finite() => f.to_string(),
         _ => n.to_string(),
     }
 }

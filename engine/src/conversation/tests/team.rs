@@ -1,6 +1,6 @@
 //! Agents below agents, and a user with tools of its own.
 
-use domain::event::Event;
+use domain::event::{Event, EventKind};
 use domain::persona::Complexity;
 
 use super::*;
@@ -403,4 +403,26 @@ proptest! {
         }
         prop_assert_eq!(rest, events);
     }
+}
+
+#[test]
+fn any_call_of_a_sub_agent_may_meet_a_fault() {
+    let first_inner_call_failed = |seed: i64| {
+        let mut case = team();
+        case.seed = crate::case::Seed::new(seed, &case.scenario.id, 0);
+        case.faults = serde_json::from_value(json!([{"kind": "timeout", "probability": 0.5}])).expect("rules");
+        let events = played(case, &[]).1;
+        let after = events.iter().skip_while(|event| !matches!(event.kind, EventKind::Delegated { .. })).nth(2);
+        after.is_some_and(|event| matches!(event.kind, EventKind::ToolAnswered { fault: Some(_), .. }))
+    };
+    assert!((0..20).any(first_inner_call_failed));
+}
+
+#[test]
+fn calls_that_are_delegated_count_where_they_began() {
+    let mut case = team();
+    case.faults = serde_json::from_value(json!([{"kind": "timeout", "calls": [2]}])).expect("rules");
+    let log = log(&played(case, &[]).1);
+    let faulty = log.lines().find(|line| line.contains("timeout"));
+    assert_snapshot!(faulty.expect("a fault"), @"[6.0] get_order Failed (timeout): Error: the request timed out");
 }

@@ -10,13 +10,17 @@ fn rules(schema: &Value) -> Rules {
 /// A world whose schema leaves its collections to their records, and one rule for each way of checking.
 fn schema() -> Value {
     json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
         "$defs": {"order": {"type": "object", "required": ["total"], "properties": {"total": {"$ref": "#/$defs/money"}}},
-                  "money": {"type": "number", "minimum": 0}},
+                  "money": {"type": "number", "minimum": 0}, "name": {"type": "string"}},
         "type": "object", "additionalProperties": false, "required": ["orders", "log"],
         "properties": {
             "orders": {"type": "object", "additionalProperties": {"$ref": "#/$defs/order"}},
             "few": {"type": "object", "maxProperties": 1, "additionalProperties": true},
             "log": {"type": "array", "items": {"type": "string"}},
+            // To draft 7, what stands beside `$ref` says nothing.
+            "names": {"type": "object", "additionalProperties": {"$ref": "#/$defs/name", "maxLength": 3}},
+            "a%62 c": {"type": "object", "additionalProperties": {"type": "string"}},
         },
     })
 }
@@ -25,6 +29,7 @@ fn check(patch: Value) -> String {
     let invariants = [
         ("cheap", Some("orders"), "record['total'] < 100 and key != 'bad'"),
         ("short", None, "len(world['log']) < 2"),
+        ("polite", Some("log"), "record != 'no' and key != '7'"),
         ("silly", Some("nothing"), "False"),
     ];
     let invariants: Vec<Invariant> = invariants
@@ -46,7 +51,9 @@ fn check(patch: Value) -> String {
         .collect();
     let code = Code::compile("t", source.join("\n")).expect("it compiles");
     let rules = rules(&schema());
-    let world = World::new(&json!({"orders": {"o1": {"total": 5}, "o2": {"total": 6}}, "few": {}, "log": []}));
+    let world = World::new(
+        &json!({"orders": {"o1": {"total": 5}, "o2": {"total": 6}}, "few": {}, "log": [], "names": {}, "a%62 c": {}}),
+    );
     rules.check(&world, &invariants, &code).expect("the world is right");
     let patch: Patch = serde_json::from_value(patch).expect("a patch");
     let world = world.apply(&patch).expect("it applies");
@@ -66,10 +73,14 @@ fn changes_are_checked_where_they_are() {
     assert_snapshot!(set("/orders/bad", json!({"total": 1})), @"not cheap");
     assert_snapshot!(set("/orders", json!({"o1": {}, "bad": {"total": 1}})), @r#"/orders/o1: "total" is a required property"#);
     assert_snapshot!(set("/few/a", json!(1)), @"fine");
-    assert_snapshot!(check(json!([{"op": "add", "path": "/few/a", "value": 1}, {"op": "add", "path": "/few/b", "value": 1}])), @r#"/few: {"a":1,"b":1} has more than 1 property"#);
+    assert_snapshot!(check(json!([{"op": "add", "path": "/few/a", "value": 1}, {"op": "add", "path": "/few/b", "value": 1}])), @"/few: it has more than 1 property");
     assert_snapshot!(set("/log/-", json!(1)), @r#"/log/0: 1 is not of type "string""#);
     assert_snapshot!(check(json!([{"op": "add", "path": "/log/-", "value": "a"}, {"op": "add", "path": "/log/-", "value": "b"}])), @"not short");
     assert_snapshot!(set("/other", json!(1)), @": Additional properties are not allowed ('other' was unexpected)");
     assert_snapshot!(check(json!([{"op": "remove", "path": "/orders/o1"}])), @"fine");
     assert_snapshot!(check(json!([{"op": "remove", "path": "/log"}])), @r#": "log" is a required property"#);
+    assert_snapshot!(set("/log/0", json!("no")), @"not polite");
+    assert_snapshot!(check(json!([{"op": "add", "path": "/log", "value": ["no"]}])), @"not polite");
+    assert_snapshot!(set("/names/n", json!("long")), @r#"/names/n: "long" is longer than 3 characters"#);
+    assert_snapshot!(set("/a%62 c/n", json!(1)), @r#"/a%62 c/n: 1 is not of type "string""#);
 }

@@ -122,6 +122,10 @@ pub fn functions(builder: &mut GlobalsBuilder) {
 fn rounded(x: f64, digits: i32) -> f64 {
     let scale = 10f64.powi(digits.clamp(0, 12));
     let scaled = x * scale;
+    if !scaled.is_finite() {
+        // So large that it has no decimals.
+        return x;
+    }
     // 1.005 is stored a little below itself; the nudge keeps decimal halves halves.
     let nudge = f64::EPSILON * 4.0 * scaled.abs();
     (scaled.abs() + nudge).round().copysign(scaled) / scale

@@ -63,10 +63,10 @@ fn what_never_ends_is_stopped() {
 fn builtins_do_what_authors_expect() {
     let source = "def tool(world, ctx):\n  return [round(1.005, 2), round(-2.5), round(2.675, 2), money(12.5), days_between('2026-01-01', '2026-03-02T10:00:00Z')]";
     assert_eq!(call(source, json!({})).expect("an answer").0, json!([1.01, -3.0, 2.68, "12.50", 60]));
-    let source = "def tool(world, ctx):\n  return [money(1.005), format_number(2.0, 0), add_days(ctx.today, -2), add_days('2028-02-28', 1), weekday(ctx.now)]";
+    let source = "def tool(world, ctx):\n  return [round(1e300, 12) == 1e300, money(1.005), format_number(2.0, 0), add_days(ctx.today, -2), add_days('2028-02-28', 1), weekday(ctx.now)]";
     assert_eq!(
         call(source, json!({})).expect("an answer").0,
-        json!(["1.01", "2", "2026-02-28", "2028-02-29", "Monday"])
+        json!([true, "1.01", "2", "2026-02-28", "2028-02-29", "Monday"])
     );
     for bad in [
         "days_between('soon', ctx.today)",
@@ -87,7 +87,9 @@ fn builtins_do_what_authors_expect() {
 fn large() -> Value {
     let items: serde_json::Map<String, Value> =
         (0..20).map(|i| (format!("i{i:02}"), json!({"n": i, "tags": ["x"]}))).collect();
-    json!({"items": items, "log": [{"id": 1}], "settings": {"limit": 3}})
+    // More than 64 bits hold.
+    let serial: Value = serde_json::from_str("123456789012345678901234567890").expect("a number");
+    json!({"items": items, "log": [{"id": 1}], "settings": {"limit": 3, "serial": serial}})
 }
 
 /// What a function answers on the large world, and how it changes it.
@@ -119,6 +121,7 @@ fn only_what_was_touched_is_changed() {
     use insta::assert_snapshot;
     assert_snapshot!(on_large("  x = world['items']['i05']"), @"null []");
     assert_snapshot!(on_large("  world['items']['i05']['n'] = 5.0"), @"null []");
+    assert_snapshot!(on_large("  return world['settings']['serial'] > 1"), @"true []");
     assert_snapshot!(on_large("  world['items']['i05']['tags'].append('y')\n  world['log'].append({'id': 2})\n  world['settings']['limit'] += 1"), @r#"null [{"op":"add","path":"/items/i05/tags/1","value":"y"},{"op":"add","path":"/log/1","value":{"id":2}},{"op":"replace","path":"/settings/limit","value":4}]"#);
     assert_snapshot!(on_large("  i = world['items']\n  i['new'] = {'n': 1}\n  i['new']['n'] += 1\n  return [i.pop('i00')['n'], i.pop('zz', None), len(i), i.keys()[0], i.keys()[-1]]"), @r#"[0,null,20,"i01","new"] [{"op":"remove","path":"/items/i00"},{"op":"add","path":"/items/new","value":{"n":2}}]"#);
     assert_snapshot!(on_large("  i = world['items']\n  i.pop('i00')\n  i['i00'] = {'n': 0, 'tags': ['x']}\n  i.update({'i01': i['i02']})\n  i['i02']['n'] = 9"), @r#"null [{"op":"replace","path":"/items/i01/n","value":9},{"op":"replace","path":"/items/i02/n","value":9}]"#);
