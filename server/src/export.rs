@@ -62,7 +62,8 @@ pub async fn write_jsonl(
         let source =
             row::Source { run, config, library, planned: &planned, conversation: &conversation, events: &past };
         let state = conversation.state();
-        let branches = state.branches.iter().filter(|_| choice.branches);
+        // One that was stopped has calls that nobody answered.
+        let branches = state.branches.iter().filter(|frame| choice.branches && frame.pending.is_empty());
         for frame in [state.agent()].into_iter().chain(branches) {
             match row::row(&source, frame) {
                 Ok(row) => {

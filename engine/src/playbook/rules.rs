@@ -4,6 +4,8 @@
 //! record looks like, a change needs only the records it touches to be checked, however large the collection is. In all
 //! other cases the whole collection is checked, or the whole world.
 
+mod mentions;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +17,7 @@ use serde_json::{Value, json};
 use super::{Refusal, invariant};
 use crate::tools::Code;
 use crate::world::{Node, World};
+pub use mentions::Mentions;
 
 pub struct Rules {
     world: Validator,
@@ -150,7 +153,7 @@ fn hold(world: &World, invariants: &[Invariant], code: &Code, touched: Option<&T
         let held = match &rule.each {
             None => holds(None)?,
             Some(part) => {
-                let records = records(world, part, touched);
+                let records = records(world, part, touched.filter(|touched| !reaches_all(rule, touched)));
                 records.iter().try_fold(true, |held, record| Ok(held && holds(Some(record))?))?
             }
         };
@@ -159,6 +162,12 @@ fn hold(world: &World, invariants: &[Invariant], code: &Code, touched: Option<&T
         }
     }
     if broken.is_empty() { Ok(()) } else { Err(Refusal::Rule(broken.join("; "))) }
+}
+
+/// Whether a change may concern records that it does not touch: by a part of the world that the expression reads.
+fn reaches_all(rule: &Invariant, touched: &Touched) -> bool {
+    let Mentions { parts, whole } = Mentions::of(&rule.holds);
+    touched.iter().any(|(found, _)| whole || parts.contains(found))
 }
 
 /// The records of a part, by key, or by place where they are a list. A change of a list may move all of them.

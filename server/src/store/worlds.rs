@@ -49,19 +49,25 @@ async fn insert(
 
 /// The world that a conversation starts from; `None` if it is older than the table.
 pub async fn initial(db: &mut PgConnection, conversation: Uuid) -> Result<Option<World>> {
-    let row = sqlx::query!(
-        r#"SELECT w.hash, w.content::text AS "content!", b.content::text AS base
-           FROM conversations c JOIN worlds w ON w.hash = c.world LEFT JOIN worlds b ON b.hash = w.base
-           WHERE c.id = $1"#,
+    // A base may itself be kept as the patch on another one: it was once the world of a scenario.
+    let rows = sqlx::query!(
+        r#"WITH RECURSIVE chain AS (
+               SELECT w.hash, w.base, w.content, 0 AS depth
+               FROM conversations c JOIN worlds w ON w.hash = c.world WHERE c.id = $1
+             UNION ALL
+               SELECT w.hash, w.base, w.content, chain.depth + 1 FROM chain JOIN worlds w ON w.hash = chain.base
+           )
+           SELECT hash AS "hash!", content::text AS "content!" FROM chain ORDER BY depth DESC"#,
         conversation
     )
-    .fetch_optional(db)
+    .fetch_all(db)
     .await?;
-    let Some(row) = row else { return Ok(None) };
-    let Some(base) = row.base else { return Ok(Some(World::new(&read(&row.hash, &row.content)?))) };
-    let base = World::new(&read(&row.hash, &base)?);
-    let patch: Patch = read(&row.hash, &row.content)?;
-    let world = base.apply(&patch).map_err(|e| bad(&row.hash, &e))?;
+    let Some((base, patches)) = rows.split_first() else { return Ok(None) };
+    let mut world = World::new(&read(&base.hash, &base.content)?);
+    for row in patches {
+        let patch: Patch = read(&row.hash, &row.content)?;
+        world = world.apply(&patch).map_err(|e| bad(&row.hash, &e))?;
+    }
     Ok(Some(World::from_root(world.root().clone())))
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Finding, Place};
 use crate::playbook::Playbook;
+use crate::playbook::rules::Mentions;
 
 /// Schemas may refer to themselves.
 const MAX_REFERENCES: usize = 16;
@@ -35,7 +36,7 @@ pub fn check(playbook: &Playbook, worlds: &[(String, Value)]) -> Vec<Finding> {
         }
     }
     for (i, rule) in playbook.spec.world.invariants.iter().enumerate() {
-        let unknown = mentioned(&rule.holds).into_iter().filter(|name| !known.contains(name));
+        let unknown = Mentions::of(&rule.holds).parts.into_iter().filter(|name| !known.contains(name));
         for name in unknown.filter(|name| !in_schema(schema, schema, std::slice::from_ref(name), 0)) {
             let hint = did_you_mean(&name, known.iter().map(String::as_str));
             let place = Place::Field(format!("/world/invariants/{i}/holds"));
@@ -105,22 +106,4 @@ fn in_world(value: &Value, path: &[String]) -> bool {
 /// `*`, `+` and `{argument}` stand for keys that the playbook does not name.
 fn is_any(key: &str) -> bool {
     matches!(key, "*" | "+") || (key.len() > 2 && key.starts_with('{') && key.ends_with('}'))
-}
-
-/// The names in `world["name"]` and `world.get("name")`.
-fn mentioned(expression: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for (at, word) in expression.match_indices("world") {
-        let before = expression[..at].chars().next_back();
-        if before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '"' | '\'')) {
-            continue;
-        }
-        let rest = expression[at + word.len()..].trim_start();
-        let Some(rest) = rest.strip_prefix('[').or_else(|| rest.strip_prefix(".get(")) else { continue };
-        let rest = rest.trim_start();
-        if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
-            names.extend(rest[1..].split_once(quote).map(|(name, _)| name.to_owned()));
-        }
-    }
-    names
 }

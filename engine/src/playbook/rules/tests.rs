@@ -31,6 +31,7 @@ fn check(patch: Value) -> String {
         ("short", None, "len(world['log']) < 2"),
         ("polite", Some("log"), "record != 'no' and key != '7'"),
         ("silly", Some("nothing"), "False"),
+        ("named", Some("orders"), "record.get('of') == None or record['of'] in world['names']"),
     ];
     let invariants: Vec<Invariant> = invariants
         .iter()
@@ -52,7 +53,7 @@ fn check(patch: Value) -> String {
     let code = Code::compile("t", source.join("\n")).expect("it compiles");
     let rules = rules(&schema());
     let world = World::new(
-        &json!({"orders": {"o1": {"total": 5}, "o2": {"total": 6}}, "few": {}, "log": [], "names": {}, "a%62 c": {}}),
+        &json!({"orders": {"o1": {"total": 5}, "o2": {"total": 6, "of": "n1"}}, "few": {}, "log": [], "names": {"n1": "Ann"}, "a%62 c": {}}),
     );
     rules.check(&world, &invariants, &code).expect("the world is right");
     let patch: Patch = serde_json::from_value(patch).expect("a patch");
@@ -69,6 +70,7 @@ fn changes_are_checked_where_they_are() {
     assert_snapshot!(set("/orders/o1/total", json!(7)), @"fine");
     assert_snapshot!(set("/orders/o1/total", json!(-7)), @"/orders/o1/total: -7 is less than the minimum of 0");
     assert_snapshot!(set("/orders/o1/total", json!(700)), @"not cheap");
+    assert_snapshot!(check(json!([{"op": "remove", "path": "/names/n1"}])), @"not named");
     assert_snapshot!(set("/orders/o3", json!({"total": "1"})), @r#"/orders/o3/total: "1" is not of type "number""#);
     assert_snapshot!(set("/orders/bad", json!({"total": 1})), @"not cheap");
     assert_snapshot!(set("/orders", json!({"o1": {}, "bad": {"total": 1}})), @r#"/orders/o1: "total" is a required property"#);

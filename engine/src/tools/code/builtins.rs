@@ -8,9 +8,11 @@ use std::cell::Cell;
 use chrono::{NaiveDate, TimeDelta};
 use starlark::ErrorKind;
 use starlark::any::ProvidesStaticType;
+use starlark::collections::SmallMap;
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
 use starlark::starlark_module;
+use starlark::values::dict::AllocDict;
 use starlark::values::float::UnpackFloat;
 use starlark::values::list::AllocList;
 use starlark::values::{Heap, Value};
@@ -53,6 +55,37 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         anyhow::ensure!(length <= LONGEST, "the range has {length} numbers; {LONGEST} is the limit");
         let numbers = (0..).take(length).map(|i: i64| start + i * step);
         Ok(heap.alloc(AllocList(numbers)))
+    }
+
+    /// Starlark's `dict`, which also copies what acts as a dict: the world and its collections.
+    fn dict<'v>(
+        #[starlark(require = pos)] entries: Option<Value<'v>>,
+        #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
+        heap: Heap<'v>,
+    ) -> starlark::Result<Value<'v>> {
+        let mut made: SmallMap<Value<'v>, Value<'v>> = SmallMap::new();
+        match entries {
+            None => {}
+            Some(dict) if dict.get_type() == "dict" => {
+                for (key, value) in super::reference::pairs(dict, heap)? {
+                    made.insert_hashed(key.get_hashed()?, value);
+                }
+            }
+            Some(pairs) => {
+                for pair in pairs.iterate(heap)? {
+                    let pair: Vec<Value<'v>> = pair.iterate(heap)?.collect();
+                    let [key, value] = pair[..] else {
+                        let reason = "`dict` takes pairs of a key and a value";
+                        return Err(starlark::Error::new_other(std::io::Error::other(reason)));
+                    };
+                    made.insert_hashed(key.get_hashed()?, value);
+                }
+            }
+        }
+        for (name, value) in named {
+            made.insert_hashed(heap.alloc_str(&name).to_value().get_hashed()?, value);
+        }
+        Ok(heap.alloc(AllocDict(made)))
     }
 
     /// `a * b`, unless it repeats something to a length that no tool needs.

@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "the derives implement marker traits of the starlark crate")]
 #![expect(clippy::unnecessary_wraps, reason = "the macro asks for fallible functions")]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ use crate::world::Node;
 
 /// Lists and dicts within each other, in an answer or in the world.
 const MAX_DEPTH: usize = 48;
+/// Values in an answer, or in what is put into the world at one place.
+const MAX_VALUES: usize = 1_000_000;
 
 type Records = RedBlackTreeMapSync<Arc<str>, Node>;
 
@@ -87,14 +89,17 @@ fn holds_records(map: &Records) -> bool {
 /// # Errors
 /// What is no JSON: functions, endless nesting, numbers that are none.
 pub fn json(value: Value<'_>) -> Result<Json, String> {
-    convert(value, MAX_DEPTH)
+    convert(value, MAX_DEPTH, &Cell::new(MAX_VALUES))
 }
 
-fn convert(value: Value<'_>, levels: usize) -> Result<Json, String> {
+/// `left`: how many values may still be written. Lists that are shared in Starlark are not in JSON.
+fn convert(value: Value<'_>, levels: usize, left: &Cell<usize>) -> Result<Json, String> {
     if levels == 0 {
         return Err(format!("nests lists and dicts deeper than {MAX_DEPTH} levels"));
     }
-    let inner = |value: Value<'_>| convert(value, levels - 1);
+    let Some(fewer) = left.get().checked_sub(1) else { return Err(format!("holds more than {MAX_VALUES} values")) };
+    left.set(fewer);
+    let inner = |value: Value<'_>| convert(value, levels - 1, left);
     if value.is_none() {
         Ok(Json::Null)
     } else if let Some(b) = value.unpack_bool() {
@@ -119,7 +124,7 @@ fn convert(value: Value<'_>, levels: usize) -> Result<Json, String> {
 }
 
 fn node(value: Value<'_>, levels: usize) -> Result<Node, String> {
-    convert(value, levels).map(|json| Node::from(&json))
+    convert(value, levels, &Cell::new(MAX_VALUES)).map(|json| Node::from(&json))
 }
 
 fn name(key: Value<'_>) -> Result<&str, String> {
@@ -178,6 +183,10 @@ impl<'v> Collection<'v> {
         there.map(ToString::to_string).chain(new.map(|(key, _)| key.clone())).collect()
     }
 
+    fn entries(&self, heap: Heap<'v>) -> Vec<(String, Value<'v>)> {
+        self.keys().into_iter().filter_map(|key| self.read(&key, heap).map(|value| (key, value))).collect()
+    }
+
     fn after(&self, levels: usize) -> Result<Records, String> {
         let mut after = self.before.clone();
         for (key, value) in self.touched.borrow().iter() {
@@ -204,7 +213,7 @@ impl<'v> Collection<'v> {
                 (Some(_), None) => patch.push(PatchOp::Remove { path }),
                 (None, None) => {}
                 (None, Some(value)) => {
-                    patch.push(PatchOp::Add { path, value: convert(value, levels - 1)? });
+                    patch.push(PatchOp::Add { path, value: convert(value, levels - 1, &Cell::new(MAX_VALUES))? });
                 }
                 (Some(before), Some(value)) => match value.downcast_ref::<Self>() {
                     Some(inner) if inner.stands_for(before) && levels > 1 => inner.changes(&path, levels - 1, patch)?,
@@ -271,6 +280,12 @@ impl<'v> StarlarkValue<'v> for Collection<'v> {
         Ok(())
     }
 
+    fn bit_or(&self, other: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+        let more = entries(other, heap)?;
+        let own = self.entries(heap).into_iter().filter(|(key, _)| more.iter().all(|(other, _)| other != key));
+        Ok(heap.alloc(AllocDict(own.chain(more.iter().cloned()).collect::<Vec<_>>())))
+    }
+
     fn iterate_collect(&self, heap: Heap<'v>) -> starlark::Result<Vec<Value<'v>>> {
         Ok(self.keys().iter().map(|key| heap.alloc_str(key).to_value()).collect())
     }
@@ -304,10 +319,7 @@ fn methods(builder: &mut MethodsBuilder) {
     }
 
     fn items<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        let this = own(this)?;
-        let keys = this.keys();
-        let items = keys.iter().filter_map(|key| Some((key.as_str(), this.read(key, heap)?)));
-        Ok(heap.alloc(AllocList(items)))
+        Ok(heap.alloc(AllocList(own(this)?.entries(heap))))
     }
 
     fn pop<'v>(
@@ -347,15 +359,8 @@ fn methods(builder: &mut MethodsBuilder) {
         heap: Heap<'v>,
     ) -> starlark::Result<NoneType> {
         let this = own(this)?;
-        if let Some(dict) = DictRef::from_value(other) {
-            for (key, value) in dict.iter() {
-                this.write(key_of(key)?, Some(value));
-            }
-            return Ok(NoneType);
-        }
-        let other = own(other)?;
-        for key in other.keys() {
-            this.write(&key, other.read(&key, heap));
+        for (key, value) in entries(other, heap)? {
+            this.write(&key, Some(value));
         }
         Ok(NoneType)
     }
@@ -371,4 +376,22 @@ fn methods(builder: &mut MethodsBuilder) {
 
 fn own(value: Value<'_>) -> starlark::Result<&Collection<'_>> {
     value.downcast_ref_err::<Collection>()
+}
+
+/// The entries of a dict, or of what acts as one.
+pub fn entries<'v>(value: Value<'v>, heap: Heap<'v>) -> starlark::Result<Vec<(String, Value<'v>)>> {
+    match DictRef::from_value(value) {
+        Some(dict) => dict.iter().map(|(key, value)| Ok((key_of(key)?.to_owned(), value))).collect(),
+        None => Ok(own(value)?.entries(heap)),
+    }
+}
+
+/// The same, whatever the keys are.
+pub fn pairs<'v>(value: Value<'v>, heap: Heap<'v>) -> starlark::Result<Vec<(Value<'v>, Value<'v>)>> {
+    match DictRef::from_value(value) {
+        Some(dict) => Ok(dict.iter().collect()),
+        None => {
+            Ok(own(value)?.entries(heap).into_iter().map(|(key, v)| (heap.alloc_str(&key).to_value(), v)).collect())
+        }
+    }
 }

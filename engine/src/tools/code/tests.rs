@@ -114,6 +114,9 @@ fn a_large_collection_acts_as_a_dict() {
     assert_snapshot!(on_large("  return world['items']['nope']"), @r#"error: Key `"nope"` was not found"#);
     assert_snapshot!(on_large("  return [world['items'] == world['items'], world['items'] == {}, sorted(world['items'])[0]]"), @r#"[true,false,"i00"] []"#);
     assert_snapshot!(on_large("  return world['items']").len(), @"554");
+    assert_snapshot!(on_large("  d = dict(world['items'], z = 1)\n  d.pop('i00')\n  return [len(d), len(world['items']), dict([('a', 1)], b = 2), dict(), dict({1: 2}) == {1: 2}]"), @r#"[20,20,{"a":1,"b":2},{},true] []"#);
+    assert_snapshot!(on_large("  d = world['items'] | {'i00': 7}\n  return [d['i00'], len(d), len(world['settings'] | {'x': 1})]"), @"[7,20,3] []");
+    assert_snapshot!(on_large("  x = [1]\n  for i in range(25):\n    x = [x, x]\n  return x"), @"the answer holds more than 1000000 values");
 }
 
 #[test]

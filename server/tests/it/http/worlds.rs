@@ -3,7 +3,7 @@
 use domain::api::{Provenance, WorldVersion};
 use domain::event::EventKind;
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use super::TestApp;
@@ -72,6 +72,25 @@ async fn worlds_are_kept_once(pool: PgPool) {
     assert!((2..=3).contains(&all), "{all}");
     let refused = sqlx::query("UPDATE worlds SET content = '{}'").execute(&pool).await.unwrap_err().to_string();
     assert!(refused.contains("rows of worlds are only appended"), "{refused}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_base_may_have_been_the_world_of_a_scenario(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[TRANSFER], 1, 1, &[]).await;
+    let id = stories(&player).await[0].planned.id;
+    let path = format!("/api/v1/conversations/{id}/world?version=0");
+    let before: WorldVersion = app.json(&path).await;
+    let mut tx = pool.begin().await.unwrap();
+    let world = engine::World::new(&before.world);
+    let patch: domain::patch::Patch =
+        serde_json::from_value(json!([{"op": "add", "path": "/late", "value": 1}])).unwrap();
+    let (hash, now) = (world.apply(&patch).unwrap().hash(), server::clock::now());
+    server::store::worlds::insert_on_base(&mut tx, &hash, &before.hash, &patch, now).await.unwrap();
+    tx.commit().await.unwrap();
+    sqlx::query("UPDATE conversations SET world = $1").bind(&hash).execute(&pool).await.unwrap();
+    let after: WorldVersion = app.json(&path).await;
+    assert_eq!((after.hash, &after.world["late"]), (hash, &json!(1)));
 }
 
 #[sqlx::test(migrations = "../migrations")]
