@@ -42,16 +42,30 @@ impl Library {
         Ok(Self::assemble(Files::read(project)?).map_err(BadInput)?)
     }
 
+    /// Checks every document and proves every scenario.
+    ///
     /// # Errors
     /// Every problem of every document.
     pub fn assemble(files: Files) -> Result<Self, Vec<Problem>> {
+        Self::build(files, true)
+    }
+
+    /// The documents of a run, which were proved when it was started.
+    ///
+    /// # Errors
+    /// Every problem of every document: another version of the program may have accepted them.
+    pub fn assemble_proved(files: Files) -> Result<Self, Vec<Problem>> {
+        Self::build(files, false)
+    }
+
+    fn build(files: Files, prove: bool) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         let playbooks =
             folders(&files, "playbooks", &mut problems, |folder, own| compile(&Sources { folder, files: own }));
         let judges = folders(&files, "judges", &mut problems, Judge::compile);
         let personas = personas(&files, &mut problems);
         let profiles = profiles(&files, &mut problems);
-        let (scenarios, scenario_paths) = scenarios::read(&files, &playbooks, &judges, &profiles, &mut problems);
+        let (scenarios, scenario_paths) = scenarios::read(&files, &playbooks, &judges, &profiles, prove, &mut problems);
         match personas {
             Some(personas) if problems.is_empty() => Ok(Self {
                 playbooks,

@@ -55,7 +55,7 @@ pub async fn load(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig, Li
     let run = runs::get(&mut db, id).await?.with_context(|| format!("there is no run {id}"))?;
     let config = serde_json::from_value(run.config.clone()).context("the run's configuration cannot be read")?;
     let files: Files = serde_json::from_value(runs::library(&mut db, &run.library).await?)?;
-    let library = Library::assemble(files).map_err(|problems| {
+    let library = Library::assemble_proved(files).map_err(|problems| {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
         anyhow!("this version of Groundstate does not accept the run's documents:\n{}", list.join("\n"))
     })?;

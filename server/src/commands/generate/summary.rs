@@ -39,10 +39,8 @@ pub async fn print(
     {
         say!("mean score by criterion, 0 to 10:");
         for criterion in &judge.spec.criteria {
-            match means.get(&criterion.name) {
-                Some(mean) => say!("  {:24} {mean:5.2}", criterion.name),
-                None => say!("  {:24}     -", criterion.name),
-            }
+            let mean = means.get(&criterion.name).map_or_else(|| "    -".to_owned(), |mean| format!("{mean:5.2}"));
+            say!("  {:24} {mean}", criterion.name);
         }
     }
     for (position, reason) in &written.unusable {
