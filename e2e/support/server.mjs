@@ -11,7 +11,7 @@ const STOP_LIMIT_MS = 30_000;
 const LISTENS = /^Groundstate listens on (http:\/\/\S+)$/m;
 
 /** Plays `n` conversations with the seed, then serves them. `stop()` ends everything and removes the data. */
-export async function startServer({ n, seed }) {
+export async function startServer({ n, seed, playbook = "retail_bank", args = [] }) {
   const binary = process.env.GROUNDSTATE_BIN;
   if (!binary) {
     throw new Error("GROUNDSTATE_BIN must name the groundstate binary");
@@ -23,7 +23,7 @@ export async function startServer({ n, seed }) {
   try {
     const out = path.join(dir, "rows.jsonl");
     const dataDir = path.join(dir, "data");
-    const play = ["--playbook", "retail_bank", "--n", `${n}`, "--seed", `${seed}`, "--out", out];
+    const play = ["--playbook", playbook, "--n", `${n}`, "--seed", `${seed}`, "--out", out, ...args];
     await succeed(start(binary, ["generate", ...play, "--data-dir", dataDir]), PLAY_LIMIT_MS);
     const server = start(binary, ["serve", "--listen", "127.0.0.1:0", "--data-dir", dataDir]);
     try {
