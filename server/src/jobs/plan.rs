@@ -28,7 +28,9 @@ pub struct RunConfig {
     /// Longest reply of a role in tokens; only those that differ from the default.
     #[serde(default)]
     pub max_tokens: BTreeMap<Role, u32>,
-    pub agent_style: AgentStyle,
+    /// Default: as each playbook says.
+    #[serde(default)]
+    pub agent_style: Option<AgentStyle>,
     /// The playbook's variant that is the agent under test.
     #[serde(default)]
     pub variant: Option<String>,
@@ -102,6 +104,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
     let tier = library.personas.complexity.get(&complexity);
     Ok(Case {
         initial: library.initial(scenario, playbook),
+        agent_style: config.agent_style.unwrap_or(playbook.spec.agent),
         playbook: Arc::clone(playbook),
         scenario: Arc::clone(scenario),
         judge: Arc::clone(judge),
@@ -109,7 +112,6 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         persona,
         complexity,
         complexity_guidance: tier.map(|t| t.guidance.clone()).unwrap_or_default(),
-        agent_style: config.agent_style,
         variant: config.variant.clone(),
         faults: scenario.faults.iter().chain(&config.faults).cloned().collect(),
         seed: own,
