@@ -27,7 +27,7 @@ impl Demo {
         // Checked queries are taken from .sqlx, whatever DATABASE_URL says.
         run(places::cargo().args(["build", "--release", "--package", "server"]).env("SQLX_OFFLINE", "true"))?;
         println!("==> playing 48 conversations, rows to {ROWS}");
-        run(groundstate().args(["generate", "--playbook", "retail_bank", "--n", "48", "--seed", "1", "--out", ROWS]))?;
+        run(groundstate().args(["generate", "--n", "48", "--seed", "1", "--out", ROWS]))?;
         if self.once {
             return Ok(());
         }

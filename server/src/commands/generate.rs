@@ -3,6 +3,7 @@
 mod binding;
 mod faults;
 mod progress;
+mod selection;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -12,12 +13,11 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use domain::Problem;
 use domain::playbook::AgentStyle;
-use domain::problem::did_you_mean;
-use domain::scenario::Scenario;
-use engine::Playbook;
 use llm::EndpointOptions;
 use sqlx::PgPool;
 use uuid::Uuid;
+
+use selection::Selection;
 
 use super::connection::{Connection, ConnectionArgs};
 use crate::bad_input::BadInput;
@@ -37,10 +37,10 @@ pub struct Generate {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]
     project: PathBuf,
-    /// Playbook whose scenarios are played
-    #[arg(long, required_unless_present = "resume")]
-    playbook: Option<String>,
-    /// Only these scenarios (repeat the flag); default: all of the playbook
+    /// Playbook whose scenarios are played (repeat the flag); default: all of the project
+    #[arg(long = "playbook", value_name = "NAME")]
+    playbooks: Vec<String>,
+    /// Only these scenarios (repeat the flag); default: all of the playbooks
     #[arg(long = "scenario", value_name = "ID")]
     scenarios: Vec<String>,
     /// How many conversations
@@ -102,36 +102,19 @@ pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
 /// Reads documents and flags.
 fn order(args: &Generate) -> anyhow::Result<Order> {
     let library = Library::load(&args.project)?;
-    let name = args.playbook.clone().unwrap_or_default();
-    let (mut problems, mut chosen) = (Vec::new(), Vec::new());
+    let mut problems = Vec::new();
     let mut flag = |flag: &str, message: String| problems.push(Problem::new(flag, 0, "", message));
-    let style = match library.playbook(&name) {
-        Ok(playbook) => playbook.spec.agent,
-        Err(e) => {
-            flag("--playbook", e);
-            AgentStyle::default()
-        }
-    };
-    for id in &args.scenarios {
-        match library.scenario(id) {
-            // Named twice it is still one scenario.
-            Ok(scenario) if chosen.iter().any(|c: &Arc<Scenario>| c.id == scenario.id) => {}
-            Ok(scenario) if scenario.playbook == name => chosen.push(Arc::clone(scenario)),
-            Ok(scenario) => flag("--scenario", format!("`{id}` belongs to the playbook `{}`", scenario.playbook)),
-            Err(e) => flag("--scenario", e),
-        }
-    }
-    let playbook = library.playbook(&name).ok();
+    let selection = Selection::new(&library, &args.playbooks, &args.scenarios, &mut flag);
     let models = args.bindings.models(&mut flag);
-    let sub_agents = args.bindings.sub_agents(playbook.map(AsRef::as_ref), &mut flag);
-    if let (Some(variant), Some(playbook)) = (&args.variant, playbook) {
-        check_variant(variant, playbook, &mut flag);
+    let sub_agents = args.bindings.sub_agents(&selection.playbooks, &mut flag);
+    if let Some(variant) = &args.variant {
+        selection.check_variant(variant, &mut flag);
     }
     let temperatures = args.bindings.temperatures(&mut flag);
     let max_tokens = args.bindings.max_tokens(&mut flag);
     check_out(&args.out, &mut flag);
     let faults = match &args.faults {
-        Some(file) => faults::read(file, library.playbook(&name).ok())?,
+        Some(file) => faults::read(file, &selection.playbooks)?,
         None => Ok(Vec::new()),
     };
     let faults = faults.unwrap_or_else(|own| {
@@ -141,29 +124,19 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     if !problems.is_empty() {
         bail!(BadInput(problems));
     }
-    let scenarios: Vec<Arc<Scenario>> =
-        if chosen.is_empty() { library.scenarios_of(&name).map(Arc::clone).collect() } else { chosen };
-    if scenarios.is_empty() {
-        bail!(BadInput::one("--playbook", format!("`{name}` has no scenario to play")));
+    let playbook = selection.names();
+    if selection.scenarios.is_empty() {
+        bail!(BadInput::one("--playbook", format!("`{playbook}` has no scenario to play")));
     }
-    let planned = plan::plan(&library, &scenarios, args.n as usize, args.seed)?;
-    let agent_style = args.agent_style.map_or(style, AgentStyle::from);
+    let planned = plan::plan(&library, &selection.scenarios, args.n as usize, args.seed)?;
+    let agent_style = args.agent_style.map(AgentStyle::from);
     let out = std::path::absolute(&args.out)?.display().to_string();
     let (variant, branches) = (args.variant.clone(), args.branches);
     let config =
         RunConfig { models, temperatures, max_tokens, agent_style, variant, sub_agents, branches, faults, out };
     // Keys are looked for before anything is stored.
     run::models(&config, &EndpointOptions::default()).map_err(|e| BadInput::one("models", e.to_string()))?;
-    Ok(Order { library, config, playbook: name, planned })
-}
-
-fn check_variant(name: &str, playbook: &Playbook, flag: &mut impl FnMut(&str, String)) {
-    let known: Vec<&str> = playbook.spec.variants.iter().map(|variant| variant.name.as_str()).collect();
-    if !known.contains(&name) {
-        let hint = did_you_mean(name, known.iter().copied());
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        flag("--variant", format!("`{}` has no variant `{name}`{hint}; known: {known}", playbook.spec.name));
-    }
+    Ok(Order { library, config, playbook, planned })
 }
 
 /// A run may take hours: whether its rows can be written is asked first.

@@ -28,7 +28,9 @@ pub struct RunConfig {
     /// Longest reply of a role in tokens; only those that differ from the default.
     #[serde(default)]
     pub max_tokens: BTreeMap<Role, u32>,
-    pub agent_style: AgentStyle,
+    /// Default: as each playbook says.
+    #[serde(default)]
+    pub agent_style: Option<AgentStyle>,
     /// The playbook's variant that is the agent under test.
     #[serde(default)]
     pub variant: Option<String>,
@@ -94,6 +96,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
     let persona = engine::plan::persona(&library.personas, profile, scenario, &own);
     Ok(Case {
         initial: library.initial(scenario, playbook),
+        agent_style: config.agent_style.unwrap_or(playbook.spec.agent),
         playbook: Arc::clone(playbook),
         scenario: Arc::clone(scenario),
         judge: Arc::clone(judge),
@@ -101,7 +104,6 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         persona,
         complexity,
         speech: library.personas.speech(complexity),
-        agent_style: config.agent_style,
         variant: config.variant.clone(),
         faults: scenario.faults.iter().chain(&config.faults).cloned().collect(),
         seed: own,

@@ -1,6 +1,7 @@
 //! Which model plays which role.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use domain::playbook::AgentStyle;
 use domain::problem::did_you_mean;
@@ -74,10 +75,10 @@ impl Bindings {
 
     pub fn sub_agents(
         &self,
-        playbook: Option<&Playbook>,
+        playbooks: &[&Arc<Playbook>],
         problem: &mut impl FnMut(&str, String),
     ) -> BTreeMap<String, ModelSpec> {
-        let known: Vec<&str> = playbook.into_iter().flat_map(Playbook::sub_agents).collect();
+        let known: Vec<&str> = playbooks.iter().flat_map(|playbook| playbook.sub_agents()).collect();
         let mut models = BTreeMap::new();
         for text in &self.sub_agents {
             match sub_agent(text, &known) {

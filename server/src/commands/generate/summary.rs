@@ -3,10 +3,11 @@
 use crate::say::say;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use domain::api::RunSummary;
 use domain::outcome::Blame;
-use engine::scripted;
+use engine::{Playbook, scripted};
 use sqlx::PgPool;
 
 use crate::export::Written;
@@ -34,9 +35,7 @@ pub async fn print(
     let rate = played as f64 / seconds.max(0.001);
     say!("speed        {rate:.1} conversations/s ({seconds:.2} s)");
     let means: BTreeMap<String, f64> = verdicts::means(&mut db, player.run.id).await?.into_iter().collect();
-    if let Some(judge) =
-        player.library.playbook(&player.run.playbook).ok().and_then(|p| player.library.judge_of(p).ok())
-    {
+    if let Some(judge) = first_playbook(player).ok().and_then(|p| player.library.judge_of(p).ok()) {
         say!("mean score by criterion, 0 to 10:");
         for criterion in &judge.spec.criteria {
             let mean = means.get(&criterion.name).map_or_else(|| "    -".to_owned(), |mean| format!("{mean:5.2}"));
@@ -49,6 +48,12 @@ pub async fn print(
     say!("rows         {} in {}", written.rows, out.display());
     scripted_notice(&player.config);
     Ok(())
+}
+
+/// Of several playbooks the first: its judge names the criteria in their order.
+fn first_playbook(player: &Player) -> Result<&Arc<Playbook>, String> {
+    let names = &player.run.playbook;
+    player.library.playbook(names.split_once(", ").map_or(names.as_str(), |(first, _)| first))
 }
 
 fn failures(summary: &RunSummary) -> String {

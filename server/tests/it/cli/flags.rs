@@ -52,15 +52,24 @@ async fn a_key_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn a_playbook_must_be_named() {
-    let said = refused("generate").await;
-    insta::assert_snapshot!(said, @"
-    error: the following required arguments were not provided:
-      --playbook <PLAYBOOK>
-
-    Usage: groundstate generate --playbook <PLAYBOOK>
-
-    For more information, try '--help'.
+async fn without_a_name_all_playbooks_are_played_in_turn() {
+    let mut command = super::groundstate(["generate", "--dry-run", "--n", "5", "--seed", "3"]);
+    let said = super::said(command.current_dir(crate::support::project())).await;
+    assert_eq!(said.stderr, "");
+    let lines: Vec<&str> = said.stdout.lines().take_while(|line| !line.starts_with("by persona")).collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    would play 5 conversations of crm_assistant, retail_bank, telecom_support
+      simulated user   scripted, temperature 0.7
+      agent            scripted, temperature 0.7
+      tool simulator   scripted, temperature 0.3
+      state manager    scripted, temperature 0
+      judge            scripted, temperature 0.2
+    by scenario:
+          1 address_change_after_move
+          1 airplane_mode_after_flight
+          1 bereavement_handover
+          1 book_board_meeting_with_coffee
+          1 book_training_day_tentative
     ");
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use domain::event::Event;
 use domain::outcome::{Blame, Outcome};
-use domain::playbook::AgentStyle;
 use domain::role::Role;
 use llm::{EndpointOptions, ModelSpec};
 use serde_json::Value;
@@ -43,7 +42,7 @@ pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, mod
         models: bound,
         temperatures: BTreeMap::new(),
         max_tokens: BTreeMap::new(),
-        agent_style: AgentStyle::FunctionCalling,
+        agent_style: None,
         variant: None,
         sub_agents: BTreeMap::new(),
         branches: false,
