@@ -1,3 +1,5 @@
+mod shipped;
+
 use std::sync::Arc;
 
 use domain::persona::{Complexity, Tier};
