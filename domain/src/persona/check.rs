@@ -1,6 +1,6 @@
 //! What makes a persona model or a profile unusable, though each field alone is well-formed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Complexity, Correlation, PersonaModel, Profile};
 use crate::patch::join;
@@ -21,13 +21,13 @@ impl PersonaModel {
             found.extend(self.rule_problems(rule, &format!("/correlations/{i}")));
         }
         for (intent, deltas) in &self.intent_deltas {
-            found.extend(unknown(&join("/intent_deltas", intent), "emotion", deltas, &self.emotions));
+            found.extend(unknown(&join("/intent_deltas", intent), "emotion", &names(deltas), &names(&self.emotions)));
         }
         if let Some(correlation) = &self.trait_correlation {
-            let names = correlation.traits.iter().map(|name| (name.clone(), ())).collect();
-            found.extend(unknown("/trait_correlation/traits", "trait", &names, &self.traits));
+            let named: BTreeSet<&str> = correlation.traits.iter().map(String::as_str).collect();
+            found.extend(unknown("/trait_correlation/traits", "trait", &named, &names(&self.traits)));
             found.extend(correlation.factor().err().map(|why| ("/trait_correlation/matrix".into(), why)));
-            if names.len() < correlation.traits.len() {
+            if named.len() < correlation.traits.len() {
                 found.push(("/trait_correlation/traits".into(), "a trait is named twice".into()));
             }
         }
@@ -36,10 +36,9 @@ impl PersonaModel {
     }
 
     fn rule_problems(&self, rule: &Correlation, at: &str) -> Vec<Finding> {
-        let scales: BTreeMap<String, ()> =
-            self.traits.keys().chain(self.emotions.keys()).map(|n| (n.clone(), ())).collect();
-        let mut found = unknown(&format!("{at}/above"), "trait or emotion", &rule.above, &scales);
-        found.extend(unknown(&format!("{at}/below"), "trait or emotion", &rule.below, &scales));
+        let scales = &names(&self.traits) | &names(&self.emotions);
+        let mut found = unknown(&format!("{at}/above"), "trait or emotion", &names(&rule.above), &scales);
+        found.extend(unknown(&format!("{at}/below"), "trait or emotion", &names(&rule.below), &scales));
         if rule.above.len() + rule.below.len() < 2 {
             found.push((at.to_owned(), "a rule needs at least two thresholds".into()));
         }
@@ -67,13 +66,14 @@ impl PersonaModel {
 
     /// All that is wrong with a profile of this model: it says something of every dimension and of nothing else.
     pub fn problems_of(&self, profile: &Profile) -> Vec<Finding> {
-        let mut found = same_names("/demographics", "attribute", &profile.demographics, &self.demographics);
-        found.extend(same_names("/traits", "trait", &profile.traits, &self.traits));
-        found.extend(same_names("/emotions", "emotion", &profile.emotions, &self.emotions));
+        let mut found =
+            same_names("/demographics", "attribute", &names(&profile.demographics), &names(&self.demographics));
+        found.extend(same_names("/traits", "trait", &names(&profile.traits), &names(&self.traits)));
+        found.extend(same_names("/emotions", "emotion", &names(&profile.emotions), &names(&self.emotions)));
         for (name, weights) in &profile.demographics {
             let at = join("/demographics", name);
             if let Some(options) = self.demographics.get(name) {
-                found.extend(unknown(&at, "option", weights, options));
+                found.extend(unknown(&at, "option", &names(weights), &names(options)));
             }
             if weights.values().any(|w| *w < 0.0) || weights.values().sum::<f64>() <= 0.0 {
                 found.push((at, "weights must not be negative, and one must be above 0".into()));
@@ -92,16 +92,16 @@ impl PersonaModel {
     }
 }
 
-fn unknown<A, B>(at: &str, kind: &str, used: &BTreeMap<String, A>, known: &BTreeMap<String, B>) -> Vec<Finding> {
-    let strangers = used.keys().filter(|name| !known.contains_key(*name));
-    let hint = |name: &str| did_you_mean(name, known.keys().map(String::as_str));
-    strangers.map(|name| (at.to_owned(), format!("there is no {kind} `{name}`{}", hint(name)))).collect()
+fn names<V>(map: &BTreeMap<String, V>) -> BTreeSet<&str> {
+    map.keys().map(String::as_str).collect()
 }
 
-fn same_names<A, B>(at: &str, kind: &str, used: &BTreeMap<String, A>, known: &BTreeMap<String, B>) -> Vec<Finding> {
-    let missing = known.keys().filter(|name| !used.contains_key(*name));
-    let mut found: Vec<Finding> =
-        missing.map(|name| (at.to_owned(), format!("the {kind} `{name}` is missing"))).collect();
-    found.extend(unknown(at, kind, used, known));
-    found
+fn unknown(at: &str, kind: &str, used: &BTreeSet<&str>, known: &BTreeSet<&str>) -> Vec<Finding> {
+    let hint = |name: &str| did_you_mean(name, known.iter().copied());
+    used.difference(known).map(|name| (at.to_owned(), format!("there is no {kind} `{name}`{}", hint(name)))).collect()
+}
+
+fn same_names(at: &str, kind: &str, used: &BTreeSet<&str>, known: &BTreeSet<&str>) -> Vec<Finding> {
+    let missing = known.difference(used).map(|name| (at.to_owned(), format!("the {kind} `{name}` is missing")));
+    missing.chain(unknown(at, kind, used, known)).collect()
 }

@@ -11,11 +11,11 @@ pub fn too_early(case: &Case, state: &State) -> Option<String> {
     if heard.is_empty() {
         return Some("you cannot end the conversation with your first message".into());
     }
-    let answers = heard.iter().filter_map(|message| match message {
+    let mut answers = heard.iter().filter_map(|message| match message {
         Message::Assistant { content, .. } if !content.is_empty() => Some(content),
         _ => None,
     });
-    match answers.last() {
+    match answers.next_back() {
         None => Some("you cannot end the conversation before support has answered".into()),
         Some(said) if asks(said, &case.speech.closing_questions) => Some(
             "support has just asked you something: answer it, and end only when you have heard what follows".into(),

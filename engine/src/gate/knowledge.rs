@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use domain::message::Message;
 use domain::persona::Complexity;
 
 use crate::case::Case;
@@ -73,11 +72,15 @@ impl Known {
             known.add(line.at(Complexity::Medium));
         }
         // Where it lives, and whom it writes to.
-        case.guidance.iter().for_each(|line| known.add(line));
         let company = &case.playbook.spec;
-        [&case.scenario.user_goal, &company.title, &company.description].into_iter().for_each(|text| known.add(text));
+        let told = [&case.scenario.user_goal, &company.title, &company.description].into_iter().chain(&case.guidance);
+        for text in told {
+            known.add(text);
+        }
         // Its own words, the agent's, and what its own tools told it.
-        state.user.messages.iter().map(Message::content).for_each(|text| known.add(text));
+        for message in &state.user.messages {
+            known.add(message.content());
+        }
         known
     }
 
