@@ -1,5 +1,7 @@
 //! Personas: who the simulated user is. Distributions and guidance are data; drawing from them is code.
 
+mod check;
+mod copula;
 mod draw;
 
 use std::collections::BTreeMap;
@@ -58,7 +60,13 @@ pub struct PersonaModel {
     pub intent_deltas: BTreeMap<String, BTreeMap<String, f64>>,
     #[serde(default)]
     pub correlations: Vec<Correlation>,
+    /// How traits go together; without it they are drawn independently.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trait_correlation: Option<TraitCorrelation>,
     pub complexity: BTreeMap<Complexity, Tier>,
+    /// Words that make a question of the agent's an offer to end. After any other question the user must not end.
+    #[serde(default)]
+    pub closing_questions: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -85,11 +93,27 @@ pub struct Correlation {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tier {
-    /// Fewest and most words of a turn.
+    /// Fewest and most words of a turn. The fewest bind the first turn alone: "Yes, please." is a good answer.
     pub words: [u32; 2],
+    /// Words above the most that are let pass.
+    #[serde(default)]
+    pub spare_words: u32,
+    /// Whether the first turn must leave unsaid what the user wants.
+    #[serde(default)]
+    pub hides_intent: bool,
     pub guidance: String,
     /// Share of conversations when the run names none.
     pub weight: f64,
+}
+
+/// A Gaussian copula with normal margins: the correlations of the traits before they are clipped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraitCorrelation {
+    /// What the rows and columns stand for. Traits that are left out stay independent.
+    pub traits: Vec<String>,
+    /// Symmetric, 1 on the diagonal, positive semi-definite.
+    pub matrix: Vec<Vec<f64>>,
 }
 
 /// personas/profiles/*.yaml: one kind of person.
@@ -115,3 +139,19 @@ pub struct Persona {
     pub traits: BTreeMap<String, f64>,
     pub emotions: BTreeMap<String, f64>,
 }
+
+/// How one simulated user is to speak; the turn gate holds it to that.
+#[derive(Debug, Clone, Default)]
+pub struct Speech {
+    pub tier: Option<Tier>,
+    pub closing_questions: Vec<String>,
+}
+
+impl PersonaModel {
+    pub fn speech(&self, complexity: Complexity) -> Speech {
+        Speech { tier: self.complexity.get(&complexity).cloned(), closing_questions: self.closing_questions.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -105,6 +105,14 @@ impl Line {
         }
     }
 
+    /// All its forms.
+    pub fn texts(&self) -> Vec<&str> {
+        match self {
+            Self::Text(text) => vec![text],
+            Self::ByComplexity(lines) => lines.values().map(String::as_str).collect(),
+        }
+    }
+
     pub fn has(&self, complexity: Complexity) -> bool {
         matches!(self, Self::ByComplexity(lines) if lines.contains_key(&complexity))
     }

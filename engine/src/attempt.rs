@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::event::{Answer, EventKind};
 use domain::message::ToolCall;
 use domain::patch::Patch;
-use domain::persona::{Complexity, Persona};
+use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::AgentStyle;
 use domain::scenario::Scenario;
 use serde_json::{Map, Value};
@@ -73,7 +73,7 @@ impl Attempt {
             persona: nobody,
             guidance: Vec::new(),
             complexity: Complexity::Medium,
-            complexity_guidance: String::new(),
+            speech: Speech::default(),
             agent_style: AgentStyle::FunctionCalling,
             variant: None,
             faults: Vec::new(),

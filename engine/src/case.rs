@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use domain::fault::FaultRule;
-use domain::persona::{Complexity, Persona};
+use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::{AgentStyle, Limits};
 use domain::scenario::Scenario;
 use rand::SeedableRng;
@@ -25,7 +25,8 @@ pub struct Case {
     /// What the person who plays the persona is told.
     pub guidance: Vec<String>,
     pub complexity: Complexity,
-    pub complexity_guidance: String,
+    /// What its messages are to be like.
+    pub speech: Speech,
     pub agent_style: AgentStyle,
     /// The playbook's variant that is the agent under test; `None` is its own agent.
     pub variant: Option<String>,

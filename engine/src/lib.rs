@@ -10,6 +10,7 @@ pub mod facts;
 pub mod faults;
 pub mod gate;
 pub mod judge;
+pub mod plan;
 pub mod playbook;
 pub mod react;
 pub mod reasoning;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use domain::event::{Event, EventKind};
-use domain::persona::{Complexity, Persona};
+use domain::persona::{Complexity, Persona, Speech, Tier};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
@@ -266,11 +266,16 @@ pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
         persona,
         guidance: vec!["You are calm.".into()],
         complexity,
-        complexity_guidance: "Plainly.".into(),
+        speech: Speech { tier: None, closing_questions: vec!["anything else".into()] },
         agent_style,
         variant: None,
         faults: Vec::new(),
     })
+}
+
+/// Budgets like those in personas/model.yaml.
+pub fn tier(words: [u32; 2]) -> Tier {
+    Tier { words, spare_words: 10, hides_intent: false, guidance: "Plainly.".into(), weight: 1.0 }
 }
 
 /// Plays to the end. Each role answers from its recorded replies first, then as scripted.

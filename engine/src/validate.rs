@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::expectation::ActionPattern;
 use domain::outcome::{Ending, Outcome};
 use domain::patch::join;
-use domain::persona::{Complexity, Persona};
+use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::AgentStyle;
 use domain::problem::did_you_mean;
 use domain::scenario::{Scenario, ScriptStep};
@@ -216,7 +216,7 @@ fn case(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>, 
         persona: nobody,
         guidance: Vec::new(),
         complexity: Complexity::Medium,
-        complexity_guidance: String::new(),
+        speech: Speech::default(),
         agent_style: AgentStyle::FunctionCalling,
         variant: None,
         faults: scenario.faults.clone(),

@@ -64,7 +64,7 @@ impl Library {
             folders(&files, "playbooks", &mut problems, |folder, own| compile(&Sources { folder, files: own }));
         let judges = folders(&files, "judges", &mut problems, Judge::compile);
         let personas = personas(&files, &mut problems);
-        let profiles = profiles(&files, &mut problems);
+        let profiles = profiles(&files, personas.as_ref(), &mut problems);
         let (scenarios, scenario_paths) = scenarios::read(&files, &playbooks, &judges, &profiles, prove, &mut problems);
         match personas {
             Some(personas) if problems.is_empty() => Ok(Self {
@@ -152,14 +152,18 @@ fn personas(files: &Files, problems: &mut Vec<Problem>) -> Option<PersonaModel> 
         problems.push(Problem::new(FILE, 0, "", "the file is missing"));
         return None;
     };
-    document::parse(FILE, text).map_err(|own| problems.extend(own)).ok()
+    let (model, located) = document::located::<PersonaModel>(FILE, text).map_err(|own| problems.extend(own)).ok()?;
+    problems.extend(model.problems().into_iter().map(|(at, message)| located.problem(&at, message)));
+    Some(model)
 }
 
-fn profiles(files: &Files, problems: &mut Vec<Problem>) -> BTreeMap<String, Profile> {
+fn profiles(files: &Files, model: Option<&PersonaModel>, problems: &mut Vec<Problem>) -> BTreeMap<String, Profile> {
     let mut profiles = BTreeMap::new();
     for (path, text) in files.under("personas/profiles") {
-        match document::parse::<Profile>(path, text) {
-            Ok(profile) => {
+        match document::located::<Profile>(path, text) {
+            Ok((profile, located)) => {
+                let found = model.map(|model| model.problems_of(&profile)).unwrap_or_default();
+                problems.extend(found.into_iter().map(|(at, message)| located.problem(&at, message)));
                 profiles.insert(profile.name.clone(), profile);
             }
             Err(own) => problems.extend(own),

@@ -52,9 +52,12 @@ impl Conversation {
             .user_knowledge()
             .map(|(name, value)| json!({"name": name.replace('_', " "), "value": value}))
             .collect();
+        let tier = self.case.speech.tier.as_ref();
+        let complexity = tier.map(|tier| tier.guidance.trim());
+        let words = tier.map(|tier| tier.words);
         let prompt = builtin(
             SIMULATED_USER,
-            &json!({"goal": self.case.scenario.user_goal, "facts": facts, "guidance": self.case.guidance, "complexity": self.case.complexity_guidance, "tools": !self.case.playbook.spec.user_tools.is_empty()}),
+            &json!({"goal": self.case.scenario.user_goal, "facts": facts, "guidance": self.case.guidance, "complexity": complexity, "words": words, "tools": !self.case.playbook.spec.user_tools.is_empty()}),
         );
         let mut messages = vec![
             Message::System { content: prompt },

@@ -416,7 +416,9 @@ fn reasoning_is_kept_apart_from_words() {
 
 #[test]
 fn what_each_role_sees() {
-    let mut conversation = Conversation::new(medium());
+    let mut case = Arc::into_inner(medium()).expect("one owner");
+    case.speech.tier = Some(crate::testing::tier([8, 15]));
+    let mut conversation = Conversation::new(Arc::new(case));
     let mut seen = Vec::new();
     while !matches!(conversation.next(), Next::Done(_)) {
         match conversation.next() {
@@ -448,7 +450,7 @@ fn what_each_role_sees() {
     Who you are:
     - You are calm.
 
-    How you write: Plainly.
+    How you write: Plainly. Use 8 to 15 words; fewer are enough to answer a question.
 
     Rules:
     - Write only your next message, as the customer. No quotation marks, no name before it.

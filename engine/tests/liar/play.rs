@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::event::EventKind;
 use domain::message::{Message, ToolCall};
-use domain::persona::{Complexity, Persona};
+use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::AgentStyle;
 use engine::playbook::{Sources, compile};
 use engine::{Case, ChatReply, Conversation, Judge, Playbook, Seed, World};
@@ -100,7 +100,7 @@ fn case(playbook: Arc<Playbook>, scenario: domain::scenario::Scenario, world: &V
         persona,
         guidance: Vec::new(),
         complexity: Complexity::Medium,
-        complexity_guidance: String::new(),
+        speech: Speech::default(),
         agent_style: AgentStyle::FunctionCalling,
         variant: None,
         faults: Vec::new(),

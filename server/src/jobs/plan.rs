@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use domain::fault::FaultRule;
-use domain::persona::{Complexity, Profile};
+use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
+use engine::plan::{Plan, Row, Shard};
 use engine::{Case, Seed};
 use llm::ModelSpec;
-use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
@@ -64,29 +64,22 @@ impl RunConfig {
     }
 }
 
-/// Plans `n` conversations: the scenarios in turn, each time with a newly drawn user.
+/// Plans `n` conversations.
 pub fn plan(library: &Library, scenarios: &[Arc<Scenario>], n: usize, seed: i64) -> anyhow::Result<Vec<Planned>> {
-    let mut planned = Vec::with_capacity(n);
-    for position in 0..n {
-        let scenario = scenarios.get(position % scenarios.len().max(1)).context("there is no scenario to play")?;
-        let repeat = u32::try_from(position / scenarios.len())?;
-        let own = Seed::new(seed, &scenario.id, repeat);
-        let profiles: Vec<&Profile> = library
-            .profiles
-            .values()
-            .filter(|p| scenario.personas.is_empty() || scenario.personas.contains(&p.name))
-            .collect();
-        let persona = profiles[own.rng("profile").random_range(0..profiles.len())];
-        planned.push(Planned {
-            id: clock::id(),
-            position: i32::try_from(position)?,
-            scenario: scenario.id.clone(),
-            repeat: i32::try_from(repeat)?,
-            persona: persona.name.clone(),
-            complexity: library.personas.draw_complexity(&mut own.rng("complexity")).to_string(),
-        });
-    }
-    Ok(planned)
+    let plan = Plan { scenarios, profiles: &library.profiles, model: &library.personas, seed };
+    let rows = plan.rows(n, Shard::WHOLE).map_err(|e| anyhow!(e))?;
+    rows.into_iter().map(planned).collect()
+}
+
+fn planned(row: Row<'_>) -> anyhow::Result<Planned> {
+    Ok(Planned {
+        id: clock::id(),
+        position: i32::try_from(row.position)?,
+        scenario: row.scenario.id.clone(),
+        repeat: i32::try_from(row.repeat)?,
+        persona: row.profile.name.clone(),
+        complexity: row.complexity.to_string(),
+    })
 }
 
 /// The case behind a planned conversation.
@@ -100,8 +93,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         .find(|c| c.as_str() == planned.complexity)
         .with_context(|| format!("`{}` is no complexity", planned.complexity))?;
     let own = Seed::new(seed, &scenario.id, u32::try_from(planned.repeat)?);
-    let persona = library.personas.draw(profile, &scenario.intent, &mut own.rng("persona"));
-    let tier = library.personas.complexity.get(&complexity);
+    let persona = engine::plan::persona(&library.personas, profile, scenario, &own);
     Ok(Case {
         initial: library.initial(scenario, playbook),
         agent_style: config.agent_style.unwrap_or(playbook.spec.agent),
@@ -111,7 +103,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         guidance: library.personas.guidance(&persona),
         persona,
         complexity,
-        complexity_guidance: tier.map(|t| t.guidance.clone()).unwrap_or_default(),
+        speech: library.personas.speech(complexity),
         variant: config.variant.clone(),
         faults: scenario.faults.iter().chain(&config.faults).cloned().collect(),
         seed: own,

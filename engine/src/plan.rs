@@ -1,0 +1,81 @@
+//! What a run plays. A row follows from the run's seed and its own position alone, so any part of a plan can be made
+//! anywhere, and the parts put together are the whole.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use domain::persona::{Complexity, Persona, PersonaModel, Profile};
+use domain::scenario::Scenario;
+use rand::RngExt;
+
+use crate::case::Seed;
+
+/// The scenarios in turn, each time with a newly drawn user.
+pub struct Plan<'a> {
+    pub scenarios: &'a [Arc<Scenario>],
+    pub profiles: &'a BTreeMap<String, Profile>,
+    pub model: &'a PersonaModel,
+    pub seed: i64,
+}
+
+/// One conversation to play.
+pub struct Row<'a> {
+    pub position: usize,
+    pub scenario: &'a Scenario,
+    pub repeat: u32,
+    pub profile: &'a Profile,
+    pub complexity: Complexity,
+}
+
+/// Part `index`, from 0, of `of` parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    pub index: usize,
+    pub of: usize,
+}
+
+impl Shard {
+    pub const WHOLE: Self = Self { index: 0, of: 1 };
+
+    /// Which of so many rows are its own: parts differ by one row at most, and none is left out.
+    pub fn positions(self, rows: usize) -> Range<usize> {
+        let of = self.of.max(1);
+        let start = |index: usize| rows / of * index + (rows % of).min(index);
+        start(self.index.min(of))..start((self.index + 1).min(of))
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// The shard's rows of a plan with so many rows.
+    ///
+    /// # Errors
+    /// There is no scenario to play, or nobody to play one with.
+    pub fn rows(&self, rows: usize, shard: Shard) -> Result<Vec<Row<'a>>, String> {
+        shard.positions(rows).map(|position| self.row(position)).collect()
+    }
+
+    fn row(&self, position: usize) -> Result<Row<'a>, String> {
+        let scenarios = self.scenarios;
+        let scenario: &'a Scenario =
+            scenarios.get(position % scenarios.len().max(1)).ok_or("there is no scenario to play")?;
+        let repeat = u32::try_from(position / scenarios.len()).map_err(|e| e.to_string())?;
+        let own = Seed::new(self.seed, &scenario.id, repeat);
+        let fits = |p: &&Profile| scenario.personas.is_empty() || scenario.personas.contains(&p.name);
+        let profiles: Vec<&'a Profile> = self.profiles.values().filter(fits).collect();
+        if profiles.is_empty() {
+            return Err(format!("no persona profile fits `{}`", scenario.id));
+        }
+        let profile = profiles[own.rng("profile").random_range(0..profiles.len())];
+        let complexity = self.model.draw_complexity(&mut own.rng("complexity"));
+        Ok(Row { position, scenario, repeat, profile, complexity })
+    }
+}
+
+/// Who plays the user in one conversation.
+pub fn persona(model: &PersonaModel, profile: &Profile, scenario: &Scenario, seed: &Seed) -> Persona {
+    model.draw(profile, &scenario.intent, &mut seed.rng("persona"))
+}
+
+#[cfg(test)]
+mod tests;
