@@ -18,6 +18,7 @@ pub mod problem;
 pub mod role;
 pub mod row;
 pub mod scenario;
+pub mod similarity;
 pub mod untrusted;
 pub mod verdict;
 
