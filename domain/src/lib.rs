@@ -8,6 +8,7 @@ pub mod document;
 pub mod event;
 pub mod expectation;
 pub mod fault;
+pub mod finding;
 pub mod judge;
 pub mod message;
 pub mod outcome;
