@@ -8,6 +8,7 @@ pub mod document;
 pub mod event;
 pub mod expectation;
 pub mod fault;
+pub mod finding;
 pub mod judge;
 pub mod message;
 pub mod outcome;
@@ -18,6 +19,7 @@ pub mod problem;
 pub mod role;
 pub mod row;
 pub mod scenario;
+pub mod similarity;
 pub mod untrusted;
 pub mod verdict;
 

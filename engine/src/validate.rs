@@ -1,8 +1,11 @@
 //! Is a scenario sound? References, facts that the backend contradicts, and the proof that it can be solved.
 
+mod leaks;
+
 use std::sync::Arc;
 
 use domain::expectation::ActionPattern;
+use domain::finding::{Finding, Rule};
 use domain::outcome::{Ending, Outcome};
 use domain::patch::join;
 use domain::persona::{Complexity, Persona, Speech};
@@ -23,26 +26,33 @@ use crate::tools::grounding::Sources;
 use crate::verifier;
 use crate::world::InitialWorld;
 
-/// What is wrong, with the pointer of the field in the scenario.
-pub type Finding = (String, String);
-
 /// All that is wrong with a scenario. Empty: it is sound and proved solvable.
 pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !playbook.spec.intents.contains(&scenario.intent) {
         let hint = did_you_mean(&scenario.intent, playbook.spec.intents.iter().map(String::as_str));
-        findings.push(("/intent".into(), format!("`{}` is no intent of the playbook{hint}", scenario.intent)));
+        let message = format!("`{}` is no intent of the playbook{hint}", scenario.intent);
+        findings.push(Finding::new(Rule::UnknownIntent, "/intent", message));
     }
     let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
     if let Err(fault) = playbook.check_world(&initial.world) {
-        findings.push(("/system_facts".into(), format!("the initial world is invalid: {fault}")));
+        let message = format!("the initial world is invalid: {fault}");
+        findings.push(Finding::new(Rule::InvalidWorld, "/system_facts", message));
     }
-    findings.extend(contradictions(scenario, &initial.world.to_json()));
+    let mut sources = Sources::default();
+    sources.add(&initial.world.to_json());
+    let contradictions = contradictions(scenario, &sources);
+    // A fact that is wrong in `user_facts` and right in the script is one mistake, not two.
+    if contradictions.is_empty() {
+        findings.extend(leaks::leaks(scenario, &sources));
+    }
+    findings.extend(contradictions);
     findings.extend(unknown_tools(playbook, scenario));
     findings.extend(script_shape(scenario, playbook));
     let tools: Vec<&str> = playbook.spec.tools.iter().map(|tool| tool.name.as_str()).collect();
     let faults = faults::problems(&scenario.faults, &tools);
-    findings.extend(faults.into_iter().map(|(i, problem)| (format!("/faults/{i}"), problem)));
+    findings
+        .extend(faults.into_iter().map(|(i, problem)| Finding::new(Rule::FaultRule, format!("/faults/{i}"), problem)));
     if findings.is_empty() {
         findings.extend(proof(playbook, judge, scenario, &initial));
     }
@@ -50,9 +60,7 @@ pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Sce
 }
 
 /// Facts that the user is said to know and the backend does not have.
-fn contradictions(scenario: &Scenario, world: &Value) -> Vec<Finding> {
-    let mut sources = Sources::default();
-    sources.add(world);
+fn contradictions(scenario: &Scenario, sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, value) in &scenario.user_facts {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -61,7 +69,7 @@ fn contradictions(scenario: &Scenario, world: &Value) -> Vec<Finding> {
                 "the user is said to know `{fact}`, which stands nowhere in the system facts; \
                  a choice of the user belongs in user_request, a false belief in user_mistakes"
             );
-            findings.push((join("/user_facts", name), message));
+            findings.push(Finding::new(Rule::ContradictedFact, join("/user_facts", name), message));
         }
     }
     findings
@@ -87,13 +95,15 @@ fn unknown_tools(playbook: &Playbook, scenario: &Scenario) -> Vec<Finding> {
     for (at, name, args) in all {
         let Some(tool) = playbook.tool(&name) else {
             let hint = did_you_mean(&name, playbook.spec.all_tools().map(|t| t.name.as_str()));
-            findings.push((format!("{at}/tool"), format!("the playbook has no tool `{name}`{hint}")));
+            let message = format!("the playbook has no tool `{name}`{hint}");
+            findings.push(Finding::new(Rule::UnknownTool, format!("{at}/tool"), message));
             continue;
         };
         let known = tool.spec.parameters.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
         for arg in args.keys().filter(|arg| !known.contains_key(*arg)) {
             let hint = did_you_mean(arg, known.keys().map(String::as_str));
-            findings.push((format!("{at}/args/{arg}"), format!("`{name}` has no argument `{arg}`{hint}")));
+            let message = format!("`{name}` has no argument `{arg}`{hint}");
+            findings.push(Finding::new(Rule::UnknownArgument, format!("{at}/args/{arg}"), message));
         }
     }
     findings
@@ -105,17 +115,17 @@ fn script_shape(scenario: &Scenario, playbook: &Playbook) -> Vec<Finding> {
         let kinds = [step.user.is_some(), !step.user_calls.is_empty(), step.agent.is_some(), !step.calls.is_empty()];
         if kinds.into_iter().filter(|there| *there).count() != 1 {
             let message = "a step is exactly one of `user`, `user_calls`, `agent` and `calls`";
-            findings.push((format!("/script/{i}"), message.to_owned()));
+            findings.push(Finding::new(Rule::ScriptShape, format!("/script/{i}"), message));
         }
         let next = scenario.script.get(i + 1);
         if kinds[1] && next.is_none_or(|next| next.user.is_none() && next.user_calls.is_empty()) {
             let message = "after its calls the user says something: a step with `user` is to follow";
-            findings.push((format!("/script/{i}"), message.to_owned()));
+            findings.push(Finding::new(Rule::ScriptShape, format!("/script/{i}"), message));
         }
         findings.extend(misplaced(step, i, playbook));
     }
     if scenario.script.first().is_none_or(|s| s.user.is_none() && s.user_calls.is_empty()) {
-        findings.push(("/script".into(), "starts with what the user says".into()));
+        findings.push(Finding::new(Rule::ScriptShape, "/script", "starts with what the user says"));
     }
     let ends = scenario.script.last().is_some_and(|step| {
         let terminal =
@@ -123,7 +133,8 @@ fn script_shape(scenario: &Scenario, playbook: &Playbook) -> Vec<Finding> {
         step.agent.is_some() || step.calls.iter().any(|c| terminal(&c.tool))
     });
     if !ends {
-        findings.push(("/script".into(), "ends with what the agent says or with a terminal tool".into()));
+        let message = "ends with what the agent says or with a terminal tool";
+        findings.push(Finding::new(Rule::ScriptShape, "/script", message));
     }
     findings
 }
@@ -135,19 +146,21 @@ fn misplaced(step: &ScriptStep, i: usize, playbook: &Playbook) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (j, call) in step.user_calls.iter().enumerate().filter(|(_, call)| !users(&call.tool)) {
         let message = format!("`{}` is no tool of the user", call.tool);
-        findings.push((format!("/script/{i}/user_calls/{j}/tool"), message));
+        findings.push(Finding::new(Rule::MisplacedCall, format!("/script/{i}/user_calls/{j}/tool"), message));
     }
     let variants = spec.variants.iter().map(|variant| Some(variant.name.as_str()));
     for (j, call) in step.calls.iter().enumerate().filter(|(_, call)| playbook.tool(&call.tool).is_some()) {
         let at = format!("/script/{i}/calls/{j}/tool");
         if playbook.sub_agent(&call.tool).is_some() {
-            findings.push((at, format!("`{}` is a sub-agent: name the calls that it is to make", call.tool)));
+            let message = format!("`{}` is a sub-agent: name the calls that it is to make", call.tool);
+            findings.push(Finding::new(Rule::MisplacedCall, at, message));
             continue;
         }
         let mut all = [None].into_iter().chain(variants.clone());
         if let Some(variant) = all.find(|variant| playbook.route(playbook.agent(*variant), &call.tool).is_none()) {
             let agent = variant.map_or("the agent".to_owned(), |name| format!("the variant `{name}`"));
-            findings.push((at, format!("{agent} can call `{}` neither itself nor by a sub-agent", call.tool)));
+            let message = format!("{agent} can call `{}` neither itself nor by a sub-agent", call.tool);
+            findings.push(Finding::new(Rule::MisplacedCall, at, message));
         }
     }
     findings
@@ -175,7 +188,8 @@ fn proof(
             if let Outcome::Failed { blame, reason } = &outcome {
                 let why = why_not(conversation.state(), &format!("{blame}: {reason}"));
                 let who = variant.map(|name| format!(" with the variant `{name}`")).unwrap_or_default();
-                findings.push(("/expected_outcome".to_owned(), format!("the script does not reach it{who}: {why}")));
+                let message = format!("the script does not reach it{who}: {why}");
+                findings.push(Finding::new(Rule::UnreachableOutcome, "/expected_outcome", message));
                 return findings;
             }
         }
@@ -183,10 +197,8 @@ fn proof(
     let idle = plain;
     let state = State { ending: Some(Ending::UserEnded), ..State::new(initial) };
     if verifier::verify(&idle, &state).passed() {
-        findings.push((
-            "/expected_outcome".into(),
-            "doing nothing already satisfies it; name what must be done or told".into(),
-        ));
+        let message = "doing nothing already satisfies it; name what must be done or told";
+        findings.push(Finding::new(Rule::TrivialOutcome, "/expected_outcome", message));
     }
     findings
 }

@@ -1,5 +1,6 @@
 //! A project's documents: read from its folders, checked together, ready to play.
 
+mod duplicates;
 pub mod files;
 mod scenarios;
 
@@ -8,12 +9,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::document;
+use domain::finding::Reported;
 use domain::persona::{PersonaModel, Profile};
 use domain::problem::{Problem, did_you_mean};
 use domain::scenario::Scenario;
 use engine::playbook::{Sources, compile};
 use engine::{InitialWorld, Judge, Playbook};
 
+pub use duplicates::Limits;
 pub use files::Files;
 
 use crate::bad_input::BadInput;
@@ -45,9 +48,12 @@ impl Library {
     /// Checks every document and proves every scenario.
     ///
     /// # Errors
-    /// Every problem of every document.
+    /// Every problem of every document, and all that is wrong with a scenario.
     pub fn assemble(files: Files) -> Result<Self, Vec<Problem>> {
-        Self::build(files, true)
+        match Self::build(files, true)? {
+            (library, findings) if findings.is_empty() => Ok(library),
+            (_, findings) => Err(findings.into_iter().map(|found| found.problem).collect()),
+        }
     }
 
     /// The documents of a run, which were proved when it was started.
@@ -55,29 +61,47 @@ impl Library {
     /// # Errors
     /// Every problem of every document: another version of the program may have accepted them.
     pub fn assemble_proved(files: Files) -> Result<Self, Vec<Problem>> {
-        Self::build(files, false)
+        Ok(Self::build(files, false)?.0)
     }
 
-    fn build(files: Files, prove: bool) -> Result<Self, Vec<Problem>> {
+    /// Checks every document and grades what is wrong with the scenarios, near-duplicates included.
+    ///
+    /// # Errors
+    /// Documents that cannot be read: every problem, and all that is wrong with those that could be.
+    pub fn examine(files: Files, limits: &Limits) -> Result<(Self, Vec<Reported>), Vec<Problem>> {
+        let (library, mut findings) = Self::build(files, true)?;
+        findings.extend(duplicates::find(&library, limits));
+        findings.sort();
+        Ok((library, findings))
+    }
+
+    fn build(files: Files, prove: bool) -> Result<(Self, Vec<Reported>), Vec<Problem>> {
         let mut problems = Vec::new();
         let playbooks =
             folders(&files, "playbooks", &mut problems, |folder, own| compile(&Sources { folder, files: own }));
         let judges = folders(&files, "judges", &mut problems, Judge::compile);
         let personas = personas(&files, &mut problems);
         let profiles = profiles(&files, personas.as_ref(), &mut problems);
-        let (scenarios, scenario_paths) = scenarios::read(&files, &playbooks, &judges, &profiles, prove, &mut problems);
+        let scenarios = scenarios::read(&files, &playbooks, &judges, &profiles, prove, &mut problems);
+        let mut findings = scenarios.findings;
+        findings.sort();
+        findings.dedup();
         match personas {
-            Some(personas) if problems.is_empty() => Ok(Self {
-                playbooks,
-                judges,
-                personas,
-                profiles,
-                scenarios,
-                scenario_paths,
-                initial: Mutex::default(),
-                files,
-            }),
+            Some(personas) if problems.is_empty() => {
+                let library = Self {
+                    playbooks,
+                    judges,
+                    personas,
+                    profiles,
+                    scenarios: scenarios.by_id,
+                    scenario_paths: scenarios.paths,
+                    initial: Mutex::default(),
+                    files,
+                };
+                Ok((library, findings))
+            }
             _ => {
+                problems.extend(findings.into_iter().map(|found| found.problem));
                 problems.sort();
                 problems.dedup();
                 Err(problems)
@@ -109,7 +133,12 @@ impl Library {
 
     /// The version of a scenario: a hash of its file.
     pub fn scenario_version(&self, scenario: &Scenario) -> String {
-        self.scenario_paths.get(&scenario.id).map(|path| self.files.version(path)).unwrap_or_default()
+        self.files.version(self.scenario_path(scenario))
+    }
+
+    /// The file of a scenario.
+    pub fn scenario_path(&self, scenario: &Scenario) -> &str {
+        self.scenario_paths.get(&scenario.id).map_or("", String::as_str)
     }
 
     pub fn scenarios_of<'a>(&'a self, playbook: &'a str) -> impl Iterator<Item = &'a Arc<Scenario>> {

@@ -5,7 +5,7 @@ use crate::testing::{judge, playbook, scenario};
 /// What is found in the shop's scenario after these edits.
 fn findings(edits: &[(&str, &str)]) -> String {
     let found = super::scenario(&playbook(), &judge(), &scenario(edits));
-    found.iter().map(|(at, message)| format!("{at}: {message}")).collect::<Vec<_>>().join("\n")
+    found.iter().map(|found| format!("{}: {}", found.at, found.message)).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

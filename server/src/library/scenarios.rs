@@ -4,12 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::document;
+use domain::finding::Reported;
 use domain::persona::Profile;
 use domain::problem::{Problem, did_you_mean};
 use domain::scenario::Scenario;
 use engine::{Judge, Playbook, validate};
 
 use super::{Files, unknown};
+
+/// The scenarios that could be read, and what is to be said of them.
+#[derive(Default)]
+pub struct Scenarios {
+    pub by_id: BTreeMap<String, Arc<Scenario>>,
+    /// By id.
+    pub paths: BTreeMap<String, String>,
+    pub findings: Vec<Reported>,
+}
 
 pub fn read(
     files: &Files,
@@ -18,9 +28,8 @@ pub fn read(
     profiles: &BTreeMap<String, Profile>,
     prove: bool,
     problems: &mut Vec<Problem>,
-) -> (BTreeMap<String, Arc<Scenario>>, BTreeMap<String, String>) {
-    let mut paths = BTreeMap::new();
-    let mut scenarios: BTreeMap<String, Arc<Scenario>> = BTreeMap::new();
+) -> Scenarios {
+    let mut scenarios = Scenarios::default();
     for (path, text) in files.under("scenarios") {
         let (scenario, located) = match document::located::<Scenario>(path, text) {
             Ok((scenario, located)) => (Arc::new(scenario), located),
@@ -29,7 +38,7 @@ pub fn read(
                 continue;
             }
         };
-        if scenarios.contains_key(&scenario.id) {
+        if scenarios.by_id.contains_key(&scenario.id) {
             problems.push(located.problem("/id", format!("another scenario is already named `{}`", scenario.id)));
         }
         for (i, profile) in scenario.personas.iter().enumerate().filter(|(_, p)| !profiles.contains_key(*p)) {
@@ -47,11 +56,10 @@ pub fn read(
             }
             Some(playbook) => match judges.get(&playbook.spec.judge) {
                 Some(_) if !prove => {}
-                Some(judge) => problems.extend(
-                    validate::scenario(playbook, judge, &scenario)
-                        .into_iter()
-                        .map(|(at, message)| located.problem(&at, message)),
-                ),
+                Some(judge) => {
+                    let found = validate::scenario(playbook, judge, &scenario);
+                    scenarios.findings.extend(found.into_iter().map(|finding| finding.within(&located)));
+                }
                 None => problems.push(Problem::new(
                     format!("playbooks/{}/playbook.yaml", scenario.playbook),
                     0,
@@ -60,8 +68,8 @@ pub fn read(
                 )),
             },
         }
-        paths.insert(scenario.id.clone(), path.clone());
-        scenarios.insert(scenario.id.clone(), scenario);
+        scenarios.paths.insert(scenario.id.clone(), path.clone());
+        scenarios.by_id.insert(scenario.id.clone(), scenario);
     }
-    (scenarios, paths)
+    scenarios
 }

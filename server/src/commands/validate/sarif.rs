@@ -1,0 +1,69 @@
+//! Findings as SARIF 2.1.0 (<https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>).
+
+use std::fmt::Write as _;
+
+use domain::finding::{Grade, Reported, Rule};
+use serde_json::{Value, json};
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+pub fn report(findings: &[Reported]) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "groundstate",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": Rule::ALL.map(rule),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": findings.iter().map(result).collect::<Vec<_>>(),
+        }],
+    }))
+}
+
+fn rule(rule: Rule) -> Value {
+    json!({
+        "id": rule.as_str(),
+        "shortDescription": {"text": rule.says()},
+        "defaultConfiguration": {"level": level(rule.grade())},
+        "properties": {"grade": rule.grade()},
+    })
+}
+
+fn result(Reported { rule, problem }: &Reported) -> Value {
+    let mut place = json!({"artifactLocation": {"uri": uri(&problem.file)}});
+    // Lines count from 1; a finding without one belongs to the whole file.
+    if problem.line > 0 {
+        place["region"] = json!({"startLine": problem.line});
+    }
+    json!({
+        "ruleId": rule.as_str(),
+        "level": level(rule.grade()),
+        "message": {"text": format!("{}: {}", problem.field, problem.message)},
+        "locations": [{"physicalLocation": place}],
+        "properties": {"grade": rule.grade(), "field": problem.field},
+    })
+}
+
+/// SARIF knows nothing worse than an error; the grade itself is kept as a property.
+const fn level(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Critical | Grade::Error => "error",
+        Grade::Warning => "warning",
+        Grade::Info => "note",
+    }
+}
+
+/// A path as a relative URI.
+fn uri(path: &str) -> String {
+    path.bytes().fold(String::new(), |mut uri, byte| {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+        uri
+    })
+}
