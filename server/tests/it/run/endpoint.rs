@@ -43,7 +43,7 @@ async fn all_roles_behind_one_endpoint(pool: PgPool) {
         Some(other) => panic!("nobody asks for {other} here"),
         None if request["tools"].is_array() => agent::help(request),
         None if request.to_string().contains("1.75") => says("Thank you! [END]"),
-        None => says("What does paying by card cost me abroad, and when can I call?"),
+        None => says("What does paying by card abroad cost me?"),
     })
     .await;
     let models = Role::ALL.map(|role| (role, endpoint.model()));
