@@ -92,7 +92,7 @@ impl Mutation {
         });
         if let Some(script) = &self.script {
             text.truncate(text.find("\nscript:").unwrap() + 1);
-            text.extend(["script:\n", &script]);
+            text.extend(["script:\n", script]);
         }
         if let Some(outcome) = &self.outcome {
             let (from, to) = (text.find("\nexpected_outcome:").unwrap() + 1, text.find("\nscript:").unwrap());
