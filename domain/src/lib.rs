@@ -8,6 +8,7 @@ pub mod calibration;
 pub mod document;
 pub mod event;
 pub mod expectation;
+pub mod facts;
 pub mod fault;
 pub mod finding;
 pub mod judge;
@@ -22,6 +23,7 @@ pub mod row;
 pub mod scenario;
 pub mod similarity;
 pub mod untrusted;
+pub mod validate;
 pub mod verdict;
 
 pub use document::parse;

@@ -6,7 +6,6 @@ pub mod attempt;
 pub mod case;
 pub mod chat;
 pub mod conversation;
-pub mod facts;
 pub mod faults;
 pub mod gate;
 pub mod judge;
@@ -22,6 +21,8 @@ pub mod tools;
 pub mod validate;
 pub mod verifier;
 pub mod world;
+
+pub use domain::facts;
 
 pub use case::{Case, Seed};
 pub use chat::{Ask, ChatReply, ReplySchema};
