@@ -18,6 +18,7 @@ pub mod patch;
 pub mod persona;
 pub mod playbook;
 pub mod problem;
+pub mod review;
 pub mod role;
 pub mod row;
 pub mod scenario;

@@ -13,6 +13,7 @@ pub mod plan;
 pub mod playbook;
 pub mod react;
 pub mod reasoning;
+pub mod review;
 pub mod scripted;
 pub mod templates;
 #[cfg(test)]

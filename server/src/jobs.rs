@@ -2,5 +2,6 @@
 
 pub mod plan;
 pub mod play;
+pub mod review;
 pub mod run;
 mod worlds;

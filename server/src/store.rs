@@ -3,6 +3,7 @@
 pub mod conversations;
 pub mod events;
 pub mod runs;
+pub mod validations;
 pub mod verdicts;
 pub mod worlds;
 
