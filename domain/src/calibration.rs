@@ -71,7 +71,7 @@ fn judged(verdict: &Verdict, criterion: &str) -> Option<u8> {
     if criterion == OVERALL {
         return Some(verdict.overall);
     }
-    verdict.scores.iter().find(|score| score.criterion == criterion).map(|score| score.score)
+    verdict.score(criterion)
 }
 
 #[cfg(test)]

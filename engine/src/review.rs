@@ -29,6 +29,7 @@ pub fn ask(playbook: &Playbook, scenario: &Scenario, personas: &[&Profile]) -> R
     Ok(Ask {
         role: Role::Judge,
         sub_agent: None,
+        judge: 0,
         messages: vec![Message::User { content: prompt(playbook, scenario, personas)? }],
         tools: Vec::new(),
         schema: Some(ReplySchema { name: "review".into(), schema: reply_schema() }),

@@ -22,6 +22,7 @@ fn verdict(tool_usage: u8, overall: u8, goal_achieved: bool) -> Verdict {
         rationale: String::new(),
         goal_achieved,
         weighted_mean: mean,
+        panel: Vec::new(),
     }
 }
 
