@@ -6,7 +6,6 @@ pub mod attempt;
 pub mod case;
 pub mod chat;
 pub mod conversation;
-pub mod facts;
 pub mod faults;
 pub mod gate;
 pub mod judge;
@@ -14,6 +13,7 @@ pub mod plan;
 pub mod playbook;
 pub mod react;
 pub mod reasoning;
+pub mod review;
 pub mod scripted;
 pub mod templates;
 #[cfg(test)]
@@ -22,6 +22,8 @@ pub mod tools;
 pub mod validate;
 pub mod verifier;
 pub mod world;
+
+pub use domain::facts;
 
 pub use case::{Case, Seed};
 pub use chat::{Ask, ChatReply, ReplySchema};
