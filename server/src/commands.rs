@@ -1,5 +1,6 @@
 //! The sub-commands, one file each.
 
+pub mod calibrate;
 pub mod connection;
 pub mod db;
 pub mod export;

@@ -9,16 +9,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
+use domain::calibration::Correction;
 use domain::outcome::Outcome;
 use engine::{Conversation, Next};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
+use crate::bad_input::BadInput;
 use crate::jobs::plan::{self, RunConfig};
 use crate::library::Library;
+use crate::store::judgings::Judging;
 use crate::store::runs::Run;
 use crate::store::verdicts::Judged;
-use crate::store::{conversations, events, judgings, verdicts};
+use crate::store::{calibrations, conversations, events, judgings, verdicts};
 
 /// What was written, and what was left out and why.
 #[derive(Debug, Default)]
@@ -34,6 +37,8 @@ pub struct Written {
 pub struct Choice {
     /// Whose verdicts count; default: those of the run itself.
     pub judging: Option<Uuid>,
+    /// Also the scores as people would have given them, by the judge's calibration.
+    pub corrected: bool,
     /// Also conversations that were not accepted.
     pub all: bool,
     /// Also what each sub-agent did, as a row of its own after its conversation's.
@@ -60,7 +65,9 @@ pub async fn write_jsonl(
     let models =
         judging.models.as_array().into_iter().flatten().filter_map(|m| m.as_str().map(str::to_owned)).collect();
     let said = verdicts::of(&mut db, judging.id).await?;
-    let common = row::Common { run, config, library, judges: models, criteria: criteria(&said, library, run) };
+    let corrections = if choice.corrected { corrections(&mut db, &judging, &said).await? } else { BTreeMap::new() };
+    let common =
+        row::Common { corrections, run, config, library, judges: models, criteria: criteria(&said, library, run) };
     for planned in conversations::finished(&mut db, run.id).await? {
         let case = Arc::new(plan::case(library, config, run.seed, &planned)?);
         let past = events::of(&mut db, planned.id).await?;
@@ -113,4 +120,27 @@ fn criteria(said: &BTreeMap<Uuid, Judged>, library: &Library, run: &Run) -> BTre
     let playbooks = run.playbook.split(", ").filter_map(|name| library.playbook(name).ok());
     let judges = playbooks.filter_map(|playbook| library.judge_of(playbook).ok());
     judges.flat_map(|judge| judge.spec.criteria.iter().map(|criterion| criterion.name.clone())).collect()
+}
+
+/// By version of the judge: what is to be done to its scores.
+///
+/// # Errors
+/// [`BadInput`] if nobody has compared one of the judges with people.
+async fn corrections(
+    db: &mut PgConnection,
+    judging: &Judging,
+    said: &BTreeMap<Uuid, Judged>,
+) -> anyhow::Result<BTreeMap<String, Correction>> {
+    let mut found = BTreeMap::new();
+    let judges: BTreeSet<&str> = said.values().map(|judged| judged.judge.as_str()).collect();
+    for judge in judges {
+        let Some(calibration) = calibrations::of(db, judge, &judging.models).await? else {
+            let message =
+                format!("the judge `{judge}` was never compared with people; see groundstate calibrate sheet");
+            return Err(BadInput::one("--corrected", message).into());
+        };
+        let correction = Correction::fit(&calibration.report);
+        found.extend(calibration.judge_versions.into_iter().map(|version| (version, correction.clone())));
+    }
+    Ok(found)
 }

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use server::commands::{self, db, export, generate, judge, persona, playbook, serve, validate};
+use server::commands::{self, calibrate, db, export, generate, judge, persona, playbook, serve, validate};
 use tracing_subscriber::EnvFilter;
 
 /// Makes fine-tuning data for agents that call tools
@@ -12,6 +12,9 @@ enum Cli {
     Generate(Box<generate::Generate>),
     /// Judge a run again, without playing it
     Judge(judge::JudgeArgs),
+    /// Compare a judge with people
+    #[command(subcommand)]
+    Calibrate(calibrate::CalibrateCommand),
     /// Serve the API and the web app
     Serve(serve::Serve),
     /// Check all documents of a project and prove its scenarios solvable
@@ -37,6 +40,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     let done = match Cli::parse() {
         Cli::Generate(args) => generate::run(*args).await,
         Cli::Judge(args) => judge::run(args).await,
+        Cli::Calibrate(command) => calibrate::run(command).await,
         Cli::Serve(args) => serve::run(args).await,
         Cli::Validate(args) => validate::run(*args).await,
         Cli::Playbook(command) => playbook::run(command).await,

@@ -1,5 +1,6 @@
 //! Everything that talks to PostgreSQL. Plain functions over a connection; rows go in as they are given.
 
+pub mod calibrations;
 pub mod conversations;
 pub mod events;
 pub mod judgings;

@@ -24,6 +24,9 @@ pub struct Export {
     /// Where the rows go, as JSONL
     #[arg(long)]
     out: PathBuf,
+    /// Also the scores as people would have given them (see `groundstate calibrate`), beside the judge's own
+    #[arg(long)]
+    corrected: bool,
     /// Also conversations that were not accepted; their metadata says so
     #[arg(long)]
     all: bool,
@@ -68,6 +71,6 @@ async fn write(args: &Export, connection: &Connection) -> anyhow::Result<Written
         (None, None) => None,
     };
     let (run, config, library) = run::load(pool, id).await?;
-    let choice = Choice { judging, all: args.all, branches: args.branches };
+    let choice = Choice { judging, corrected: args.corrected, all: args.all, branches: args.branches };
     write_jsonl(pool, &run, &config, &library, &args.out, choice).await
 }

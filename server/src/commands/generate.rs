@@ -206,7 +206,7 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
         eprintln!("interrupted; what was played is kept. {}", resume_hint(&player));
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let choice = Choice { judging: None, all: false, branches: player.config.branches };
+    let choice = Choice { judging: None, corrected: false, all: false, branches: player.config.branches };
     let written = export::write_jsonl(pool, &player.run, &player.config, &player.library, &out, choice).await?;
     summary::print(pool, &player, &before, seconds, &written, &out).await?;
     Ok(ExitCode::SUCCESS)

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::calibration::OVERALL;
 use domain::event::{Event, EventKind, Usage};
 use domain::role::Role;
 use domain::verdict::{Check, Verdict};
@@ -41,6 +42,9 @@ pub struct Metadata {
     /// By criterion; null where the judge of this playbook has not the criterion.
     scores: BTreeMap<String, Option<u8>>,
     rationales: BTreeMap<String, Option<String>>,
+    /// As people would have given them, with `overall`. Empty unless asked for; null where nobody compared the judge.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    corrected_scores: BTreeMap<String, Option<f64>>,
     overall: u8,
     overall_rationale: String,
     weighted_mean: f64,
@@ -176,6 +180,7 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
         rationales: by_criterion(&common.criteria, |name| {
             verdict?.scores.iter().find(|score| score.criterion == name).map(|score| score.rationale.clone())
         }),
+        corrected_scores: corrected(source, verdict),
         overall: verdict.map_or(0, |v| v.overall),
         overall_rationale: verdict.map(|v| v.rationale.clone()).unwrap_or_default(),
         weighted_mean: verdict.map_or(0.0, |v| v.weighted_mean),
@@ -194,6 +199,25 @@ fn branch(frame: &Frame) -> Branch {
         Caller::Agent | Caller::User => (String::new(), String::new()),
     };
     Branch { sub_agent, call_id, depth: frame.path.len() }
+}
+
+/// Beside the raw scores, never in their place.
+fn corrected(source: &Source<'_>, verdict: Option<&Verdict>) -> BTreeMap<String, Option<f64>> {
+    let common = source.common;
+    if common.corrections.is_empty() {
+        return BTreeMap::new();
+    }
+    let correction = source.judged.and_then(|judged| common.corrections.get(&judged.judge_version));
+    let both = correction.zip(verdict);
+    let scores = both.map(|(correction, verdict)| correction.apply(&verdict.scores)).unwrap_or_default();
+    let overall = both.and_then(|(correction, verdict)| correction.overall(verdict));
+    let of = |name: &str| {
+        let own = scores.iter().chain(&overall).find(|corrected| corrected.criterion == name);
+        own.map(|corrected| corrected.corrected)
+    };
+    let mut all = by_criterion(&common.criteria, of);
+    all.insert(OVERALL.to_owned(), of(OVERALL));
+    all
 }
 
 fn by_criterion<T>(criteria: &BTreeSet<String>, of: impl Fn(&str) -> Option<T>) -> BTreeMap<String, Option<T>> {

@@ -1,7 +1,8 @@
 //! The canonical rows of one conversation: the agent's under test, and its sub-agents'.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use domain::calibration::Correction;
 use domain::event::Event;
 use domain::message::Message;
 use domain::row::Row;
@@ -23,6 +24,8 @@ pub struct Common<'a> {
     /// Who judged.
     pub judges: Vec<String>,
     pub criteria: BTreeSet<String>,
+    /// By version of the judge; empty unless corrected scores are asked for.
+    pub corrections: BTreeMap<String, Correction>,
 }
 
 pub struct Source<'a> {

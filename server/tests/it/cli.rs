@@ -5,6 +5,7 @@ mod findings;
 mod flags;
 mod generate;
 mod interrupt;
+mod judge;
 mod playbook;
 mod validate_review;
 

@@ -44,7 +44,7 @@ async fn a_run_is_judged_again_and_the_first_verdicts_stay(pool: PgPool) {
     assert!(asked[0].to_string().contains("[agent calls call_1]"), "the judge reads what was played");
 
     assert_eq!(exported(&player, true).await.1, before, "the run's own rows are as they were");
-    let choice = Choice { judging: Some(again.judging.id), all: false, branches: false };
+    let choice = Choice { judging: Some(again.judging.id), ..Choice::default() };
     let (written, _) = exported_rows(&player, choice).await;
     assert_eq!((written.rows, written.not_accepted), (0, 4));
     let (_, all) = exported_rows(&player, Choice { all: true, ..choice }).await;
@@ -76,7 +76,7 @@ async fn a_conversation_whose_judge_failed_gets_its_verdict_later(pool: PgPool) 
     assert_eq!(rows(&player).await.len(), 0);
     let again = judging(&pool, &player, "scripted").await;
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
-    let choice = Choice { judging: Some(again.judging.id), all: false, branches: false };
+    let choice = Choice { judging: Some(again.judging.id), ..Choice::default() };
     assert_eq!(exported_rows(&player, choice).await.0.rows, 1);
 }
 
@@ -94,7 +94,7 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     let models = run::clients(&models, &hasty()).unwrap();
     let again = Judge { pool: pool.clone(), library, judges: Some(others), run, config, models, judging: made };
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
-    let choice = Choice { judging: Some(again.judging.id), all: false, branches: false };
+    let choice = Choice { judging: Some(again.judging.id), ..Choice::default() };
     let (_, rows) = exported_rows(&player, choice).await;
     let row: serde_json::Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     assert_eq!(row["metadata"]["scores"]["steadiness"], json!(9));

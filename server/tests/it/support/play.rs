@@ -110,7 +110,7 @@ pub async fn stories(player: &Player) -> Vec<Story> {
 
 /// What an export writes, and the text of the file.
 pub async fn exported(player: &Player, all: bool) -> (Written, String) {
-    exported_rows(player, Choice { judging: None, all, branches: false }).await
+    exported_rows(player, Choice { judging: None, corrected: false, all, branches: false }).await
 }
 
 pub async fn exported_rows(player: &Player, choice: Choice) -> (Written, String) {
