@@ -64,7 +64,7 @@ fn rules(brief: &Brief<'_>) -> String {
         "world": excerpt::world(&playbook.base.to_json(), WORLD),
         "invariants": spec.world.invariants.iter().map(|rule| rule.message.trim()).collect::<Vec<_>>(),
         "code": if brief.code.len() <= CODE { brief.code.trim() } else { "" },
-        "format": document::text(&schemars::schema_for!(Scenario).to_value()),
+        "format": document::text(&document::schema::<Scenario>()),
         "personas": brief.personas,
     });
     builtin(RULES, &context)

@@ -19,6 +19,7 @@ use uuid::Uuid;
 
 use selection::Selection;
 
+use super::INTERRUPTED;
 use super::connection::{Connection, ConnectionArgs};
 use crate::bad_input::BadInput;
 use crate::export::{self, Choice};
@@ -28,9 +29,6 @@ use crate::jobs::run;
 use crate::library::Library;
 use crate::store::conversations::Planned;
 use crate::store::runs;
-
-/// Exit code after Ctrl-C, as shells have it.
-const INTERRUPTED: u8 = 130;
 
 #[derive(clap::Args)]
 pub struct Generate {

@@ -59,7 +59,7 @@ pub fn run(args: &Validate) -> anyhow::Result<ExitCode> {
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(UNSOUND) })
 }
 
-fn ratio(text: &str) -> Result<f64, String> {
+pub(super) fn ratio(text: &str) -> Result<f64, String> {
     let ratio: f64 = text.parse().map_err(|_| "expected a number from 0 to 1".to_owned())?;
     if (0.0..=1.0).contains(&ratio) { Ok(ratio) } else { Err("expected a number from 0 to 1".to_owned()) }
 }
