@@ -1,5 +1,6 @@
 //! From the text of a YAML file to a typed document, or to everything that is wrong with it at once.
 
+mod append;
 mod explain;
 mod write;
 mod yaml;
@@ -9,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::problem::Problem;
+pub use append::append;
 pub use write::text;
 pub use yaml::{Located, MAX_BYTES};
 

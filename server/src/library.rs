@@ -18,6 +18,7 @@ use engine::{InitialWorld, Judge, Playbook};
 
 pub use duplicates::Limits;
 pub use files::Files;
+pub use scenarios::readable as readable_scenarios;
 
 use crate::bad_input::BadInput;
 

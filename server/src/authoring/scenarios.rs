@@ -16,6 +16,7 @@ use engine::{Judge, Playbook, Seed};
 use futures::{StreamExt, stream};
 use llm::Endpoint;
 
+use super::add;
 use crate::library::{Library, Limits};
 use draft::{Draft, Drafting};
 use neighbours::Neighbours;
@@ -117,11 +118,6 @@ pub async fn draft_scenarios(
         }
     }
     Ok(report)
-}
-
-fn add(sum: &mut Usage, usage: Usage) {
-    sum.prompt_tokens += usage.prompt_tokens;
-    sum.completion_tokens += usage.completion_tokens;
 }
 
 /// What all drafts of an order share.

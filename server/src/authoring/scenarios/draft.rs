@@ -9,7 +9,8 @@ use engine::author::{self, Sampling, scenario};
 use llm::{Endpoint, Failure, ModelError};
 use serde_json::{Map, Value};
 
-use super::{Dropped, Order, add, text};
+use super::super::add;
+use super::{Dropped, Order, text};
 use crate::library::Library;
 
 pub struct Drafting<'a> {

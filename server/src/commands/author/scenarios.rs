@@ -158,7 +158,7 @@ async fn draft(library: &Library, model: &Endpoint, order: &Order<'_>, folder: &
     Ok(if report.kept.len() == order.n { ExitCode::SUCCESS } else { ExitCode::from(TOO_FEW) })
 }
 
-fn temperature(text: &str) -> Result<f32, String> {
+pub(super) fn temperature(text: &str) -> Result<f32, String> {
     match text.parse() {
         Ok(value) if (0.0..=2.0).contains(&value) => Ok(value),
         _ => Err("expected a number from 0 to 2".to_owned()),
