@@ -1,6 +1,7 @@
 //! From the text of a YAML file to a typed document, or to everything that is wrong with it at once.
 
 mod append;
+mod compact;
 mod explain;
 mod write;
 mod yaml;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use crate::problem::Problem;
 pub use append::append;
+pub use compact::compact;
 pub use write::text;
 pub use yaml::{Located, MAX_BYTES};
 

@@ -3,7 +3,8 @@
 use saphyr_parser::{Event, Parser};
 use serde_json::{Map, Value};
 
-use super::{text, yaml};
+use super::compact::{compact, scalar, shifted};
+use super::yaml;
 use crate::patch;
 
 /// Adds items to the list at a pointer, or fields to the map there. What is added stands last.
@@ -67,14 +68,13 @@ impl Place {
         let body = head.trim_end();
         let comma = if body.ends_with(['[', '{', ',']) { "" } else { ", " };
         let space = if body.ends_with(',') { " " } else { "" };
-        let parts = match addition {
-            Value::Array(items) => items.iter().map(scalar).collect::<Vec<_>>(),
-            Value::Object(map) => {
-                map.iter().map(|(key, value)| format!("{}: {value}", scalar(&key.as_str().into()))).collect()
-            }
+        let one = |value: &Value| value.as_str().map_or_else(|| value.to_string(), scalar);
+        let parts: Vec<String> = match addition {
+            Value::Array(items) => items.iter().map(one).collect(),
+            Value::Object(map) => map.iter().map(|(key, value)| format!("{}: {value}", scalar(key))).collect(),
             other => vec![other.to_string()],
         };
-        format!("{body}{comma}{space}{}{tail}", parts.join(", "))
+        format!("{body}{comma}{space}{}{}{tail}", parts.join(", "), &head[body.len()..])
     }
 
     /// After the last line of the list or map, in its indentation.
@@ -106,29 +106,13 @@ impl Place {
 /// Each entry as YAML of its own.
 fn entries(addition: &Value) -> Vec<String> {
     match addition {
-        Value::Array(items) => items.iter().map(|item| text(&Value::Array(vec![item.clone()]))).collect(),
+        Value::Array(items) => items.iter().map(|item| compact(&Value::Array(vec![item.clone()]))).collect(),
         Value::Object(map) => {
-            let one =
-                |(key, value): (&String, &Value)| text(&Value::Object(Map::from_iter([(key.clone(), value.clone())])));
-            map.iter().map(one).collect()
+            let one = |(key, value): (&String, &Value)| Value::Object(Map::from_iter([(key.clone(), value.clone())]));
+            map.iter().map(one).map(|entry| compact(&entry)).collect()
         }
-        other => vec![text(other)],
+        other => vec![compact(other)],
     }
-}
-
-fn shifted(block: &str, indent: usize) -> String {
-    let pad = " ".repeat(indent);
-    block.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{pad}{line}\n") }).collect()
-}
-
-/// A name as people write it, everything else as JSON, which is YAML, too.
-fn scalar(value: &Value) -> String {
-    let plain = |text: &&str| text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.contains('_');
-    value
-        .as_str()
-        .filter(plain)
-        .filter(|text| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Goes through a text until it has come to the end.
@@ -164,7 +148,11 @@ impl Walk<'_> {
         if pointer == self.wanted {
             let opening = self.source.chars().nth(start.index());
             let flow = matches!(opening, Some('[' | '{'));
-            let place = Place { flow, indent: start.col(), entries, last_line, end: end.start.index() };
+            // A list that is not indented begins, for the parser, at the key before it.
+            let first = || entries.first().and_then(|line| self.source.lines().nth(line - 1));
+            let dashes = || first().map(|line| line.len() - line.trim_start_matches(' ').len());
+            let indent = if is_list && opening != Some('-') { dashes().unwrap_or(0) } else { start.col() };
+            let place = Place { flow, indent, entries, last_line, end: end.start.index() };
             self.found = Some(place);
         }
         Some(last_line)

@@ -43,9 +43,48 @@ fn lists_and_maps_grow_where_they_stand() {
         ("/world", json!({"base": "base.yaml"})),
         ("", json!({"clarification": "What?", "limits": {"depth": 2}})),
     ] {
-        text = append(&text, at, &addition).unwrap_or(text);
+        text = append(&text, at, &addition).unwrap();
     }
-    insta::assert_snapshot!(text, @"");
+    insta::assert_snapshot!(text, @r#"
+    # A bank.
+    name: bank
+    intents: [card_block, other, new_intent, "yes"] # both
+    uses: [
+      a_tool,   # first
+      b_tool, c_tool
+    ]
+    tools:
+      # Cards.
+      - name: block_card
+        description: >-
+          Blocks a card.
+
+          For good.
+        writes: ["/cards/{card_id}"]
+
+      - name: get_card
+        description: |
+          Reads.
+          # no comment
+
+      - name: list_loans
+        description: |-
+          Two
+          lines
+        writes: [/loans/+]
+
+      - name: b
+
+    # The team.
+    variants:
+    - name: team
+      uses:
+      - x_tool # the last
+      - y_tool
+    world: {base: "base.yaml"}
+    clarification: What?
+    limits: {depth: 2}
+    "#);
 }
 
 #[test]
@@ -76,5 +115,5 @@ fn what_cannot_be_added_safely_is_not() {
     ] {
         assert!(append(source, at, &addition).is_err(), "{source}");
     }
-    insta::assert_snapshot!(append("a:\n", "/a", &json!([1])).unwrap_err(), @"");
+    insta::assert_snapshot!(append("a:\n", "/a", &json!([1])).unwrap_err(), @"there is nothing it could be added to; add it by hand: [1]");
 }

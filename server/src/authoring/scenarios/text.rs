@@ -19,7 +19,7 @@ pub fn of(fields: &Map<String, Value>) -> String {
         if PARTS.contains(&name.as_str()) {
             text.push('\n');
         }
-        text += &document::text(&json!({ name: value }));
+        text += &document::compact(&json!({ name: value }));
     }
     text
 }

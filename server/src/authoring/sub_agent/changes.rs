@@ -69,7 +69,8 @@ impl Changes<'_> {
         read.map_or(Value::Null, |located| located.value)
     }
 
-    /// Tools, and who calls the sub-agent: every agent that names the tools it uses.
+    /// Tools, and who calls the sub-agent: every agent that names the tools it uses. An agent that names none has all
+    /// tools itself; without another one that leaves work to sub-agents, it begins to name them.
     fn playbook(&mut self, playbook: &Playbook, spec: &SubAgent, shapes: &[Shape], prompt: &str) {
         const FILE: &str = "playbook.yaml";
         let own = tools::of(spec, shapes);
@@ -78,6 +79,9 @@ impl Changes<'_> {
         self.add(FILE, "/tools", Value::Array(entries));
         if self.value(FILE).get("uses").is_some() {
             self.add(FILE, "/uses", json!([spec.name]));
+        } else if playbook.spec.variants.is_empty() {
+            let uses: Vec<&String> = playbook.spec.uses.iter().chain([&spec.name]).collect();
+            self.add(FILE, "", json!({"uses": uses}));
         }
         for i in 0..playbook.spec.variants.len() {
             self.add(FILE, &format!("/variants/{i}/uses"), json!([spec.name]));

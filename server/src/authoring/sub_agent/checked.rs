@@ -146,7 +146,7 @@ impl Check<'_> {
             None if !["type", "enum", "const"].iter().any(|word| words.contains_key(*word)) => {
                 let unknown = words.keys().find(|word| !OUR_WORDS.contains(&word.as_str()));
                 let hint = unknown.map(|word| did_you_mean(word, ["type", "enum", "refers_to"])).unwrap_or_default();
-                self.problem(at, format!("says not what it holds: expected `type`, `enum` or `refers_to`{hint}"));
+                self.problem(at, format!("does not say what it holds: expected `type`, `enum` or `refers_to`{hint}"));
             }
             None => {}
         }

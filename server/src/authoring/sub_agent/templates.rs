@@ -1,9 +1,7 @@
 //! The templates of a tool: what the model is told that answers it, and what `scripted` answers in its place.
 
 use domain::sub_agent::Kind;
-use serde_json::Value;
 
-use super::checked::TODAY;
 use super::shapes::{Field, Shape};
 use super::tools::Tool;
 use crate::text::literal;
@@ -36,13 +34,13 @@ fn contract(tool: Tool<'_>) -> String {
         Kind::Get => format!("Answer with `{id_name}` and the record's {all}. {missing}"),
         Kind::Create => format!(
             "Answer with `{id_name}`, which is the first new id, and {}. The change is one new record under `/{collection}` with the same fields.{}{}",
-            names(tool.written().collect()),
+            names(tool.stated().collect()),
             sets(tool),
             references(tool)
         ),
         Kind::Update => format!(
             "Answer with `{id_name}` and what the call changes: {}, each only if it is given or set. The change is the same.{} {missing}{}",
-            names(tool.written().collect()),
+            names(tool.stated().collect()),
             sets(tool),
             references(tool)
         ),
@@ -53,11 +51,15 @@ fn contract(tool: Tool<'_>) -> String {
 }
 
 fn sets(tool: Tool<'_>) -> String {
-    let said = tool.capability.sets.iter().map(|(name, value)| match value.as_str() {
-        Some(TODAY) if tool.shape.field(name).is_some_and(Field::is_date) => format!(" `{name}` is today's date."),
-        _ => format!(" `{name}` is {}.", literal(&value.to_string())),
+    let said = tool.capability.sets.iter().map(|(name, value)| match is_today(tool, name) {
+        true => format!(" The change sets `{name}` to today's date, too."),
+        false => format!(" `{name}` is {}.", literal(&value.to_string())),
     });
     said.collect()
+}
+
+fn is_today(tool: Tool<'_>, name: &str) -> bool {
+    tool.dated().any(|field| field.name == name)
 }
 
 fn references(tool: Tool<'_>) -> String {
@@ -99,20 +101,30 @@ pub fn scripted(tool: Tool<'_>) -> String {
     }
 }
 
-/// The change that `scripted` states.
+/// The change that `scripted` states: what the answer says, and the date.
 pub fn scripted_patch(tool: Tool<'_>) -> String {
     let Shape { collection, id_name, .. } = tool.shape;
-    let each = format!(
-        "{{%- for name, value in response | items if name != \"{id_name}\" -%}}\n{{%- if not loop.first -%}}, {{% endif -%}}\n"
+    let create = tool.capability.kind == Kind::Create;
+    let entry = |name: &str, value: &str| {
+        if create {
+            format!("{{{{ {name} | tojson }}}}: {{{{ {value} | tojson }}}}")
+        } else {
+            let path = format!("{{{{ (\"/{collection}/\" ~ arguments.{id_name} ~ \"/\" ~ {name}) | tojson }}}}");
+            format!("{{\"op\": \"add\", \"path\": {path}, \"value\": {{{{ {value} | tojson }}}}}}")
+        }
+    };
+    let dated: Vec<String> = tool.dated().map(|field| entry(&format!("\"{}\"", field.name), "now[:10]")).collect();
+    let comma = if dated.is_empty() { "{%- if not loop.first -%}, {% endif -%}" } else { ", " };
+    let entries = format!(
+        "{}\n{{%- for name, value in response | items if name != \"{id_name}\" -%}}\n{comma}{}\n{{%- endfor -%}}\n",
+        dated.join(", "),
+        entry("name", "value")
     );
-    let change = if tool.capability.kind == Kind::Create {
-        format!(
-            "[{{\"op\": \"add\", \"path\": \"/{collection}/{{{{ fresh_id }}}}\", \"value\": {{\n{each}{{{{ name | tojson }}}}: {{{{ value | tojson }}}}\n{{%- endfor -%}}\n}}}}]"
-        )
+    let change = if create {
+        let path = format!("/{collection}/{{{{ fresh_id }}}}");
+        format!("[{{\"op\": \"add\", \"path\": \"{path}\", \"value\": {{\n{entries}}}}}]")
     } else {
-        format!(
-            "[\n{each}{{\"op\": \"add\", \"path\": {{{{ (\"/{collection}/\" ~ arguments.{id_name} ~ \"/\" ~ name) | tojson }}}}, \"value\": {{{{ value | tojson }}}}}}\n{{%- endfor -%}}\n]"
-        )
+        format!("[{entries}]")
     };
     format!("{{%- if response.refused is defined -%}}\n[]\n{{%- else -%}}\n{change}\n{{%- endif -%}}\n")
 }
@@ -158,11 +170,8 @@ fn values(tool: Tool<'_>) -> String {
         let open = *optional || tool.capability.kind == Kind::Update;
         if open { format!("{{% if arguments.{name} is defined %}}{value}{{% endif %}}") } else { value }
     });
-    let sets = tool.capability.sets.iter().map(|(name, value)| {
-        let today = value.as_str() == Some(TODAY) && tool.shape.field(name).is_some_and(Field::is_date);
-        let value = if today { "{{ now[:10] | tojson }}".to_owned() } else { literal(&Value::to_string(value)) };
-        format!(", \"{name}\": {value}")
-    });
+    let sets = tool.capability.sets.iter().filter(|(name, _)| !is_today(tool, name));
+    let sets = sets.map(|(name, value)| format!(", \"{name}\": {}", literal(&value.to_string())));
     given.chain(sets).collect()
 }
 

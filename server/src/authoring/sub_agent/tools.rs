@@ -3,6 +3,7 @@
 use domain::sub_agent::{Capability, Kind, SubAgent};
 use serde_json::{Map, Value, json};
 
+use super::checked::TODAY;
 use super::shapes::{Field, Shape};
 
 /// A capability and the records that it works on.
@@ -51,6 +52,19 @@ impl<'a> Tool<'a> {
     pub fn references(self) -> impl Iterator<Item = (&'a Field, &'a str)> {
         let references = self.given().filter_map(|field| Some((field, field.refers_to.as_deref()?)));
         references.filter(move |_| self.writes())
+    }
+
+    /// The fields that a call sets to the date. Answers leave them out: under the name of a field a model may state only
+    /// what a record holds, and this one is still to be written.
+    pub fn dated(self) -> impl Iterator<Item = &'a Field> {
+        self.shape.fields.iter().filter(move |field| {
+            field.is_date() && self.capability.sets.get(&field.name).is_some_and(|value| value == TODAY)
+        })
+    }
+
+    /// The fields that a call writes and its answer states.
+    pub fn stated(self) -> impl Iterator<Item = &'a Field> {
+        self.written().filter(move |field| self.dated().all(|dated| dated.name != field.name))
     }
 
     /// The fields that a call writes.
@@ -133,7 +147,7 @@ impl<'a> Tool<'a> {
     fn returns(self) -> Value {
         let shape = self.shape;
         let mut properties = Map::from_iter([(shape.id_name.clone(), json!({"type": "string"}))]);
-        let fields: Vec<&Field> = if self.writes() { self.written().collect() } else { shape.fields.iter().collect() };
+        let fields: Vec<&Field> = if self.writes() { self.stated().collect() } else { shape.fields.iter().collect() };
         properties.extend(fields.iter().map(|field| (field.name.clone(), field.schema.clone())));
         match self.capability.kind {
             Kind::List | Kind::Answer => {

@@ -1,6 +1,7 @@
 //! `groundstate author`: what models draft. Bad input first.
 
 mod scenarios;
+mod subagent;
 
 use super::Project;
 

@@ -88,9 +88,7 @@ async fn a_kept_scenario_reads_like_a_shipped_one() {
     playbook: retail_bank
     intent: money_transfer
     description: Somebody settles the fee of the summer term at a music school that was paid before.
-    tags:
-      - transfer
-      - parallel_calls
+    tags: [transfer, parallel_calls]
 
     user_facts:
       customer_id: cus_1008
@@ -98,9 +96,7 @@ async fn a_kept_scenario_reads_like_a_shipped_one() {
       date_of_birth: 1991-12-19
       postcode: "81669"
       payee: Brass and Reed School
-    user_request:
-      amount: 950.0
-      reference: Summer term
+    user_request: {amount: 950.0, reference: Summer term}
     system_facts:
       customers:
         cus_1008:
@@ -108,6 +104,10 @@ async fn a_kept_scenario_reads_like_a_shipped_one() {
           date_of_birth: 1991-12-19
           email: lucian.farrow@example.org
           phone: +999 555 0008
+          address: {street: "5 Chapel Steps", postcode: "81669", city: Eastmere}
+          segment: standard
+          customer_since: 2018-06-01
+      accounts:
     "#);
     assert_eq!(scenarios(&project).len(), 2, "nothing is written elsewhere");
 }
