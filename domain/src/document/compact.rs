@@ -10,60 +10,43 @@ const WIDTH: usize = 96;
 /// A map or list in block style whose inner maps and lists are written within brackets where they fit on their line.
 /// [`super::value`] reads the same value back.
 pub fn compact(value: &Value) -> String {
-    let mut out = String::new();
     match value {
-        Value::Object(map) if !map.is_empty() => fields(map, 0, &mut out),
-        Value::Array(list) if !list.is_empty() => items(list, 0, &mut out),
-        other => out = text(other),
-    }
-    out
-}
-
-fn fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
-    for (key, value) in map {
-        let key_text = scalar(key);
-        let short = flow(value).filter(|short| indent + key_text.len() + 2 + short.len() <= WIDTH);
-        let pad = " ".repeat(indent);
-        match (value, short) {
-            (Value::Array(_) | Value::Object(_), Some(short)) => *out += &format!("{pad}{key_text}: {short}\n"),
-            (Value::Object(map), None) => {
-                *out += &format!("{pad}{key_text}:\n");
-                fields(map, indent + 2, out);
-            }
-            (Value::Array(list), None) => {
-                *out += &format!("{pad}{key_text}:\n");
-                items(list, indent + 2, out);
-            }
-            (plain, _) => {
-                *out += &shifted(&text(&Value::Object(Map::from_iter([(key.clone(), plain.clone())]))), indent)
-            }
-        }
+        Value::Object(map) if !map.is_empty() => fields(map, 0),
+        Value::Array(list) if !list.is_empty() => items(list, 0),
+        other => text(other),
     }
 }
 
-fn items(list: &[Value], indent: usize, out: &mut String) {
-    for item in list {
-        let short = flow(item).filter(|short| item.is_array() && indent + 2 + short.len() <= WIDTH);
-        let block = match (item, short) {
-            (Value::Object(map), _) if !map.is_empty() => {
-                let mut block = String::new();
-                fields(map, indent + 2, &mut block);
-                block
-            }
-            (Value::Array(_), Some(short)) => format!("{}{short}\n", " ".repeat(indent + 2)),
-            (Value::Array(list), None) => {
-                let mut block = String::new();
-                items(list, indent + 2, &mut block);
-                block
-            }
-            (plain, _) => {
-                *out += &shifted(&text(&Value::Array(vec![plain.clone()])), indent);
-                continue;
-            }
-        };
-        // The dash stands in the first line's indentation.
-        *out += &format!("{}- {}", " ".repeat(indent), &block[indent + 2..]);
+fn fields(map: &Map<String, Value>, indent: usize) -> String {
+    map.iter().map(|(key, value)| field(key, value, indent)).collect()
+}
+
+fn field(key: &str, value: &Value, indent: usize) -> String {
+    let name = format!("{}{}", " ".repeat(indent), scalar(key));
+    let short = flow(value).filter(|short| name.len() + 2 + short.len() <= WIDTH);
+    match (value, short) {
+        (Value::Array(_) | Value::Object(_), Some(short)) => format!("{name}: {short}\n"),
+        (Value::Object(map), None) => format!("{name}:\n{}", fields(map, indent + 2)),
+        (Value::Array(list), None) => format!("{name}:\n{}", items(list, indent + 2)),
+        (plain, _) => shifted(&text(&Value::Object(Map::from_iter([(key.to_owned(), plain.clone())]))), indent),
     }
+}
+
+fn items(list: &[Value], indent: usize) -> String {
+    list.iter().map(|value| item(value, indent)).collect()
+}
+
+fn item(value: &Value, indent: usize) -> String {
+    let inner = indent + 2;
+    let short = flow(value).filter(|short| value.is_array() && inner + short.len() <= WIDTH);
+    let block = match (value, short) {
+        (Value::Object(map), _) if !map.is_empty() => fields(map, inner),
+        (Value::Array(_), Some(short)) => format!("{}{short}\n", " ".repeat(inner)),
+        (Value::Array(list), None) => items(list, inner),
+        (plain, _) => return shifted(&text(&Value::Array(vec![plain.clone()])), indent),
+    };
+    // The dash stands in the first line's indentation.
+    format!("{}- {}", " ".repeat(indent), &block[inner..])
 }
 
 /// Within brackets; nothing if a text in it has several lines.

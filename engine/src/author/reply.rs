@@ -55,8 +55,7 @@ mod tests {
     #[test]
     fn what_is_no_document_is_refused() {
         let deep = format!("a: {}{}", "[".repeat(100), "]".repeat(100));
-        let mut said = String::new();
-        for reply in [
+        let replies = [
             "",
             "Sure! I would love to.",
             "- a\n- b",
@@ -66,9 +65,8 @@ mod tests {
             "a: [",
             "a: .inf",
             &deep,
-        ] {
-            said += &format!("{}\n", document(reply).unwrap_err());
-        }
+        ];
+        let said = replies.map(|reply| document(reply).unwrap_err()).join("\n");
         insta::assert_snapshot!(said, @"
         the reply is no document: answer with one YAML document and nothing else
         the reply is no document: answer with one YAML document and nothing else

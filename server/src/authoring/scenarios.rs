@@ -82,7 +82,7 @@ pub fn first_question(library: &Library, order: &Order<'_>) -> anyhow::Result<Ve
 /// of their numbers: the same replies give the same scenarios. Dropping the future loses only what was not told yet.
 ///
 /// # Errors
-/// [`llm::ModelError`]: the endpoint refuses everything it is asked. Else: `told` failed.
+/// [`llm::ModelError`]: the endpoint refuses all that it is asked first, as it does with a wrong key. Else: `told` failed.
 pub async fn draft_scenarios(
     library: &Library,
     model: &Endpoint,
@@ -91,17 +91,19 @@ pub async fn draft_scenarios(
 ) -> anyhow::Result<Report> {
     let author = Author::new(library, order)?;
     let mut report = Report::default();
-    let mut answered = false;
+    // As long as nobody has answered: how many drafts were refused for good.
+    let mut refused = Some(0);
     let neighbours = Mutex::new(Neighbours::new(library, order));
     let known = || neighbours.lock().unwrap_or_else(PoisonError::into_inner);
     // A draft begins when an earlier one is settled, so which descriptions it is shown depends on nobody's speed.
     let drafts = stream::iter(0..order.n).map(|i| author.drafting(i, known().descriptions()).run(model));
-    let mut drafts = drafts.buffered(order.concurrency.max(1));
+    let first = order.concurrency.clamp(1, order.n.max(1));
+    let mut drafts = drafts.buffered(first);
     while let Some((draft, usage)) = drafts.next().await {
         add(&mut report.usage, usage);
-        answered |= !matches!(draft, Draft::Unanswered { .. });
+        refused = refused.filter(|_| draft.is_refused()).map(|n| n + 1);
         let settled = match draft {
-            Draft::Unanswered { error, .. } if !answered && !error.failure.is_transient() => return Err(error.into()),
+            Draft::Unanswered { error, .. } if refused == Some(first) => return Err(error.into()),
             Draft::Unanswered { error, dropped } => Err(Dropped { reasons: vec![error.to_string()], ..dropped }),
             Draft::Unsound(dropped) => Err(dropped),
             Draft::Sound(fields, dropped) => known().settle(fields, dropped),

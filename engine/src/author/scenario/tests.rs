@@ -16,11 +16,11 @@ fn brief(playbook: &Playbook) -> Brief<'_> {
 }
 
 #[test]
-fn the_question() {
+fn the_business_and_the_form() {
     let playbook = testing::playbook();
     let asked = question(&brief(&playbook));
     let (head, rest) = asked[0].content().split_once("# How a scenario is written\n\n```yaml\n").unwrap();
-    let (format, tail) = rest.split_once("```\n").unwrap();
+    let (format, _) = rest.split_once("```\n").unwrap();
     assert!(format.contains("What the user knows and the backend agrees with."), "{format}");
     insta::assert_snapshot!(head, @r#"
     You write test cases for an agent that serves people by calling tools. A test case is called a scenario. It says what a person knows and wants, which records the backend holds, what must be true at the end, and one conversation that gets there.
@@ -132,6 +132,13 @@ fn the_question() {
         return {}
     ```
     "#);
+}
+
+#[test]
+fn what_is_checked() {
+    let playbook = testing::playbook();
+    let asked = question(&brief(&playbook));
+    let (_, tail) = asked[0].content().rsplit_once("```\n").unwrap();
     insta::assert_snapshot!(tail, @"
 
     What the program checks:
@@ -149,6 +156,12 @@ fn the_question() {
 
     Answer with one scenario as one YAML document, and nothing before or after it.
     ");
+}
+
+#[test]
+fn what_a_draft_is_to_be() {
+    let playbook = testing::playbook();
+    let asked = question(&brief(&playbook));
     insta::assert_snapshot!(asked[1].content(), @"
     Scenarios that are there already, as examples of the form:
 

@@ -70,10 +70,8 @@ fn prose_is_read_whole_or_not_at_all() {
         "prompt: list_parcels move_parcel {}\ncapabilities: {{list_parcels: a, move_parcel: b}}",
         "x".repeat(LONGEST)
     );
-    let mut said = String::new();
-    for bad in ["Gladly!", "promt: a\ncapabilities: {list_parcel: a, move_parcel: [b]}", &long] {
-        said += &format!("{}\n", read(bad, &spec()).unwrap_err().join("\n"));
-    }
+    let bad = ["Gladly!", "promt: a\ncapabilities: {list_parcel: a, move_parcel: [b]}", &long];
+    let said = bad.map(|reply| read(reply, &spec()).unwrap_err().join("\n")).join("\n");
     insta::assert_snapshot!(said, @"
     the reply is no document: answer with one YAML document and nothing else
     `promt` is not asked for (did you mean `prompt`?)

@@ -31,6 +31,14 @@ pub enum Draft {
     Unanswered { error: ModelError, dropped: Dropped },
 }
 
+impl Draft {
+    /// The very first request was refused, and would be again.
+    pub fn is_refused(&self) -> bool {
+        let Self::Unanswered { error, dropped } = self else { return false };
+        dropped.attempts == 0 && !error.failure.is_transient()
+    }
+}
+
 impl Drafting<'_> {
     pub async fn run(self, model: &Endpoint) -> (Draft, Usage) {
         let mut usage = Usage::default();

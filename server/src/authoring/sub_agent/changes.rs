@@ -57,7 +57,8 @@ impl Changes<'_> {
                 self.texts.insert(path, text);
             }
             Err(reason) => {
-                self.problems.push(Problem::new(path, 0, pointer.trim_start_matches('/').replace('/', "."), reason))
+                let field = pointer.trim_start_matches('/').replace('/', ".");
+                self.problems.push(Problem::new(path, 0, field, reason));
             }
         }
     }

@@ -37,25 +37,23 @@ const REST: &str = "
 
 /// A template. Its words are the author's or a model's and stand there as they are.
 pub fn of(spec: &SubAgent, title: &str, prose: Option<&Prose>) -> String {
-    let mut text = format!(
-        "You are the sub-agent `{}` of {}. A colleague talks to the customer and gives you tasks; you never speak to the customer.\n\n",
+    let who = format!(
+        "You are the sub-agent `{}` of {}. A colleague talks to the customer and gives you tasks; you never speak to the \
+         customer.\n\n",
         spec.name,
         literal(title)
     );
-    text += &format!(
-        "{}\n\nIt is now {{{{ now }}}}.\n\n{HOW}",
-        literal(prose.map_or(&*spec.scope, |prose| &prose.prompt).trim())
-    );
-    if prose.is_none() {
-        let uses =
-            spec.capabilities.iter().map(|c| format!("- `{}`: {}\n", c.name, literal(&one_line(&c.description))));
-        text += &format!("\n# What you can do\n\n{}", uses.collect::<String>());
-    }
-    if !spec.constraints.is_empty() {
-        let rules = spec.constraints.iter().map(|rule| format!("- {}\n", literal(&one_line(rule))));
-        text += &format!("\n# What you must follow\n\n{}", rules.collect::<String>());
-    }
-    text + REST
+    let scope = literal(prose.map_or(&*spec.scope, |prose| &prose.prompt).trim());
+    let tools = spec.capabilities.iter().map(|c| format!("`{}`: {}", c.name, one_line(&c.description)));
+    // A model's prose says itself when a tool is called.
+    let tools = if prose.is_none() { list("What you can do", tools) } else { String::new() };
+    let rules = list("What you must follow", spec.constraints.iter().map(|rule| one_line(rule)));
+    format!("{who}{scope}\n\nIt is now {{{{ now }}}}.\n\n{HOW}{tools}{rules}{REST}")
+}
+
+fn list(headline: &str, lines: impl Iterator<Item = String>) -> String {
+    let lines: String = lines.map(|line| format!("- {}\n", literal(&line))).collect();
+    if lines.is_empty() { lines } else { format!("\n# {headline}\n\n{lines}") }
 }
 
 fn one_line(text: &str) -> String {

@@ -51,9 +51,12 @@ fn contract(tool: Tool<'_>) -> String {
 }
 
 fn sets(tool: Tool<'_>) -> String {
-    let said = tool.capability.sets.iter().map(|(name, value)| match is_today(tool, name) {
-        true => format!(" The change sets `{name}` to today's date, too."),
-        false => format!(" `{name}` is {}.", literal(&value.to_string())),
+    let said = tool.capability.sets.iter().map(|(name, value)| {
+        if is_today(tool, name) {
+            format!(" The change sets `{name}` to today's date, too.")
+        } else {
+            format!(" `{name}` is {}.", literal(&value.to_string()))
+        }
     });
     said.collect()
 }
@@ -190,12 +193,14 @@ fn refusing(tool: Tool<'_>, first: &[(String, String)], answer: &str) -> String 
         let condition = format!("{given}view.{collection}[arguments.{name}] is undefined");
         (condition, format!("{{{id}\"refused\": {{{{ (\"There is no \" ~ arguments.{name} ~ \".\") | tojson }}}}}}"))
     });
-    let mut text = String::new();
-    for (condition, refusal) in first.iter().cloned().chain(others) {
-        let word = if text.is_empty() { "if" } else { "elif" };
-        text += &format!("{{%- {word} {condition} -%}}\n{refusal}\n");
+    let refusals = first.iter().cloned().chain(others).enumerate().map(|(i, (condition, refusal))| {
+        let word = if i == 0 { "if" } else { "elif" };
+        format!("{{%- {word} {condition} -%}}\n{refusal}\n")
+    });
+    match refusals.collect::<String>() {
+        none if none.is_empty() => format!("{answer}\n"),
+        refusals => format!("{refusals}{{%- else -%}}\n{answer}\n{{%- endif -%}}\n"),
     }
-    if text.is_empty() { format!("{answer}\n") } else { format!("{text}{{%- else -%}}\n{answer}\n{{%- endif -%}}\n") }
 }
 
 fn not_found(tool: Tool<'_>) -> String {

@@ -4,6 +4,7 @@ mod files;
 mod progress;
 mod report;
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -38,7 +39,7 @@ pub struct Scenarios {
     /// What they are to be about, in your words
     #[arg(long, default_value = "")]
     brief: String,
-    /// Who writes: NAME@BASE_URL or NAME@BASE_URL@KEY_ENV
+    /// Who writes: `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`
     #[arg(long)]
     model: Option<String>,
     /// Only this intent (repeat the flag); default: all of the playbook in turn
@@ -131,9 +132,11 @@ fn checked(args: &Scenarios, library: &Library) -> anyhow::Result<(Option<Endpoi
 
 async fn draft(library: &Library, model: &Endpoint, order: &Order<'_>, folder: &Folder) -> anyhow::Result<ExitCode> {
     let progress = progress::Progress::new(order.n);
+    let written = RefCell::new(Vec::new());
     let drafting = draft_scenarios(library, model, order, |told| {
         if let Told::Kept(kept) = told {
             folder.write(kept)?;
+            written.borrow_mut().push(folder.file(kept));
         }
         progress.settled(matches!(told, Told::Kept(_)));
         Ok(())
@@ -142,9 +145,13 @@ async fn draft(library: &Library, model: &Endpoint, order: &Order<'_>, folder: &
         drafted = drafting => Some(drafted),
         signal = super::super::interrupted() => { signal?; None }
     };
-    let kept = progress.finish();
+    progress.finish();
     let Some(drafted) = drafted else {
-        eprintln!("interrupted; {kept} of {} scenarios were kept, in {}", order.n, folder.shown());
+        let written = written.into_inner();
+        eprintln!("interrupted; {} of {} scenarios were kept", written.len(), order.n);
+        for path in &written {
+            eprintln!("  {path}");
+        }
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let report = match drafted {

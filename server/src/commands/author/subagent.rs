@@ -25,7 +25,7 @@ pub struct Subagent {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]
     project: PathBuf,
-    /// Who writes prompt and templates in words, as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV; default: the words of the
+    /// Who writes prompt and templates in words, as `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`; default: the words of the
     /// description
     #[arg(long)]
     model: Option<String>,

@@ -30,9 +30,7 @@ impl Progress {
         }
     }
 
-    /// How many were kept.
-    pub fn finish(&self) -> usize {
+    pub fn finish(&self) {
         self.bar.finish_and_clear();
-        self.kept.get()
     }
 }

@@ -200,6 +200,34 @@ async fn every_capability_answers() {
     assert!(shown.stdout.contains("Answer with `loan_id` and the record's `customer_id`"), "{}", shown.stdout);
 }
 
+/// The team's orchestrator leaves the calls to the new sub-agent, so the proof plays it.
+#[tokio::test]
+async fn a_scenario_can_be_proved_with_it() {
+    let project = small_project();
+    assert_eq!(author(&project, LOANS, &[]).await.code, Some(0));
+    std::fs::write(project.join("scenarios/retail_bank/loan.yaml"), LOAN).unwrap();
+    let validated = said(&mut project.groundstate("validate --strict")).await;
+    assert_eq!(validated.code, Some(0), "{}", validated.stdout);
+}
+
+const LOAN: &str = "\
+id: loan_for_a_boat
+playbook: retail_bank
+intent: account_question
+description: A customer applies for a loan.
+user_facts: {customer_id: cus_1901}
+user_request: {amount: 900, purpose: a boat}
+user_goal: You want a loan of 900 for a boat.
+expected_outcome:
+  world: {/loans/+/amount: 900, /loans/+/applied_on: 2026-03-02, /loans/+/status: applied}
+  actions: [{tool: apply_for_loan, args: {customer_id: cus_1901}}]
+script:
+  - user: I am cus_1901 and would like a loan of 900 for a boat.
+  - calls: [{tool: apply_for_loan, args: {customer_id: cus_1901, amount: 900, purpose: a boat}}]
+    reasoning: All that is needed is known.
+  - agent: Your application {{ calls.apply_for_loan.loan_id }} is filed.
+";
+
 #[tokio::test]
 async fn everything_wrong_at_once() {
     let mut all = refused("playbook: retail_bnk\nname: loans\ndescription: a\nscope: b\ncapabilities: [{name: a, description: a, kind: get, record: a}]\n", &[]).await;

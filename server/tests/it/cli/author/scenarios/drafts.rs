@@ -164,6 +164,9 @@ async fn ctrl_c_keeps_what_was_kept() {
     let output = timeout(Duration::from_mins(1), child.wait_with_output()).await.unwrap().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.ends_with("interrupted; 1 of 5 scenarios were kept, in scenarios/retail_bank\n"), "{stderr}");
+    assert!(
+        stderr.ends_with("interrupted; 1 of 5 scenarios were kept\n  scenarios/retail_bank/music_school_term.yaml\n"),
+        "{stderr}"
+    );
     assert!(project.join("scenarios/retail_bank/music_school_term.yaml").is_file());
 }
