@@ -21,6 +21,10 @@ pub struct RunSummary {
     pub accepted: i64,
     /// Failures by who is to blame.
     pub failures: BTreeMap<String, i64>,
+    /// Attempts that somebody else than the agent spoiled, by who is to blame. They were played again and count nowhere
+    /// else.
+    #[serde(default)]
+    pub played_again: BTreeMap<String, i64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -11,8 +11,10 @@ pub struct ExpectedOutcome {
     /// at the start. What is not named here must be as it was; within a new record only the named fields are compared.
     /// A value of null says that nothing stands there any more.
     pub world: Map<String, Value>,
-    /// Calls that must have succeeded, in any order. Named arguments must match; others are free.
+    /// Calls that must have succeeded, each by a call of its own. Named arguments must match; others are free.
     pub actions: Vec<ActionPattern>,
+    /// Whether they must have succeeded in this order.
+    pub actions_in_order: bool,
     /// Calls that must not have succeeded.
     pub forbidden: Vec<ActionPattern>,
     /// Texts that the agent must have told the user. Letter case, thousands separators and white space do not count.

@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::judge::Adjustments;
+
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Playbook {
@@ -34,9 +36,15 @@ pub struct Playbook {
     pub limits: Limits,
     /// Name of the folder under judges/.
     pub judge: String,
+    /// What changes in the judge's criteria.
+    #[serde(default)]
+    pub criteria: Adjustments,
     /// What `scripted` says as the agent when a vague user leaves it guessing.
     pub clarification: String,
     pub world: WorldRules,
+    /// What the agent must never do, whatever the outcome: checked by the verifier at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy_rules: Vec<PolicyRule>,
     /// File with the Starlark functions of the tools that are simulated by code.
     #[serde(default)]
     pub code: Option<String>,
@@ -85,6 +93,19 @@ pub struct AfterCall {
     /// Pointer patterns that it may write, beside what the called tool may.
     #[serde(default)]
     pub writes: Vec<String>,
+}
+
+/// A rule of the policy that a program can decide.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyRule {
+    #[schemars(regex(pattern = r"^[a-z0-9_]{1,64}$"))]
+    pub name: String,
+    /// A Starlark expression that is true if the rule was kept. It sees `log`, all that was said and called, and `world`
+    /// and `before`, the records at the end and at the start. Functions of the playbook's code may be used.
+    pub holds: String,
+    /// What was done wrong if it is false.
+    pub message: String,
 }
 
 /// How the agent under test calls tools.

@@ -1,4 +1,6 @@
-//! What a judge and the verifier say of a conversation.
+//! What judges and the verifier say of a conversation.
+
+mod panel;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +15,9 @@ pub struct Verdict {
     pub goal_achieved: bool,
     /// Mean of the criteria by weight, 0 to 10.
     pub weighted_mean: f64,
+    /// Of a panel: the verdict of each of its judges. The verdict itself is then their median.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub panel: Vec<Verdict>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +51,10 @@ pub enum Rule {
     ForbiddenAction,
     FactTold,
     ValidCalls,
+    /// Every id, amount and date in the agents' words comes from somewhere.
+    Grounded,
+    /// A rule of the playbook's own.
+    Policy,
     /// After a planned fault, the call was made again with success, or everything was done all the same.
     Recovery,
     Ending,

@@ -76,6 +76,8 @@ impl Attempt {
             speech: Speech::default(),
             agent_style: AgentStyle::FunctionCalling,
             variant: None,
+            judges: 1,
+            attempt: 1,
             faults: Vec::new(),
         };
         let mut conversation = Conversation::new(Arc::new(case));

@@ -30,6 +30,11 @@ pub struct Case {
     pub agent_style: AgentStyle,
     /// The playbook's variant that is the agent under test; `None` is its own agent.
     pub variant: Option<String>,
+    /// How many judges say what it was worth. More than one are a panel.
+    pub judges: usize,
+    /// Which attempt this is, from 1: what somebody else than the agent spoiled is played again, with other draws of the
+    /// models and else the same.
+    pub attempt: u32,
     /// The scenario's faults and then the run's.
     pub faults: Vec<FaultRule>,
     /// Everything random in the conversation derives from it.
@@ -45,6 +50,14 @@ impl Case {
 
     pub fn limits(&self) -> Limits {
         self.playbook.spec.limits
+    }
+
+    /// A sampling seed for a model call.
+    pub fn sampling(&self, purpose: &str) -> i64 {
+        match self.attempt {
+            0 | 1 => self.seed.sampling(purpose),
+            again => self.seed.sampling(&format!("{purpose} {again}")),
+        }
     }
 }
 

@@ -47,6 +47,9 @@ pub struct ReplayError {
     pub reason: String,
 }
 
+/// A verdict that cannot be read may be repaired once. A judge that fails again is no judge to trust.
+const JUDGE_ATTEMPTS: usize = 2;
+
 pub struct Conversation {
     case: Arc<Case>,
     state: State,
@@ -65,6 +68,18 @@ impl Conversation {
             conversation.state.apply(event)?;
         }
         Ok(conversation)
+    }
+
+    /// A conversation that was played, up to its end and as if it had not been judged yet: it is verified and judged
+    /// again, whoever judged it before. `None` if it never came to its end.
+    ///
+    /// # Errors
+    /// The events are of another conversation, or damaged.
+    pub fn unjudged(case: Arc<Case>, events: &[Event]) -> Result<Option<Self>, ReplayError> {
+        let Some(end) = events.iter().position(|event| matches!(event.kind, EventKind::Ended { .. })) else {
+            return Ok(None);
+        };
+        Self::resume(case, &events[..=end]).map(Some)
     }
 
     pub fn case(&self) -> &Arc<Case> {
@@ -86,7 +101,7 @@ impl Conversation {
             Phase::Tool => self.next_tool(),
             Phase::Write { response } => Next::Ask(Box::new(self.ask_state_manager(response))),
             Phase::Judge => self.ask_judge().map_or(Next::Act, |ask| Next::Ask(Box::new(ask))),
-            Phase::Start | Phase::Return { .. } | Phase::End { .. } | Phase::Verify | Phase::Finish => Next::Act,
+            Phase::Start | Phase::Return { .. } | Phase::End { .. } | Phase::Verify => Next::Act,
         }
     }
 
@@ -138,7 +153,6 @@ impl Conversation {
             (None, Phase::Return { content }) => self.return_from_sub_agent(content)?,
             (None, Phase::Verify) => self.verify(),
             (None, Phase::Judge) => failed(Blame::Judge, &self.ask_judge().err()?),
-            (None, Phase::Finish) => self.finish(),
             _ => return None,
         };
         self.record(kind)
@@ -149,10 +163,12 @@ impl Conversation {
     fn due(&self) -> Option<EventKind> {
         let limits = self.case.limits();
         let ended = |ending| Some(EventKind::Ended { ending });
-        if self.state.refused.len() >= limits.attempts as usize {
+        let attempts = if self.state.phase == Phase::Judge { JUDGE_ATTEMPTS } else { limits.attempts as usize };
+        if self.state.refused.len() >= attempts {
             return self.give_up();
         }
         match &self.state.phase {
+            Phase::Judge if self.state.verdicts.len() >= self.case.judges => Some(self.finish()),
             Phase::End { ending } => ended(ending.clone()),
             Phase::User if self.state.user_turns >= limits.user_turns => ended(Ending::TurnLimit),
             Phase::Tool if self.state.acting().steps > limits.agent_steps => self.stop_calling(),

@@ -1,17 +1,20 @@
 //! Asking a judge, and reading its verdict.
 
-use domain::judge::Judge as Spec;
+use domain::judge::{Adjustments, Judge as Spec};
 use domain::problem::Problem;
 use domain::verdict::{Score, Verdict};
 use minijinja::Environment;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::templates;
 
+#[derive(Clone)]
 pub struct Judge {
     pub spec: Spec,
     templates: Environment<'static>,
+    prompt: String,
 }
 
 impl Judge {
@@ -22,6 +25,10 @@ impl Judge {
             return Err(vec![Problem::new(name, 0, "", "the file is missing")]);
         };
         let (spec, located) = domain::document::located::<Spec>(&name, text)?;
+        let problems = spec.problems();
+        if !problems.is_empty() {
+            return Err(problems.into_iter().map(|(at, message)| located.problem(&at, message)).collect());
+        }
         let Some(prompt) = files.get(&spec.prompt) else {
             return Err(vec![located.problem("/prompt", format!("no file `{}` in {folder}", spec.prompt))]);
         };
@@ -29,7 +36,21 @@ impl Judge {
         if let Err(e) = templates.add_template_owned("prompt", prompt.clone()) {
             return Err(vec![located.problem("/prompt", templates::explain(&e))]);
         }
-        Ok(Self { spec, templates })
+        Ok(Self { spec, templates, prompt: prompt.clone() })
+    }
+
+    /// The judge with the criteria of a playbook.
+    ///
+    /// # Errors
+    /// Pointers into the adjustments, and what is wrong there.
+    pub fn adjusted(&self, by: &Adjustments) -> Result<Self, Vec<(String, String)>> {
+        Ok(Self { spec: self.spec.adjusted(by)?, ..self.clone() })
+    }
+
+    /// Which judge this is: a hash of its criteria and its prompt.
+    pub fn version(&self) -> String {
+        let spec = serde_json::to_string(&self.spec).unwrap_or_default();
+        crate::world::hex(&Sha256::digest(format!("{spec}\n{}", self.prompt)))
     }
 
     pub fn prompt(&self, context: &Value) -> Result<String, String> {
@@ -71,6 +92,13 @@ impl Judge {
     /// Why the reply is no verdict: words for the model that is asked again.
     pub fn read(&self, reply: &Value) -> Result<Verdict, String> {
         let reply: Reply = serde_json::from_value(reply.clone()).map_err(|e| e.to_string())?;
+        let names: Vec<&str> = self.spec.criteria.iter().map(|c| c.name.as_str()).collect();
+        if let Some(stranger) = reply.scores.iter().find(|s| !names.contains(&s.criterion.as_str())) {
+            return Err(format!("`{}` is no criterion; they are {}", stranger.criterion, names.join(", ")));
+        }
+        if let Some(silent) = reply.scores.iter().find(|s| s.rationale.trim().is_empty()) {
+            return Err(format!("the rationale of `{}` is empty", silent.criterion));
+        }
         let mut scores = Vec::new();
         for criterion in &self.spec.criteria {
             let mut found = reply.scores.iter().filter(|s| s.criterion == criterion.name);
@@ -91,6 +119,7 @@ impl Judge {
             overall: reply.overall,
             rationale: reply.rationale,
             goal_achieved: reply.goal_achieved,
+            panel: Vec::new(),
         })
     }
 

@@ -5,6 +5,9 @@ pub mod check;
 mod compile;
 mod rules;
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
 use domain::patch::{Patch, PatchOp, join};
 use domain::playbook::{Simulate, Tool as ToolSpec};
 use jsonschema::Validator;
@@ -15,7 +18,7 @@ use crate::tools::code::{CodeError, Moment};
 use crate::tools::{Code, Pattern, authority};
 use crate::world::{Node, World};
 
-pub use agents::Agent;
+pub use agents::{Agent, Instructions};
 pub use compile::{Sources, compile};
 use rules::Rules;
 
@@ -30,6 +33,8 @@ pub struct Playbook {
     pub code: Code,
     rules: Rules,
     pub schema_json: Value,
+    /// Made when they are first needed.
+    instructions: Mutex<HashMap<String, Arc<Instructions>>>,
 }
 
 pub struct Tool {
@@ -142,6 +147,11 @@ fn faults(validator: &Validator, value: &Value) -> Vec<String> {
 /// Name of the Starlark function of the i-th invariant.
 fn invariant(i: usize) -> String {
     format!("invariant_{i}")
+}
+
+/// Name of the function that a policy rule is compiled to.
+pub(crate) fn policy_rule(i: usize) -> String {
+    format!("_policy_rule_{i}")
 }
 
 #[cfg(test)]

@@ -233,7 +233,7 @@ pub fn playbook() -> Arc<Playbook> {
 }
 
 pub fn judge() -> Arc<Judge> {
-    let yaml = "name: default\ndescription: d\nprompt: p\naccept_from: 7\ncriteria:\n  - {name: goal, measures: m, anchors: {'0': bad, '10': good}, weight: 3}\n  - {name: tone, measures: m, anchors: {'0': bad, '10': good}, weight: 1}\n";
+    let yaml = "name: default\ndescription: d\nprompt: p\naccept_from: 7\ncriteria:\n  - {name: goal, measures: m, anchors: {'0': bad, '3': poor, '6': fair, '9': fine, '10': good}, weight: 3}\n  - {name: tone, measures: m, anchors: {'0': bad, '3': poor, '6': fair, '9': fine, '10': good}, weight: 1}\n";
     let files = [("judge.yaml", yaml), ("p", "Judge this:\n{{ transcript }}")];
     let files = files.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
     Arc::new(Judge::compile("judges/default", &files).expect("the judge compiles"))
@@ -269,6 +269,8 @@ pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
         speech: Speech { tier: None, closing_questions: vec!["anything else".into()] },
         agent_style,
         variant: None,
+        judges: 1,
+        attempt: 1,
         faults: Vec::new(),
     })
 }

@@ -166,6 +166,15 @@ fn misplaced(step: &ScriptStep, i: usize, playbook: &Playbook) -> Vec<Finding> {
     findings
 }
 
+/// How a script is played to prove it.
+const WAYS: [(Complexity, AgentStyle); 5] = [
+    (Complexity::Medium, AgentStyle::FunctionCalling),
+    (Complexity::Vague, AgentStyle::FunctionCalling),
+    (Complexity::Medium, AgentStyle::React),
+    (Complexity::Simple, AgentStyle::FunctionCalling),
+    (Complexity::Complex, AgentStyle::FunctionCalling),
+];
+
 /// The solvability proof: the reference actions reach the expected outcome, for every way the user may open and for
 /// both kinds of agent, and doing nothing does not.
 fn proof(
@@ -178,17 +187,23 @@ fn proof(
     let variants = playbook.spec.variants.iter().map(|variant| Some(variant.name.clone()));
     let plain = case(playbook, judge, scenario, initial);
     for variant in [None].into_iter().chain(variants) {
-        for (complexity, agent_style) in [
-            (Complexity::Medium, AgentStyle::FunctionCalling),
-            (Complexity::Vague, AgentStyle::FunctionCalling),
-            (Complexity::Medium, AgentStyle::React),
-        ] {
+        // What a user leaves unsaid does not depend on who listens, so one agent hears every way of saying it.
+        let ways = if variant.is_none() { &WAYS[..] } else { &WAYS[..3] };
+        for &(complexity, agent_style) in ways {
             let case = Case { complexity, agent_style, variant: variant.clone(), ..plain.clone() };
             let (conversation, outcome) = play(Conversation::new(Arc::new(case)));
+            let verified = conversation.state().verification.iter();
+            if let Some(broken) = verified.flat_map(verifier::undecided).next() {
+                let message = format!("the policy rule {broken}");
+                findings.push(Finding::new(Rule::UnreachableOutcome, "/expected_outcome", message));
+                return findings;
+            }
             if let Outcome::Failed { blame, reason } = &outcome {
                 let why = why_not(conversation.state(), &format!("{blame}: {reason}"));
                 let who = variant.map(|name| format!(" with the variant `{name}`")).unwrap_or_default();
-                let message = format!("the script does not reach it{who}: {why}");
+                let how =
+                    if complexity == Complexity::Medium { String::new() } else { format!(" for a {complexity} user") };
+                let message = format!("the script does not reach it{who}{how}: {why}");
                 findings.push(Finding::new(Rule::UnreachableOutcome, "/expected_outcome", message));
                 return findings;
             }
@@ -231,6 +246,8 @@ fn case(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>, 
         speech: Speech::default(),
         agent_style: AgentStyle::FunctionCalling,
         variant: None,
+        judges: 1,
+        attempt: 1,
         faults: scenario.faults.clone(),
         seed: Seed::new(0, &scenario.id, 0),
     }

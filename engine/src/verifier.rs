@@ -1,29 +1,23 @@
 //! The verifier: a judge that is a program. It decides what can be decided and explains it item by item.
 
+mod actions;
+mod policy;
+mod words;
 mod world;
 
-use domain::expectation::ActionPattern;
 use domain::message::Message;
 use domain::outcome::Ending;
 use domain::verdict::{Check, Rule, Verification};
-use serde_json::{Map, Value};
 
 use crate::case::Case;
 use crate::conversation::{Call, Caller, State};
 use crate::facts;
-use crate::world::Node;
+pub use policy::undecided;
 
 pub fn verify(case: &Case, state: &State) -> Verification {
     let expected = &case.scenario.expected_outcome;
     let mut items = world::check(&expected.world, &case.initial.world, &state.world);
-    for pattern in &expected.actions {
-        let done = state.calls.iter().any(|call| matches(pattern, call));
-        items.push(check(Rule::ExpectedAction, done, &described(pattern), "was not called with success"));
-    }
-    for pattern in &expected.forbidden {
-        let done = state.calls.iter().any(|call| matches(pattern, call));
-        items.push(check(Rule::ForbiddenAction, !done, &described(pattern), "was called with success"));
-    }
+    items.extend(actions::verify(expected, &state.calls));
     for fact in &expected.told {
         let told = said_by_agent(state).any(|words| facts::states(words, fact));
         items.push(check(Rule::FactTold, told, &format!("`{fact}`"), "was not told to the user"));
@@ -31,6 +25,8 @@ pub fn verify(case: &Case, state: &State) -> Verification {
     for call in state.calls.iter().filter(|c| c.answer.malformed() && c.caller != Caller::User) {
         items.push(check(Rule::ValidCalls, false, &call.tool, &call.content));
     }
+    items.extend(words::check(case, state));
+    items.extend(policy::verify(case, state));
     let ended = !matches!(state.ending, Some(Ending::TurnLimit | Ending::StepLimit) | None);
     items.push(check(Rule::Ending, ended, "the conversation", "did not come to an end of its own"));
     let done = items.iter().all(|item| item.passed);
@@ -49,25 +45,6 @@ pub fn verify(case: &Case, state: &State) -> Verification {
 
 fn check(rule: Rule, passed: bool, what: &str, otherwise: &str) -> Check {
     Check { rule, passed, detail: if passed { what.to_owned() } else { format!("{what} {otherwise}") } }
-}
-
-fn matches(pattern: &ActionPattern, call: &Call) -> bool {
-    if call.tool != pattern.tool || !call.answer.succeeded() {
-        return false;
-    }
-    let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
-    pattern
-        .args
-        .iter()
-        .all(|(name, value)| arguments.get(name).is_some_and(|found| Node::from(found) == Node::from(value)))
-}
-
-fn described(pattern: &ActionPattern) -> String {
-    if pattern.args.is_empty() {
-        format!("`{}`", pattern.tool)
-    } else {
-        format!("`{}` with {}", pattern.tool, Value::Object(pattern.args.clone()))
-    }
 }
 
 fn said_by_agent(state: &State) -> impl Iterator<Item = &str> {

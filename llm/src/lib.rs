@@ -2,6 +2,7 @@
 
 mod endpoint;
 mod error;
+mod family;
 mod scripted;
 mod spec;
 
@@ -10,6 +11,7 @@ use futures::future::BoxFuture;
 
 pub use endpoint::{Endpoint, EndpointOptions};
 pub use error::{Failure, ModelError, SetupError, Wait};
+pub use family::family;
 pub use scripted::Scripted;
 pub use spec::{EndpointSpec, ModelSpec, SpecError};
 

@@ -5,6 +5,7 @@ pub mod connection;
 pub mod db;
 pub mod export;
 pub mod generate;
+pub mod judge;
 pub mod persona;
 pub mod playbook;
 pub mod serve;

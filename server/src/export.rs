@@ -3,6 +3,7 @@
 mod metadata;
 mod row;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,11 +12,13 @@ use anyhow::{Context, ensure};
 use domain::outcome::Outcome;
 use engine::{Conversation, Next};
 use sqlx::PgPool;
+use uuid::Uuid;
 
 use crate::jobs::plan::{self, RunConfig};
 use crate::library::Library;
 use crate::store::runs::Run;
-use crate::store::{conversations, events};
+use crate::store::verdicts::Judged;
+use crate::store::{conversations, events, judgings, verdicts};
 
 /// What was written, and what was left out and why.
 #[derive(Debug, Default)]
@@ -29,6 +32,8 @@ pub struct Written {
 /// Which rows are written.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Choice {
+    /// Whose verdicts count; default: those of the run itself.
+    pub judging: Option<Uuid>,
     /// Also conversations that were not accepted.
     pub all: bool,
     /// Also what each sub-agent did, as a row of its own after its conversation's.
@@ -51,16 +56,33 @@ pub async fn write_jsonl(
         tempfile::NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
     let mut written = Written::default();
     let mut db = pool.acquire().await?;
+    let judging = judgings::get(&mut db, choice.judging.unwrap_or(run.judging)).await?.context("no such judging")?;
+    let models =
+        judging.models.as_array().into_iter().flatten().filter_map(|m| m.as_str().map(str::to_owned)).collect();
+    let said = verdicts::of(&mut db, judging.id).await?;
+    let common = row::Common { run, config, library, judges: models, criteria: criteria(&said, library, run) };
     for planned in conversations::finished(&mut db, run.id).await? {
         let case = Arc::new(plan::case(library, config, run.seed, &planned)?);
         let past = events::of(&mut db, planned.id).await?;
         let conversation = Conversation::resume(case, &past)?;
-        if !choice.all && conversation.next() != Next::Done(Outcome::Accepted) {
+        let judged = said.get(&planned.id);
+        let accepted = if judging.original {
+            conversation.next() == Next::Done(Outcome::Accepted)
+        } else {
+            judged.is_some_and(|judged| judged.outcome == Outcome::Accepted)
+        };
+        if !choice.all && !accepted {
             written.not_accepted += 1;
             continue;
         }
-        let source =
-            row::Source { run, config, library, planned: &planned, conversation: &conversation, events: &past };
+        let source = row::Source {
+            common: &common,
+            planned: &planned,
+            conversation: &conversation,
+            events: &past,
+            judged,
+            accepted,
+        };
         let state = conversation.state();
         // One that was stopped has calls that nobody answered.
         let branches = state.branches.iter().filter(|frame| choice.branches && frame.pending.is_empty());
@@ -79,4 +101,16 @@ pub async fn write_jsonl(
     let file = file.persist(out).with_context(|| format!("cannot write {}", out.display()))?;
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
     Ok(written)
+}
+
+/// The criteria of all judges of a run: one that does not apply to a row is null there, so that columns are stable.
+fn criteria(said: &BTreeMap<Uuid, Judged>, library: &Library, run: &Run) -> BTreeSet<String> {
+    let given = said.values().filter_map(|judged| judged.verdict.as_ref());
+    let given: BTreeSet<String> = given.flat_map(|v| v.scores.iter().map(|s| s.criterion.clone())).collect();
+    if !given.is_empty() {
+        return given;
+    }
+    let playbooks = run.playbook.split(", ").filter_map(|name| library.playbook(name).ok());
+    let judges = playbooks.filter_map(|playbook| library.judge_of(playbook).ok());
+    judges.flat_map(|judge| judge.spec.criteria.iter().map(|criterion| criterion.name.clone())).collect()
 }

@@ -1,5 +1,6 @@
 //! Playing: what a run plans, and how one conversation of it is played.
 
+pub mod judge;
 pub mod plan;
 pub mod play;
 pub mod run;

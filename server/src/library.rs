@@ -27,6 +27,8 @@ use crate::bad_input::BadInput;
 pub struct Library {
     pub playbooks: BTreeMap<String, Arc<Playbook>>,
     pub judges: BTreeMap<String, Arc<Judge>>,
+    /// By playbook: its judge, with the criteria that it adds, removes and weighs.
+    judge_of: BTreeMap<String, Arc<Judge>>,
     pub personas: PersonaModel,
     pub profiles: BTreeMap<String, Profile>,
     /// By id.
@@ -85,7 +87,7 @@ impl Library {
         let mut files = Files::default();
         files.insert(path, text.to_owned());
         let mut problems = Vec::new();
-        let read = scenarios::read(&files, &self.playbooks, &self.judges, &self.profiles, true, &mut problems);
+        let read = scenarios::read(&files, &self.playbooks, &self.judge_of, &self.profiles, true, &mut problems);
         match read.by_id.into_values().next() {
             Some(scenario) if problems.is_empty() => Ok((scenario, read.findings)),
             _ => Err(problems),
@@ -97,9 +99,10 @@ impl Library {
         let playbooks =
             folders(&files, "playbooks", &mut problems, |folder, own| compile(&Sources { folder, files: own }));
         let judges = folders(&files, "judges", &mut problems, Judge::compile);
+        let judge_of = judges_of(&files, &playbooks, &judges, &mut problems);
         let personas = personas(&files, &mut problems);
         let profiles = profiles(&files, personas.as_ref(), &mut problems);
-        let scenarios = scenarios::read(&files, &playbooks, &judges, &profiles, prove, &mut problems);
+        let scenarios = scenarios::read(&files, &playbooks, &judge_of, &profiles, prove, &mut problems);
         let mut findings = scenarios.findings;
         findings.sort();
         findings.dedup();
@@ -108,6 +111,7 @@ impl Library {
                 let library = Self {
                     playbooks,
                     judges,
+                    judge_of,
                     personas,
                     profiles,
                     scenarios: scenarios.by_id,
@@ -132,9 +136,13 @@ impl Library {
         self.playbooks.get(name).ok_or_else(|| unknown("playbook", name, self.playbooks.keys()))
     }
 
+    /// The judge of a playbook's conversations.
+    ///
+    /// # Errors
+    /// The playbook is not of this project.
     pub fn judge_of(&self, playbook: &Playbook) -> Result<&Arc<Judge>, String> {
-        let name = &playbook.spec.judge;
-        self.judges.get(name).ok_or_else(|| unknown("judge", name, self.judges.keys()))
+        let name = &playbook.spec.name;
+        self.judge_of.get(name).ok_or_else(|| unknown("playbook", name, self.playbooks.keys()))
     }
 
     pub fn scenario(&self, id: &str) -> Result<&Arc<Scenario>, String> {
@@ -187,6 +195,34 @@ fn folders<T>(
                 found.insert(name, Arc::new(compiled));
             }
             Err(own) => problems.extend(own),
+        }
+    }
+    found
+}
+
+/// Each playbook's judge with the playbook's own criteria.
+fn judges_of(
+    files: &Files,
+    playbooks: &BTreeMap<String, Arc<Playbook>>,
+    judges: &BTreeMap<String, Arc<Judge>>,
+    problems: &mut Vec<Problem>,
+) -> BTreeMap<String, Arc<Judge>> {
+    let mut found = BTreeMap::new();
+    for (name, playbook) in playbooks {
+        let path = format!("playbooks/{name}/playbook.yaml");
+        let judge = match judges.get(&playbook.spec.judge) {
+            None => Err(vec![("/judge".to_owned(), unknown("judge", &playbook.spec.judge, judges.keys()))]),
+            Some(judge) => judge.adjusted(&playbook.spec.criteria).map_err(|own| {
+                own.into_iter().map(|(at, message)| (format!("/criteria{at}"), message)).collect::<Vec<_>>()
+            }),
+        };
+        match (judge, files.get(&path).map(|text| document::value(&path, text))) {
+            (Ok(judge), _) => drop(found.insert(name.clone(), Arc::new(judge))),
+            (Err(own), Some(Ok(located))) => {
+                problems.extend(own.into_iter().map(|(at, message)| located.problem(&at, message)));
+            }
+            // A playbook that compiled was read.
+            (Err(_), _) => {}
         }
     }
     found

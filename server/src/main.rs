@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use server::commands::{self, author, db, export, generate, persona, playbook, serve, validate};
+use server::commands::{self, author, db, export, generate, judge, persona, playbook, serve, validate};
 use tracing_subscriber::EnvFilter;
 
 /// Makes fine-tuning data for agents that call tools
@@ -10,6 +10,8 @@ use tracing_subscriber::EnvFilter;
 enum Cli {
     /// Play conversations and write the accepted ones as rows
     Generate(Box<generate::Generate>),
+    /// Judge a run again, without playing it
+    Judge(judge::JudgeArgs),
     /// Serve the API and the web app
     Serve(serve::Serve),
     /// Check all documents of a project and prove its scenarios solvable
@@ -37,6 +39,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let done = match Cli::parse() {
         Cli::Generate(args) => generate::run(*args).await,
+        Cli::Judge(args) => judge::run(args).await,
         Cli::Serve(args) => serve::run(args).await,
         Cli::Validate(args) => validate::run(&args),
         Cli::Playbook(command) => playbook::run(command).await,

@@ -2,6 +2,7 @@
 
 pub mod conversations;
 pub mod events;
+pub mod judgings;
 pub mod runs;
 pub mod verdicts;
 pub mod worlds;

@@ -75,6 +75,8 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::ForbiddenAction => "forbidden action",
         Rule::FactTold => "fact told",
         Rule::ValidCalls => "valid calls",
+        Rule::Grounded => "grounded words",
+        Rule::Policy => "policy",
         Rule::Ending => "ending",
         Rule::Recovery => "recovery",
     }

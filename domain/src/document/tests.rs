@@ -41,7 +41,7 @@ fn every_problem_is_named_with_line_and_field() {
     x.yaml:1: id: expected text like /^[a-z0-9_]{1,80}$/, found text `Late Fee`
     x.yaml:3: intnt: unknown field (did you mean `intent`?); expected one of: id, playbook, intent, description, tags, family, user_facts, user_request, user_mistakes, system_facts, user_goal, expected_outcome, personas, faults, clock, script
     x.yaml:7: expected_outcome.told: expected array, found 12.5
-    x.yaml:8: expected_outcome.action: unknown field (did you mean `actions`?); expected one of: world, actions, forbidden, told
+    x.yaml:8: expected_outcome.action: unknown field (did you mean `actions`?); expected one of: world, actions, actions_in_order, forbidden, told
     x.yaml:11: script[1].agnet: unknown field (did you mean `agent`?); expected one of: user, agent, user_calls, calls, reasoning
     ");
 }

@@ -25,8 +25,9 @@ impl Conversation {
             schema: None,
             temperature: role.default_temperature(),
             max_tokens: role.default_max_tokens(),
-            seed: self.case.seed.sampling(&format!("{role} {}", self.state.next_seq)),
+            seed: self.case.sampling(&format!("{role} {}", self.state.next_seq)),
             sub_agent: None,
+            judge: self.state.verdicts.len(),
         }
     }
 
@@ -71,9 +72,9 @@ impl Conversation {
 
     /// An agent's system prompt, as it is exported.
     pub(super) fn system_prompt(&self, frame: &Frame) -> String {
-        let prompt = self.agent(frame).and_then(|a| self.case.playbook.system_prompt(a, &self.case.now()).ok());
+        let told = self.agent(frame).and_then(|a| self.case.playbook.instructions(a, &self.case.now()).ok());
         // It was rendered once when the playbook was compiled.
-        prompt.unwrap_or_default()
+        told.map(|told| told.text.clone()).unwrap_or_default()
     }
 
     pub(super) fn ask_agent(&self) -> Ask {

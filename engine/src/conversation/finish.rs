@@ -25,7 +25,7 @@ impl Conversation {
     /// Accepted means: what a program can check holds, the judge saw the goal achieved, and the overall is good enough.
     /// What fails here is the agent's, unless it had to work with a tool that nobody could answer for.
     pub(super) fn finish(&self) -> EventKind {
-        let (Some(verification), Some(verdict)) = (&self.state.verification, &self.state.verdict) else {
+        let (Some(verification), Some(verdict)) = (&self.state.verification, self.state.verdict()) else {
             return failed(Blame::Judge, "there is no verdict");
         };
         if let Some(check) = verification.failures().next() {

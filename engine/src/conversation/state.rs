@@ -35,14 +35,15 @@ pub enum Phase {
         ending: Ending,
     },
     Verify,
+    /// A judge is asked, until each one of the panel has given its verdict.
     Judge,
-    Finish,
     Done(Outcome),
 }
 
 /// A call that was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
+    pub id: String,
     pub tool: String,
     pub arguments: String,
     pub answer: Answer,
@@ -77,7 +78,8 @@ pub struct State {
     pub refused: Vec<(String, String)>,
     pub ending: Option<Ending>,
     pub verification: Option<Verification>,
-    pub verdict: Option<Verdict>,
+    /// One of each judge.
+    pub verdicts: Vec<Verdict>,
 }
 
 impl State {
@@ -97,13 +99,18 @@ impl State {
             refused: Vec::new(),
             ending: None,
             verification: None,
-            verdict: None,
+            verdicts: Vec::new(),
         }
     }
 
     /// Hash of the world as it is now. Not cheap: it reads the whole world.
     pub fn world_hash(&self) -> String {
         if self.world.version() == 0 { self.initial_hash.clone() } else { self.world.hash() }
+    }
+
+    /// What the judges say together; `None` before the first has spoken.
+    pub fn verdict(&self) -> Option<Verdict> {
+        Verdict::of_panel(&self.verdicts)
     }
 
     /// The agent under test.
@@ -182,8 +189,8 @@ impl State {
                 self.phase = Phase::Judge;
             }
             EventKind::Judged { verdict, .. } => {
-                self.verdict = Some(verdict.clone());
-                self.phase = Phase::Finish;
+                self.verdicts.push(verdict.clone());
+                self.phase = Phase::Judge;
             }
             EventKind::Finished { outcome } => self.phase = Phase::Done(outcome.clone()),
         }
@@ -222,8 +229,9 @@ impl State {
         let frame = self.acting_mut();
         let (caller, turn) = (frame.caller.clone(), frame.turns);
         let Some(call) = frame.pending.pop_front() else { return };
+        let id = call.id;
         if answer != Answer::Terminal {
-            frame.messages.push(Message::Tool { tool_call_id: call.id, content: content.to_owned() });
+            frame.messages.push(Message::Tool { tool_call_id: id.clone(), content: content.to_owned() });
         }
         let waiting = !frame.pending.is_empty();
         let speaks = if caller == Caller::User { Phase::User } else { Phase::Agent };
@@ -234,6 +242,6 @@ impl State {
             _ if waiting => Phase::Tool,
             _ => speaks,
         };
-        self.calls.push(Call { tool, arguments, answer, content, note, fault, caller, turn });
+        self.calls.push(Call { id, tool, arguments, answer, content, note, fault, caller, turn });
     }
 }

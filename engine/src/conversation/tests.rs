@@ -44,7 +44,7 @@ fn a_scripted_conversation_runs_to_acceptance() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 5 items, failures: []
+    verified 6 items, failures: []
     judged 9, mean 9
     finished: Accepted
     "#);
@@ -113,7 +113,7 @@ fn calls_that_no_tool_accepts_are_answered_with_the_reason() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 8 items, failures: ["get_oder Error: there is no tool `get_oder` (did you mean `get_order`?)", "get_order Error: invalid arguments for `get_order`: Additional properties are not allowed ('order' was unexpected); \"order_id\" is a required property", "get_order Error: the arguments of `get_order` are not JSON: EOF while parsing an object at line 1 column 1"]
+    verified 9 items, failures: ["get_oder Error: there is no tool `get_oder` (did you mean `get_order`?)", "get_order Error: invalid arguments for `get_order`: Additional properties are not allowed ('order' was unexpected); \"order_id\" is a required property", "get_order Error: the arguments of `get_order` are not JSON: EOF while parsing an object at line 1 column 1"]
     judged 3, mean 3
     finished: Failed { blame: Agent, reason: "get_oder Error: there is no tool `get_oder` (did you mean `get_order`?)" }
     "#);
@@ -200,7 +200,7 @@ fn planned_faults_meet_the_agent_and_it_recovers() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 6 items, failures: []
+    verified 7 items, failures: []
     finished: Accepted
     "#);
     assert_snapshot!(with_faults(json!([{"kind": "outage", "tools": ["refund"], "calls": [1, 2]}])), @r#"
@@ -227,7 +227,7 @@ fn planned_faults_meet_the_agent_and_it_recovers() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 6 items, failures: []
+    verified 7 items, failures: []
     finished: Accepted
     "#);
     assert_snapshot!(with_faults(json!([{"kind": "truncated_body", "tools": ["hours"], "calls": [1]}])), @r#"
@@ -241,7 +241,7 @@ fn planned_faults_meet_the_agent_and_it_recovers() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 6 items, failures: []
+    verified 7 items, failures: []
     finished: Accepted
     "#);
     assert_snapshot!(with_faults(json!([{"kind": "stale_read", "calls": [1, 3]}])), @r#"
@@ -253,7 +253,7 @@ fn planned_faults_meet_the_agent_and_it_recovers() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 5 items, failures: []
+    verified 6 items, failures: []
     finished: Accepted
     "#);
     assert_eq!(with_faults(json!([{"kind": "server_error", "probability": 0.0}])), with_faults(json!([])));
@@ -375,7 +375,7 @@ fn a_judge_is_asked_again_and_then_blamed() {
     assert_snapshot!(tail(&[judge("great"), judge(good)]), @"
     user:  (ends)
     ended: user_ended
-    verified 5 items, failures: []
+    verified 6 items, failures: []
     refused judge: not JSON: expected value at line 1 column 1
     judged 7, mean 7
     finished: Accepted
@@ -383,7 +383,7 @@ fn a_judge_is_asked_again_and_then_blamed() {
     assert_snapshot!(tail(&[judge(&good.replace('8', "11")), judge(&good.replace("tone", "goal"))]), @r#"
     user:  (ends)
     ended: user_ended
-    verified 5 items, failures: []
+    verified 6 items, failures: []
     refused judge: `goal` is scored 11, above 10
     refused judge: `goal` is scored twice
     finished: Failed { blame: Judge, reason: "`goal` is scored twice" }
@@ -391,14 +391,14 @@ fn a_judge_is_asked_again_and_then_blamed() {
     assert_snapshot!(tail(&[judge(&good.replace("\"overall\": 7", "\"overall\": 6"))]), @r#"
     user:  (ends)
     ended: user_ended
-    verified 5 items, failures: []
+    verified 6 items, failures: []
     judged 6, mean 7
     finished: Failed { blame: Agent, reason: "overall 6 is below 7" }
     "#);
     assert_snapshot!(tail(&[judge(&good.replace("true", "false"))]), @r#"
     user:  (ends)
     ended: user_ended
-    verified 5 items, failures: []
+    verified 6 items, failures: []
     judged 7, mean 7
     finished: Failed { blame: Agent, reason: "the judge says that the goal was not achieved" }
     "#);

@@ -1,12 +1,14 @@
 //! The agents of a playbook: the one under test, its variants, and sub-agents, which are tools of other agents.
 
 use std::collections::HashSet;
+use std::sync::{Arc, PoisonError};
 
 use domain::playbook::Tool;
 use serde_json::{Value, json};
 
 use super::Playbook;
 use crate::templates;
+use crate::tools::grounding::Heard;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agent<'a> {
@@ -15,6 +17,15 @@ pub struct Agent<'a> {
     /// Names of the tools that it may call.
     pub uses: &'a [String],
 }
+
+/// What an agent is told before the conversation begins.
+pub struct Instructions {
+    pub text: String,
+    pub heard: Arc<Heard>,
+}
+
+/// Moments for which instructions are kept. Scenarios may each have a clock of their own.
+const MOST_MOMENTS: usize = 256;
 
 impl Playbook {
     /// The agent under test: the playbook's own, or a variant.
@@ -46,11 +57,30 @@ impl Playbook {
         self.spec.user_tools.iter().map(Tool::function).collect()
     }
 
-    /// An agent's system prompt.
+    /// An agent's system prompt, and what may be said because it says it. Made once for each moment: all conversations
+    /// of a run share it.
     ///
     /// # Errors
     /// The template does not render.
-    pub fn system_prompt(&self, agent: Agent<'_>, now: &str) -> Result<String, String> {
+    pub fn instructions(&self, agent: Agent<'_>, now: &str) -> Result<Arc<Instructions>, String> {
+        let key = format!("{}\n{now}\n{}", agent.prompt, agent.uses.join("\n"));
+        let mut known = self.instructions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(&key) {
+            return Ok(Arc::clone(found));
+        }
+        let text = self.system_prompt(agent, now)?;
+        let mut heard = Heard::default();
+        heard.hear("the clock", now);
+        heard.hear("its instructions", &text);
+        let made = Arc::new(Instructions { text, heard: Arc::new(heard) });
+        if known.len() >= MOST_MOMENTS {
+            known.clear();
+        }
+        known.insert(key, Arc::clone(&made));
+        Ok(made)
+    }
+
+    pub(super) fn system_prompt(&self, agent: Agent<'_>, now: &str) -> Result<String, String> {
         let used = self.spec.tools.iter().filter(|tool| agent.uses.contains(&tool.name));
         let tools: Vec<Value> = used.map(|t| json!({"name": t.name, "description": t.description})).collect();
         let context = json!({"tools": tools, "guardrails": self.spec.guardrails, "policy": self.policy, "now": now});

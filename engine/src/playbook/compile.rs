@@ -3,6 +3,7 @@
 mod agents;
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use domain::document;
 use domain::playbook::{Playbook as Spec, Simulate, Tool as ToolSpec};
@@ -11,7 +12,7 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use super::rules::{self, Rules};
-use super::{Playbook, Tool, invariant};
+use super::{Playbook, Tool, invariant, policy_rule};
 use crate::templates;
 use crate::tools::{Code, Pattern};
 use crate::world::World;
@@ -68,8 +69,17 @@ impl Compiler<'_> {
         let all = spec.all_tools().enumerate().map(|(i, tool)| (spec.tool_pointer(i), tool));
         let tools: Vec<Tool> =
             all.filter_map(|(at, tool)| self.tool(&at, tool, code.as_ref(), &hook, &mut templates)).collect();
-        let playbook =
-            Playbook { tools, base, policy: policy?, templates, code: code?, rules: rules?, schema_json, spec };
+        let playbook = Playbook {
+            tools,
+            base,
+            policy: policy?,
+            templates,
+            code: code?,
+            rules: rules?,
+            schema_json,
+            spec,
+            instructions: Mutex::default(),
+        };
         if self.problems.is_empty() {
             self.prompts(&playbook);
         }
@@ -176,6 +186,15 @@ impl Compiler<'_> {
             let source = format!("\n\ndef {}({parameters}):\n    return ({})\n", invariant(i), rule.holds.trim());
             if let Err(e) = Code::compile(&format!("invariant {}", rule.name), format!("{text}{source}")) {
                 self.problem(&format!("/world/invariants/{i}/holds"), e);
+                continue;
+            }
+            text.push_str(&source);
+        }
+        for (i, rule) in spec.policy_rules.iter().enumerate() {
+            let source =
+                format!("\n\ndef {}(world, before, log):\n    return ({})\n", policy_rule(i), rule.holds.trim());
+            if let Err(e) = Code::compile(&format!("policy rule {}", rule.name), format!("{text}{source}")) {
+                self.problem(&format!("/policy_rules/{i}/holds"), e);
                 continue;
             }
             text.push_str(&source);

@@ -122,6 +122,20 @@ impl Code {
         })
     }
 
+    /// Whether a boolean function of the world at the end, the world at the start and what happened between is true.
+    ///
+    /// # Errors
+    /// The function is broken.
+    pub fn was_kept(&self, function: &str, end: &World, start: &World, log: &Value) -> Result<bool, CodeError> {
+        let moment = Moment { now: "", id_seed: "" };
+        self.evaluate(function, &moment, |eval, function| {
+            let heap = eval.heap();
+            let worlds = [end, start].map(|world| reference::root(world.root(), heap));
+            let answer = eval.eval_function(function, &[worlds[0], worlds[1], heap.alloc(log)], &[])?;
+            answer.unpack_bool().ok_or_else(|| broken(format!("is {} and not True or False", answer.get_type())))
+        })
+    }
+
     fn evaluate<T>(
         &self,
         function: &str,

@@ -22,6 +22,7 @@
 
 mod dates;
 mod fields;
+mod heard;
 mod numbers;
 mod prose;
 mod reading;
@@ -38,6 +39,7 @@ use serde_json::{Map, Value};
 
 use crate::facts;
 use crate::world::{Node, World};
+pub use heard::{Heard, Stated};
 use records::{Facts, Index};
 use scope::Scope;
 

@@ -88,7 +88,7 @@ fn playbook(domain: &Domain) -> Playbook {
 }
 
 fn case(playbook: Arc<Playbook>, scenario: domain::scenario::Scenario, world: &Value) -> Case {
-    let judge = "name: default\ndescription: d\nprompt: p\naccept_from: 7\ncriteria:\n  - {name: goal, measures: m, anchors: {'0': bad, '10': good}, weight: 1}\n";
+    let judge = "name: default\ndescription: d\nprompt: p\naccept_from: 7\ncriteria:\n  - {name: goal, measures: m, anchors: {'0': bad, '3': poor, '6': fair, '9': fine, '10': good}, weight: 1}\n";
     let files = [("judge.yaml", judge), ("p", "p")].map(|(name, text)| (name.to_owned(), text.to_owned())).into();
     let persona = Persona { profile: String::new(), demographics: [].into(), traits: [].into(), emotions: [].into() };
     Case {
@@ -103,6 +103,8 @@ fn case(playbook: Arc<Playbook>, scenario: domain::scenario::Scenario, world: &V
         speech: Speech::default(),
         agent_style: AgentStyle::FunctionCalling,
         variant: None,
+        judges: 1,
+        attempt: 1,
         faults: Vec::new(),
     }
 }

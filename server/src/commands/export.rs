@@ -1,21 +1,26 @@
 //! `groundstate export`: writes the rows of a run that was played.
 
 use crate::say::say;
+use anyhow::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::connection::{Connection, ConnectionArgs};
-use super::generate::run_id;
+use super::generate::latest_or;
+use super::judge::judging;
 use crate::bad_input::BadInput;
 use crate::export::{Choice, Written, write_jsonl};
 use crate::jobs::run;
-use crate::store::runs;
+use crate::store::judgings;
 
 #[derive(clap::Args)]
 pub struct Export {
     /// The run; default: the last one
     #[arg(long)]
     run: Option<String>,
+    /// Whose verdicts count: a judging's id, or `last`; default: as the run was judged while it was played
+    #[arg(long)]
+    judging: Option<String>,
     /// Where the rows go, as JSONL
     #[arg(long)]
     out: PathBuf,
@@ -46,13 +51,23 @@ pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
 
 async fn write(args: &Export, connection: &Connection) -> anyhow::Result<Written> {
     let pool = &connection.pool;
-    let id = match &args.run {
-        Some(text) => run_id(pool, "--run", text).await?,
-        None => runs::latest(&mut *pool.acquire().await?)
-            .await?
-            .ok_or_else(|| BadInput::one("export", "there is no run yet"))?,
+    let named = match args.judging.as_deref() {
+        None | Some("last") => None,
+        Some(text) => Some(judging(pool, "--judging", text).await?),
+    };
+    let id = match (&named, &args.run) {
+        (Some(judging), None) => judging.run_id,
+        _ => latest_or(pool, "--run", args.run.as_deref()).await?,
+    };
+    if named.as_ref().is_some_and(|judging| judging.run_id != id) {
+        bail!(BadInput::one("--judging", format!("it judged another run than {id}")));
+    }
+    let judging = match (named, &args.judging) {
+        (Some(judging), _) => Some(judging.id),
+        (None, Some(_)) => judgings::latest(&mut *pool.acquire().await?, id).await?,
+        (None, None) => None,
     };
     let (run, config, library) = run::load(pool, id).await?;
-    let choice = Choice { all: args.all, branches: args.branches };
+    let choice = Choice { judging, all: args.all, branches: args.branches };
     write_jsonl(pool, &run, &config, &library, &args.out, choice).await
 }

@@ -1,6 +1,6 @@
 //! `groundstate generate`: plays conversations and writes the accepted ones as rows.
 
-mod binding;
+pub(super) mod binding;
 mod faults;
 mod progress;
 mod selection;
@@ -13,7 +13,8 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use domain::Problem;
 use domain::playbook::AgentStyle;
-use llm::EndpointOptions;
+use domain::role::Role;
+use llm::{EndpointOptions, ModelSpec};
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -67,6 +68,9 @@ pub struct Generate {
     /// Conversations played at once
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: u32,
+    /// How often a conversation is played again that somebody else than the agent spoiled
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=100))]
+    retries: u32,
     /// Continue a run: its id, or the last one that was not finished
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
     resume: Option<String>,
@@ -90,6 +94,10 @@ pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
         return with_connection(&args, None).await;
     }
     let order = order(&args)?;
+    let judges: Vec<ModelSpec> = order.config.judges().into_iter().cloned().collect();
+    for warning in plan::family_warnings(&order.config, &judges) {
+        eprintln!("warning: {warning}");
+    }
     if args.dry_run {
         summary::dry_run(&order.playbook, &order.planned, &order.config);
         return Ok(ExitCode::SUCCESS);
@@ -103,7 +111,11 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let mut problems = Vec::new();
     let mut flag = |flag: &str, message: String| problems.push(Problem::new(flag, 0, "", message));
     let selection = Selection::new(&library, &args.playbooks, &args.scenarios, &mut flag);
-    let models = args.bindings.models(&mut flag);
+    let mut models = args.bindings.models(&mut flag);
+    let mut panel = args.bindings.judges(&mut flag);
+    if !panel.is_empty() {
+        models.insert(Role::Judge, panel.remove(0));
+    }
     let sub_agents = args.bindings.sub_agents(&selection.playbooks, &mut flag);
     if let Some(variant) = &args.variant {
         selection.check_variant(variant, &mut flag);
@@ -130,8 +142,20 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let agent_style = args.agent_style.map(AgentStyle::from);
     let out = std::path::absolute(&args.out)?.display().to_string();
     let (variant, branches) = (args.variant.clone(), args.branches);
-    let config =
-        RunConfig { models, temperatures, max_tokens, agent_style, variant, sub_agents, branches, faults, out };
+    let retries = args.retries;
+    let config = RunConfig {
+        models,
+        panel,
+        retries,
+        temperatures,
+        max_tokens,
+        agent_style,
+        variant,
+        sub_agents,
+        branches,
+        faults,
+        out,
+    };
     // Keys are looked for before anything is stored.
     run::models(&config, &EndpointOptions::default()).map_err(|e| BadInput::one("models", e.to_string()))?;
     Ok(Order { library, config, playbook, planned })
@@ -175,7 +199,7 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
         eprintln!("interrupted; what was played is kept. {}", resume_hint(&player));
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let choice = Choice { all: false, branches: player.config.branches };
+    let choice = Choice { judging: None, all: false, branches: player.config.branches };
     let written = export::write_jsonl(pool, &player.run, &player.config, &player.library, &out, choice).await?;
     summary::print(pool, &player, &before, seconds, &written, &out).await?;
     Ok(ExitCode::SUCCESS)
@@ -195,6 +219,17 @@ pub(super) async fn run_id(pool: &PgPool, flag: &str, text: &str) -> anyhow::Res
     match runs::get(&mut *pool.acquire().await?, id).await? {
         Some(_) => Ok(id),
         None => bail!(BadInput::one(flag, format!("there is no run {id}"))),
+    }
+}
+
+/// The run that a flag names, or else the last one.
+pub(super) async fn latest_or(pool: &PgPool, flag: &str, text: Option<&str>) -> anyhow::Result<Uuid> {
+    match text {
+        Some(text) => run_id(pool, flag, text).await,
+        None => {
+            let latest = runs::latest(&mut *pool.acquire().await?).await?;
+            Ok(latest.ok_or_else(|| BadInput::one(flag, "there is no run yet"))?)
+        }
     }
 }
 

@@ -1,13 +1,12 @@
 //! What a row says about where it comes from. Every key is always there, with one type, so that columns are stable.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::event::{Event, EventKind, Usage};
-use domain::outcome::Outcome;
 use domain::role::Role;
-use domain::verdict::Check;
+use domain::verdict::{Check, Verdict};
 use engine::conversation::{Caller, Frame};
-use engine::{Next, scripted};
+use engine::scripted;
 use serde::Serialize;
 
 use super::row::Source;
@@ -23,6 +22,8 @@ pub struct Metadata {
     persona: Persona,
     complexity: &'static str,
     seed: Seed,
+    /// From 1; more if somebody else than the agent spoiled the ones before.
+    attempt: i32,
     models: BTreeMap<String, String>,
     temperatures: BTreeMap<String, f64>,
     /// Roles that were played from the script: what they say is no model output.
@@ -37,8 +38,9 @@ pub struct Metadata {
     tool_calls: usize,
     accepted: bool,
     judge: Judge,
-    scores: BTreeMap<String, u8>,
-    rationales: BTreeMap<String, String>,
+    /// By criterion; null where the judge of this playbook has not the criterion.
+    scores: BTreeMap<String, Option<u8>>,
+    rationales: BTreeMap<String, Option<String>>,
     overall: u8,
     overall_rationale: String,
     weighted_mean: f64,
@@ -95,7 +97,12 @@ struct Worlds {
 #[derive(Serialize)]
 struct Judge {
     name: String,
+    /// Of its criteria and its prompt.
     version: String,
+    /// More than one are a panel.
+    models: Vec<String>,
+    /// Of a panel, from 0 to 1; else 1.
+    agreement: f64,
 }
 
 #[derive(Serialize)]
@@ -107,8 +114,9 @@ struct Verifier {
 pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
     let case = source.conversation.case();
     let state = source.conversation.state();
-    let verdict = state.verdict.as_ref();
-    let files = &source.library.files;
+    let verdict = source.judged.and_then(|judged| judged.verdict.as_ref());
+    let common = source.common;
+    let files = &common.library.files;
     let roles = |f: &dyn Fn(Role) -> f64| Role::ALL.into_iter().map(|r| (r.to_string(), f(r))).collect();
     let branch = branch(frame);
     let models = models(source, &branch);
@@ -117,8 +125,8 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
             "" => source.planned.id.to_string(),
             call => format!("{}/{call}", source.planned.id),
         },
-        run_id: source.run.id.to_string(),
-        created_at: source.run.created_at.to_rfc3339(),
+        run_id: common.run.id.to_string(),
+        created_at: common.run.created_at.to_rfc3339(),
         generator: concat!("groundstate ", env!("CARGO_PKG_VERSION")),
         playbook: Versioned {
             name: case.playbook.spec.name.clone(),
@@ -126,7 +134,7 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
         },
         scenario: Scenario {
             id: case.scenario.id.clone(),
-            version: source.library.scenario_version(&case.scenario),
+            version: common.library.scenario_version(&case.scenario),
             family: case.scenario.family().to_owned(),
             intent: case.scenario.intent.clone(),
             tags: case.scenario.tags.clone(),
@@ -138,8 +146,9 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
             emotions: case.persona.emotions.clone(),
         },
         complexity: case.complexity.as_str(),
-        seed: Seed { run: source.run.seed, repeat: source.planned.repeat },
-        temperatures: roles(&|role| (f64::from(source.config.temperature(role)) * 1000.0).round() / 1000.0),
+        seed: Seed { run: common.run.seed, repeat: source.planned.repeat },
+        attempt: source.planned.attempt,
+        temperatures: roles(&|role| (f64::from(common.config.temperature(role)) * 1000.0).round() / 1000.0),
         scripted_roles: models
             .iter()
             .filter(|(_, model)| *model == scripted::NAME)
@@ -156,16 +165,17 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
         ending: state.ending.as_ref().map_or("unfinished", domain::outcome::Ending::as_str),
         user_turns: state.user_turns,
         tool_calls: state.calls.iter().filter(|call| call.caller != Caller::User).count(),
-        accepted: source.conversation.next() == Next::Done(Outcome::Accepted),
+        accepted: source.accepted,
         judge: Judge {
-            name: case.judge.spec.name.clone(),
-            version: files.version(&format!("judges/{}", case.judge.spec.name)),
+            name: source.judged.map_or_else(|| case.judge.spec.name.clone(), |judged| judged.judge.clone()),
+            version: source.judged.map_or_else(|| case.judge.version(), |judged| judged.judge_version.clone()),
+            models: common.judges.clone(),
+            agreement: verdict.and_then(Verdict::agreement).unwrap_or(1.0),
         },
-        scores: verdict.iter().flat_map(|v| v.scores.iter().map(|s| (s.criterion.clone(), s.score))).collect(),
-        rationales: verdict
-            .iter()
-            .flat_map(|v| v.scores.iter().map(|s| (s.criterion.clone(), s.rationale.clone())))
-            .collect(),
+        scores: by_criterion(&common.criteria, |name| verdict?.score(name)),
+        rationales: by_criterion(&common.criteria, |name| {
+            verdict?.scores.iter().find(|score| score.criterion == name).map(|score| score.rationale.clone())
+        }),
         overall: verdict.map_or(0, |v| v.overall),
         overall_rationale: verdict.map(|v| v.rationale.clone()).unwrap_or_default(),
         weighted_mean: verdict.map_or(0.0, |v| v.weighted_mean),
@@ -186,10 +196,15 @@ fn branch(frame: &Frame) -> Branch {
     Branch { sub_agent, call_id, depth: frame.path.len() }
 }
 
+fn by_criterion<T>(criteria: &BTreeSet<String>, of: impl Fn(&str) -> Option<T>) -> BTreeMap<String, Option<T>> {
+    criteria.iter().map(|name| (name.clone(), of(name))).collect()
+}
+
 /// Role -> model. In a branch the agent is the sub-agent.
 fn models(source: &Source<'_>, branch: &Branch) -> BTreeMap<String, String> {
-    let mut models = source.config.model_names();
-    if let Some(own) = source.config.sub_agents.get(&branch.sub_agent) {
+    let config = source.common.config;
+    let mut models = config.model_names();
+    if let Some(own) = config.sub_agents.get(&branch.sub_agent) {
         models.insert(Role::Agent.to_string(), own.to_string());
     }
     models

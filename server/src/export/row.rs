@@ -1,5 +1,7 @@
 //! The canonical rows of one conversation: the agent's under test, and its sub-agents'.
 
+use std::collections::BTreeSet;
+
 use domain::event::Event;
 use domain::message::Message;
 use domain::row::Row;
@@ -11,14 +13,26 @@ use crate::jobs::plan::RunConfig;
 use crate::library::Library;
 use crate::store::conversations::Planned;
 use crate::store::runs::Run;
+use crate::store::verdicts::Judged;
 
-pub struct Source<'a> {
+/// What all rows of an export share.
+pub struct Common<'a> {
     pub run: &'a Run,
     pub config: &'a RunConfig,
     pub library: &'a Library,
+    /// Who judged.
+    pub judges: Vec<String>,
+    pub criteria: BTreeSet<String>,
+}
+
+pub struct Source<'a> {
+    pub common: &'a Common<'a>,
     pub planned: &'a Planned,
     pub conversation: &'a Conversation,
     pub events: &'a [Event],
+    /// What the judging that counts says; `None` if it was never judged.
+    pub judged: Option<&'a Judged>,
+    pub accepted: bool,
 }
 
 /// # Errors

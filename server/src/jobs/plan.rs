@@ -1,6 +1,6 @@
 //! What a run will play. Everything derives from the run's seed, so a plan is the same wherever it is made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
@@ -22,6 +22,12 @@ use crate::store::conversations::Planned;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunConfig {
     pub models: BTreeMap<Role, ModelSpec>,
+    /// Judges beside the one in `models`: with it they are a panel.
+    #[serde(default)]
+    pub panel: Vec<ModelSpec>,
+    /// How often a conversation is played again that somebody else than the agent spoiled.
+    #[serde(default)]
+    pub retries: u32,
     /// Only those that differ from the role's default.
     #[serde(default)]
     pub temperatures: BTreeMap<Role, f32>,
@@ -56,11 +62,17 @@ impl RunConfig {
         self.temperatures.get(&role).copied().unwrap_or_else(|| role.default_temperature())
     }
 
-    /// Role -> model, in words; sub-agents with a model of their own as `agent.NAME`.
+    /// All who judge.
+    pub fn judges(&self) -> Vec<&ModelSpec> {
+        self.models.get(&Role::Judge).into_iter().chain(&self.panel).collect()
+    }
+
+    /// Role -> model, in words; sub-agents with a model of their own as `agent.NAME`, further judges as `judge.2`.
     pub fn model_names(&self) -> BTreeMap<String, String> {
         let roles = self.models.iter().map(|(role, model)| (role.to_string(), model.to_string()));
         let subs = self.sub_agents.iter().map(|(name, model)| (format!("{}.{name}", Role::Agent), model.to_string()));
-        roles.chain(subs).collect()
+        let panel = self.panel.iter().zip(2..).map(|(model, n)| (format!("{}.{n}", Role::Judge), model.to_string()));
+        roles.chain(subs).chain(panel).collect()
     }
 }
 
@@ -79,6 +91,7 @@ fn planned(row: Row<'_>) -> anyhow::Result<Planned> {
         repeat: i32::try_from(row.repeat)?,
         persona: row.profile.name.clone(),
         complexity: row.complexity.to_string(),
+        attempt: 1,
     })
 }
 
@@ -105,7 +118,22 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         complexity,
         speech: library.personas.speech(complexity),
         variant: config.variant.clone(),
+        judges: 1 + config.panel.len(),
+        attempt: u32::try_from(planned.attempt)?,
         faults: scenario.faults.iter().chain(&config.faults).cloned().collect(),
         seed: own,
     })
+}
+
+/// Judges of the agent's own model family: they tend to favour its words.
+pub fn family_warnings(config: &RunConfig, judges: &[ModelSpec]) -> Vec<String> {
+    let own: BTreeSet<String> =
+        config.models.get(&Role::Agent).into_iter().chain(config.sub_agents.values()).filter_map(llm::family).collect();
+    let partial = judges.iter().filter_map(|judge| Some((judge, llm::family(judge).filter(|f| own.contains(f))?)));
+    let warning = |(judge, family)| {
+        format!(
+            "the judge {judge} and the agent are both of the family `{family}`, and judges favour their own; take another judge"
+        )
+    };
+    partial.map(warning).collect()
 }

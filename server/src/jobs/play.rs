@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use domain::event::{Event, EventKind};
-use domain::outcome::Outcome;
-use domain::role::Role;
+use domain::outcome::{Blame, Outcome};
 use engine::{Ask, Conversation, Next};
 use llm::{Failure, ModelError};
 use sqlx::PgPool;
 use tracing::{debug, warn};
+use uuid::Uuid;
 
 use super::plan::{self, RunConfig};
 use super::run::Models;
@@ -17,7 +17,8 @@ use crate::clock;
 use crate::library::Library;
 use crate::store::conversations::Planned;
 use crate::store::runs::Run;
-use crate::store::{conversations, events, verdicts};
+use crate::store::verdicts::{self, Judged};
+use crate::store::{conversations, events};
 
 pub struct Player {
     pub pool: PgPool,
@@ -28,12 +29,32 @@ pub struct Player {
 }
 
 impl Player {
-    /// Plays one conversation to its end.
+    /// Plays one conversation to its end, and again if somebody else than the agent spoiled it.
     ///
     /// # Errors
     /// The database fails, or what it holds is no conversation of this run. Failing models are no errors: they are the
     /// conversation's outcome.
     pub async fn play(&self, planned: &Planned) -> anyhow::Result<Outcome> {
+        let mut attempt = planned.clone();
+        loop {
+            let outcome = self.attempt(&attempt).await?;
+            match self.again(&attempt, &outcome) {
+                Some(next) => attempt = next,
+                None => return Ok(outcome),
+            }
+        }
+    }
+
+    /// The attempt that follows one with this outcome. Its id follows from the spoiled one, so that whoever asks is told
+    /// the same.
+    fn again(&self, spoiled: &Planned, outcome: &Outcome) -> Option<Planned> {
+        let Outcome::Failed { blame, .. } = outcome else { return None };
+        let left = i64::from(spoiled.attempt) <= i64::from(self.config.retries);
+        let id = Uuid::new_v5(&spoiled.id, b"again");
+        (*blame != Blame::Agent && left).then(|| Planned { id, attempt: spoiled.attempt + 1, ..spoiled.clone() })
+    }
+
+    async fn attempt(&self, planned: &Planned) -> anyhow::Result<Outcome> {
         let case = Arc::new(plan::case(&self.library, &self.config, self.run.seed, planned)?);
         let past = events::of(&mut *self.pool.acquire().await?, planned.id).await?;
         let mut conversation = Conversation::resume(case, &past)?;
@@ -44,11 +65,11 @@ impl Player {
                 Next::Act => conversation.act(),
                 Next::Ask(ask) if step.is_empty() => self.ask(*ask, &mut conversation).await?,
                 Next::Ask(_) => {
-                    self.commit(planned, &std::mem::take(&mut step)).await?;
+                    self.commit(planned, &conversation, &std::mem::take(&mut step)).await?;
                     continue;
                 }
                 Next::Done(outcome) => {
-                    self.commit(planned, &step).await?;
+                    self.commit(planned, &conversation, &step).await?;
                     return Ok(outcome);
                 }
             });
@@ -73,29 +94,37 @@ impl Player {
     }
 
     /// Events, and what they settle, in one transaction.
-    async fn commit(&self, planned: &Planned, step: &[Event]) -> anyhow::Result<()> {
+    async fn commit(&self, planned: &Planned, conversation: &Conversation, step: &[Event]) -> anyhow::Result<()> {
         debug!(conversation = %planned.id, events = step.len(), "committing");
         let now = clock::now();
         let mut tx = self.pool.begin().await?;
         events::append(&mut tx, planned.id, step, now).await?;
-        for event in step {
-            match &event.kind {
-                EventKind::Judged { verdict, .. } => {
-                    let version = self.library.files.version(&format!("judges/{}", verdict.judge));
-                    let model = self.config.models.get(&Role::Judge).map(ToString::to_string).unwrap_or_default();
-                    let new = verdicts::NewVerdict {
-                        conversation: planned.id,
-                        judge_version: &version,
-                        model: &model,
-                        verdict,
-                    };
-                    verdicts::insert(&mut tx, &new, now).await?;
+        if let Some(EventKind::Finished { outcome }) = step.last().map(|event| &event.kind) {
+            conversations::finish(&mut tx, planned.id, outcome, now).await?;
+            if let Some(judged) = judged(conversation, outcome) {
+                verdicts::insert(&mut tx, self.run.judging, planned.id, &judged, now).await?;
+            }
+            if let Some(again) = self.again(planned, outcome) {
+                conversations::supersede(&mut tx, planned.id, &again).await?;
+                if matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. }) {
+                    events::copy_before_judge(&mut tx, planned.id, again.id).await?;
                 }
-                EventKind::Finished { outcome } => conversations::finish(&mut tx, planned.id, outcome, now).await?,
-                _ => {}
             }
         }
         tx.commit().await?;
         Ok(())
     }
+}
+
+/// What its judges said of a conversation that has ended; `None` if it was never theirs to judge.
+pub(super) fn judged(conversation: &Conversation, outcome: &Outcome) -> Option<Judged> {
+    let verdict = conversation.state().verdict();
+    let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
+    let judge = &conversation.case().judge;
+    (verdict.is_some() || failed).then(|| Judged {
+        judge: judge.spec.name.clone(),
+        judge_version: judge.version(),
+        verdict: verdict.filter(|_| !failed),
+        outcome: outcome.clone(),
+    })
 }

@@ -9,7 +9,7 @@ use domain::outcome::Outcome;
 use domain::role::Role;
 use engine::Ask;
 use futures::{StreamExt, stream};
-use llm::{ChatModel, Endpoint, EndpointOptions, ModelSpec, Scripted};
+use llm::{ChatModel, Endpoint, EndpointOptions, ModelSpec, Scripted, SetupError};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -19,6 +19,7 @@ use super::worlds;
 use crate::clock;
 use crate::library::{Files, Library};
 use crate::store::conversations::{self, Planned};
+use crate::store::judgings::{self, Judging};
 use crate::store::runs::{self, Run};
 
 /// Stores a run with all its conversations, or nothing.
@@ -39,10 +40,20 @@ pub async fn create(
         config: serde_json::to_value(config)?,
         planned: i32::try_from(planned.len())?,
         created_at: now,
+        judging: clock::id(),
+    };
+    let judging = Judging {
+        id: run.judging,
+        run_id: run.id,
+        library: run.library.clone(),
+        models: serde_json::to_value(config.judges())?,
+        original: true,
+        created_at: now,
     };
     let mut tx = pool.begin().await?;
     runs::insert_library(&mut tx, &run.library, &serde_json::to_value(&library.files)?, now).await?;
     runs::insert(&mut tx, &run).await?;
+    judgings::insert(&mut tx, &judging).await?;
     let worlds = worlds::keep(&mut tx, library, planned, now).await?;
     conversations::insert_all(&mut tx, run.id, planned, &worlds).await?;
     tx.commit().await?;
@@ -65,15 +76,32 @@ pub async fn load(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig, Li
 /// Who plays each role.
 pub struct Models {
     pub roles: BTreeMap<Role, Arc<dyn ChatModel>>,
+    /// Judges beside the role's.
+    pub panel: Vec<Arc<dyn ChatModel>>,
     /// Those with a model of their own, by name.
     pub sub_agents: BTreeMap<String, Arc<dyn ChatModel>>,
 }
 
 impl Models {
     pub fn answering(&self, ask: &Ask) -> Option<&Arc<dyn ChatModel>> {
+        if let Some(other) = ask.judge.checked_sub(1) {
+            return self.panel.get(other);
+        }
         let own = ask.sub_agent.as_ref().and_then(|name| self.sub_agents.get(name));
         own.or_else(|| self.roles.get(&ask.role))
     }
+}
+
+/// A client for each model.
+pub fn clients(models: &[ModelSpec], options: &EndpointOptions) -> Result<Vec<Arc<dyn ChatModel>>, SetupError> {
+    models.iter().map(|spec| client(spec, options)).collect()
+}
+
+fn client(spec: &ModelSpec, options: &EndpointOptions) -> Result<Arc<dyn ChatModel>, SetupError> {
+    Ok(match spec {
+        ModelSpec::Scripted => Arc::new(Scripted),
+        ModelSpec::Endpoint(endpoint) => Arc::new(Endpoint::new(endpoint.clone(), options.clone())?),
+    })
 }
 
 /// Roles and sub-agents that name the same model share one client.
@@ -83,16 +111,14 @@ pub fn models(config: &RunConfig, options: &EndpointOptions) -> anyhow::Result<M
         if let Some(client) = clients.get(&spec.to_string()) {
             return Ok(Arc::clone(client));
         }
-        let client: Arc<dyn ChatModel> = match spec {
-            ModelSpec::Scripted => Arc::new(Scripted),
-            ModelSpec::Endpoint(endpoint) => Arc::new(Endpoint::new(endpoint.clone(), options.clone())?),
-        };
+        let client = client(spec, options)?;
         clients.insert(spec.to_string(), Arc::clone(&client));
         Ok(client)
     };
     let roles = config.models.iter().map(|(role, spec)| Ok((*role, client(spec)?))).collect::<anyhow::Result<_>>()?;
+    let panel = config.panel.iter().map(&mut client).collect::<anyhow::Result<_>>()?;
     let subs = config.sub_agents.iter().map(|(name, spec)| Ok((name.clone(), client(spec)?)));
-    Ok(Models { roles, sub_agents: subs.collect::<anyhow::Result<_>>()? })
+    Ok(Models { roles, panel, sub_agents: subs.collect::<anyhow::Result<_>>()? })
 }
 
 /// Plays what is left, so many at a time, and tells of each that ends. Dropping the future stops cleanly: every

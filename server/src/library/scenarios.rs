@@ -24,7 +24,7 @@ pub struct Scenarios {
 pub fn read(
     files: &Files,
     playbooks: &BTreeMap<String, Arc<Playbook>>,
-    judges: &BTreeMap<String, Arc<Judge>>,
+    judge_of: &BTreeMap<String, Arc<Judge>>,
     profiles: &BTreeMap<String, Profile>,
     prove: bool,
     problems: &mut Vec<Problem>,
@@ -54,19 +54,13 @@ pub fn read(
             None => {
                 problems.push(located.problem("/playbook", unknown("playbook", &scenario.playbook, playbooks.keys())));
             }
-            Some(playbook) => match judges.get(&playbook.spec.judge) {
-                Some(_) if !prove => {}
-                Some(judge) => {
+            Some(playbook) => {
+                // One that has no judge has been reported as well.
+                if let Some(judge) = judge_of.get(&scenario.playbook).filter(|_| prove) {
                     let found = validate::scenario(playbook, judge, &scenario);
                     scenarios.findings.extend(found.into_iter().map(|finding| finding.within(&located)));
                 }
-                None => problems.push(Problem::new(
-                    format!("playbooks/{}/playbook.yaml", scenario.playbook),
-                    0,
-                    "judge",
-                    unknown("judge", &playbook.spec.judge, judges.keys()),
-                )),
-            },
+            }
         }
         scenarios.paths.insert(scenario.id.clone(), path.clone());
         scenarios.by_id.insert(scenario.id.clone(), scenario);

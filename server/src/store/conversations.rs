@@ -19,6 +19,8 @@ pub struct Planned {
     pub repeat: i32,
     pub persona: String,
     pub complexity: String,
+    /// From 1; more if somebody else than the agent spoiled the ones before.
+    pub attempt: i32,
 }
 
 /// Inserts all conversations of a run with one statement. `worlds`: where each scenario starts from.
@@ -54,29 +56,39 @@ pub async fn insert_all(
 pub async fn unfinished(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
     let left = sqlx::query_as!(
         Planned,
-        "SELECT id, position, scenario, repeat, persona, complexity FROM conversations
+        "SELECT id, position, scenario, repeat, persona, complexity, attempt FROM conversations
          WHERE run_id = $1 AND outcome IS NULL ORDER BY position",
         run
     );
     Ok(left.fetch_all(db).await?)
 }
 
-/// What has ended, in order.
+/// What has ended, in order: of each position the last attempt.
 pub async fn finished(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
     let ended = sqlx::query_as!(
         Planned,
-        "SELECT id, position, scenario, repeat, persona, complexity FROM conversations
-         WHERE run_id = $1 AND outcome IS NOT NULL ORDER BY position",
+        "SELECT id, position, scenario, repeat, persona, complexity, attempt FROM conversations
+         WHERE run_id = $1 AND outcome IS NOT NULL AND NOT superseded ORDER BY position",
+        run
+    );
+    Ok(ended.fetch_all(db).await?)
+}
+
+/// What came to an end that a judge can look at, in order: of each position the last attempt.
+pub async fn ended(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
+    let ended = sqlx::query_as!(
+        Planned,
+        "SELECT id, position, scenario, repeat, persona, complexity, attempt FROM conversations
+         WHERE run_id = $1 AND outcome IS NOT NULL AND NOT superseded
+           AND EXISTS (SELECT FROM events WHERE conversation_id = id AND event -> 'event' -> 'ended' IS NOT NULL)
+         ORDER BY position",
         run
     );
     Ok(ended.fetch_all(db).await?)
 }
 
 pub async fn finish(db: &mut PgConnection, id: Uuid, outcome: &Outcome, now: DateTime<Utc>) -> Result<()> {
-    let (name, blame, reason) = match outcome {
-        Outcome::Accepted => ("accepted", None, None),
-        Outcome::Failed { blame, reason } => ("failed", Some(blame.as_str()), Some(reason.as_str())),
-    };
+    let (name, blame, reason) = columns(outcome);
     sqlx::query!(
         "UPDATE conversations SET outcome = $2, blame = $3, reason = $4, finished_at = $5
          WHERE id = $1 AND outcome IS NULL",
@@ -85,6 +97,21 @@ pub async fn finish(db: &mut PgConnection, id: Uuid, outcome: &Outcome, now: Dat
         blame,
         reason,
         now
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Puts another attempt in the place of one that has ended.
+pub async fn supersede(db: &mut PgConnection, spoiled: Uuid, again: &Planned) -> Result<()> {
+    sqlx::query!("UPDATE conversations SET superseded = true WHERE id = $1", spoiled).execute(&mut *db).await?;
+    sqlx::query!(
+        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity, world, attempt)
+         SELECT $2, run_id, position, scenario, repeat, persona, complexity, world, $3 FROM conversations WHERE id = $1",
+        spoiled,
+        again.id,
+        again.attempt
     )
     .execute(db)
     .await?;
@@ -100,7 +127,7 @@ pub async fn page(db: &mut PgConnection, run: Uuid, after: i32, limit: i64) -> R
                   (SELECT count(*) FROM events WHERE conversation_id = c.id) AS "events!"
            FROM conversations c LEFT JOIN LATERAL
                (SELECT overall FROM verdicts WHERE conversation_id = c.id ORDER BY created_at LIMIT 1) v ON true
-           WHERE c.run_id = $1 AND c.position > $2 ORDER BY c.position LIMIT $3"#,
+           WHERE c.run_id = $1 AND c.position > $2 AND NOT c.superseded ORDER BY c.position LIMIT $3"#,
         run,
         after,
         limit
@@ -143,20 +170,7 @@ struct Row {
 
 impl Row {
     fn summary(self) -> Result<ConversationSummary> {
-        let outcome = match self.outcome.as_deref() {
-            None => None,
-            Some("accepted") => Some(Outcome::Accepted),
-            Some(_) => {
-                let name = self.blame.clone().unwrap_or_default();
-                let blame = Blame::ALL.into_iter().find(|b| b.as_str() == name).ok_or_else(|| BadRow {
-                    table: "conversations",
-                    column: "blame",
-                    row: self.id.to_string(),
-                    reason: format!("`{name}` is nobody"),
-                })?;
-                Some(Outcome::Failed { blame, reason: self.reason.clone().unwrap_or_default() })
-            }
-        };
+        let outcome = outcome("conversations", self.id, self.outcome.as_deref(), self.blame.as_deref(), self.reason)?;
         Ok(ConversationSummary {
             id: self.id.to_string(),
             position: self.position,
@@ -168,4 +182,34 @@ impl Row {
             events: self.events,
         })
     }
+}
+
+/// An outcome as it is stored: name, blame, reason.
+pub fn columns(outcome: &Outcome) -> (&'static str, Option<&'static str>, Option<&str>) {
+    match outcome {
+        Outcome::Accepted => ("accepted", None, None),
+        Outcome::Failed { blame, reason } => ("failed", Some(blame.as_str()), Some(reason.as_str())),
+    }
+}
+
+/// An outcome as it was stored.
+pub fn outcome(
+    table: &'static str,
+    row: Uuid,
+    name: Option<&str>,
+    blame: Option<&str>,
+    reason: Option<String>,
+) -> Result<Option<Outcome>> {
+    let name = match name {
+        None => return Ok(None),
+        Some("accepted") => return Ok(Some(Outcome::Accepted)),
+        Some(_) => blame.unwrap_or_default(),
+    };
+    let blame = Blame::ALL.into_iter().find(|b| b.as_str() == name).ok_or_else(|| BadRow {
+        table,
+        column: "blame",
+        row: row.to_string(),
+        reason: format!("`{name}` is nobody"),
+    })?;
+    Ok(Some(Outcome::Failed { blame, reason: reason.unwrap_or_default() }))
 }

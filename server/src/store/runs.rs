@@ -18,6 +18,8 @@ pub struct Run {
     pub config: Value,
     pub planned: i32,
     pub created_at: DateTime<Utc>,
+    /// Its own judging: what its judges say while it is played.
+    pub judging: Uuid,
 }
 
 pub async fn insert_library(db: &mut PgConnection, hash: &str, files: &Value, now: DateTime<Utc>) -> Result<()> {
@@ -63,7 +65,8 @@ pub async fn try_lock(db: &mut PgConnection, id: Uuid) -> Result<bool> {
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
     let run = sqlx::query_as!(
         Run,
-        "SELECT id, library, playbook, seed, config, planned, created_at FROM runs WHERE id = $1",
+        r#"SELECT runs.id, runs.library, playbook, seed, config, planned, runs.created_at, judgings.id AS "judging!"
+           FROM runs JOIN judgings ON run_id = runs.id AND original WHERE runs.id = $1"#,
         id
     );
     Ok(run.fetch_optional(db).await?)
@@ -86,14 +89,18 @@ pub async fn latest_unfinished(db: &mut PgConnection) -> Result<Option<Uuid>> {
 
 pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
     let counts = sqlx::query!(
-        r#"SELECT outcome, blame, count(*) AS "count!" FROM conversations
-           WHERE run_id = $1 AND outcome IS NOT NULL GROUP BY outcome, blame"#,
+        r#"SELECT superseded, blame, count(*) AS "count!" FROM conversations
+           WHERE run_id = $1 AND outcome IS NOT NULL GROUP BY superseded, blame"#,
         run.id
     )
     .fetch_all(db)
     .await?;
-    let failures: BTreeMap<String, i64> = counts.iter().filter_map(|c| Some((c.blame.clone()?, c.count))).collect();
-    let finished = counts.iter().map(|c| c.count).sum();
+    let by_blame = |superseded: bool| -> BTreeMap<String, i64> {
+        let own = counts.iter().filter(|c| c.superseded == superseded);
+        own.filter_map(|c| Some((c.blame.clone()?, c.count))).collect()
+    };
+    let failures = by_blame(false);
+    let finished = counts.iter().filter(|c| !c.superseded).map(|c| c.count).sum();
     Ok(RunSummary {
         id: run.id.to_string(),
         playbook: run.playbook.clone(),
@@ -103,5 +110,6 @@ pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
         finished,
         accepted: finished - failures.values().sum::<i64>(),
         failures,
+        played_again: by_blame(true),
     })
 }

@@ -1,33 +1,50 @@
-//! What judges said.
+//! What judges said, as a conversation was played and whenever it was judged again.
+
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use domain::outcome::Outcome;
 use domain::verdict::Verdict;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::conversations::{columns, outcome};
 use super::{BadRow, Result};
 
-pub struct NewVerdict<'a> {
-    pub conversation: Uuid,
-    /// Version of the judge's folder.
-    pub judge_version: &'a str,
-    /// Who played the judge.
-    pub model: &'a str,
-    pub verdict: &'a Verdict,
+/// What one judging says of one conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    pub judge: String,
+    pub judge_version: String,
+    /// `None` if the judge failed; the outcome then blames it.
+    pub verdict: Option<Verdict>,
+    pub outcome: Outcome,
 }
 
-pub async fn insert(db: &mut PgConnection, new: &NewVerdict<'_>, now: DateTime<Utc>) -> Result<()> {
-    let body = serde_json::to_value(new.verdict).map_err(|e| bad(new.conversation, &e))?;
+pub async fn insert(
+    db: &mut PgConnection,
+    judging: Uuid,
+    conversation: Uuid,
+    judged: &Judged,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    let verdict = judged.verdict.as_ref();
+    let body = verdict.map(serde_json::to_value).transpose().map_err(|e| bad(conversation, &e))?;
+    let (name, blame, reason) = columns(&judged.outcome);
     sqlx::query!(
-        "INSERT INTO verdicts (conversation_id, judge, judge_version, model, overall, goal_achieved, verdict, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        new.conversation,
-        new.verdict.judge,
-        new.judge_version,
-        new.model,
-        i16::from(new.verdict.overall),
-        new.verdict.goal_achieved,
+        "INSERT INTO verdicts (conversation_id, judging_id, judge, judge_version, overall, goal_achieved, verdict,
+                               outcome, blame, reason, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        conversation,
+        judging,
+        judged.judge,
+        judged.judge_version,
+        verdict.map(|v| i16::from(v.overall)),
+        verdict.map(|v| v.goal_achieved),
         body,
+        name,
+        blame,
+        reason,
         now
     )
     .execute(db)
@@ -35,14 +52,35 @@ pub async fn insert(db: &mut PgConnection, new: &NewVerdict<'_>, now: DateTime<U
     Ok(())
 }
 
-/// Mean score of each criterion over a run, in no particular order, with how many verdicts there are.
-pub async fn means(db: &mut PgConnection, run: Uuid) -> Result<Vec<(String, f64)>> {
+/// All that a judging says, by conversation; of each position the last attempt.
+pub async fn of(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, Judged>> {
+    let rows = sqlx::query!(
+        r#"SELECT c.id, judge, judge_version, verdict, v.outcome, v.blame, v.reason
+           FROM verdicts v JOIN conversations c ON c.id = conversation_id
+           WHERE judging_id = $1 AND NOT superseded"#,
+        judging
+    )
+    .fetch_all(db)
+    .await?;
+    let read = |row: sqlx::types::JsonValue, id| serde_json::from_value(row).map_err(|e| bad(id, &e));
+    let mut all = BTreeMap::new();
+    for row in rows {
+        let verdict = row.verdict.map(|verdict| read(verdict, row.id)).transpose()?;
+        let outcome = outcome("verdicts", row.id, Some(&row.outcome), row.blame.as_deref(), row.reason)?;
+        let Some(outcome) = outcome else { continue };
+        all.insert(row.id, Judged { judge: row.judge, judge_version: row.judge_version, verdict, outcome });
+    }
+    Ok(all)
+}
+
+/// Mean score of each criterion in a judging, in no particular order.
+pub async fn means(db: &mut PgConnection, judging: Uuid) -> Result<Vec<(String, f64)>> {
     let rows = sqlx::query!(
         r#"SELECT score ->> 'criterion' AS "criterion!", avg((score ->> 'score')::float8) AS "mean!"
-           FROM verdicts JOIN conversations ON conversations.id = conversation_id,
+           FROM verdicts v JOIN conversations c ON c.id = conversation_id,
                 jsonb_array_elements(verdict -> 'scores') AS score
-           WHERE run_id = $1 GROUP BY 1"#,
-        run
+           WHERE judging_id = $1 AND NOT superseded GROUP BY 1"#,
+        judging
     )
     .fetch_all(db)
     .await?;

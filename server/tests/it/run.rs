@@ -1,7 +1,10 @@
 //! Runs: planned from a seed, played durably, exported.
 
+mod again;
 mod endpoint;
 mod failures;
+mod judge;
+mod panel;
 mod refusals;
 mod resume;
 mod seed;

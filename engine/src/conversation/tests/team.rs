@@ -53,7 +53,7 @@ fn work_is_left_to_whoever_has_the_tool() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 6 items, failures: []
+    verified 7 items, failures: []
     judged 9, mean 9
     finished: Accepted
     "#);
@@ -245,7 +245,7 @@ fn sub_agents_have_only_their_own_tools() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 9 items, failures: ["hours Error: there is no tool `hours`", "switch_lamp Error: there is no tool `switch_lamp`", "hand_over Error: there is no tool `hand_over`"]
+    verified 10 items, failures: ["hours Error: there is no tool `hours`", "switch_lamp Error: there is no tool `switch_lamp`", "hand_over Error: there is no tool `hand_over`"]
     judged 3, mean 3
     finished: Failed { blame: Agent, reason: "hours Error: there is no tool `hours`" }
     "#);
@@ -351,7 +351,7 @@ fn what_the_user_does_wrong_is_not_the_agents_fault() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 6 items, failures: []
+    verified 7 items, failures: []
     judged 9, mean 9
     finished: Accepted
     "#);

@@ -18,7 +18,7 @@ impl Date {
         Some(Self { year: Some(year), month: Some(month), day: Some(day), weekday: None })
     }
 
-    fn calendar(self) -> Option<NaiveDate> {
+    pub fn calendar(self) -> Option<NaiveDate> {
         NaiveDate::from_ymd_opt(self.year?, self.month?, self.day?)
     }
 
@@ -35,6 +35,12 @@ impl Date {
     pub fn shifted(self, days: i64) -> Option<Self> {
         let day = self.calendar()?.checked_add_signed(chrono::TimeDelta::days(days))?;
         Self::whole(day.year(), day.month(), day.day())
+    }
+}
+
+impl From<NaiveDate> for Date {
+    fn from(day: NaiveDate) -> Self {
+        Self { year: Some(day.year()), month: Some(day.month()), day: Some(day.day()), weekday: None }
     }
 }
 

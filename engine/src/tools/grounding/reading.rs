@@ -367,7 +367,9 @@ fn date_at(tokens: &[Token]) -> Option<(Vec<Date>, usize)> {
     let month = |i: usize| word(i).and_then(dates::month).map(|m| (m, tokens[i].capital));
     let start = at;
     if let (Some(day), of) = (number(at, 31), usize::from(word(at + 1) == Some("of")))
-        && let Some((month, _)) = month(at + 1 + of)
+        && let Some((month, capital)) = month(at + 1 + of)
+        // "Only 1 may come."
+        && (capital || of > 0 || word(at + 1) != Some("may"))
     {
         (date.day, date.month) = (Some(day), Some(month));
         at += 2 + of;
@@ -524,6 +526,7 @@ mod tests {
         check("Monday, 2 March at 8 pm", "[?-3-2] at @1200");
         check("forty-one euros and sixteen cents", "<41.16u>");
         check("Call +999 555 0190 or four one one six", "call #9995550190 or #4116");
+        check("Only 1 may come on 1 May", "only <1> may come on [?-5-1]");
         check("within 60 days, 1.75 %", "within <60u> days <1.75u>");
         check("crd_3001 was in_review at 2026-03-02T09:00:00Z", "#crd_3001 was #in_review at [2026-3-2] @540");
         check(

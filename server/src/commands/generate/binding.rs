@@ -27,9 +27,9 @@ pub struct Bindings {
     /// Who states what such a call changed
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
     state_manager: String,
-    /// Who judges
-    #[arg(long, default_value = "scripted", value_name = "MODEL")]
-    judge: String,
+    /// Who judges (repeat the flag for a panel, whose median counts)
+    #[arg(long = "judge", default_value = "scripted", value_name = "MODEL")]
+    judges: Vec<String>,
     /// Sampling temperature of a role, as ROLE=VALUE (repeat the flag)
     #[arg(long = "temperature", value_name = "ROLE=VALUE")]
     temperatures: Vec<String>,
@@ -61,7 +61,6 @@ impl Bindings {
             (Role::SimulatedUser, "--user", &self.user),
             (Role::ToolSimulator, "--tool-simulator", &self.tool_simulator),
             (Role::StateManager, "--state-manager", &self.state_manager),
-            (Role::Judge, "--judge", &self.judge),
         ] {
             match text.parse::<ModelSpec>() {
                 Ok(spec) => {
@@ -71,6 +70,11 @@ impl Bindings {
             }
         }
         models
+    }
+
+    /// All who judge, in the order of the flags.
+    pub fn judges(&self, problem: &mut impl FnMut(&str, String)) -> Vec<ModelSpec> {
+        judges(&self.judges, problem)
     }
 
     pub fn sub_agents(
@@ -104,6 +108,21 @@ impl Bindings {
             _ => Err(format!("`{value}` is no number of tokens")),
         })
     }
+}
+
+/// Each named by a flag of its own.
+pub fn judges(texts: &[String], problem: &mut impl FnMut(&str, String)) -> Vec<ModelSpec> {
+    let mut models: Vec<ModelSpec> = Vec::new();
+    for text in texts {
+        match text.parse::<ModelSpec>() {
+            Ok(spec) if spec == ModelSpec::Scripted && texts.len() > 1 => {
+                problem("--judge", "`scripted` is no model and sits on no panel".to_owned());
+            }
+            Ok(spec) => models.push(spec),
+            Err(e) => problem("--judge", e.to_string()),
+        }
+    }
+    models
 }
 
 fn sub_agent(text: &str, known: &[&str]) -> Result<(String, ModelSpec), String> {

@@ -30,11 +30,14 @@ pub async fn print(
     say!("run          {}", summary.id);
     say!("played       {played}");
     say!("accepted     {} of {}", summary.accepted, summary.planned);
-    say!("failures     {}", failures(&summary));
+    say!("failures     {}", by_blame(&summary.failures));
+    if !summary.played_again.is_empty() {
+        say!("played again {}", by_blame(&summary.played_again));
+    }
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     let rate = played as f64 / seconds.max(0.001);
     say!("speed        {rate:.1} conversations/s ({seconds:.2} s)");
-    let means: BTreeMap<String, f64> = verdicts::means(&mut db, player.run.id).await?.into_iter().collect();
+    let means: BTreeMap<String, f64> = verdicts::means(&mut db, player.run.judging).await?.into_iter().collect();
     if let Some(judge) = first_playbook(player).ok().and_then(|p| player.library.judge_of(p).ok()) {
         say!("mean score by criterion, 0 to 10:");
         for criterion in &judge.spec.criteria {
@@ -56,8 +59,8 @@ fn first_playbook(player: &Player) -> Result<&Arc<Playbook>, String> {
     player.library.playbook(names.split_once(", ").map_or(names.as_str(), |(first, _)| first))
 }
 
-fn failures(summary: &RunSummary) -> String {
-    let by = |blame: Blame| summary.failures.get(blame.as_str()).map(|n| format!("{n} by {}", words(blame)));
+fn by_blame(counts: &BTreeMap<String, i64>) -> String {
+    let by = |blame: Blame| counts.get(blame.as_str()).map(|n| format!("{n} by {}", words(blame)));
     let known: Vec<String> = Blame::ALL.into_iter().filter_map(by).collect();
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }

@@ -42,7 +42,7 @@ impl ChatModel for Tiring {
 
 fn everywhere(model: &Arc<Tiring>) -> Models {
     let roles = Role::ALL.map(|role| (role, Arc::clone(model) as Arc<dyn ChatModel>)).into();
-    Models { roles, sub_agents: BTreeMap::new() }
+    Models { roles, panel: Vec::new(), sub_agents: BTreeMap::new() }
 }
 
 /// Plays until the models are tired, then drops everything, as Ctrl-C does. Whether the run was stopped so.

@@ -34,12 +34,26 @@ pub fn hasty() -> EndpointOptions {
 
 /// A stored run in which these models play some of the roles and `scripted` the others.
 pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, models: &[(Role, String)]) -> Player {
+    planned_as(pool, scenarios, n, seed, models, |_| {}).await
+}
+
+/// Like [`planned`], with a configuration of its own.
+pub async fn planned_as(
+    pool: &PgPool,
+    scenarios: &[&str],
+    n: usize,
+    seed: i64,
+    models: &[(Role, String)],
+    configure: impl FnOnce(&mut RunConfig),
+) -> Player {
     let library = library();
     let scenarios: Vec<_> = scenarios.iter().map(|id| Arc::clone(library.scenario(id).unwrap())).collect();
     let mut bound: BTreeMap<Role, ModelSpec> = Role::ALL.map(|role| (role, ModelSpec::Scripted)).into();
     bound.extend(models.iter().map(|(role, model)| (*role, model.parse().unwrap())));
-    let config = RunConfig {
+    let mut config = RunConfig {
         models: bound,
+        panel: Vec::new(),
+        retries: 0,
         temperatures: BTreeMap::new(),
         max_tokens: BTreeMap::new(),
         agent_style: None,
@@ -49,6 +63,7 @@ pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, mod
         faults: Vec::new(),
         out: "rows.jsonl".to_owned(),
     };
+    configure(&mut config);
     let planned = plan::plan(&library, &scenarios, n, seed).unwrap();
     let run = run::create(pool, &library, &config, "retail_bank", seed, &planned).await.unwrap();
     let models = run::models(&config, &hasty()).unwrap();
@@ -95,7 +110,7 @@ pub async fn stories(player: &Player) -> Vec<Story> {
 
 /// What an export writes, and the text of the file.
 pub async fn exported(player: &Player, all: bool) -> (Written, String) {
-    exported_rows(player, Choice { all, branches: false }).await
+    exported_rows(player, Choice { judging: None, all, branches: false }).await
 }
 
 pub async fn exported_rows(player: &Player, choice: Choice) -> (Written, String) {

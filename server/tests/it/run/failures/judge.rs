@@ -31,20 +31,19 @@ fn wrong(request: &Value) -> Response {
 }
 
 #[sqlx::test(migrations = "../migrations")]
-async fn a_judge_is_told_what_was_wrong_and_may_repair_it(pool: PgPool) {
+async fn a_judge_is_told_what_was_wrong_and_may_repair_it_once(pool: PgPool) {
     let endpoint = Endpoint::start(|request| match request.to_string().matches("That was refused").count() {
-        0 | 1 => wrong(request),
+        0 => wrong(request),
         _ => says(&format!("```json\n{}\n```", verdict())),
     })
     .await;
     let player = played(&pool, &[HELP], 1, 1, &[(Role::Judge, endpoint.model())]).await;
     let story = &stories(&player).await[0];
     assert_eq!(story.outcome, Outcome::Accepted);
-    assert_eq!(refusals(story), ["overall is 11, above 10", "`error_handling` is not scored"]);
+    assert_eq!(refusals(story), ["overall is 11, above 10"]);
     let row = &rows(&player).await[0];
-    assert_eq!(row["metadata"]["usage"]["judge"]["completion_tokens"], 21, "refused replies were paid for");
-    let model: String = sqlx::query_scalar("SELECT model FROM verdicts").fetch_one(&pool).await.unwrap();
-    assert_eq!(model, endpoint.model());
+    assert_eq!(row["metadata"]["usage"]["judge"]["completion_tokens"], 14, "refused replies were paid for");
+    assert_eq!(row["metadata"]["judge"]["models"], json!([endpoint.model()]));
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -54,7 +53,7 @@ async fn a_judge_that_never_gives_a_verdict_is_to_blame_itself(pool: PgPool) {
     let player = played(&pool, &[HANDOVER, HELP], 2, 1, &[(Role::Judge, endpoint.model())]).await;
     let stories = stories(&player).await;
     stories[0].assert_failed(Blame::Judge, "`error_handling` is not scored");
-    assert_eq!(refusals(&stories[0]).len(), 3);
+    assert_eq!(refusals(&stories[0]).len(), 2);
     assert_eq!(stories[1].outcome, Outcome::Accepted);
     assert_eq!(rows(&player).await.len(), 1);
 }

@@ -1,0 +1,79 @@
+//! The rules of a playbook's policy that a program can decide, over all that was said and done.
+
+use domain::message::Message;
+use domain::verdict::{Check, Rule, Verification};
+use serde_json::{Value, json};
+
+use super::check;
+use crate::case::Case;
+use crate::conversation::{Call, Caller, State};
+use crate::playbook::policy_rule;
+
+const UNDECIDED: &str = " cannot be decided: ";
+
+/// Rules that are broken themselves, and why.
+pub fn undecided(verification: &Verification) -> impl Iterator<Item = &str> {
+    let rules = verification.items.iter().filter(|item| item.rule == Rule::Policy && item.passed);
+    rules.map(|item| item.detail.as_str()).filter(|detail| detail.contains(UNDECIDED))
+}
+
+pub fn verify(case: &Case, state: &State) -> Vec<Check> {
+    let rules = &case.playbook.spec.policy_rules;
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    let log = log(state);
+    let kept = |i| case.playbook.code.was_kept(&policy_rule(i), &state.world, &case.initial.world, &log);
+    let judged = rules.iter().enumerate().map(|(i, rule)| match kept(i) {
+        Ok(kept) => {
+            let detail = if kept { rule.name.clone() } else { format!("{}: {}", rule.name, rule.message) };
+            Check { rule: Rule::Policy, passed: kept, detail }
+        }
+        // Nobody's failure but the author's: it must not cost the agent, and is there to be read.
+        Err(broken) => check(Rule::Policy, true, &format!("{}{UNDECIDED}{broken}", rule.name), ""),
+    });
+    judged.collect()
+}
+
+/// All that was said between user and agent and all calls, in their order: `kind` is `user`, `agent` or `call`; the
+/// first two have `text`, a call has `tool`, `args`, `ok`, `answer` and `by` (`agent`, `user`, or the sub-agent's name).
+fn log(state: &State) -> Value {
+    let mut entries = Vec::new();
+    let mut calls = state.calls.iter().peekable();
+    for message in &state.agent().messages {
+        match message {
+            Message::System { .. } => {}
+            Message::User { content } => {
+                // Up to these words, what the user did with its own tools.
+                while let Some(call) = calls.next_if(|call| call.caller == Caller::User) {
+                    entries.push(called(call));
+                }
+                entries.push(json!({"kind": "user", "text": content}));
+            }
+            Message::Assistant { content, .. } if content.is_empty() => {}
+            Message::Assistant { content, .. } => entries.push(json!({"kind": "agent", "text": content})),
+            // Before the answer of a sub-agent, what that one called.
+            Message::Tool { tool_call_id, .. } => {
+                for call in calls.by_ref() {
+                    entries.push(called(call));
+                    if call.id == *tool_call_id {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    entries.extend(calls.map(called));
+    Value::Array(entries)
+}
+
+fn called(call: &Call) -> Value {
+    let by = match &call.caller {
+        Caller::Agent => "agent",
+        Caller::User => "user",
+        Caller::SubAgent { name, .. } => name,
+    };
+    let args: Value = serde_json::from_str(&call.arguments).ok().filter(Value::is_object).unwrap_or_else(|| json!({}));
+    let answer = serde_json::from_str(&call.content).unwrap_or_else(|_| Value::String(call.content.clone()));
+    json!({"kind": "call", "tool": call.tool, "args": args, "ok": call.answer.succeeded(), "answer": answer, "by": by})
+}

@@ -1,0 +1,90 @@
+//! Whether every id, amount and date in the agents' words comes from somewhere.
+
+use std::cell::LazyCell;
+use std::sync::Arc;
+
+use domain::message::Message;
+use domain::playbook::Simulate;
+use domain::verdict::{Check, Rule};
+
+use crate::case::Case;
+use crate::conversation::{Caller, Frame, State};
+use crate::tools::grounding::{Heard, Stated};
+
+/// One item for each fact from nowhere, and one for all that were traced.
+pub fn check(case: &Case, state: &State) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut traced: Vec<String> = Vec::new();
+    // Read only if something was not heard: a world can be large.
+    let records = LazyCell::new(|| {
+        let mut records = Heard::default();
+        records.hear("", &state.world.to_json().to_string());
+        records
+    });
+    for frame in state.agents.iter().chain(&state.branches) {
+        for stated in stated(case, frame) {
+            let Stated { fact, source } = stated;
+            // The records behind the tools are true as well, though no call read them.
+            match source.or_else(|| records.holds(&fact).then(|| "the records, which no call read".to_owned())) {
+                Some(source) => traced.push(format!("`{fact}` from {source}")),
+                None => checks.push(Check {
+                    rule: Rule::Grounded,
+                    passed: false,
+                    detail: format!(
+                        "`{fact}` in the words of {} comes from nowhere: no tool, user, instruction or record says it",
+                        speaker(frame)
+                    ),
+                }),
+            }
+        }
+    }
+    traced.sort();
+    traced.dedup();
+    if !traced.is_empty() {
+        let detail = format!("ids, amounts and dates that were said: {}", traced.join(", "));
+        checks.push(Check { rule: Rule::Grounded, passed: true, detail });
+    }
+    checks
+}
+
+/// What one agent states, in order. What it said once it may repeat, so each fact from nowhere is found once.
+fn stated(case: &Case, frame: &Frame) -> Vec<Stated> {
+    let agent = match &frame.caller {
+        Caller::SubAgent { name, .. } => case.playbook.sub_agent(name),
+        _ => Some(case.playbook.agent(case.variant.as_deref())),
+    };
+    let instructions = agent.and_then(|agent| case.playbook.instructions(agent, &case.now()).ok());
+    let mut heard = instructions.map_or_else(Heard::default, |told| Heard::after(Arc::clone(&told.heard)));
+    let mut all = Vec::new();
+    for message in &frame.messages {
+        match message {
+            Message::System { content } => heard.hear("its instructions", content),
+            Message::User { content } => {
+                heard.hear(if frame.caller == Caller::Agent { "the user" } else { "its task" }, content)
+            }
+            Message::Tool { tool_call_id, content } => heard.hear(tool_call_id, content),
+            Message::Assistant { content, tool_calls, .. } => {
+                let handed_on =
+                    tool_calls.iter().filter(|call| speaks(case, call.name())).map(|call| &call.function.arguments);
+                for words in [content].into_iter().chain(handed_on) {
+                    all.extend(heard.stated(words));
+                    heard.hear("its own words", words);
+                }
+            }
+        }
+    }
+    all.retain(|stated| stated.source.as_deref() != Some("its own words"));
+    all
+}
+
+/// Whether the arguments of a call are words to somebody: a task for a sub-agent, a summary for a colleague.
+fn speaks(case: &Case, tool: &str) -> bool {
+    case.playbook.tool(tool).is_some_and(|tool| matches!(tool.simulate(), Simulate::Agent | Simulate::Terminal))
+}
+
+fn speaker(frame: &Frame) -> String {
+    match &frame.caller {
+        Caller::SubAgent { name, .. } => format!("`{name}`"),
+        _ => "the agent".to_owned(),
+    }
+}

@@ -1,0 +1,140 @@
+//! `groundstate judge`: judges a run again, without playing it.
+
+mod report;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use domain::event::Usage;
+use llm::{EndpointOptions, ModelSpec};
+use sqlx::PgPool;
+
+use super::INTERRUPTED;
+use super::connection::{Connection, ConnectionArgs};
+use super::generate::binding::judges;
+use super::generate::latest_or;
+use crate::bad_input::BadInput;
+use crate::jobs::judge::{self, Judge};
+use crate::jobs::run;
+use crate::library::{Files, Library};
+use crate::say::say;
+use crate::store::judgings::{self, Judging};
+use crate::store::runs;
+
+#[derive(clap::Args)]
+pub struct JudgeArgs {
+    /// The run; default: the last one
+    #[arg(long)]
+    run: Option<String>,
+    /// Who judges (repeat the flag for a panel, whose median counts); default: as the run was judged
+    #[arg(long = "judge", value_name = "MODEL")]
+    judges: Vec<String>,
+    /// Folder whose judges and criteria are used; default: the documents that the run was started with
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Conversations judged at once
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    concurrency: u32,
+    /// Continue a judging that was stopped: its id
+    #[arg(long, value_name = "JUDGING", conflicts_with_all = ["run", "judges", "project"])]
+    resume: Option<String>,
+    /// Say what would be judged, and judge nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+pub async fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
+    let mut problems = Vec::new();
+    let models = judges(&args.judges, &mut |flag, message| problems.extend(BadInput::one(flag, message).0));
+    if !problems.is_empty() {
+        return Err(BadInput(problems).into());
+    }
+    // Documents are read before a database is started for them.
+    let judges = args.project.as_deref().map(Library::load).transpose()?;
+    let connection = Connection::open(&args.connection).await?;
+    let done = judge_and_report(&args, &connection.pool, models, judges).await;
+    connection.close().await;
+    done
+}
+
+async fn judge_and_report(
+    args: &JudgeArgs,
+    pool: &PgPool,
+    models: Vec<ModelSpec>,
+    judges: Option<Library>,
+) -> anyhow::Result<ExitCode> {
+    let resumed = match &args.resume {
+        Some(text) => Some(judging(pool, "--resume", text).await?),
+        None => None,
+    };
+    let id = match &resumed {
+        Some(judging) => judging.run_id,
+        None => latest_or(pool, "--run", args.run.as_deref()).await?,
+    };
+    let (run, config, library) = run::load(pool, id).await?;
+    let judges = match &resumed {
+        Some(judging) if judging.library != run.library => Some(stored(pool, &judging.library).await?),
+        _ => judges,
+    };
+    let models: Vec<ModelSpec> = match &resumed {
+        Some(judging) => serde_json::from_value(judging.models.clone())?,
+        None if models.is_empty() => config.judges().into_iter().cloned().collect(),
+        None => models,
+    };
+    let clients =
+        run::clients(&models, &EndpointOptions::default()).map_err(|e| BadInput::one("--judge", e.to_string()))?;
+    let judging = if let Some(judging) = resumed {
+        judging
+    } else {
+        let documents = judges.as_ref().unwrap_or(&library);
+        let judging = judge::plan(&run, documents, &models)?;
+        if !args.dry_run {
+            judge::store(pool, &judging, documents).await?;
+        }
+        judging
+    };
+    let judge = Judge { pool: pool.clone(), library, judges, run, config, models: clients, judging };
+    let left = judge.left().await?;
+    report::warnings(&judge.config, &models);
+    if args.dry_run {
+        let names: Vec<String> = models.iter().map(ToString::to_string).collect();
+        say!("would judge {} conversations of run {} with {}", left.len(), judge.run.id, names.join(", "));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let progress = report::Progress::new(left.len());
+    let mut usage = Usage::default();
+    let playing = judge.judge_all(&left, args.concurrency as usize, |judged| {
+        usage.prompt_tokens += judged.usage.prompt_tokens;
+        usage.completion_tokens += judged.usage.completion_tokens;
+        progress.ended(&judged.outcome);
+    });
+    let interrupted = tokio::select! {
+        judged = playing => { judged?; false }
+        signal = super::interrupted() => { signal?; true }
+    };
+    progress.finish();
+    let resume = format!("groundstate judge --resume {}", judge.judging.id);
+    if interrupted {
+        eprintln!("interrupted; the verdicts so far are kept. Continue with: {resume}");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    report::print(&judge, usage, progress.lost(), &resume).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The judging that a flag names.
+pub(super) async fn judging(pool: &PgPool, flag: &str, text: &str) -> anyhow::Result<Judging> {
+    let id = text.parse().map_err(|_| BadInput::one(flag, format!("`{text}` is no judging's id")))?;
+    let found = judgings::get(&mut *pool.acquire().await?, id).await?;
+    Ok(found.ok_or_else(|| BadInput::one(flag, format!("there is no judging {id}")))?)
+}
+
+/// Documents that a judging was started with.
+async fn stored(pool: &PgPool, hash: &str) -> anyhow::Result<Library> {
+    let files: Files = serde_json::from_value(runs::library(&mut *pool.acquire().await?, hash).await?)?;
+    let library = Library::assemble_proved(files).map_err(BadInput);
+    library.context("this version of Groundstate does not accept the judging's documents")
+}

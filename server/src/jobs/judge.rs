@@ -1,0 +1,136 @@
+//! Judging a run again, without playing it: its conversations are verified and judged as if they had just ended.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use domain::event::{EventKind, Usage};
+use domain::outcome::Outcome;
+use domain::role::Role;
+use engine::{Conversation, Next};
+use futures::{StreamExt, stream};
+use llm::{ChatModel, Failure, ModelError, ModelSpec};
+use sqlx::PgPool;
+
+use super::plan::{self, RunConfig};
+use super::play::judged;
+use crate::clock;
+use crate::library::Library;
+use crate::store::conversations::{self, Planned};
+use crate::store::judgings::{self, Judging};
+use crate::store::runs::{self, Run};
+use crate::store::{events, verdicts};
+
+pub struct Judge {
+    pub pool: PgPool,
+    /// The run's documents.
+    pub library: Library,
+    /// Documents whose judges are asked, if they are not the run's.
+    pub judges: Option<Library>,
+    pub run: Run,
+    pub config: RunConfig,
+    pub models: Vec<Arc<dyn ChatModel>>,
+    pub judging: Judging,
+}
+
+/// What became of one conversation.
+pub struct Rejudged {
+    pub outcome: Outcome,
+    pub usage: Usage,
+}
+
+/// A new judging of a run by the judges of these documents.
+pub fn plan(run: &Run, judges: &Library, models: &[ModelSpec]) -> anyhow::Result<Judging> {
+    Ok(Judging {
+        id: clock::id(),
+        run_id: run.id,
+        library: judges.files.hash(),
+        models: serde_json::to_value(models)?,
+        original: false,
+        created_at: clock::now(),
+    })
+}
+
+pub async fn store(pool: &PgPool, judging: &Judging, judges: &Library) -> anyhow::Result<()> {
+    let mut tx = pool.begin().await?;
+    let files = serde_json::to_value(&judges.files)?;
+    runs::insert_library(&mut tx, &judging.library, &files, judging.created_at).await?;
+    judgings::insert(&mut tx, judging).await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+impl Judge {
+    /// The conversations that came to their end and that this judging has not judged yet.
+    pub async fn left(&self) -> anyhow::Result<Vec<Planned>> {
+        let mut db = self.pool.acquire().await?;
+        let done = verdicts::of(&mut db, self.judging.id).await?;
+        let mut left = conversations::ended(&mut db, self.run.id).await?;
+        left.retain(|planned| !done.contains_key(&planned.id));
+        Ok(left)
+    }
+
+    /// Judges these conversations, so many at a time, and tells of each. Dropping the future loses no verdict that was
+    /// given.
+    ///
+    /// # Errors
+    /// The database fails, or what it holds is no conversation of this run.
+    pub async fn judge_all(
+        &self,
+        left: &[Planned],
+        concurrency: usize,
+        mut ended: impl FnMut(&Rejudged),
+    ) -> anyhow::Result<()> {
+        let mut judging = stream::iter(left.iter().map(|planned| self.judge(planned))).buffer_unordered(concurrency);
+        while let Some(rejudged) = judging.next().await {
+            ended(&rejudged?);
+        }
+        Ok(())
+    }
+
+    async fn judge(&self, planned: &Planned) -> anyhow::Result<Rejudged> {
+        let mut case = plan::case(&self.library, &self.config, self.run.seed, planned)?;
+        if let Some(others) = &self.judges {
+            let judge = others.judge_of(&case.playbook).map_err(anyhow::Error::msg)?;
+            case.judge = Arc::clone(judge);
+        }
+        case.judges = self.models.len();
+        let past = events::of(&mut *self.pool.acquire().await?, planned.id).await?;
+        let conversation = Conversation::unjudged(Arc::new(case), &past)?;
+        let mut conversation = conversation.context("the conversation never came to its end")?;
+        let mut usage = Usage::default();
+        let outcome = loop {
+            let event = match conversation.next() {
+                Next::Done(outcome) => break outcome,
+                Next::Act => conversation.act(),
+                Next::Ask(mut ask) => {
+                    ask.temperature = self.config.temperature(Role::Judge);
+                    ask.max_tokens = self.config.max_tokens(Role::Judge);
+                    let model = self.models.get(ask.judge).context("the panel has no such judge")?;
+                    match model.complete(&ask, &conversation).await {
+                        Ok(reply) => conversation.hear(reply),
+                        Err(ModelError { failure: failure @ Failure::Stopped { .. }, .. }) => {
+                            conversation.refuse(&failure.to_string())
+                        }
+                        // Nothing is stored: the conversation is left for when the endpoint is back.
+                        Err(error) => break lost(&error),
+                    }
+                }
+            };
+            if let Some(EventKind::Judged { usage: own, .. } | EventKind::Refused { usage: own, .. }) =
+                event.map(|event| event.kind)
+            {
+                usage.prompt_tokens += own.prompt_tokens;
+                usage.completion_tokens += own.completion_tokens;
+            }
+        };
+        if let Some(judged) = judged(&conversation, &outcome) {
+            let mut db = self.pool.acquire().await?;
+            verdicts::insert(&mut db, self.judging.id, planned.id, &judged, clock::now()).await?;
+        }
+        Ok(Rejudged { outcome, usage })
+    }
+}
+
+fn lost(error: &ModelError) -> Outcome {
+    Outcome::Failed { blame: domain::outcome::Blame::Infrastructure, reason: error.to_string() }
+}
