@@ -12,7 +12,7 @@ use domain::event::Usage;
 use domain::message::Message;
 use domain::scenario::Scenario;
 use engine::author::scenario::{Brief, question};
-use engine::{Judge, Playbook, Seed};
+use engine::{Playbook, Seed};
 use futures::{StreamExt, stream};
 use llm::Endpoint;
 
@@ -133,7 +133,7 @@ struct Author<'a> {
 impl<'a> Author<'a> {
     fn new(library: &'a Library, order: &'a Order<'a>) -> anyhow::Result<Self> {
         let playbook = library.playbook(order.playbook).map_err(|e| anyhow!(e))?;
-        let _: &Arc<Judge> = library.judge_of(playbook).map_err(|e| anyhow!(e))?;
+        library.judge_of(playbook).map_err(|e| anyhow!(e))?;
         let code = playbook.spec.code.as_ref().map(|file| format!("playbooks/{}/{file}", order.playbook));
         let code = code.and_then(|path| library.files.get(&path)).map_or("", String::as_str);
         Ok(Self { library, order, playbook, code })
