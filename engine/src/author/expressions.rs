@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+/// Values that one line may show.
+const MOST_VALUES: usize = 10;
 /// Filters that make nothing longer.
 const FILTERS: [&str; 9] = ["int", "float", "round", "abs", "first", "last", "length", "lower", "upper"];
 /// What an expression may begin with.
@@ -23,6 +25,11 @@ fn of_text(text: &str) -> Vec<String> {
     for tag in ["{%", "{#"].into_iter().filter(|tag| text.contains(tag)) {
         faults
             .push(format!("`{tag}`: a line may hold values such as `{{{{ calls.TOOL.FIELD }}}}`, no other templates"));
+    }
+    let values = text.matches("{{").count();
+    if values > MOST_VALUES {
+        faults.push(format!("a line shows {values} values; at most {MOST_VALUES}"));
+        return faults;
     }
     for part in text.split("{{").skip(1) {
         let expression = part.split_once("}}").map_or(part, |(inside, _)| inside);
@@ -86,7 +93,8 @@ mod tests {
             "{{ range(9) }}",
             "{{ calls.a {# #} }}",
             "{{ {{ facts.a }} }}",
-            "{{ facts['a'] }}"
+            "{{ facts['a'] }}",
+            "{{ calls.a }}".repeat(11)
         ]);
         insta::assert_snapshot!(faults(&hostile).join("\n"), @"
         `{{ 'a' * 999999999 }}`: expected `calls.TOOL.FIELD` or `facts.NAME`, perhaps with one of the filters int, float, round, abs, first, last, length, lower, upper
@@ -100,6 +108,7 @@ mod tests {
         `{{ calls.a {# #} }}`: expected `calls.TOOL.FIELD` or `facts.NAME`, perhaps with one of the filters int, float, round, abs, first, last, length, lower, upper
         `{{  }}`: expected `calls.TOOL.FIELD` or `facts.NAME`, perhaps with one of the filters int, float, round, abs, first, last, length, lower, upper
         `{{ facts['a'] }}`: expected `calls.TOOL.FIELD` or `facts.NAME`, perhaps with one of the filters int, float, round, abs, first, last, length, lower, upper
+        a line shows 11 values; at most 10
         ");
     }
 }
