@@ -224,13 +224,11 @@ pub(super) async fn run_id(pool: &PgPool, flag: &str, text: &str) -> anyhow::Res
 
 /// The run that a flag names, or else the last one.
 pub(super) async fn latest_or(pool: &PgPool, flag: &str, text: Option<&str>) -> anyhow::Result<Uuid> {
-    match text {
-        Some(text) => run_id(pool, flag, text).await,
-        None => {
-            let latest = runs::latest(&mut *pool.acquire().await?).await?;
-            Ok(latest.ok_or_else(|| BadInput::one(flag, "there is no run yet"))?)
-        }
+    if let Some(text) = text {
+        return run_id(pool, flag, text).await;
     }
+    let latest = runs::latest(&mut *pool.acquire().await?).await?;
+    Ok(latest.ok_or_else(|| BadInput::one(flag, "there is no run yet"))?)
 }
 
 fn resume_hint(player: &Player) -> String {
