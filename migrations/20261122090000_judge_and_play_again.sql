@@ -3,6 +3,9 @@
 ALTER TABLE conversations
     ADD COLUMN attempt integer NOT NULL DEFAULT 1 CONSTRAINT conversations_attempt_positive CHECK (attempt > 0),
     ADD COLUMN superseded boolean NOT NULL DEFAULT false,
+    -- how it came to its end, and how often the user spoke; not known of those from before
+    ADD COLUMN ending text,
+    ADD COLUMN user_turns integer,
     DROP CONSTRAINT conversations_position_unique,
     ADD CONSTRAINT conversations_attempt_unique UNIQUE (run_id, position, attempt);
 CREATE UNIQUE INDEX conversations_position_unique ON conversations (run_id, position) WHERE NOT superseded;

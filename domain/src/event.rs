@@ -42,6 +42,9 @@ pub enum EventKind {
         content: String,
         /// The user has nothing more to say: the conversation ends here.
         ended: bool,
+        /// It ends because the user has lost patience.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        walked_out: bool,
         usage: Usage,
     },
     /// The simulated user acts on what is its own, with its own tools; the agent does not see it.

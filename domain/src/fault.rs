@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::problem::did_you_mean;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
@@ -68,4 +70,19 @@ pub struct FaultRule {
 #[serde(deny_unknown_fields)]
 pub struct FaultPlan {
     pub faults: Vec<FaultRule>,
+}
+
+/// What is wrong with a plan: the position of the rule and the reason.
+pub fn problems(rules: &[FaultRule], tools: &[&str]) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (i, rule) in rules.iter().enumerate() {
+        for name in rule.tools.iter().filter(|name| !tools.contains(&name.as_str())) {
+            let hint = did_you_mean(name, tools.iter().copied());
+            found.push((i, format!("no agent has a tool `{name}`{hint}")));
+        }
+        if rule.calls.is_empty() == rule.probability.is_none() {
+            found.push((i, "expected either `calls` or `probability`".to_owned()));
+        }
+    }
+    found
 }

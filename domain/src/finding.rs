@@ -58,10 +58,17 @@ pub enum Rule {
     FaultRule,
     SimilarDescription,
     SimilarGoal,
+    UnachievableGoal,
+    InconsistentFacts,
+    ImplausibleOutcome,
+    InvalidEdgeCase,
+    KnowingUser,
+    UnfittingPersona,
+    MissingVote,
 }
 
 impl Rule {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 20] = [
         Self::InvalidWorld,
         Self::UnreachableOutcome,
         Self::TrivialOutcome,
@@ -75,14 +82,37 @@ impl Rule {
         Self::FaultRule,
         Self::SimilarDescription,
         Self::SimilarGoal,
+        Self::UnachievableGoal,
+        Self::InconsistentFacts,
+        Self::ImplausibleOutcome,
+        Self::InvalidEdgeCase,
+        Self::KnowingUser,
+        Self::UnfittingPersona,
+        Self::MissingVote,
     ];
 
     pub const fn grade(self) -> Grade {
         match self {
             Self::InvalidWorld | Self::UnreachableOutcome | Self::TrivialOutcome => Grade::Critical,
-            Self::SimilarDescription | Self::SimilarGoal => Grade::Warning,
+            Self::SimilarDescription | Self::SimilarGoal | Self::InvalidEdgeCase | Self::UnfittingPersona => {
+                Grade::Warning
+            }
+            Self::MissingVote => Grade::Info,
             _ => Grade::Error,
         }
+    }
+
+    /// Whether models decide by their votes, and no program.
+    pub const fn is_voted_on(self) -> bool {
+        matches!(
+            self,
+            Self::UnachievableGoal
+                | Self::InconsistentFacts
+                | Self::ImplausibleOutcome
+                | Self::InvalidEdgeCase
+                | Self::KnowingUser
+                | Self::UnfittingPersona
+        )
     }
 
     pub const fn as_str(self) -> &'static str {
@@ -109,6 +139,13 @@ impl Rule {
             Self::FaultRule => ("fault-rule", "Fault rules name tools and say when they apply."),
             Self::SimilarDescription => ("similar-description", "No two scenarios have nearly the same description."),
             Self::SimilarGoal => ("similar-goal", "No two scenarios have nearly the same user_goal."),
+            Self::UnachievableGoal => ("unachievable-goal", "Models agree that the goal can be achieved."),
+            Self::InconsistentFacts => ("inconsistent-facts", "Models agree that amounts and ids are consistent."),
+            Self::ImplausibleOutcome => ("implausible-outcome", "Models agree that the final state is plausible."),
+            Self::InvalidEdgeCase => ("invalid-edge-case", "Models agree that what is unusual can happen."),
+            Self::KnowingUser => ("knowing-user", "Models agree that the user knows only what a user can."),
+            Self::UnfittingPersona => ("unfitting-persona", "Models agree that the personas fit the intent."),
+            Self::MissingVote => ("missing-vote", "Every model that is asked about a scenario votes."),
         }
     }
 }

@@ -4,9 +4,11 @@
 //! browser read the same documents with the same checks.
 
 pub mod api;
+pub mod calibration;
 pub mod document;
 pub mod event;
 pub mod expectation;
+pub mod facts;
 pub mod fault;
 pub mod finding;
 pub mod judge;
@@ -16,12 +18,14 @@ pub mod patch;
 pub mod persona;
 pub mod playbook;
 pub mod problem;
+pub mod review;
 pub mod role;
 pub mod row;
 pub mod scenario;
 pub mod similarity;
 pub mod sub_agent;
 pub mod untrusted;
+pub mod validate;
 pub mod verdict;
 
 pub use document::parse;

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Ending {
     /// The simulated user was done.
     UserEnded,
+    /// The simulated user had been asked more than it has patience for, and left.
+    WalkedOut,
     /// The agent called a terminal tool.
     Terminal { tool: String },
     /// The user's turns were used up.
@@ -24,6 +26,7 @@ impl Ending {
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::UserEnded => "user_ended",
+            Self::WalkedOut => "walked_out",
             Self::Terminal { .. } => "terminal",
             Self::TurnLimit => "turn_limit",
             Self::StepLimit => "step_limit",

@@ -64,6 +64,9 @@ pub struct PersonaModel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trait_correlation: Option<TraitCorrelation>,
     pub complexity: BTreeMap<Complexity, Tier>,
+    /// When a user has had enough; without it nobody ever walks out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walks_out: Option<WalksOut>,
     /// Words that make a question of the agent's an offer to end. After any other question the user must not end.
     #[serde(default)]
     pub closing_questions: Vec<String>,
@@ -104,6 +107,35 @@ pub struct Tier {
     pub guidance: String,
     /// Share of conversations when the run names none.
     pub weight: f64,
+    /// Who speaks so more often than others, or more rarely.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub favoured: Vec<Favoured>,
+}
+
+/// The weight of a tier is multiplied for a persona that crosses all these thresholds.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Favoured {
+    /// Trait or emotion -> lower bound.
+    #[serde(default)]
+    pub above: BTreeMap<String, f64>,
+    /// Trait or emotion -> upper bound.
+    #[serde(default)]
+    pub below: BTreeMap<String, f64>,
+    #[schemars(range(min = 0.0))]
+    pub factor: f64,
+}
+
+/// A user walks out on a question after it has answered so many, by the bucket of a trait. In the high bucket it never
+/// does.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WalksOut {
+    /// The trait that says how patient a user is.
+    #[serde(rename = "trait")]
+    pub patience: String,
+    pub low: u32,
+    pub medium: u32,
 }
 
 /// A Gaussian copula with normal margins: the correlations of the traits before they are clipped.
@@ -145,11 +177,24 @@ pub struct Persona {
 pub struct Speech {
     pub tier: Option<Tier>,
     pub closing_questions: Vec<String>,
+    /// How many questions it answers before it may walk out on the next one; `None`: as many as there are.
+    pub answers: Option<u32>,
 }
 
 impl PersonaModel {
-    pub fn speech(&self, complexity: Complexity) -> Speech {
-        Speech { tier: self.complexity.get(&complexity).cloned(), closing_questions: self.closing_questions.clone() }
+    pub fn speech(&self, persona: &Persona, complexity: Complexity) -> Speech {
+        Speech {
+            tier: self.complexity.get(&complexity).cloned(),
+            closing_questions: self.closing_questions.clone(),
+            answers: self.answers(persona),
+        }
+    }
+
+    fn answers(&self, persona: &Persona) -> Option<u32> {
+        let rule = self.walks_out.as_ref()?;
+        let value = *persona.traits.get(&rule.patience)?;
+        let [low, high] = self.breakpoints;
+        if value < low { Some(rule.low) } else { (value < high).then_some(rule.medium) }
     }
 }
 

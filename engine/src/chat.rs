@@ -3,8 +3,11 @@
 use domain::event::Usage;
 use domain::message::{Message, ToolCall};
 use domain::role::Role;
+use domain::untrusted;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::reasoning;
 
 /// One model call, complete: the same ask gives the same request on every machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +47,16 @@ pub struct ChatReply {
 }
 
 impl ChatReply {
+    /// The JSON in the reply; models like to fence it.
+    ///
+    /// # Errors
+    /// Why there is none: words for the model that is asked again.
+    pub fn json(&self) -> Result<Value, String> {
+        let (said, _) = reasoning::split(&self.content, None);
+        let text = said.trim().trim_start_matches("```json").trim_start_matches("```").trim_end_matches("```");
+        untrusted::json(text.trim()).map_err(|e| format!("not JSON: {e}"))
+    }
+
     /// The reply without the one character that PostgreSQL does not store and no language needs.
     pub(crate) fn storable(mut self) -> Self {
         let calls = self.tool_calls.iter_mut().flat_map(|c| [&mut c.function.name, &mut c.function.arguments]);

@@ -2,7 +2,6 @@
 
 use domain::fault::{FaultKind, FaultRule};
 use domain::playbook::Tool;
-use domain::problem::did_you_mean;
 use rand::RngExt;
 
 use crate::case::Case;
@@ -58,19 +57,4 @@ pub fn garbled(kind: FaultKind, content: &str) -> String {
         FaultKind::TruncatedBody => content.chars().take(content.chars().count() / 2).collect(),
         _ => content.to_owned(),
     }
-}
-
-/// What is wrong with a plan: the position of the rule and the reason.
-pub fn problems(rules: &[FaultRule], tools: &[&str]) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for (i, rule) in rules.iter().enumerate() {
-        for name in rule.tools.iter().filter(|name| !tools.contains(&name.as_str())) {
-            let hint = did_you_mean(name, tools.iter().copied());
-            found.push((i, format!("no agent has a tool `{name}`{hint}")));
-        }
-        if rule.calls.is_empty() == rule.probability.is_none() {
-            found.push((i, "expected either `calls` or `probability`".to_owned()));
-        }
-    }
-    found
 }

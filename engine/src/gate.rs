@@ -7,6 +7,8 @@ mod knowledge;
 use crate::case::Case;
 use crate::conversation::State;
 
+pub use ending::has_had_enough;
+
 const SPEAKERS: [&str; 5] = ["agent:", "assistant:", "support:", "user:", "customer:"];
 
 /// Why a turn is refused, in words for the model that is asked again; `None` lets it pass.

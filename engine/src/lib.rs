@@ -7,7 +7,6 @@ pub mod author;
 pub mod case;
 pub mod chat;
 pub mod conversation;
-pub mod facts;
 pub mod faults;
 pub mod gate;
 pub mod judge;
@@ -15,6 +14,7 @@ pub mod plan;
 pub mod playbook;
 pub mod react;
 pub mod reasoning;
+pub mod review;
 pub mod scripted;
 pub mod templates;
 #[cfg(test)]
@@ -23,6 +23,8 @@ pub mod tools;
 pub mod validate;
 pub mod verifier;
 pub mod world;
+
+pub use domain::facts;
 
 pub use case::{Case, Seed};
 pub use chat::{Ask, ChatReply, ReplySchema};

@@ -67,7 +67,8 @@ impl<'a> Plan<'a> {
             return Err(format!("no persona profile fits `{}`", scenario.id));
         }
         let profile = profiles[own.rng("profile").random_range(0..profiles.len())];
-        let complexity = self.model.draw_complexity(&mut own.rng("complexity"));
+        let persona = persona(self.model, profile, scenario, &own);
+        let complexity = self.model.draw_complexity(&persona, &mut own.rng("complexity"));
         Ok(Row { position, scenario, repeat, profile, complexity })
     }
 }

@@ -151,7 +151,7 @@ fn invariant(i: usize) -> String {
 
 /// Name of the function that a policy rule is compiled to.
 pub(crate) fn policy_rule(i: usize) -> String {
-    format!("_policy_rule_{i}")
+    format!("policy_rule_{i}")
 }
 
 #[cfg(test)]

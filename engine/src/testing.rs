@@ -266,7 +266,7 @@ pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
         persona,
         guidance: vec!["You are calm.".into()],
         complexity,
-        speech: Speech { tier: None, closing_questions: vec!["anything else".into()] },
+        speech: Speech { tier: None, closing_questions: vec!["anything else".into()], answers: None },
         agent_style,
         variant: None,
         judges: 1,
@@ -277,7 +277,7 @@ pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
 
 /// Budgets like those in personas/model.yaml.
 pub fn tier(words: [u32; 2]) -> Tier {
-    Tier { words, spare_words: 10, hides_intent: false, guidance: "Plainly.".into(), weight: 1.0 }
+    Tier { words, spare_words: 10, hides_intent: false, guidance: "Plainly.".into(), weight: 1.0, favoured: Vec::new() }
 }
 
 /// Plays to the end. Each role answers from its recorded replies first, then as scripted.

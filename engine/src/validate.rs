@@ -1,24 +1,17 @@
-//! Is a scenario sound? References, facts that the backend contradicts, and the proof that it can be solved.
-
-mod leaks;
+//! Is a scenario sound? What its documents say of it (`domain::validate`), its initial world, the routes of its agents,
+//! and the proof that it can be solved.
 
 use std::sync::Arc;
 
-use domain::expectation::ActionPattern;
 use domain::finding::{Finding, Rule};
 use domain::outcome::{Ending, Outcome};
-use domain::patch::join;
 use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::AgentStyle;
-use domain::problem::did_you_mean;
-use domain::scenario::{Scenario, ScriptStep};
+use domain::scenario::Scenario;
 use domain::verdict::Verification;
-use serde_json::Value;
 
 use crate::case::{Case, Seed};
 use crate::conversation::{Conversation, Next, State};
-use crate::facts;
-use crate::faults;
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 use crate::scripted;
@@ -28,12 +21,7 @@ use crate::world::InitialWorld;
 
 /// All that is wrong with a scenario. Empty: it is sound and proved solvable.
 pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if !playbook.spec.intents.contains(&scenario.intent) {
-        let hint = did_you_mean(&scenario.intent, playbook.spec.intents.iter().map(String::as_str));
-        let message = format!("`{}` is no intent of the playbook{hint}", scenario.intent);
-        findings.push(Finding::new(Rule::UnknownIntent, "/intent", message));
-    }
+    let mut findings = domain::validate::scenario(&playbook.spec, scenario);
     let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
     if let Err(fault) = playbook.check_world(&initial.world) {
         let message = format!("the initial world is invalid: {fault}");
@@ -41,129 +29,36 @@ pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Sce
     }
     let mut sources = Sources::default();
     sources.add(&initial.world.to_json());
-    let contradictions = contradictions(scenario, &sources);
-    // A fact that is wrong in `user_facts` and right in the script is one mistake, not two.
-    if contradictions.is_empty() {
-        findings.extend(leaks::leaks(scenario, &sources));
-    }
-    findings.extend(contradictions);
-    findings.extend(unknown_tools(playbook, scenario));
-    findings.extend(script_shape(scenario, playbook));
-    let tools: Vec<&str> = playbook.spec.tools.iter().map(|tool| tool.name.as_str()).collect();
-    let faults = faults::problems(&scenario.faults, &tools);
-    findings
-        .extend(faults.into_iter().map(|(i, problem)| Finding::new(Rule::FaultRule, format!("/faults/{i}"), problem)));
+    findings.extend(domain::validate::facts::scenario(scenario, |fact| sources.knows(fact)));
+    findings.extend(misplaced(playbook, scenario));
     if findings.is_empty() {
         findings.extend(proof(playbook, judge, scenario, &initial));
     }
     findings
 }
 
-/// Facts that the user is said to know and the backend does not have.
-fn contradictions(scenario: &Scenario, sources: &Sources) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (name, value) in &scenario.user_facts {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        for fact in facts::tokens(&text).filter(|fact| !sources.knows(fact)) {
-            let message = format!(
-                "the user is said to know `{fact}`, which stands nowhere in the system facts; \
-                 a choice of the user belongs in user_request, a false belief in user_mistakes"
-            );
-            findings.push(Finding::new(Rule::ContradictedFact, join("/user_facts", name), message));
-        }
-    }
-    findings
-}
-
-fn unknown_tools(playbook: &Playbook, scenario: &Scenario) -> Vec<Finding> {
-    let expected = &scenario.expected_outcome;
-    let patterns = |at: &'static str, patterns: &[ActionPattern]| {
-        patterns
-            .iter()
-            .enumerate()
-            .map(move |(i, p)| (format!("/expected_outcome/{at}/{i}"), p.tool.clone(), p.args.clone()))
-            .collect::<Vec<_>>()
-    };
-    let calls = scenario.script.iter().enumerate().flat_map(|(i, step)| {
-        [("calls", &step.calls), ("user_calls", &step.user_calls)].into_iter().flat_map(move |(list, calls)| {
-            let calls = calls.iter().enumerate();
-            calls.map(move |(j, c)| (format!("/script/{i}/{list}/{j}"), c.tool.clone(), c.args.clone()))
-        })
-    });
-    let all = calls.chain(patterns("actions", &expected.actions)).chain(patterns("forbidden", &expected.forbidden));
-    let mut findings = Vec::new();
-    for (at, name, args) in all {
-        let Some(tool) = playbook.tool(&name) else {
-            let hint = did_you_mean(&name, playbook.spec.all_tools().map(|t| t.name.as_str()));
-            let message = format!("the playbook has no tool `{name}`{hint}");
-            findings.push(Finding::new(Rule::UnknownTool, format!("{at}/tool"), message));
-            continue;
-        };
-        let known = tool.spec.parameters.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-        for arg in args.keys().filter(|arg| !known.contains_key(*arg)) {
-            let hint = did_you_mean(arg, known.keys().map(String::as_str));
-            let message = format!("`{name}` has no argument `{arg}`{hint}");
-            findings.push(Finding::new(Rule::UnknownArgument, format!("{at}/args/{arg}"), message));
-        }
-    }
-    findings
-}
-
-fn script_shape(scenario: &Scenario, playbook: &Playbook) -> Vec<Finding> {
+/// Calls of the script that no agent can make, neither itself nor by a sub-agent.
+fn misplaced(playbook: &Playbook, scenario: &Scenario) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (i, step) in scenario.script.iter().enumerate() {
-        let kinds = [step.user.is_some(), !step.user_calls.is_empty(), step.agent.is_some(), !step.calls.is_empty()];
-        if kinds.into_iter().filter(|there| *there).count() != 1 {
-            let message = "a step is exactly one of `user`, `user_calls`, `agent` and `calls`";
-            findings.push(Finding::new(Rule::ScriptShape, format!("/script/{i}"), message));
+        for (j, call) in step.calls.iter().enumerate().filter(|(_, call)| playbook.tool(&call.tool).is_some()) {
+            let message = out_of_reach(playbook, &call.tool);
+            let at = format!("/script/{i}/calls/{j}/tool");
+            findings.extend(message.map(|message| Finding::new(Rule::MisplacedCall, at, message)));
         }
-        let next = scenario.script.get(i + 1);
-        if kinds[1] && next.is_none_or(|next| next.user.is_none() && next.user_calls.is_empty()) {
-            let message = "after its calls the user says something: a step with `user` is to follow";
-            findings.push(Finding::new(Rule::ScriptShape, format!("/script/{i}"), message));
-        }
-        findings.extend(misplaced(step, i, playbook));
-    }
-    if scenario.script.first().is_none_or(|s| s.user.is_none() && s.user_calls.is_empty()) {
-        findings.push(Finding::new(Rule::ScriptShape, "/script", "starts with what the user says"));
-    }
-    let ends = scenario.script.last().is_some_and(|step| {
-        let terminal =
-            |name: &str| playbook.tool(name).is_some_and(|t| t.simulate() == domain::playbook::Simulate::Terminal);
-        step.agent.is_some() || step.calls.iter().any(|c| terminal(&c.tool))
-    });
-    if !ends {
-        let message = "ends with what the agent says or with a terminal tool";
-        findings.push(Finding::new(Rule::ScriptShape, "/script", message));
     }
     findings
 }
 
-/// Calls in the hands of somebody who cannot make them.
-fn misplaced(step: &ScriptStep, i: usize, playbook: &Playbook) -> Vec<Finding> {
-    let spec = &playbook.spec;
-    let users = |name: &str| spec.user_tools.iter().any(|tool| tool.name == name);
-    let mut findings = Vec::new();
-    for (j, call) in step.user_calls.iter().enumerate().filter(|(_, call)| !users(&call.tool)) {
-        let message = format!("`{}` is no tool of the user", call.tool);
-        findings.push(Finding::new(Rule::MisplacedCall, format!("/script/{i}/user_calls/{j}/tool"), message));
+fn out_of_reach(playbook: &Playbook, tool: &str) -> Option<String> {
+    if playbook.sub_agent(tool).is_some() {
+        return Some(format!("`{tool}` is a sub-agent: name the calls that it is to make"));
     }
-    let variants = spec.variants.iter().map(|variant| Some(variant.name.as_str()));
-    for (j, call) in step.calls.iter().enumerate().filter(|(_, call)| playbook.tool(&call.tool).is_some()) {
-        let at = format!("/script/{i}/calls/{j}/tool");
-        if playbook.sub_agent(&call.tool).is_some() {
-            let message = format!("`{}` is a sub-agent: name the calls that it is to make", call.tool);
-            findings.push(Finding::new(Rule::MisplacedCall, at, message));
-            continue;
-        }
-        let mut all = [None].into_iter().chain(variants.clone());
-        if let Some(variant) = all.find(|variant| playbook.route(playbook.agent(*variant), &call.tool).is_none()) {
-            let agent = variant.map_or("the agent".to_owned(), |name| format!("the variant `{name}`"));
-            let message = format!("{agent} can call `{}` neither itself nor by a sub-agent", call.tool);
-            findings.push(Finding::new(Rule::MisplacedCall, at, message));
-        }
-    }
-    findings
+    let variants = playbook.spec.variants.iter().map(|variant| Some(variant.name.as_str()));
+    let mut all = [None].into_iter().chain(variants);
+    let variant = all.find(|variant| playbook.route(playbook.agent(*variant), tool).is_none())?;
+    let agent = variant.map_or("the agent".to_owned(), |name| format!("the variant `{name}`"));
+    Some(format!("{agent} can call `{tool}` neither itself nor by a sub-agent"))
 }
 
 /// How a script is played to prove it.

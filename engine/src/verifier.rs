@@ -27,8 +27,13 @@ pub fn verify(case: &Case, state: &State) -> Verification {
     }
     items.extend(words::check(case, state));
     items.extend(policy::verify(case, state));
-    let ended = !matches!(state.ending, Some(Ending::TurnLimit | Ending::StepLimit) | None);
-    items.push(check(Rule::Ending, ended, "the conversation", "did not come to an end of its own"));
+    let (ended, otherwise) = match state.ending {
+        Some(Ending::UserEnded | Ending::Terminal { .. }) => (true, ""),
+        // Who leaves when all is done loses nothing.
+        Some(Ending::WalkedOut) => (items.iter().all(|item| item.passed), "was left by a user who had lost patience"),
+        Some(Ending::TurnLimit | Ending::StepLimit) | None => (false, "did not come to an end of its own"),
+    };
+    items.push(check(Rule::Ending, ended, "the conversation", otherwise));
     let done = items.iter().all(|item| item.passed);
     let faults = state.calls.iter().enumerate().filter_map(|(i, call)| Some((i, call, call.fault?)));
     let faults = faults.filter(|(_, call, fault)| fault.is_visible() && call.caller != Caller::User);

@@ -3,5 +3,6 @@
 pub mod judge;
 pub mod plan;
 pub mod play;
+pub mod review;
 pub mod run;
 mod worlds;

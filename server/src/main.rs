@@ -15,7 +15,7 @@ enum Cli {
     /// Serve the API and the web app
     Serve(serve::Serve),
     /// Check all documents of a project and prove its scenarios solvable
-    Validate(validate::Validate),
+    Validate(Box<validate::Validate>),
     /// Make, check and try a playbook of your own
     #[command(subcommand)]
     Playbook(playbook::PlaybookCommand),
@@ -41,7 +41,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Cli::Generate(args) => generate::run(*args).await,
         Cli::Judge(args) => judge::run(args).await,
         Cli::Serve(args) => serve::run(args).await,
-        Cli::Validate(args) => validate::run(&args),
+        Cli::Validate(args) => validate::run(*args).await,
         Cli::Playbook(command) => playbook::run(command).await,
         Cli::Author(command) => author::run(command).await,
         Cli::Persona(command) => persona::run(&command),

@@ -4,6 +4,7 @@ pub mod conversations;
 pub mod events;
 pub mod judgings;
 pub mod runs;
+pub mod validations;
 pub mod verdicts;
 pub mod worlds;
 

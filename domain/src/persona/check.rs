@@ -32,6 +32,10 @@ impl PersonaModel {
             }
         }
         found.extend(self.tier_problems());
+        if let Some(rule) = self.walks_out.as_ref().filter(|rule| !self.traits.contains_key(&rule.patience)) {
+            let hint = did_you_mean(&rule.patience, self.traits.keys().map(String::as_str));
+            found.push(("/walks_out/trait".into(), format!("there is no trait `{}`{hint}", rule.patience)));
+        }
         found
     }
 
@@ -56,6 +60,14 @@ impl PersonaModel {
                 }
                 Some(tier) if tier.weight < 0.0 => found.push((join(&at, "weight"), "must not be negative".into())),
                 Some(_) => {}
+            }
+        }
+        let scales = &names(&self.traits) | &names(&self.emotions);
+        for (name, tier) in &self.complexity {
+            for (i, rule) in tier.favoured.iter().enumerate() {
+                let at = format!("/complexity/{name}/favoured/{i}");
+                found.extend(unknown(&format!("{at}/above"), "trait or emotion", &names(&rule.above), &scales));
+                found.extend(unknown(&format!("{at}/below"), "trait or emotion", &names(&rule.below), &scales));
             }
         }
         if self.complexity.values().map(|tier| tier.weight).sum::<f64>() <= 0.0 {

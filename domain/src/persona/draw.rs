@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Buckets, Complexity, Persona, PersonaModel, Profile};
+use super::{Buckets, Complexity, Persona, PersonaModel, Profile, Tier};
 
 impl PersonaModel {
     /// Draws one person. The same generator state gives the same person on every machine.
@@ -44,9 +44,13 @@ impl PersonaModel {
         deviations
     }
 
-    /// Draws a complexity by the tiers' weights.
-    pub fn draw_complexity(&self, rng: &mut impl Rng) -> Complexity {
-        let weights: BTreeMap<Complexity, f64> = self.complexity.iter().map(|(c, tier)| (*c, tier.weight)).collect();
+    /// Draws how a person phrases its turns, by the tiers' weights and by whom they favour.
+    pub fn draw_complexity(&self, persona: &Persona, rng: &mut impl Rng) -> Complexity {
+        let weight = |tier: &Tier| {
+            let favoured = tier.favoured.iter().filter(|rule| crosses(persona, &rule.above, &rule.below));
+            tier.weight * favoured.map(|rule| rule.factor).product::<f64>()
+        };
+        let weights: BTreeMap<Complexity, f64> = self.complexity.iter().map(|(c, tier)| (*c, weight(tier))).collect();
         pick(&weights, rng)
     }
 
@@ -60,11 +64,7 @@ impl PersonaModel {
             .map(|t| (t, &self.traits))
             .chain(persona.emotions.iter().map(|e| (e, &self.emotions)));
         let buckets = scales.filter_map(|((name, value), known)| Some(self.bucket(known.get(name)?, *value)));
-        let value = |name: &String| persona.traits.get(name).or_else(|| persona.emotions.get(name)).copied();
-        let rules = self.correlations.iter().filter(|rule| {
-            rule.above.iter().all(|(name, bound)| value(name).is_some_and(|v| v > *bound))
-                && rule.below.iter().all(|(name, bound)| value(name).is_some_and(|v| v < *bound))
-        });
+        let rules = self.correlations.iter().filter(|rule| crosses(persona, &rule.above, &rule.below));
         demographics.chain(buckets).chain(rules.map(|r| &r.guidance)).cloned().collect()
     }
 
@@ -78,6 +78,13 @@ impl PersonaModel {
             &buckets.high
         }
     }
+}
+
+/// Whether a persona crosses all these thresholds.
+fn crosses(persona: &Persona, above: &BTreeMap<String, f64>, below: &BTreeMap<String, f64>) -> bool {
+    let value = |name: &String| persona.traits.get(name).or_else(|| persona.emotions.get(name)).copied();
+    above.iter().all(|(name, bound)| value(name).is_some_and(|v| v > *bound))
+        && below.iter().all(|(name, bound)| value(name).is_some_and(|v| v < *bound))
 }
 
 /// In [0, 1] and short enough to read: three decimals.

@@ -9,8 +9,16 @@ use super::*;
 pub(super) fn model() -> PersonaModel {
     let bucket =
         |n: &str| Buckets { low: format!("low {n}"), medium: format!("medium {n}"), high: format!("high {n}") };
-    let tier = |words| Tier { words, spare_words: 0, hides_intent: false, guidance: String::new(), weight: 1.0 };
+    let tier = |words| Tier {
+        words,
+        spare_words: 0,
+        hides_intent: false,
+        guidance: String::new(),
+        weight: 1.0,
+        favoured: Vec::new(),
+    };
     PersonaModel {
+        walks_out: None,
         sigma: 0.1,
         breakpoints: [0.35, 0.7],
         demographics: [("channel".into(), [("app".into(), "You type on a phone.".into())].into())].into(),

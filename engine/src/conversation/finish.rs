@@ -33,6 +33,9 @@ impl Conversation {
             if check.rule == Rule::Ending && self.state.ending == Some(Ending::TurnLimit) {
                 return failed(Blame::SimulatedUser, &check.detail);
             }
+            if self.state.ending == Some(Ending::WalkedOut) {
+                return self.fell_short(&format!("the user lost patience and left: {}", check.detail));
+            }
             return match check.rule {
                 Rule::ValidCalls => failed(Blame::Agent, &check.detail),
                 _ => self.fell_short(&check.detail),

@@ -141,7 +141,10 @@ impl State {
                 }
                 self.phase = Phase::User;
             }
-            EventKind::UserSpoke { content, ended, .. } => self.user_spoke(event.seq, content, *ended),
+            EventKind::UserSpoke { content, ended, walked_out, .. } => {
+                let ending = if *walked_out { Ending::WalkedOut } else { Ending::UserEnded };
+                self.user_spoke(event.seq, content, ended.then_some(ending));
+            }
             EventKind::UserActed { tool_calls, .. } => {
                 self.user.turn(event.seq, "", None, tool_calls);
                 self.calls_made += self.user.calls_in_turn;
@@ -201,13 +204,13 @@ impl State {
         Ok(())
     }
 
-    fn user_spoke(&mut self, seq: u32, content: &str, ended: bool) {
+    fn user_spoke(&mut self, seq: u32, content: &str, ended: Option<Ending>) {
         if !content.is_empty() {
             self.user.turn(seq, content, None, &[]);
             self.agents[0].told(content);
         }
         self.user_turns += 1;
-        self.phase = if ended { Phase::End { ending: Ending::UserEnded } } else { Phase::Agent };
+        self.phase = ended.map_or(Phase::Agent, |ending| Phase::End { ending });
     }
 
     fn agent_spoke(&mut self, seq: u32, content: &str, reasoning: Option<&String>, tool_calls: &[ToolCall]) {

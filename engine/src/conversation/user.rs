@@ -22,7 +22,10 @@ impl Conversation {
         let content = said.replace(END, "").trim().to_owned();
         match gate::refusal(&self.case, &self.state, &content, ended) {
             Some(reason) => refused(Role::SimulatedUser, &reply, reason),
-            None => EventKind::UserSpoke { content, ended, usage: reply.usage },
+            None => {
+                let walked_out = ended && gate::has_had_enough(&self.case, &self.state);
+                EventKind::UserSpoke { content, ended, walked_out, usage: reply.usage }
+            }
         }
     }
 }

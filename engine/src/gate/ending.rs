@@ -1,4 +1,4 @@
-//! Ends that come too early.
+//! Ends that come too early, and when a user may leave all the same.
 
 use domain::message::Message;
 
@@ -17,11 +17,25 @@ pub fn too_early(case: &Case, state: &State) -> Option<String> {
     });
     match answers.next_back() {
         None => Some("you cannot end the conversation before support has answered".into()),
+        _ if has_had_enough(case, state) => None,
         Some(said) if asks(said, &case.speech.closing_questions) => Some(
             "support has just asked you something: answer it, and end only when you have heard what follows".into(),
         ),
         Some(_) => None,
     }
+}
+
+/// Whether the user has just been asked more than it has patience for.
+pub fn has_had_enough(case: &Case, state: &State) -> bool {
+    let Some(most) = case.speech.answers else { return false };
+    let asked = state.agent().messages.iter().filter_map(|message| match message {
+        Message::Assistant { content, .. } if !content.is_empty() => {
+            Some(asks(content, &case.speech.closing_questions))
+        }
+        _ => None,
+    });
+    let asked: Vec<bool> = asked.collect();
+    asked.last() == Some(&true) && asked.iter().filter(|asked| **asked).count() > most as usize
 }
 
 /// Whether a text ends with a question that is more than the offer to end.

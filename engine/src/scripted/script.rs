@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 use super::said;
 use crate::case::Case;
 use crate::chat::ChatReply;
-use crate::conversation::{Call, Caller, Conversation, Frame};
+use crate::conversation::{Call, Caller, Conversation, END, Frame};
 use crate::playbook::Agent;
-use crate::{react, templates};
+use crate::{gate, react, templates};
 
 /// The script as it is played: a vague opening is followed by a question back and the plain opening; agents that call
 /// in text make one call at a time.
@@ -51,9 +51,12 @@ const fn is_users(step: &ScriptStep) -> bool {
 
 pub(super) fn user_turn(conversation: &Conversation) -> Result<ChatReply, String> {
     let (case, state) = (conversation.case(), conversation.state());
+    if gate::has_had_enough(case, state) {
+        return Ok(said(format!("This takes too long for me. {END}")));
+    }
     let steps = steps(case);
     let Some(step) = steps.iter().filter(|s| is_users(s)).nth(state.user.turns as usize) else {
-        return Ok(said(crate::conversation::END.to_owned()));
+        return Ok(said(END.to_owned()));
     };
     let context = context(conversation);
     let calls = step.user_calls.iter().map(|call| tool_call(call, &context)).collect::<Result<_, _>>()?;

@@ -42,6 +42,9 @@ pub struct Generate {
     /// Only these scenarios (repeat the flag); default: all of the playbooks
     #[arg(long = "scenario", value_name = "ID")]
     scenarios: Vec<String>,
+    /// Only these persona profiles (repeat the flag); default: all of the project
+    #[arg(long = "persona", value_name = "PROFILE")]
+    personas: Vec<String>,
     /// How many conversations
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
     n: u32,
@@ -116,6 +119,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     if !panel.is_empty() {
         models.insert(Role::Judge, panel.remove(0));
     }
+    let profiles = selection::profiles(&library, &args.personas, &mut flag);
     let sub_agents = args.bindings.sub_agents(&selection.playbooks, &mut flag);
     if let Some(variant) = &args.variant {
         selection.check_variant(variant, &mut flag);
@@ -138,7 +142,8 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     if selection.scenarios.is_empty() {
         bail!(BadInput::one("--playbook", format!("`{playbook}` has no scenario to play")));
     }
-    let planned = plan::plan(&library, &selection.scenarios, args.n as usize, args.seed)?;
+    let planned = plan::plan(&library, &selection.scenarios, &profiles, args.n as usize, args.seed)
+        .map_err(|e| BadInput::one("--persona", e.to_string()))?;
     let agent_style = args.agent_style.map(AgentStyle::from);
     let out = std::path::absolute(&args.out)?.display().to_string();
     let (variant, branches) = (args.variant.clone(), args.branches);

@@ -1,14 +1,23 @@
-//! `groundstate validate`: checks every document of a project, proves every scenario and looks for near-duplicates.
+//! `groundstate validate`: checks every document of a project, proves every scenario, looks for near-duplicates, and lets
+//! models vote on what is sound.
 
 mod json;
+mod progress;
+mod reviewers;
 mod sarif;
+mod save;
 mod text;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use domain::document;
 use domain::finding::{Grade, Reported};
+use domain::review::Review;
+use llm::Endpoint;
 
+use super::BAD_INPUT;
+use super::connection::{Connection, ConnectionArgs};
 use crate::bad_input::BadInput;
 use crate::library::{Files, Library, Limits};
 use crate::say::say;
@@ -33,6 +42,13 @@ pub struct Validate {
     /// Warnings fail too: end with exit code 1
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    reviewers: reviewers::Reviewers,
+    /// Keep what is found in the database
+    #[arg(long)]
+    save: bool,
+    #[command(flatten)]
+    connection: ConnectionArgs,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -45,18 +61,65 @@ enum Format {
     Sarif,
 }
 
-pub fn run(args: &Validate) -> anyhow::Result<ExitCode> {
-    let limits = Limits { description: args.similar_description, goal: args.similar_goal };
-    let (library, findings) = Library::examine(Files::read(&args.project)?, &limits).map_err(BadInput)?;
-    let report = match args.format {
-        Format::Text => text::report(&library, &findings),
-        Format::Json => json::report(&library, &findings)?,
-        Format::Sarif => sarif::report(&findings)?,
+/// What programs and models found.
+struct Outcome {
+    library: Library,
+    findings: Vec<Reported>,
+    /// Empty if no model was asked.
+    reviews: Vec<Review>,
+}
+
+pub async fn run(args: Validate) -> anyhow::Result<ExitCode> {
+    let models = args.reviewers.models()?;
+    if !args.save {
+        return report(&args, &models, None).await;
+    }
+    // Opened first: without it, votes that cost money would be lost.
+    let connection = Connection::open(&args.connection).await?;
+    let ended = report(&args, &models, Some(&connection)).await;
+    connection.close().await;
+    ended
+}
+
+async fn report(args: &Validate, models: &[Endpoint], keep: Option<&Connection>) -> anyhow::Result<ExitCode> {
+    let found = find(args, models).await?;
+    let failed = reviewers::all_failed(&found.reviews);
+    if let (Some(connection), None) = (keep, failed) {
+        let models: Vec<String> = models.iter().map(|model| model.spec().to_string()).collect();
+        let id = save::save(connection, args, &models, &found).await?;
+        eprintln!("validation {id} is kept");
+    }
+    let text = match args.format {
+        Format::Text => text::report(&found, args.reviewers.pass_ratio),
+        Format::Json => json::report(&found)?,
+        Format::Sarif => sarif::report(&found)?,
     };
-    say!("{report}");
+    say!("{text}");
+    if let Some(reason) = failed {
+        eprintln!("--model: no model voted on any scenario: {reason}");
+        return Ok(ExitCode::from(BAD_INPUT));
+    }
     let tolerated = if args.strict { Grade::Info } else { Grade::Warning };
-    let sound = findings.iter().all(|found| found.rule.grade() <= tolerated);
+    let sound = found.findings.iter().all(|found| found.rule.grade() <= tolerated);
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(UNSOUND) })
+}
+
+async fn find(args: &Validate, models: &[Endpoint]) -> anyhow::Result<Outcome> {
+    let limits = Limits { description: args.similar_description, goal: args.similar_goal };
+    let (library, mut findings) = Library::examine(Files::read(&args.project)?, &limits).map_err(BadInput)?;
+    let reviews = args.reviewers.ask(models, &library, &findings).await?;
+    findings.extend(reviews.iter().flat_map(|review| placed(&library, review, args.reviewers.pass_ratio)));
+    findings.sort();
+    Ok(Outcome { library, findings, reviews })
+}
+
+/// A review's findings, each with its place in the scenario's file.
+fn placed(library: &Library, review: &Review, pass_ratio: f64) -> Vec<Reported> {
+    let path = library.scenario(&review.scenario).map_or("", |scenario| library.scenario_path(scenario));
+    let text = library.files.get(path).map_or("", String::as_str);
+    // It was read before.
+    let Ok(located) = document::value(path, text) else { return Vec::new() };
+    review.findings(pass_ratio).into_iter().map(|finding| finding.within(&located)).collect()
 }
 
 pub(super) fn ratio(text: &str) -> Result<f64, String> {

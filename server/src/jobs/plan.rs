@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use domain::fault::FaultRule;
-use domain::persona::Complexity;
+use domain::persona::{Complexity, Profile};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
@@ -77,8 +77,14 @@ impl RunConfig {
 }
 
 /// Plans `n` conversations.
-pub fn plan(library: &Library, scenarios: &[Arc<Scenario>], n: usize, seed: i64) -> anyhow::Result<Vec<Planned>> {
-    let plan = Plan { scenarios, profiles: &library.profiles, model: &library.personas, seed };
+pub fn plan(
+    library: &Library,
+    scenarios: &[Arc<Scenario>],
+    profiles: &BTreeMap<String, Profile>,
+    n: usize,
+    seed: i64,
+) -> anyhow::Result<Vec<Planned>> {
+    let plan = Plan { scenarios, profiles, model: &library.personas, seed };
     let rows = plan.rows(n, Shard::WHOLE).map_err(|e| anyhow!(e))?;
     rows.into_iter().map(planned).collect()
 }
@@ -114,9 +120,9 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         scenario: Arc::clone(scenario),
         judge: Arc::clone(judge),
         guidance: library.personas.guidance(&persona),
+        speech: library.personas.speech(&persona, complexity),
         persona,
         complexity,
-        speech: library.personas.speech(complexity),
         variant: config.variant.clone(),
         judges: 1 + config.panel.len(),
         attempt: u32::try_from(planned.attempt)?,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use domain::event::{Event, EventKind};
-use domain::outcome::{Blame, Outcome};
+use domain::outcome::{Blame, Ending, Outcome};
 use engine::{Ask, Conversation, Next};
 use llm::{Failure, ModelError};
 use sqlx::PgPool;
@@ -15,7 +15,7 @@ use super::plan::{self, RunConfig};
 use super::run::Models;
 use crate::clock;
 use crate::library::Library;
-use crate::store::conversations::Planned;
+use crate::store::conversations::{End, Planned};
 use crate::store::runs::Run;
 use crate::store::verdicts::{self, Judged};
 use crate::store::{conversations, events};
@@ -100,7 +100,12 @@ impl Player {
         let mut tx = self.pool.begin().await?;
         events::append(&mut tx, planned.id, step, now).await?;
         if let Some(EventKind::Finished { outcome }) = step.last().map(|event| &event.kind) {
-            conversations::finish(&mut tx, planned.id, outcome, now).await?;
+            let state = conversation.state();
+            let end = End {
+                ending: state.ending.as_ref().map(Ending::as_str),
+                user_turns: i32::try_from(state.user_turns).unwrap_or(i32::MAX),
+            };
+            conversations::finish(&mut tx, planned.id, outcome, &end, now).await?;
             if let Some(judged) = judged(conversation, outcome) {
                 verdicts::insert(&mut tx, self.run.judging, planned.id, &judged, now).await?;
             }

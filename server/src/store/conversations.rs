@@ -87,16 +87,25 @@ pub async fn ended(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
     Ok(ended.fetch_all(db).await?)
 }
 
-pub async fn finish(db: &mut PgConnection, id: Uuid, outcome: &Outcome, now: DateTime<Utc>) -> Result<()> {
+/// What is kept of an end beside the outcome.
+pub struct End {
+    pub ending: Option<&'static str>,
+    pub user_turns: i32,
+}
+
+pub async fn finish(db: &mut PgConnection, id: Uuid, outcome: &Outcome, end: &End, now: DateTime<Utc>) -> Result<()> {
     let (name, blame, reason) = columns(outcome);
     sqlx::query!(
-        "UPDATE conversations SET outcome = $2, blame = $3, reason = $4, finished_at = $5
+        "UPDATE conversations
+         SET outcome = $2, blame = $3, reason = $4, finished_at = $5, ending = $6, user_turns = $7
          WHERE id = $1 AND outcome IS NULL",
         id,
         name,
         blame,
         reason,
-        now
+        now,
+        end.ending,
+        end.user_turns
     )
     .execute(db)
     .await?;

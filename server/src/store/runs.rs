@@ -113,3 +113,32 @@ pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
         played_again: by_blame(true),
     })
 }
+
+/// How conversations ended with one kind of user.
+pub struct PersonaOutcomes {
+    pub persona: String,
+    pub played: i64,
+    pub accepted: i64,
+    pub failed_by_agent: i64,
+    pub walked_out: i64,
+    /// Mean turns of the user.
+    pub turns: f64,
+    /// Mean overall score; `None` if nothing was judged.
+    pub overall: Option<f64>,
+}
+
+/// Outcomes by persona profile, of conversations that have ended.
+pub async fn by_persona(db: &mut PgConnection, run: &Run) -> Result<Vec<PersonaOutcomes>> {
+    let outcomes = sqlx::query_as!(
+        PersonaOutcomes,
+        r#"SELECT persona, count(*) AS "played!", count(*) FILTER (WHERE c.outcome = 'accepted') AS "accepted!",
+                  count(*) FILTER (WHERE c.blame = 'agent') AS "failed_by_agent!",
+                  count(*) FILTER (WHERE ending = 'walked_out') AS "walked_out!",
+                  coalesce(avg(user_turns), 0)::float8 AS "turns!", avg(overall)::float8 AS overall
+           FROM conversations c LEFT JOIN verdicts v ON v.conversation_id = c.id AND judging_id = $2
+           WHERE run_id = $1 AND c.outcome IS NOT NULL AND NOT superseded GROUP BY persona ORDER BY persona"#,
+        run.id,
+        run.judging
+    );
+    Ok(outcomes.fetch_all(db).await?)
+}

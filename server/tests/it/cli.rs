@@ -7,6 +7,7 @@ mod flags;
 mod generate;
 mod interrupt;
 mod playbook;
+mod validate_review;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -9,7 +9,7 @@ fn fold(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Turn> {
 }
 
 fn user(content: &str) -> EventKind {
-    EventKind::UserSpoke { content: content.to_owned(), ended: false, usage: Usage::default() }
+    EventKind::UserSpoke { content: content.to_owned(), ended: false, walked_out: false, usage: Usage::default() }
 }
 
 fn agent(content: &str, reasoning: Option<&str>, calls: &[(&str, &str, &str)]) -> EventKind {

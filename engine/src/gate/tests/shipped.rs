@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::event::EventKind;
-use domain::persona::{Complexity, PersonaModel};
+use domain::persona::{Complexity, PersonaModel, Speech};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
@@ -44,14 +44,16 @@ fn refusals(
     scenario: &Arc<Scenario>,
     complexity: Complexity,
 ) -> Vec<String> {
+    let plain = case(AgentStyle::FunctionCalling, complexity);
     let played = Case {
         playbook: Arc::clone(playbook),
         scenario: Arc::clone(scenario),
         initial: Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts))),
-        speech: model.speech(complexity),
+        // Who walks out would not say the rest.
+        speech: Speech { answers: None, ..model.speech(&plain.persona, complexity) },
         faults: scenario.faults.clone(),
         seed: Seed::new(1, &scenario.id, 0),
-        ..(*case(AgentStyle::FunctionCalling, complexity)).clone()
+        ..(*plain).clone()
     };
     let (_, events) = play(Arc::new(played), &[]);
     let refused = events.into_iter().filter_map(|event| match event.kind {

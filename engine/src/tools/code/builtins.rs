@@ -128,6 +128,11 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         Ok(decimals(x.0, 2))
     }
 
+    /// Whether a text states a fact, whatever the letter case, punctuation and form of numbers: `1,160.00` states `1160`.
+    fn tells(text: &str, fact: &str) -> anyhow::Result<bool> {
+        Ok(crate::facts::states(text, fact))
+    }
+
     /// A number as text with so many decimals, rounded as `round` does.
     fn format_number(x: UnpackFloat, digits: i32) -> anyhow::Result<String> {
         Ok(decimals(x.0, digits))

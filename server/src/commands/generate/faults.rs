@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use domain::Problem;
 use domain::document;
-use domain::fault::{FaultPlan, FaultRule};
-use engine::{Playbook, faults};
+use domain::fault::{self, FaultPlan, FaultRule};
+use engine::Playbook;
 
 use crate::bad_input::BadInput;
 
@@ -22,7 +22,7 @@ pub fn read(file: &Path, playbooks: &[&Arc<Playbook>]) -> anyhow::Result<Result<
         Err(problems) => return Ok(Err(problems)),
     };
     let tools: Vec<&str> = playbooks.iter().flat_map(|p| p.spec.tools.iter().map(|tool| tool.name.as_str())).collect();
-    let problems = faults::problems(&plan.faults, &tools);
+    let problems = fault::problems(&plan.faults, &tools);
     if problems.is_empty() || playbooks.is_empty() {
         return Ok(Ok(plan.faults));
     }

@@ -1,12 +1,14 @@
 //! What a run plays: playbooks, and of these some scenarios or all.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use domain::persona::Profile;
 use domain::problem::did_you_mean;
 use domain::scenario::Scenario;
 use engine::Playbook;
 
-use crate::library::Library;
+use crate::library::{Library, unknown};
 
 pub struct Selection<'a> {
     pub playbooks: Vec<&'a Arc<Playbook>>,
@@ -80,4 +82,13 @@ fn alternating(library: &Library, playbooks: &[&Arc<Playbook>]) -> Vec<Arc<Scena
     }
     all.sort_by_key(|(j, i, _)| (*j, *i));
     all.into_iter().map(|(.., scenario)| Arc::clone(scenario)).collect()
+}
+
+/// The persona profiles of these names, or all.
+pub fn profiles(library: &Library, names: &[String], flag: &mut impl FnMut(&str, String)) -> BTreeMap<String, Profile> {
+    for name in names.iter().filter(|name| !library.profiles.contains_key(*name)) {
+        flag("--persona", unknown("persona profile", name, library.profiles.keys()));
+    }
+    let all = library.profiles.iter().filter(|(name, _)| names.is_empty() || names.contains(name));
+    all.map(|(name, profile)| (name.clone(), profile.clone())).collect()
 }

@@ -14,6 +14,7 @@ use crate::export::Written;
 use crate::jobs::plan::RunConfig;
 use crate::jobs::play::Player;
 use crate::store::conversations::Planned;
+use crate::store::runs::PersonaOutcomes;
 use crate::store::{runs, verdicts};
 
 pub async fn print(
@@ -45,6 +46,7 @@ pub async fn print(
             say!("  {:24} {mean}", criterion.name);
         }
     }
+    by_persona(&runs::by_persona(&mut db, &player.run).await?);
     for (position, reason) in &written.unusable {
         say!("left out     conversation {position}: {reason}");
     }
@@ -57,6 +59,26 @@ pub async fn print(
 fn first_playbook(player: &Player) -> Result<&Arc<Playbook>, String> {
     let names = &player.run.playbook;
     player.library.playbook(names.split_once(", ").map_or(names.as_str(), |(first, _)| first))
+}
+
+/// With one kind of user there is nothing to compare.
+fn by_persona(outcomes: &[PersonaOutcomes]) {
+    if outcomes.len() < 2 {
+        return;
+    }
+    say!("outcomes by persona:      played  accepted  failed by agent  user walked out  turns  overall");
+    for o in outcomes {
+        let overall = o.overall.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.2}"));
+        say!(
+            "  {:22} {:7} {:9} {:16} {:16} {:6.1} {overall:>8}",
+            o.persona,
+            o.played,
+            o.accepted,
+            o.failed_by_agent,
+            o.walked_out,
+            o.turns
+        );
+    }
 }
 
 fn by_blame(counts: &BTreeMap<String, i64>) -> String {

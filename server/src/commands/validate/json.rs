@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use domain::Problem;
 use domain::finding::{Grade, Reported, Rule};
+use domain::review::Review;
 use serde::Serialize;
 
-use super::count;
-use crate::library::Library;
+use super::{Outcome, count};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -15,24 +15,29 @@ struct Report<'a> {
     scenarios: usize,
     counts: BTreeMap<&'static str, usize>,
     findings: Vec<Entry<'a>>,
+    /// What each model answered.
+    #[serde(skip_serializing_if = "<[Review]>::is_empty")]
+    reviews: &'a [Review],
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+pub struct Entry<'a> {
     grade: Grade,
     rule: Rule,
     #[serde(flatten)]
     problem: &'a Problem,
 }
 
-pub fn report(library: &Library, findings: &[Reported]) -> serde_json::Result<String> {
+pub fn report(found: &Outcome) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&Report {
-        playbooks: library.playbooks.len(),
-        scenarios: library.scenarios.len(),
-        counts: Grade::ALL.iter().map(|grade| (grade.as_str(), count(findings, *grade))).collect(),
-        findings: findings
-            .iter()
-            .map(|Reported { rule, problem }| Entry { grade: rule.grade(), rule: *rule, problem })
-            .collect(),
+        playbooks: found.library.playbooks.len(),
+        scenarios: found.library.scenarios.len(),
+        counts: Grade::ALL.iter().map(|grade| (grade.as_str(), count(&found.findings, *grade))).collect(),
+        findings: entries(&found.findings),
+        reviews: &found.reviews,
     })
+}
+
+pub fn entries(findings: &[Reported]) -> Vec<Entry<'_>> {
+    findings.iter().map(|Reported { rule, problem }| Entry { grade: rule.grade(), rule: *rule, problem }).collect()
 }

@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 use domain::finding::{Grade, Reported, Rule};
 use serde_json::{Value, json};
 
+use super::Outcome;
+
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub fn report(findings: &[Reported]) -> serde_json::Result<String> {
-    serde_json::to_string_pretty(&json!({
+pub fn report(found: &Outcome) -> serde_json::Result<String> {
+    let mut report = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
@@ -18,9 +20,13 @@ pub fn report(findings: &[Reported]) -> serde_json::Result<String> {
                 "rules": Rule::ALL.map(rule),
             }},
             "columnKind": "unicodeCodePoints",
-            "results": findings.iter().map(result).collect::<Vec<_>>(),
+            "results": found.findings.iter().map(result).collect::<Vec<_>>(),
         }],
-    }))
+    });
+    if !found.reviews.is_empty() {
+        report["runs"][0]["properties"] = json!({"reviews": found.reviews});
+    }
+    serde_json::to_string_pretty(&report)
 }
 
 fn rule(rule: Rule) -> Value {

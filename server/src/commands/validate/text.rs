@@ -2,22 +2,45 @@
 
 use domain::finding::{Grade, Reported};
 
-use super::count;
-use crate::library::Library;
+use domain::review::Review;
 
-pub fn report(library: &Library, findings: &[Reported]) -> String {
+use super::{Outcome, count};
+
+pub fn report(found: &Outcome, pass_ratio: f64) -> String {
+    let Outcome { library, findings, reviews } = found;
     let files = findings.chunk_by(|one, next| one.problem.file == next.problem.file);
     let mut parts: Vec<String> = files.map(of_file).collect();
+    parts.extend(votes(reviews, pass_ratio));
     parts.push(format!(
         "{} playbooks, {} scenarios{}, {} persona profiles, {} judges: {}",
         library.playbooks.len(),
         library.scenarios.len(),
-        if findings.iter().all(|found| found.rule.grade() < Grade::Error) { " (each proved solvable)" } else { "" },
+        if findings.iter().all(|found| found.rule.grade() < Grade::Error || found.rule.is_voted_on()) {
+            " (each proved solvable)"
+        } else {
+            ""
+        },
         library.profiles.len(),
         library.judges.len(),
         counts(findings)
     ));
     parts.join("\n\n")
+}
+
+/// What the models said together.
+fn votes(reviews: &[Review], pass_ratio: f64) -> Option<String> {
+    let answers = || reviews.iter().flat_map(|review| &review.votes).flat_map(|vote| &vote.answers);
+    let votes: usize = reviews.iter().map(|review| review.votes.len()).sum();
+    let missing: usize = reviews.iter().map(|review| review.abstentions.len()).sum();
+    (!reviews.is_empty()).then(|| {
+        format!(
+            "{} scenarios reviewed: {votes} of {} votes, {} of {} answers were yes (a question passes from {pass_ratio} on)",
+            reviews.len(),
+            votes + missing,
+            answers().filter(|answer| answer.passed).count(),
+            answers().count()
+        )
+    })
 }
 
 fn of_file(findings: &[Reported]) -> String {

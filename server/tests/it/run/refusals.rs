@@ -53,7 +53,7 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
 async fn a_run_that_cannot_be_stored_whole_is_not_stored_at_all(pool: PgPool) {
     let library = crate::support::library();
     let scenario = Arc::clone(library.scenario(TRANSFER).unwrap());
-    let mut twice = plan::plan(&library, &[scenario], 2, 1).unwrap();
+    let mut twice = plan::plan(&library, &[scenario], &library.profiles, 2, 1).unwrap();
     twice[1].position = 0;
     let config = played(&pool, &[HELP], 1, 1, &[]).await.config;
     let created = server::jobs::run::create(&pool, &library, &config, "retail_bank", 1, &twice).await;

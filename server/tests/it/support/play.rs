@@ -64,7 +64,7 @@ pub async fn planned_as(
         out: "rows.jsonl".to_owned(),
     };
     configure(&mut config);
-    let planned = plan::plan(&library, &scenarios, n, seed).unwrap();
+    let planned = plan::plan(&library, &scenarios, &library.profiles, n, seed).unwrap();
     let run = run::create(pool, &library, &config, "retail_bank", seed, &planned).await.unwrap();
     let models = run::models(&config, &hasty()).unwrap();
     Player { pool: pool.clone(), library, run, config, models }

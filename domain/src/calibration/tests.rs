@@ -1,0 +1,3 @@
+mod reading;
+mod recorded;
+mod rules;

@@ -1,0 +1,105 @@
+//! The models that scenarios are shown to, and what they are asked about.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use anyhow::bail;
+use domain::Problem;
+use domain::finding::{Grade, Reported};
+use domain::review::Review;
+use domain::scenario::Scenario;
+use llm::{Endpoint, EndpointOptions, ModelSpec};
+
+use super::progress::Progress;
+use super::ratio;
+use crate::bad_input::BadInput;
+use crate::jobs::review::review_all;
+use crate::library::Library;
+
+#[derive(clap::Args)]
+pub struct Reviewers {
+    /// A model that votes on every sound scenario, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV` (repeat the flag)
+    #[arg(long = "model", value_name = "MODEL")]
+    models: Vec<String>,
+    /// Share of the models that must answer a question with yes
+    #[arg(long, value_name = "RATIO", default_value_t = 0.66, value_parser = ratio)]
+    pub pass_ratio: f64,
+    /// Show the models only these scenarios (repeat the flag)
+    #[arg(long = "scenario", value_name = "ID", requires = "models")]
+    pub scenarios: Vec<String>,
+    /// Models asked at once
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
+    concurrency: u32,
+}
+
+impl Reviewers {
+    /// The models, ready to be asked. None: there is no review.
+    ///
+    /// # Errors
+    /// Every flag that names no model that can review.
+    pub fn models(&self) -> Result<Vec<Endpoint>, BadInput> {
+        let mut models: Vec<Endpoint> = Vec::new();
+        let mut problems = Vec::new();
+        for text in &self.models {
+            match endpoint(text) {
+                Ok(model) if models.iter().any(|known| known.spec() == model.spec()) => {
+                    let message = format!("`{text}` is named twice; its vote would count twice");
+                    problems.push(Problem::new("--model", 0, "", message));
+                }
+                Ok(model) => models.push(model),
+                Err(message) => problems.push(Problem::new("--model", 0, "", message)),
+            }
+        }
+        if problems.is_empty() { Ok(models) } else { Err(BadInput(problems)) }
+    }
+
+    /// The votes on the scenarios that the programs found sound.
+    ///
+    /// # Errors
+    /// A scenario that is named does not exist.
+    pub async fn ask(&self, models: &[Endpoint], library: &Library, found: &[Reported]) -> anyhow::Result<Vec<Review>> {
+        let scenarios = self.scenarios(library, found)?;
+        if models.is_empty() || scenarios.is_empty() {
+            return Ok(Vec::new());
+        }
+        let progress = Progress::new(scenarios.len() * models.len());
+        let reviews = review_all(library, &scenarios, models, self.concurrency as usize, || progress.voted()).await;
+        progress.finish();
+        Ok(reviews)
+    }
+
+    fn scenarios(&self, library: &Library, found: &[Reported]) -> anyhow::Result<Vec<Arc<Scenario>>> {
+        let unknown = self.scenarios.iter().filter_map(|id| library.scenario(id).err());
+        let problems: Vec<Problem> = unknown.map(|message| Problem::new("--scenario", 0, "", message)).collect();
+        if !problems.is_empty() {
+            bail!(BadInput(problems));
+        }
+        let unsound: BTreeSet<&str> = found
+            .iter()
+            .filter(|found| found.rule.grade() >= Grade::Error)
+            .map(|found| found.problem.file.as_str())
+            .collect();
+        let wanted = |scenario: &&Arc<Scenario>| {
+            (self.scenarios.is_empty() || self.scenarios.contains(&scenario.id))
+                && !unsound.contains(library.scenario_path(scenario))
+        };
+        Ok(library.scenarios.values().filter(wanted).map(Arc::clone).collect())
+    }
+}
+
+fn endpoint(text: &str) -> Result<Endpoint, String> {
+    match text.parse::<ModelSpec>().map_err(|e| e.to_string())? {
+        ModelSpec::Scripted => Err("`scripted` follows the script and cannot review a scenario; name a model as \
+                                    NAME@BASE_URL or NAME@BASE_URL@KEY_ENV"
+            .to_owned()),
+        ModelSpec::Endpoint(spec) => Endpoint::new(spec, EndpointOptions::default()).map_err(|e| e.to_string()),
+    }
+}
+
+/// Why there is no vote at all, if scenarios were shown to models.
+pub fn all_failed(reviews: &[Review]) -> Option<&str> {
+    if reviews.iter().any(|review| !review.votes.is_empty()) {
+        return None;
+    }
+    reviews.iter().flat_map(|review| &review.abstentions).next().map(|abstention| abstention.reason.as_str())
+}
