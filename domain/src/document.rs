@@ -1,5 +1,7 @@
 //! From the text of a YAML file to a typed document, or to everything that is wrong with it at once.
 
+mod append;
+mod compact;
 mod explain;
 mod write;
 mod yaml;
@@ -9,6 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::problem::Problem;
+pub use append::append;
+pub use compact::compact;
 pub use write::text;
 pub use yaml::{Located, MAX_BYTES};
 
@@ -24,7 +28,7 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result
 /// Like [`parse`], with the place of every field, for checks that come later.
 pub fn located<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result<(T, Located), Vec<Problem>> {
     let located = value(file, text)?;
-    let schema = schemars::schema_for!(T).to_value();
+    let schema = schema::<T>();
     let mut problems = against_schema(&schema, &located);
     if !problems.is_empty() {
         problems.sort();
@@ -35,6 +39,11 @@ pub fn located<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Resu
         Ok(document) => Ok((document, located)),
         Err(e) => Err(vec![Problem::new(file, 0, "", e.to_string())]),
     }
+}
+
+/// The JSON Schema of a document, with what its fields mean.
+pub fn schema<T: JsonSchema>() -> Value {
+    schemars::schema_for!(T).to_value()
 }
 
 /// Reads YAML that has no type of its own, such as a JSON Schema or records.

@@ -23,6 +23,7 @@ pub mod role;
 pub mod row;
 pub mod scenario;
 pub mod similarity;
+pub mod sub_agent;
 pub mod untrusted;
 pub mod validate;
 pub mod verdict;

@@ -12,10 +12,16 @@ const MAX_DEPTH: usize = 48;
 /// Why the text is no JSON that can be used.
 pub fn json(text: &str) -> Result<Value, String> {
     let value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    match fault(&value, 0).or_else(|| repeated_key(text)) {
-        None => Ok(value),
-        Some(reason) => Err(reason),
-    }
+    check(&value)?;
+    repeated_key(text).map_or(Ok(value), Err)
+}
+
+/// For what was read in another way, such as YAML.
+///
+/// # Errors
+/// Why the value cannot be used.
+pub fn check(value: &Value) -> Result<(), String> {
+    fault(value, 0).map_or(Ok(()), Err)
 }
 
 /// Of a key that is written twice one value would be lost without a word. The text is known to be JSON.

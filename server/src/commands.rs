@@ -1,5 +1,6 @@
 //! The sub-commands, one file each.
 
+pub mod author;
 pub mod calibrate;
 pub mod connection;
 pub mod db;
@@ -19,6 +20,8 @@ use crate::bad_input::BadInput;
 
 /// Exit code for input that the user must mend.
 const BAD_INPUT: u8 = 2;
+/// Exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
 
 /// How a command ends that could not do its work.
 pub fn failed(error: anyhow::Error) -> anyhow::Result<ExitCode> {

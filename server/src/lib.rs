@@ -1,5 +1,6 @@
 //! The program `groundstate`.
 
+pub mod authoring;
 pub mod bad_input;
 pub mod clock;
 pub mod commands;
@@ -7,6 +8,8 @@ pub mod export;
 pub mod http;
 pub mod jobs;
 pub mod library;
+mod names;
 pub mod postgres;
 mod say;
 pub mod store;
+mod text;

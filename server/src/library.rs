@@ -18,6 +18,7 @@ use engine::{InitialWorld, Judge, Playbook};
 
 pub use duplicates::Limits;
 pub use files::Files;
+pub use scenarios::readable as readable_scenarios;
 
 use crate::bad_input::BadInput;
 
@@ -75,6 +76,22 @@ impl Library {
         findings.extend(duplicates::find(&library, limits));
         findings.sort();
         Ok((library, findings))
+    }
+
+    /// Checks and proves one scenario that may become part of the project, as it would be checked there. Whether its id
+    /// is free, and whether it is nearly another one, is not asked.
+    ///
+    /// # Errors
+    /// All that keeps it from being read.
+    pub fn examine_scenario(&self, path: &str, text: &str) -> Result<(Arc<Scenario>, Vec<Reported>), Vec<Problem>> {
+        let mut files = Files::default();
+        files.insert(path, text.to_owned());
+        let mut problems = Vec::new();
+        let read = scenarios::read(&files, &self.playbooks, &self.judge_of, &self.profiles, true, &mut problems);
+        match read.by_id.into_values().next() {
+            Some(scenario) if problems.is_empty() => Ok((scenario, read.findings)),
+            _ => Err(problems),
+        }
     }
 
     fn build(files: Files, prove: bool) -> Result<(Self, Vec<Reported>), Vec<Problem>> {

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use server::commands::{self, calibrate, db, export, generate, judge, persona, playbook, serve, validate};
+use server::commands::{self, author, calibrate, db, export, generate, judge, persona, playbook, serve, validate};
 use tracing_subscriber::EnvFilter;
 
 /// Makes fine-tuning data for agents that call tools
@@ -22,6 +22,9 @@ enum Cli {
     /// Make, check and try a playbook of your own
     #[command(subcommand)]
     Playbook(playbook::PlaybookCommand),
+    /// Let a model draft scenarios and sub-agents, and keep what is sound
+    #[command(subcommand)]
+    Author(author::AuthorCommand),
     /// Fit personas to people
     #[command(subcommand)]
     Persona(persona::PersonaCommand),
@@ -44,6 +47,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Cli::Serve(args) => serve::run(args).await,
         Cli::Validate(args) => validate::run(*args).await,
         Cli::Playbook(command) => playbook::run(command).await,
+        Cli::Author(command) => author::run(command).await,
         Cli::Persona(command) => persona::run(&command),
         Cli::Export(args) => export::run(args).await,
         Cli::Db(command) => db::run(command).await,

@@ -79,7 +79,7 @@ pub(super) fn agent_turn(conversation: &Conversation) -> Result<ChatReply, Strin
         return Ok(written(case, "Is there anything else I can help you with?".to_owned(), None, Vec::new()));
     };
     let content = match &step.agent {
-        Some(line) => templates::render_text(line, &context(conversation))?,
+        Some(line) => line_of(line, &context(conversation))?,
         None => String::new(),
     };
     let agent = case.playbook.agent(case.variant.as_deref());
@@ -198,9 +198,20 @@ fn tool_call(call: &ScriptCall, context: &Value) -> Result<ToolCall, String> {
     Ok(ToolCall::new(String::new(), call.tool.clone(), Value::Object(arguments).to_string()))
 }
 
+/// Longest line or argument, in bytes. What a call is given may stand in its answer, and in the next call twice.
+const LONGEST_LINE: usize = 64 << 10;
+
+fn line_of(template: &str, context: &Value) -> Result<String, String> {
+    let text = templates::render_text(template, context)?;
+    if text.len() > LONGEST_LINE {
+        return Err(format!("a line of the script is {} bytes long; at most {LONGEST_LINE}", text.len()));
+    }
+    Ok(text)
+}
+
 fn rendered(value: &Value, context: &Value) -> Result<Value, String> {
     Ok(match value {
-        Value::String(text) if text.contains("{{") => templates::render_text(text, context)?.into(),
+        Value::String(text) if text.contains("{{") => line_of(text, context)?.into(),
         Value::Array(items) => items.iter().map(|v| rendered(v, context)).collect::<Result<_, _>>()?,
         Value::Object(map) => {
             let fields = map.iter().map(|(k, v)| Ok((k.clone(), rendered(v, context)?)));

@@ -71,3 +71,10 @@ fn the_script_has_a_shape() {
     /script/3: a step is exactly one of `user`, `user_calls`, `agent` and `calls`
     ");
 }
+
+#[test]
+fn lines_do_not_grow_without_end() {
+    let long = format!("Done, {} {{{{ facts.amount }}}}0", "x".repeat(70_000));
+    let found = findings(&[("Done, {{ facts.amount }}0", &long)]);
+    assert!(found.contains("a line of the script is 700"), "{found}");
+}

@@ -60,7 +60,7 @@ fn stated(case: &Case, frame: &Frame) -> Vec<Stated> {
         match message {
             Message::System { content } => heard.hear("its instructions", content),
             Message::User { content } => {
-                heard.hear(if frame.caller == Caller::Agent { "the user" } else { "its task" }, content)
+                heard.hear(if frame.caller == Caller::Agent { "the user" } else { "its task" }, content);
             }
             Message::Tool { tool_call_id, content } => heard.hear(tool_call_id, content),
             Message::Assistant { content, tool_calls, .. } => {

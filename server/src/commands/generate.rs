@@ -20,6 +20,7 @@ use uuid::Uuid;
 
 use selection::Selection;
 
+use super::INTERRUPTED;
 use super::connection::{Connection, ConnectionArgs};
 use crate::bad_input::BadInput;
 use crate::export::{self, Choice};
@@ -29,9 +30,6 @@ use crate::jobs::run;
 use crate::library::Library;
 use crate::store::conversations::Planned;
 use crate::store::runs;
-
-/// Exit code after Ctrl-C, as shells have it.
-pub(super) const INTERRUPTED: u8 = 130;
 
 #[derive(clap::Args)]
 pub struct Generate {
@@ -231,13 +229,11 @@ pub(super) async fn run_id(pool: &PgPool, flag: &str, text: &str) -> anyhow::Res
 
 /// The run that a flag names, or else the last one.
 pub(super) async fn latest_or(pool: &PgPool, flag: &str, text: Option<&str>) -> anyhow::Result<Uuid> {
-    match text {
-        Some(text) => run_id(pool, flag, text).await,
-        None => {
-            let latest = runs::latest(&mut *pool.acquire().await?).await?;
-            Ok(latest.ok_or_else(|| BadInput::one(flag, "there is no run yet"))?)
-        }
+    if let Some(text) = text {
+        return run_id(pool, flag, text).await;
     }
+    let latest = runs::latest(&mut *pool.acquire().await?).await?;
+    Ok(latest.ok_or_else(|| BadInput::one(flag, "there is no run yet"))?)
 }
 
 fn resume_hint(player: &Player) -> String {

@@ -10,9 +10,10 @@ use domain::event::Usage;
 use llm::{EndpointOptions, ModelSpec};
 use sqlx::PgPool;
 
+use super::INTERRUPTED;
 use super::connection::{Connection, ConnectionArgs};
 use super::generate::binding::judges;
-use super::generate::{INTERRUPTED, latest_or};
+use super::generate::latest_or;
 use crate::bad_input::BadInput;
 use crate::jobs::judge::{self, Judge};
 use crate::jobs::run;

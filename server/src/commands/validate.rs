@@ -122,7 +122,7 @@ fn placed(library: &Library, review: &Review, pass_ratio: f64) -> Vec<Reported> 
     review.findings(pass_ratio).into_iter().map(|finding| finding.within(&located)).collect()
 }
 
-fn ratio(text: &str) -> Result<f64, String> {
+pub(super) fn ratio(text: &str) -> Result<f64, String> {
     let ratio: f64 = text.parse().map_err(|_| "expected a number from 0 to 1".to_owned())?;
     if (0.0..=1.0).contains(&ratio) { Ok(ratio) } else { Err("expected a number from 0 to 1".to_owned()) }
 }

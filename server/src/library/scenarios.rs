@@ -67,3 +67,17 @@ pub fn read(
     }
     scenarios
 }
+
+/// The scenarios of a playbook. Whether they can be solved is not asked: `validate` proves it.
+pub fn readable(files: &Files, playbook: &str) -> (Vec<Arc<Scenario>>, Vec<Problem>) {
+    let own = format!("scenarios/{playbook}/");
+    let (mut scenarios, mut problems) = (Vec::new(), Vec::new());
+    for (path, text) in files.under("scenarios") {
+        match document::parse::<Scenario>(path, text) {
+            Ok(scenario) if scenario.playbook == playbook => scenarios.push(Arc::new(scenario)),
+            Err(found) if path.starts_with(&own) => problems.extend(found),
+            _ => {}
+        }
+    }
+    (scenarios, problems)
+}

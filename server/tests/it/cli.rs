@@ -1,5 +1,6 @@
 //! The binary, as people and scripts use it.
 
+mod author;
 mod documents;
 mod findings;
 mod flags;

@@ -2,11 +2,8 @@
 
 use crate::say::say;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use domain::document;
 use domain::problem::Problem;
-use domain::scenario::Scenario;
 use engine::playbook::Sources;
 use engine::playbook::check::{self, Severity};
 
@@ -14,7 +11,7 @@ use super::super::BAD_INPUT;
 use super::Project;
 use super::paint::Paint;
 use crate::bad_input::BadInput;
-use crate::library::{Files, unknown};
+use crate::library::{Files, readable_scenarios, unknown};
 
 #[derive(clap::Args)]
 pub struct Check {
@@ -37,7 +34,7 @@ pub fn run(args: &Check) -> anyhow::Result<ExitCode> {
     };
     let mut found = Vec::new();
     for name in &names {
-        let (scenarios, problems) = scenarios(&files, name);
+        let (scenarios, problems) = readable_scenarios(&files, name);
         found.extend(problems.into_iter().map(|problem| (Severity::Error, problem)));
         let folder = format!("playbooks/{name}");
         found.extend(check::files(&Sources { folder: &folder, files: &files.within(&folder) }, &scenarios));
@@ -45,20 +42,6 @@ pub fn run(args: &Check) -> anyhow::Result<ExitCode> {
     print(&found, names.len());
     let bad = found.iter().any(|(severity, _)| *severity == Severity::Error || args.strict);
     Ok(if bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
-}
-
-/// The scenarios of a playbook. Whether they can be solved is not asked here: `validate` proves it.
-fn scenarios(files: &Files, playbook: &str) -> (Vec<Arc<Scenario>>, Vec<Problem>) {
-    let own = format!("scenarios/{playbook}/");
-    let (mut scenarios, mut problems) = (Vec::new(), Vec::new());
-    for (path, text) in files.under("scenarios") {
-        match document::parse::<Scenario>(path, text) {
-            Ok(scenario) if scenario.playbook == playbook => scenarios.push(Arc::new(scenario)),
-            Err(found) if path.starts_with(&own) => problems.extend(found),
-            _ => {}
-        }
-    }
-    (scenarios, problems)
 }
 
 fn print(found: &[(Severity, Problem)], playbooks: usize) {

@@ -3,11 +3,9 @@
 mod draft;
 mod imported;
 mod mcp;
-mod names;
 mod openapi;
 mod report;
 mod schema;
-mod text;
 
 use std::path::Path;
 use std::process::ExitCode;

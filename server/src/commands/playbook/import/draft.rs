@@ -4,8 +4,8 @@ use domain::document;
 use serde_json::{Map, Value, json};
 
 use super::imported::{Imported, Part, Tool};
-use super::text;
 use crate::commands::playbook::files::Made;
+use crate::text;
 
 const PLAYBOOK: &str = include_str!("../../../../draft/playbook.yaml");
 const PROMPT: &str = include_str!("../../../../draft/prompt.md.j2");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::patch;
 use serde_json::{Map, Value, json};
 
-use super::text;
+use crate::text;
 
 /// More tools no agent is given.
 pub const MAX_TOOLS: usize = 500;

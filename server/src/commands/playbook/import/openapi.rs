@@ -17,11 +17,12 @@ use domain::patch::join;
 use domain::problem::Problem;
 use serde_json::{Map, Value};
 
+use super::Target;
 use super::imported::{Imported, MAX_TOOLS};
-use super::names::Taken;
 use super::schema::{Document, Fault};
-use super::{Target, text};
 use crate::bad_input::BadInput;
+use crate::names::Taken;
+use crate::text;
 use operation::{Built, Operation};
 
 /// Methods of HTTP that are tools, as OpenAPI writes them.

@@ -10,7 +10,7 @@ mod merge;
 use domain::patch::join;
 use serde_json::{Map, Value, json};
 
-use super::text;
+use crate::text;
 
 /// Schemas within each other that are read; what is deeper may be anything. YAML of twice the depth can be read back.
 const MAX_DEPTH: usize = 20;

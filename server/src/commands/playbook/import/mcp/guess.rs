@@ -3,7 +3,7 @@
 use rmcp::model::Tool;
 use serde_json::Value;
 
-use crate::commands::playbook::import::names;
+use crate::names;
 
 const READS: [&str; 14] = [
     "get", "list", "search", "find", "read", "show", "describe", "fetch", "query", "lookup", "count", "check", "view",

@@ -9,7 +9,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use rmcp::{ServiceError, ServiceExt};
 
 use crate::commands::playbook::import::imported::MAX_TOOLS;
-use crate::commands::playbook::import::text;
+use crate::text;
 
 /// Pages of tools that are asked for. A server may invent pages without end.
 const MAX_PAGES: usize = 100;

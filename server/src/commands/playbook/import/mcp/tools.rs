@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use super::guess;
 use super::session::Listed;
 use crate::commands::playbook::import::imported::{Imported, Part, Tool, record_of, schema_fault};
-use crate::commands::playbook::import::names::{self, Taken};
 use crate::commands::playbook::import::schema::{Document, Fault};
-use crate::commands::playbook::import::{draft, report, text};
+use crate::commands::playbook::import::{draft, report};
+use crate::names::{self, Taken};
+use crate::text;
 
 /// # Errors
 /// There is nothing to import.

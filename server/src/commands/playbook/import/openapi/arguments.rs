@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::body::Body;
 use crate::commands::playbook::import::imported::is;
-use crate::commands::playbook::import::names;
-use crate::commands::playbook::import::text;
+use crate::names;
+use crate::text;
 
 /// Keywords of a body that can be spread over arguments. With any other the body stays whole.
 const SPREADABLE: [&str; 8] =

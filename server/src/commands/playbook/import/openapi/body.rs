@@ -4,7 +4,7 @@ use domain::patch::join;
 use serde_json::{Value, json};
 
 use crate::commands::playbook::import::schema::{Document, Fault};
-use crate::commands::playbook::import::text;
+use crate::text;
 
 pub struct Body {
     pub schema: Value,

@@ -7,9 +7,9 @@ use domain::patch::join;
 use super::arguments::Arguments;
 use super::body;
 use crate::commands::playbook::import::imported::{Tool, schema_fault};
-use crate::commands::playbook::import::names::{self, Taken};
 use crate::commands::playbook::import::schema::{Document, Fault};
-use crate::commands::playbook::import::text;
+use crate::names::{self, Taken};
+use crate::text;
 
 pub struct Operation<'a> {
     pub document: Document<'a>,

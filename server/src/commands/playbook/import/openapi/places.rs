@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::operation::{Built, in_braces, without_format};
 use crate::commands::playbook::import::imported::{Imported, Part, fits, is, lists, record_of};
-use crate::commands::playbook::import::names;
+use crate::names;
 
 /// What a POST at the end of a path does when it only looks something up.
 const LOOK_UPS: [&str; 8] = ["search", "query", "find", "lookup", "filter", "count", "validate", "check"];

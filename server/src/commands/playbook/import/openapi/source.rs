@@ -9,7 +9,7 @@ use domain::document::{self, Located};
 use serde_json::Value;
 
 use crate::bad_input::BadInput;
-use crate::commands::playbook::import::text;
+use crate::text;
 
 /// Longest document, in bytes: reading takes a hundred times the memory. The largest in use have 12 MB.
 const MAX_BYTES: usize = 16 << 20;
