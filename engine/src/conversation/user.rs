@@ -20,12 +20,10 @@ impl Conversation {
         let (said, _) = reasoning::split(&reply.content, None);
         let ended = said.contains(END);
         let content = said.replace(END, "").trim().to_owned();
-        match gate::refusal(&self.case, &self.state, &content, ended) {
-            Some(reason) => refused(Role::SimulatedUser, &reply, reason),
-            None => {
-                let walked_out = ended && gate::has_had_enough(&self.case, &self.state);
-                EventKind::UserSpoke { content, ended, walked_out, usage: reply.usage }
-            }
+        if let Some(reason) = gate::refusal(&self.case, &self.state, &content, ended) {
+            return refused(Role::SimulatedUser, &reply, reason);
         }
+        let walked_out = ended && gate::has_had_enough(&self.case, &self.state);
+        EventKind::UserSpoke { content, ended, walked_out, usage: reply.usage }
     }
 }

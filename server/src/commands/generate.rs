@@ -14,6 +14,7 @@ use anyhow::{Context, bail};
 use domain::Problem;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
+use domain::scenario::Scenario;
 use llm::{EndpointOptions, ModelSpec};
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -113,13 +114,19 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let library = Library::load(&args.project)?;
     let mut problems = Vec::new();
     let mut flag = |flag: &str, message: String| problems.push(Problem::new(flag, 0, "", message));
-    let selection = Selection::new(&library, &args.playbooks, &args.scenarios, &mut flag);
+    let mut selection = Selection::new(&library, &args.playbooks, &args.scenarios, &mut flag);
     let mut models = args.bindings.models(&mut flag);
     let mut panel = args.bindings.judges(&mut flag);
     if !panel.is_empty() {
         models.insert(Role::Judge, panel.remove(0));
     }
     let profiles = selection::profiles(&library, &args.personas, &mut flag);
+    if args.scenarios.is_empty() {
+        let fits = |scenario: &Scenario| {
+            scenario.personas.is_empty() || scenario.personas.iter().any(|name| profiles.contains_key(name))
+        };
+        selection.scenarios.retain(|scenario| fits(scenario));
+    }
     let sub_agents = args.bindings.sub_agents(&selection.playbooks, &mut flag);
     if let Some(variant) = &args.variant {
         selection.check_variant(variant, &mut flag);

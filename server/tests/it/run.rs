@@ -5,6 +5,7 @@ mod endpoint;
 mod failures;
 mod judge;
 mod panel;
+mod personas;
 mod refusals;
 mod resume;
 mod seed;
