@@ -31,6 +31,8 @@ SELECT gen_random_uuid(), id, library, jsonb_build_array(config -> 'models' -> '
 -- A verdict belongs to a judging and says what follows from it. A judge that failed has no verdict, and the blame.
 ALTER TABLE verdicts
     ADD COLUMN judging_id uuid CONSTRAINT verdicts_judging_fkey REFERENCES judgings (id) ON DELETE CASCADE,
+    -- what the verifier found when it was judged again; else it stands in the events
+    ADD COLUMN verification jsonb,
     ADD COLUMN outcome text,
     ADD COLUMN blame text,
     ADD COLUMN reason text;

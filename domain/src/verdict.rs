@@ -21,6 +21,7 @@ pub struct Verdict {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Score {
     pub criterion: String,
     /// 0 to 10.

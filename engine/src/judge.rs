@@ -109,6 +109,9 @@ impl Judge {
                 (None, _) => return Err(format!("`{}` is not scored", criterion.name)),
             }
         }
+        if reply.rationale.trim().is_empty() {
+            return Err("the rationale of the overall score is empty".to_owned());
+        }
         if reply.overall > 10 {
             return Err(format!("overall is {}, above 10", reply.overall));
         }

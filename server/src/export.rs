@@ -28,6 +28,8 @@ use crate::store::{calibrations, conversations, events, judgings, verdicts};
 pub struct Written {
     pub rows: usize,
     pub not_accepted: usize,
+    /// Conversations that came to their end and that the judging has no verdict on.
+    pub not_judged: usize,
     /// Conversations that would break a trainer, with the reason.
     pub unusable: Vec<(i32, String)>,
 }
@@ -73,11 +75,16 @@ pub async fn write_jsonl(
         let past = events::of(&mut db, planned.id).await?;
         let conversation = Conversation::resume(case, &past)?;
         let judged = said.get(&planned.id);
-        let accepted = if judging.original {
-            conversation.next() == Next::Done(Outcome::Accepted)
-        } else {
-            judged.is_some_and(|judged| judged.outcome == Outcome::Accepted)
+        let outcome = match (conversation.next(), judged) {
+            (_, Some(judged)) => judged.outcome.clone(),
+            (Next::Done(_), None) if !judging.original && conversation.state().ending.is_some() => {
+                written.not_judged += 1;
+                continue;
+            }
+            (Next::Done(outcome), None) => outcome,
+            (_, None) => continue,
         };
+        let accepted = outcome == Outcome::Accepted;
         if !choice.all && !accepted {
             written.not_accepted += 1;
             continue;
@@ -88,7 +95,7 @@ pub async fn write_jsonl(
             conversation: &conversation,
             events: &past,
             judged,
-            accepted,
+            outcome: &outcome,
         };
         let state = conversation.state();
         // One that was stopped has calls that nobody answered.

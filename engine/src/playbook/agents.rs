@@ -72,6 +72,7 @@ impl Playbook {
         let mut heard = Heard::default();
         heard.hear("the clock", now);
         heard.hear("its instructions", &text);
+        heard.hear("its tools", &Value::Array(self.functions(agent)).to_string());
         let made = Arc::new(Instructions { text, heard: Arc::new(heard) });
         if known.len() >= MOST_MOMENTS {
             known.clear();

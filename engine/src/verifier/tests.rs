@@ -101,7 +101,11 @@ fn facts_from_nowhere_are_named_and_true_ones_are_not() {
     Grounded: `7.13` in the words of the agent comes from nowhere: no tool, user, instruction or record says it
     ");
     // A summary for a colleague is words as well.
-    assert_snapshot!(failures(&[look, pay, calls("hand_over", json!({"why": "order o_18171"}))]), @"");
+    assert_snapshot!(failures(&[look, pay, calls("hand_over", json!({"why": "order o_18171"}))]), @"
+    ForbiddenAction: `hand_over` was called with success
+    FactTold: `20.50` was not told to the user
+    Grounded: `o_18171` in the words of the agent comes from nowhere: no tool, user, instruction or record says it
+    ");
 }
 
 #[test]
@@ -120,7 +124,7 @@ fn the_items_say_where_each_fact_comes_from() {
     ExpectedAction: `refund` with {"order_id":"o_17","amount":20.5}
     ForbiddenAction: `hand_over`
     FactTold: `20.50`
-    Grounded: ids, amounts and dates that were said: `20.50` from the user, `20.5` from the user
+    Grounded: ids, amounts and dates that were said: `20.50` from the user
     Ending: the conversation
     "#);
 }

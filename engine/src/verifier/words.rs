@@ -18,14 +18,15 @@ pub fn check(case: &Case, state: &State) -> Vec<Check> {
     // Read only if something was not heard: a world can be large.
     let records = LazyCell::new(|| {
         let mut records = Heard::default();
-        records.hear("", &state.world.to_json().to_string());
+        records.see("the records, which no call read", state.world.root());
         records
     });
     for frame in state.agents.iter().chain(&state.branches) {
         for stated in stated(case, frame) {
-            let Stated { fact, source } = stated;
             // The records behind the tools are true as well, though no call read them.
-            match source.or_else(|| records.holds(&fact).then(|| "the records, which no call read".to_owned())) {
+            let source = stated.source.clone().or_else(|| records.said(&stated));
+            let fact = stated.fact;
+            match source {
                 Some(source) => traced.push(format!("`{fact}` from {source}")),
                 None => checks.push(Check {
                     rule: Rule::Grounded,

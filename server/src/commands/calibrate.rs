@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use domain::calibration::ratings::{self, Format as FileFormat};
-use domain::calibration::{Ratings, calibrate};
+use domain::calibration::{Rating, Ratings, calibrate};
 use domain::problem::Problem;
 use domain::verdict::Verdict;
 use sqlx::PgPool;
@@ -110,28 +110,41 @@ async fn write_sheet(args: &Sheet, pool: &PgPool) -> anyhow::Result<()> {
 async fn read_and_report(args: &Report, pool: &PgPool) -> anyhow::Result<()> {
     let (judging, said) = verdicts_of(&args.judged, pool).await?;
     let ratings = read(args, &said)?;
-    let verdicts: BTreeMap<String, Verdict> =
-        said.iter().filter_map(|(id, judged)| Some((id.to_string(), judged.verdict.clone()?))).collect();
-    let compared = calibrate(&ratings, &verdicts);
-    if compared.conversations == 0 {
+    let judges: BTreeSet<&str> = said.values().map(|judged| judged.judge.as_str()).collect();
+    let calibrations: Vec<Calibration> =
+        judges.into_iter().filter_map(|judge| compared(judge, &ratings, &said, &judging)).collect();
+    if calibrations.is_empty() {
         let message = "none of the rated conversations has a verdict here; name their run with --run";
         return Err(BadInput::one(args.file.display().to_string(), message).into());
     }
-    let judges: BTreeSet<&str> = said.values().map(|judged| judged.judge.as_str()).collect();
-    let calibration = Calibration {
-        id: clock::id(),
-        judge: judges.into_iter().collect::<Vec<_>>().join(", "),
-        judge_versions: versions(&ratings, &said),
-        models: judging.models.clone(),
-        report: compared,
-        created_at: clock::now(),
-    };
-    store(pool, &ratings, &said, &calibration).await?;
+    store(pool, &ratings, &said, &calibrations).await?;
     match args.format {
-        Format::Json => say!("{}", serde_json::to_string_pretty(&calibration.report)?),
-        Format::Text => report::print(&calibration, &judging),
+        Format::Json => {
+            let reports: BTreeMap<&str, _> = calibrations.iter().map(|c| (c.judge.as_str(), &c.report)).collect();
+            say!("{}", serde_json::to_string_pretty(&reports)?);
+        }
+        Format::Text => report::print(&calibrations, &judging),
     }
     Ok(())
+}
+
+/// One judge beside people; `None` if nobody rated what it judged.
+fn compared(judge: &str, ratings: &Ratings, said: &BTreeMap<Uuid, Judged>, judging: &Judging) -> Option<Calibration> {
+    let own: BTreeMap<String, &Judged> =
+        said.iter().filter(|(_, judged)| judged.judge == judge).map(|(id, judged)| (id.to_string(), judged)).collect();
+    let rows: Vec<Rating> = ratings.rows.iter().filter(|row| own.contains_key(&row.conversation)).cloned().collect();
+    let versions: BTreeSet<&str> = rows.iter().map(|row| own[&row.conversation].judge_version.as_str()).collect();
+    let verdicts: BTreeMap<String, Verdict> =
+        own.iter().filter_map(|(id, judged)| Some((id.clone(), judged.verdict.clone()?))).collect();
+    let report = calibrate(&Ratings { rows: rows.clone(), ..ratings.clone() }, &verdicts);
+    (report.conversations > 0).then(|| Calibration {
+        id: clock::id(),
+        judge: judge.to_owned(),
+        judge_versions: versions.into_iter().map(str::to_owned).collect(),
+        models: calibrations::panel(&judging.models),
+        report,
+        created_at: clock::now(),
+    })
 }
 
 /// A judging, and all that it says.
@@ -183,27 +196,23 @@ fn read(args: &Report, said: &BTreeMap<Uuid, Judged>) -> anyhow::Result<Ratings>
     if problems.is_empty() { Ok(ratings) } else { Err(BadInput(problems).into()) }
 }
 
-/// Versions of the judges whose verdicts were compared.
-fn versions(ratings: &Ratings, said: &BTreeMap<Uuid, Judged>) -> Vec<String> {
-    let rated = ratings.rows.iter().filter_map(|row| said.get(&row.conversation.parse().ok()?));
-    let versions: BTreeSet<&str> = rated.map(|judged| judged.judge_version.as_str()).collect();
-    versions.into_iter().map(str::to_owned).collect()
-}
-
-/// Keeps the ratings of known conversations, and the calibration.
+/// Keeps the ratings of known conversations, and the calibrations.
 async fn store(
     pool: &PgPool,
     ratings: &Ratings,
     said: &BTreeMap<Uuid, Judged>,
-    calibration: &Calibration,
+    all: &[Calibration],
 ) -> anyhow::Result<()> {
+    let now = clock::now();
     let mut tx = pool.begin().await?;
     for row in &ratings.rows {
         if let Some(id) = row.conversation.parse().ok().filter(|id| said.contains_key(id)) {
-            calibrations::rate(&mut tx, id, row, calibration.created_at).await?;
+            calibrations::rate(&mut tx, id, row, now).await?;
         }
     }
-    calibrations::insert(&mut tx, calibration).await?;
+    for calibration in all {
+        calibrations::insert(&mut tx, calibration).await?;
+    }
     tx.commit().await?;
     Ok(())
 }

@@ -46,6 +46,9 @@ pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
     if written.not_accepted > 0 {
         say!("{} conversations were not accepted (--all writes them too)", written.not_accepted);
     }
+    if written.not_judged > 0 {
+        say!("{} conversations have no verdict of this judging (groundstate judge --resume)", written.not_judged);
+    }
     for (position, reason) in &written.unusable {
         say!("left out conversation {position}: {reason}");
     }

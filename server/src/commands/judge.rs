@@ -22,6 +22,9 @@ use crate::say::say;
 use crate::store::judgings::{self, Judging};
 use crate::store::runs;
 
+/// Exit code if some conversations could not be judged.
+const INCOMPLETE: u8 = 1;
+
 #[derive(clap::Args)]
 pub struct JudgeArgs {
     /// The run; default: the last one
@@ -67,7 +70,13 @@ async fn judge_and_report(
     judges: Option<Library>,
 ) -> anyhow::Result<ExitCode> {
     let resumed = match &args.resume {
-        Some(text) => Some(judging(pool, "--resume", text).await?),
+        Some(text) => match judging(pool, "--resume", text).await? {
+            own if own.original => {
+                let message = "that is the run's own judging; continue the run with: groundstate generate --resume";
+                return Err(BadInput::one("--resume", message).into());
+            }
+            later => Some(later),
+        },
         None => None,
     };
     let id = match &resumed {
@@ -86,6 +95,13 @@ async fn judge_and_report(
     };
     let clients =
         run::clients(&models, &EndpointOptions::default()).map_err(|e| BadInput::one("--judge", e.to_string()))?;
+    let lacks = |others: &Library, name: &&str| !others.playbooks.contains_key(*name);
+    if let Some(others) = &judges
+        && let Some(name) = run.playbook.split(", ").find(|name| lacks(others, name))
+    {
+        let message = format!("it has no playbook `{name}`, which the run was played with");
+        return Err(BadInput::one("--project", message).into());
+    }
     let judging = if let Some(judging) = resumed {
         judging
     } else {
@@ -122,7 +138,7 @@ async fn judge_and_report(
         return Ok(ExitCode::from(INTERRUPTED));
     }
     report::print(&judge, usage, progress.lost(), &resume).await?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if progress.lost() == 0 { ExitCode::SUCCESS } else { ExitCode::from(INCOMPLETE) })
 }
 
 /// The judging that a flag names.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::calibration::OVERALL;
 use domain::event::{Event, EventKind, Usage};
+use domain::outcome::Outcome;
 use domain::role::Role;
 use domain::verdict::{Check, Verdict};
 use engine::conversation::{Caller, Frame};
@@ -38,6 +39,9 @@ pub struct Metadata {
     user_turns: u32,
     tool_calls: usize,
     accepted: bool,
+    /// Whose failure it is, and why; empty if it was accepted.
+    blame: &'static str,
+    reason: String,
     judge: Judge,
     /// By criterion; null where the judge of this playbook has not the criterion.
     scores: BTreeMap<String, Option<u8>>,
@@ -120,6 +124,13 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
     let state = source.conversation.state();
     let verdict = source.judged.and_then(|judged| judged.verdict.as_ref());
     let common = source.common;
+    let failure = match source.outcome {
+        Outcome::Accepted => None,
+        Outcome::Failed { blame, reason } => Some((*blame, reason)),
+    };
+    // Who judges again verifies again.
+    let again = source.judged.and_then(|judged| judged.verification.as_ref());
+    let verification = again.or(state.verification.as_ref());
     let files = &common.library.files;
     let roles = |f: &dyn Fn(Role) -> f64| Role::ALL.into_iter().map(|r| (r.to_string(), f(r))).collect();
     let branch = branch(frame);
@@ -169,7 +180,9 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
         ending: state.ending.as_ref().map_or("unfinished", domain::outcome::Ending::as_str),
         user_turns: state.user_turns,
         tool_calls: state.calls.iter().filter(|call| call.caller != Caller::User).count(),
-        accepted: source.accepted,
+        accepted: *source.outcome == Outcome::Accepted,
+        blame: failure.map_or("", |(blame, _)| blame.as_str()),
+        reason: failure.map(|(_, reason)| reason.clone()).unwrap_or_default(),
         judge: Judge {
             name: source.judged.map_or_else(|| case.judge.spec.name.clone(), |judged| judged.judge.clone()),
             version: source.judged.map_or_else(|| case.judge.version(), |judged| judged.judge_version.clone()),
@@ -186,8 +199,8 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
         weighted_mean: verdict.map_or(0.0, |v| v.weighted_mean),
         goal_achieved: verdict.is_some_and(|v| v.goal_achieved),
         verifier: Verifier {
-            passed: state.verification.as_ref().is_some_and(domain::verdict::Verification::passed),
-            items: state.verification.as_ref().map(|v| v.items.clone()).unwrap_or_default(),
+            passed: verification.is_some_and(domain::verdict::Verification::passed),
+            items: verification.map(|v| v.items.clone()).unwrap_or_default(),
         },
         usage: usage(source.events),
     }
@@ -228,6 +241,12 @@ fn by_criterion<T>(criteria: &BTreeSet<String>, of: impl Fn(&str) -> Option<T>) 
 fn models(source: &Source<'_>, branch: &Branch) -> BTreeMap<String, String> {
     let config = source.common.config;
     let mut models = config.model_names();
+    // The judging that counts may have other judges than the run.
+    models.retain(|role, _| role.split('.').next() != Some(Role::Judge.as_str()));
+    for (i, judge) in source.common.judges.iter().enumerate() {
+        let role = if i == 0 { Role::Judge.to_string() } else { format!("{}.{}", Role::Judge, i + 1) };
+        models.insert(role, judge.clone());
+    }
     if let Some(own) = config.sub_agents.get(&branch.sub_agent) {
         models.insert(Role::Agent.to_string(), own.to_string());
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::calibration::Correction;
 use domain::event::Event;
 use domain::message::Message;
+use domain::outcome::Outcome;
 use domain::row::Row;
 use engine::Conversation;
 use engine::conversation::{Call, Frame};
@@ -35,7 +36,7 @@ pub struct Source<'a> {
     pub events: &'a [Event],
     /// What the judging that counts says; `None` if it was never judged.
     pub judged: Option<&'a Judged>,
-    pub accepted: bool,
+    pub outcome: &'a Outcome,
 }
 
 /// # Errors

@@ -7,6 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use domain::api::{ConversationDetail, ConversationSummary, Page};
 use domain::event::EventKind;
+use domain::verdict::Verdict;
 use serde::Deserialize;
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -52,13 +53,14 @@ pub async fn show(State(pool): State<PgPool>, Path(id): Path<String>) -> Result<
     let run = runs::get(&mut db, run_id).await?.ok_or_else(missing)?;
     let models = serde_json::from_value(run.config["models"].clone()).unwrap_or_else(|_| BTreeMap::new());
     let events = events::of(&mut db, uuid).await?;
-    let (mut verdict, mut verification) = (None, None);
+    let (mut verdicts, mut verification) = (Vec::new(), None);
     for event in &events {
         match &event.kind {
-            EventKind::Judged { verdict: found, .. } => verdict = Some(found.clone()),
+            EventKind::Judged { verdict: found, .. } => verdicts.push(found.clone()),
             EventKind::Verified { verification: found } => verification = Some(found.clone()),
             _ => {}
         }
     }
+    let verdict = Verdict::of_panel(&verdicts);
     Ok(Json(ConversationDetail { summary, run_id: run_id.to_string(), models, events, verdict, verification }))
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use domain::event::{EventKind, Usage};
-use domain::outcome::Outcome;
+use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use engine::{Conversation, Next};
 use futures::{StreamExt, stream};
@@ -16,9 +16,10 @@ use super::play::judged;
 use crate::clock;
 use crate::library::Library;
 use crate::store::conversations::{self, Planned};
+use crate::store::events;
 use crate::store::judgings::{self, Judging};
 use crate::store::runs::{self, Run};
-use crate::store::{events, verdicts};
+use crate::store::verdicts::{self, Judged};
 
 pub struct Judge {
     pub pool: PgPool,
@@ -60,12 +61,12 @@ pub async fn store(pool: &PgPool, judging: &Judging, judges: &Library) -> anyhow
 }
 
 impl Judge {
-    /// The conversations that came to their end and that this judging has not judged yet.
+    /// The conversations that came to their end and that this judging has no verdict on yet.
     pub async fn left(&self) -> anyhow::Result<Vec<Planned>> {
         let mut db = self.pool.acquire().await?;
         let done = verdicts::of(&mut db, self.judging.id).await?;
         let mut left = conversations::ended(&mut db, self.run.id).await?;
-        left.retain(|planned| !done.contains_key(&planned.id));
+        left.retain(|planned| done.get(&planned.id).is_none_or(|judged| judged.verdict.is_none()));
         Ok(left)
     }
 
@@ -73,7 +74,7 @@ impl Judge {
     /// given.
     ///
     /// # Errors
-    /// The database fails, or what it holds is no conversation of this run.
+    /// The database fails, or what it holds is no conversation of this run: the others were judged all the same.
     pub async fn judge_all(
         &self,
         left: &[Planned],
@@ -81,19 +82,39 @@ impl Judge {
         mut ended: impl FnMut(&Rejudged),
     ) -> anyhow::Result<()> {
         let mut judging = stream::iter(left.iter().map(|planned| self.judge(planned))).buffer_unordered(concurrency);
+        let mut failure = Ok(());
         while let Some(rejudged) = judging.next().await {
-            ended(&rejudged?);
+            match rejudged {
+                Ok(rejudged) => ended(&rejudged),
+                Err(error) => failure = failure.and(Err(error)),
+            }
         }
-        Ok(())
+        failure
     }
 
+    /// Asks again, as often as the run does, if the judge fails.
     async fn judge(&self, planned: &Planned) -> anyhow::Result<Rejudged> {
+        let mut all = Usage::default();
+        for attempt in 1.. {
+            let Rejudged { outcome, usage } = self.attempt(planned, attempt).await?;
+            all.prompt_tokens += usage.prompt_tokens;
+            all.completion_tokens += usage.completion_tokens;
+            let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
+            if !failed || attempt > self.config.retries {
+                return Ok(Rejudged { outcome, usage: all });
+            }
+        }
+        bail!("a judge can only be asked so often")
+    }
+
+    async fn attempt(&self, planned: &Planned, attempt: u32) -> anyhow::Result<Rejudged> {
         let mut case = plan::case(&self.library, &self.config, self.run.seed, planned)?;
         if let Some(others) = &self.judges {
             let judge = others.judge_of(&case.playbook).map_err(anyhow::Error::msg)?;
             case.judge = Arc::clone(judge);
         }
         case.judges = self.models.len();
+        case.attempt = attempt;
         let past = events::of(&mut *self.pool.acquire().await?, planned.id).await?;
         let conversation = Conversation::unjudged(Arc::new(case), &past)?;
         let mut conversation = conversation.context("the conversation never came to its end")?;
@@ -112,7 +133,7 @@ impl Judge {
                             conversation.refuse(&failure.to_string())
                         }
                         // Nothing is stored: the conversation is left for when the endpoint is back.
-                        Err(error) => break lost(&error),
+                        Err(error) => return Ok(Rejudged { outcome: lost(&error), usage }),
                     }
                 }
             };
@@ -124,6 +145,7 @@ impl Judge {
             }
         };
         if let Some(judged) = judged(&conversation, &outcome) {
+            let judged = Judged { verification: conversation.state().verification.clone(), ..judged };
             let mut db = self.pool.acquire().await?;
             verdicts::insert(&mut db, self.judging.id, planned.id, &judged, clock::now()).await?;
         }
@@ -132,5 +154,5 @@ impl Judge {
 }
 
 fn lost(error: &ModelError) -> Outcome {
-    Outcome::Failed { blame: domain::outcome::Blame::Infrastructure, reason: error.to_string() }
+    Outcome::Failed { blame: Blame::Infrastructure, reason: error.to_string() }
 }

@@ -111,7 +111,9 @@ impl Player {
             }
             if let Some(again) = self.again(planned, outcome) {
                 conversations::supersede(&mut tx, planned.id, &again).await?;
-                if matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. }) {
+                // What was played to its end is not played again because it could not be judged.
+                let unjudged = matches!(outcome, Outcome::Failed { blame: Blame::Judge | Blame::Infrastructure, .. });
+                if unjudged && state.verification.is_some() {
                     events::copy_before_judge(&mut tx, planned.id, again.id).await?;
                 }
             }
@@ -123,13 +125,15 @@ impl Player {
 
 /// What its judges said of a conversation that has ended; `None` if it was never theirs to judge.
 pub(super) fn judged(conversation: &Conversation, outcome: &Outcome) -> Option<Judged> {
-    let verdict = conversation.state().verdict();
+    let (case, state) = (conversation.case(), conversation.state());
+    // A panel of which some have spoken has said nothing yet.
+    let verdict = (state.verdicts.len() >= case.judges).then(|| state.verdict()).flatten();
     let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
-    let judge = &conversation.case().judge;
     (verdict.is_some() || failed).then(|| Judged {
-        judge: judge.spec.name.clone(),
-        judge_version: judge.version(),
+        judge: case.judge.spec.name.clone(),
+        judge_version: case.judge.version(),
         verdict: verdict.filter(|_| !failed),
+        verification: None,
         outcome: outcome.clone(),
     })
 }

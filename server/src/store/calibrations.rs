@@ -55,8 +55,16 @@ pub async fn insert(db: &mut PgConnection, new: &Calibration) -> Result<()> {
     Ok(())
 }
 
-/// The newest calibration of each judge of this name that these models played.
+/// Who judged, whatever the order.
+pub fn panel(models: &Value) -> Value {
+    let mut models: Vec<Value> = models.as_array().cloned().unwrap_or_default();
+    models.sort_by_key(ToString::to_string);
+    Value::Array(models)
+}
+
+/// The newest calibration of the judge of this name that these models played.
 pub async fn of(db: &mut PgConnection, judge: &str, models: &Value) -> Result<Option<Calibration>> {
+    let models = panel(models);
     let row = sqlx::query!(
         r#"SELECT id, judge, judge_versions, models, report::text AS "report!", created_at FROM calibrations
            WHERE judge = $1 AND models = $2 ORDER BY created_at DESC, id DESC LIMIT 1"#,

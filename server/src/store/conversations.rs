@@ -134,8 +134,8 @@ pub async fn page(db: &mut PgConnection, run: Uuid, after: i32, limit: i64) -> R
         r#"SELECT c.id, c.run_id, c.position, c.scenario, c.persona, c.complexity, c.outcome, c.blame, c.reason,
                   v.overall AS "overall?",
                   (SELECT count(*) FROM events WHERE conversation_id = c.id) AS "events!"
-           FROM conversations c LEFT JOIN LATERAL
-               (SELECT overall FROM verdicts WHERE conversation_id = c.id ORDER BY created_at LIMIT 1) v ON true
+           FROM conversations c JOIN judgings j ON j.run_id = c.run_id AND j.original
+                LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id
            WHERE c.run_id = $1 AND c.position > $2 AND NOT c.superseded ORDER BY c.position LIMIT $3"#,
         run,
         after,
@@ -153,8 +153,8 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, Conver
         r#"SELECT c.id, c.run_id, c.position, c.scenario, c.persona, c.complexity, c.outcome, c.blame, c.reason,
                   v.overall AS "overall?",
                   (SELECT count(*) FROM events WHERE conversation_id = c.id) AS "events!"
-           FROM conversations c LEFT JOIN LATERAL
-               (SELECT overall FROM verdicts WHERE conversation_id = c.id ORDER BY created_at LIMIT 1) v ON true
+           FROM conversations c JOIN judgings j ON j.run_id = c.run_id AND j.original
+                LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id
            WHERE c.id = $1"#,
         id
     )

@@ -121,7 +121,7 @@ pub struct PersonaOutcomes {
     pub accepted: i64,
     pub failed_by_agent: i64,
     pub walked_out: i64,
-    /// Mean turns of the user.
+    /// Mean turns of the user, in what was accepted or failed by the agent. So is the score.
     pub turns: f64,
     /// Mean overall score; `None` if nothing was judged.
     pub overall: Option<f64>,
@@ -134,7 +134,8 @@ pub async fn by_persona(db: &mut PgConnection, run: &Run) -> Result<Vec<PersonaO
         r#"SELECT persona, count(*) AS "played!", count(*) FILTER (WHERE c.outcome = 'accepted') AS "accepted!",
                   count(*) FILTER (WHERE c.blame = 'agent') AS "failed_by_agent!",
                   count(*) FILTER (WHERE ending = 'walked_out') AS "walked_out!",
-                  coalesce(avg(user_turns), 0)::float8 AS "turns!", avg(overall)::float8 AS overall
+                  coalesce(avg(user_turns) FILTER (WHERE c.blame IS NULL OR c.blame = 'agent'), 0)::float8 AS "turns!",
+                  avg(overall) FILTER (WHERE c.blame IS NULL OR c.blame = 'agent')::float8 AS overall
            FROM conversations c LEFT JOIN verdicts v ON v.conversation_id = c.id AND judging_id = $2
            WHERE run_id = $1 AND c.outcome IS NOT NULL AND NOT superseded GROUP BY persona ORDER BY persona"#,
         run.id,

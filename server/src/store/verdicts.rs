@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use domain::outcome::Outcome;
-use domain::verdict::Verdict;
+use domain::verdict::{Verdict, Verification};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -18,9 +18,12 @@ pub struct Judged {
     pub judge_version: String,
     /// `None` if the judge failed; the outcome then blames it.
     pub verdict: Option<Verdict>,
+    /// What the verifier found when it was judged again; in a run's own judging it stands in the events.
+    pub verification: Option<Verification>,
     pub outcome: Outcome,
 }
 
+/// Keeps what a judging says, in place of a judge's failure.
 pub async fn insert(
     db: &mut PgConnection,
     judging: Uuid,
@@ -30,11 +33,18 @@ pub async fn insert(
 ) -> Result<()> {
     let verdict = judged.verdict.as_ref();
     let body = verdict.map(serde_json::to_value).transpose().map_err(|e| bad(conversation, &e))?;
+    let checked =
+        judged.verification.as_ref().map(serde_json::to_value).transpose().map_err(|e| bad(conversation, &e))?;
     let (name, blame, reason) = columns(&judged.outcome);
     sqlx::query!(
         "INSERT INTO verdicts (conversation_id, judging_id, judge, judge_version, overall, goal_achieved, verdict,
-                               outcome, blame, reason, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                               verification, outcome, blame, reason, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         ON CONFLICT (conversation_id, judging_id) DO UPDATE SET
+             judge = EXCLUDED.judge, judge_version = EXCLUDED.judge_version, overall = EXCLUDED.overall,
+             goal_achieved = EXCLUDED.goal_achieved, verdict = EXCLUDED.verdict, verification = EXCLUDED.verification,
+             outcome = EXCLUDED.outcome, blame = EXCLUDED.blame, reason = EXCLUDED.reason, created_at = EXCLUDED.created_at
+         WHERE verdicts.verdict IS NULL",
         conversation,
         judging,
         judged.judge,
@@ -42,6 +52,7 @@ pub async fn insert(
         verdict.map(|v| i16::from(v.overall)),
         verdict.map(|v| v.goal_achieved),
         body,
+        checked,
         name,
         blame,
         reason,
@@ -55,31 +66,33 @@ pub async fn insert(
 /// All that a judging says, by conversation; of each position the last attempt.
 pub async fn of(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, Judged>> {
     let rows = sqlx::query!(
-        r#"SELECT c.id, judge, judge_version, verdict, v.outcome, v.blame, v.reason
+        r#"SELECT c.id, judge, judge_version, verdict, verification, v.outcome, v.blame, v.reason
            FROM verdicts v JOIN conversations c ON c.id = conversation_id
            WHERE judging_id = $1 AND NOT superseded"#,
         judging
     )
     .fetch_all(db)
     .await?;
-    let read = |row: sqlx::types::JsonValue, id| serde_json::from_value(row).map_err(|e| bad(id, &e));
     let mut all = BTreeMap::new();
     for row in rows {
-        let verdict = row.verdict.map(|verdict| read(verdict, row.id)).transpose()?;
+        let wrong = |e: serde_json::Error| bad(row.id, &e);
+        let verdict = row.verdict.map(serde_json::from_value).transpose().map_err(wrong)?;
+        let verification = row.verification.map(serde_json::from_value).transpose().map_err(wrong)?;
         let outcome = outcome("verdicts", row.id, Some(&row.outcome), row.blame.as_deref(), row.reason)?;
         let Some(outcome) = outcome else { continue };
-        all.insert(row.id, Judged { judge: row.judge, judge_version: row.judge_version, verdict, outcome });
+        let (judge, judge_version) = (row.judge, row.judge_version);
+        all.insert(row.id, Judged { judge, judge_version, verdict, verification, outcome });
     }
     Ok(all)
 }
 
-/// Mean score of each criterion in a judging, in no particular order.
+/// Mean score of each criterion in a judging, in no particular order: of what was accepted or the agent's failure.
 pub async fn means(db: &mut PgConnection, judging: Uuid) -> Result<Vec<(String, f64)>> {
     let rows = sqlx::query!(
         r#"SELECT score ->> 'criterion' AS "criterion!", avg((score ->> 'score')::float8) AS "mean!"
            FROM verdicts v JOIN conversations c ON c.id = conversation_id,
                 jsonb_array_elements(verdict -> 'scores') AS score
-           WHERE judging_id = $1 AND NOT superseded GROUP BY 1"#,
+           WHERE judging_id = $1 AND NOT superseded AND (v.blame IS NULL OR v.blame = 'agent') GROUP BY 1"#,
         judging
     )
     .fetch_all(db)

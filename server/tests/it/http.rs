@@ -12,12 +12,12 @@ use sqlx::PgPool;
 use tokio::net::TcpListener;
 
 /// The app on a loopback port.
-struct TestApp {
+pub struct TestApp {
     url: String,
 }
 
 impl TestApp {
-    async fn start(pool: &PgPool) -> Self {
+    pub async fn start(pool: &PgPool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = server::http::router(pool.clone());
@@ -30,7 +30,7 @@ impl TestApp {
     }
 
     /// What stands there, which must be fine.
-    async fn json<T: DeserializeOwned>(&self, path: &str) -> T {
+    pub async fn json<T: DeserializeOwned>(&self, path: &str) -> T {
         let response = self.get(path).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         response.json().await.unwrap()

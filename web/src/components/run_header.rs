@@ -10,6 +10,7 @@ use crate::labels::{self, Tone};
 
 #[component]
 pub fn RunHeader(run: RunSummary) -> impl IntoView {
+    let played_again = !run.played_again.is_empty();
     let started = run.created_at.format("%Y-%m-%d %H:%M UTC").to_string();
     view! {
         <dl class="strip">
@@ -41,6 +42,14 @@ pub fn RunHeader(run: RunSummary) -> impl IntoView {
                     <Failures failures=run.failures />
                 </dd>
             </div>
+            {played_again.then(|| view! {
+                <div>
+                    <dt>"Played again, by blame"</dt>
+                    <dd class="badges">
+                        <Failures failures=run.played_again.clone() />
+                    </dd>
+                </div>
+            })}
         </dl>
     }
 }

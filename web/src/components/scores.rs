@@ -25,6 +25,9 @@ pub fn Scores(verdict: Option<Verdict>, played: bool) -> impl IntoView {
 
 #[component]
 fn Judged(verdict: Verdict) -> impl IntoView {
+    let agreement = verdict.agreement().map(|agreement| (verdict.panel.len(), agreement));
+    let rows: Vec<(Score, Option<(u8, u8)>)> =
+        verdict.scores.iter().map(|score| (score.clone(), verdict.range(&score.criterion))).collect();
     let (tone, goal) = if verdict.goal_achieved { (Tone::Good, "achieved") } else { (Tone::Bad, "not achieved") };
     view! {
         <dl class="strip">
@@ -44,10 +47,18 @@ fn Judged(verdict: Verdict) -> impl IntoView {
             </div>
             <div>
                 <dt>"Judge"</dt>
-                <dd>{verdict.judge}</dd>
+                <dd>{verdict.judge.clone()}</dd>
             </div>
+            {agreement.map(|(judges, agreement)| view! {
+                <div>
+                    <dt>"Agreement"</dt>
+                    <dd class="figure" title="1 less the mean distance between two judges, as a share of the scale">
+                        {format!("{agreement:.2} of {judges} judges")}
+                    </dd>
+                </div>
+            })}
         </dl>
-        <p class="text">{verdict.rationale}</p>
+        <p class="text">{verdict.rationale.clone()}</p>
         <table class="scores">
             <thead>
                 <tr>
@@ -56,20 +67,27 @@ fn Judged(verdict: Verdict) -> impl IntoView {
                     <th scope="col">"Rationale"</th>
                 </tr>
             </thead>
-            <tbody>{verdict.scores.into_iter().map(|score| view! { <Criterion score /> }).collect_view()}</tbody>
+            <tbody>
+                {rows.into_iter().map(|(score, range)| view! { <Criterion score range /> }).collect_view()}
+            </tbody>
         </table>
     }
 }
 
 #[component]
-fn Criterion(score: Score) -> impl IntoView {
+fn Criterion(
+    score: Score,
+    /// The lowest and the highest that a panel gave.
+    range: Option<(u8, u8)>,
+) -> impl IntoView {
     let name = labels::words(&score.criterion);
+    let range = range.filter(|(low, high)| low < high).map(|(low, high)| format!(" ({low} to {high})"));
     view! {
         <tr>
             <th scope="row">{name.clone()}</th>
             <td class="score">
                 <meter min="0" max=BEST value=score.score aria-label=name></meter>
-                <span>{format!("{}/{BEST}", score.score)}</span>
+                <span>{format!("{}/{BEST}{}", score.score, range.unwrap_or_default())}</span>
             </td>
             <td class="text">{score.rationale}</td>
         </tr>

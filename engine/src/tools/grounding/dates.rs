@@ -97,6 +97,9 @@ pub fn written(piece: &str) -> Vec<Date> {
             }
             readings
         }
+        Some([y, m]) if separator == '-' && parts[0].len() == 4 && parts[1].len() == 2 && (1..=12).contains(m) => {
+            year(parts[0], *y).map(|y| Date { year: Some(y), month: Some(*m), ..Date::default() }).into_iter().collect()
+        }
         Some([m, y]) if separator == '/' && parts[0].len() == 2 && (1..=12).contains(m) => {
             year(parts[1], *y).map(|y| Date { year: Some(y), month: Some(*m), ..Date::default() }).into_iter().collect()
         }

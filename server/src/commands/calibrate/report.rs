@@ -6,7 +6,14 @@ use crate::say::say;
 use crate::store::calibrations::Calibration;
 use crate::store::judgings::Judging;
 
-pub fn print(calibration: &Calibration, judging: &Judging) {
+pub fn print(all: &[Calibration], judging: &Judging) {
+    for calibration in all {
+        one(calibration, judging);
+    }
+    say!("Rows with corrected scores beside the judge's own: groundstate export --corrected --out rows.jsonl");
+}
+
+fn one(calibration: &Calibration, judging: &Judging) {
     let report = &calibration.report;
     let models: Vec<String> =
         judging.models.as_array().into_iter().flatten().filter_map(|m| m.as_str().map(str::to_owned)).collect();
@@ -43,7 +50,6 @@ pub fn print(calibration: &Calibration, judging: &Judging) {
             say!("{band:>6} {}", counts.map(|count| format!("{count:5}")).join(" "));
         }
     }
-    say!("Rows with corrected scores beside the judge's own: groundstate export --corrected --out rows.jsonl");
 }
 
 fn shown(value: Option<f64>) -> String {

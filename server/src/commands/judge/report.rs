@@ -16,7 +16,7 @@ use crate::store::verdicts::{self, Judged};
 
 pub struct Progress {
     bar: ProgressBar,
-    /// Conversations that no endpoint judged.
+    /// Conversations without a verdict: no endpoint answered, or what it said was none.
     lost: Cell<usize>,
 }
 
@@ -31,7 +31,7 @@ impl Progress {
     }
 
     pub fn ended(&self, outcome: &Outcome) {
-        if matches!(outcome, Outcome::Failed { blame: Blame::Infrastructure, .. }) {
+        if matches!(outcome, Outcome::Failed { blame: Blame::Infrastructure | Blame::Judge, .. }) {
             self.lost.set(self.lost.get() + 1);
         }
         self.bar.inc(1);
@@ -55,8 +55,10 @@ pub fn warnings(config: &RunConfig, judges: &[ModelSpec]) {
 
 pub async fn print(judge: &Judge, usage: Usage, lost: usize, resume: &str) -> anyhow::Result<()> {
     let mut db = judge.pool.acquire().await?;
-    let before = verdicts::of(&mut db, judge.run.judging).await?;
-    let now = verdicts::of(&mut db, judge.judging.id).await?;
+    let mut before = verdicts::of(&mut db, judge.run.judging).await?;
+    let mut now = verdicts::of(&mut db, judge.judging.id).await?;
+    now.retain(|_, judged| judged.verdict.is_some());
+    before.retain(|id, _| now.contains_key(id));
     let accepted = |judged: Option<&Judged>| judged.is_some_and(|judged| judged.outcome == Outcome::Accepted);
     let count = |all: &BTreeMap<_, Judged>| all.values().filter(|judged| accepted(Some(judged))).count();
     say!("judging      {} of run {}", judge.judging.id, judge.run.id);
@@ -77,7 +79,7 @@ pub async fn print(judge: &Judge, usage: Usage, lost: usize, resume: &str) -> an
     }
     say!("tokens       {} read, {} written", usage.prompt_tokens, usage.completion_tokens);
     if lost > 0 {
-        say!("not judged   {lost}: no endpoint answered; try again with: {resume}");
+        say!("not judged   {lost}: no judge gave a verdict; try again with: {resume}");
     }
     say!(
         "Export by it with: groundstate export --run {} --judging {} --out rows.jsonl",

@@ -99,8 +99,8 @@ async fn a_dry_run_says_what_it_would_play() {
           1 small_business_owner
           1 worried_parent
     by complexity:
-          1 medium
-          3 simple
+          2 medium
+          2 simple
           1 vague
     rows would go to /tmp/rows.jsonl
     ");

@@ -41,6 +41,10 @@ async fn a_run_from_documents_to_rows(pool: PgPool) {
       communication_quality     9.00
       consistency               9.00
       error_handling            9.00
+    outcomes by persona:      played  accepted  failed by agent  user walked out  turns  overall
+      busy_professional            2         2                0                0    2.0     9.00
+      careful_pensioner            1         1                0                0    3.0     9.00
+      small_business_owner         1         1                0                0    2.0     9.00
     rows         4 in [project]/rows.jsonl
     note         played from the script, by no model: simulated user, agent, tool simulator, state manager, judge
     ");

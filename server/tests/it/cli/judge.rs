@@ -142,7 +142,7 @@ async fn people_rate_and_scores_are_corrected_beside_the_raw_ones(pool: PgPool) 
     consistency                     3    7.00    9.00   +2.00     2.00      -   0.00            0.00
     error_handling                  3    7.00    9.00   +2.00     2.00      -   0.00            0.00
     overall                         3    7.00    9.00   +2.00     2.00      -   0.00            0.00
-    goal achieved: the same said of 1 of 3, kappa -
+    goal achieved: the same said of 100 % of 3, kappa -
     overall by bands, people down, judge across:
              0-1   2-4   5-7   8-9    10
        0-1     0     0     0     0     0
@@ -154,7 +154,7 @@ async fn people_rate_and_scores_are_corrected_beside_the_raw_ones(pool: PgPool) 
     ");
     let json = run(&pool, &project, "calibrate report ratings.csv --format json").await;
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(json["conversations"], 3);
+    assert_eq!(json["default"]["conversations"], 3);
     let kept: i64 = sqlx::query_scalar("SELECT count(*) FROM human_ratings").fetch_one(&pool).await.unwrap();
     assert_eq!(kept, 6, "one of each rater, however often it is read");
 

@@ -82,3 +82,21 @@ async fn what_the_agent_failed_is_data_and_not_played_again(pool: PgPool) {
     stories[0].assert_failed(Blame::Agent, "");
     assert_eq!(stories[0].planned.attempt, 1);
 }
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_was_played_is_not_played_again_for_an_endpoint_of_the_judge(pool: PgPool) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let judge = Endpoint::start(move |_| match counter.fetch_add(1, Ordering::Relaxed) {
+        0 => (StatusCode::UNAUTHORIZED, "no").into_response(),
+        _ => says(&verdict().to_string()),
+    })
+    .await;
+    let agent = Endpoint::start(crate::support::agent::help).await;
+    let models = [(Role::Judge, judge.model()), (Role::Agent, agent.model())];
+    let player = planned_as(&pool, &[HELP], 1, 1, &models, |config| config.retries = 1).await;
+    play_all(&player, 1, |_| {}).await.unwrap();
+    let stories = stories(&player).await;
+    assert_eq!((&stories[0].outcome, stories[0].planned.attempt), (&Outcome::Accepted, 2));
+    assert_eq!(agent.requests().len(), 2, "the agent was not asked again");
+}

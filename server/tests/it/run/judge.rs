@@ -101,3 +101,20 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     assert!(row["metadata"]["scores"].get("consistency").is_none());
     assert_ne!(row["metadata"]["judge"]["version"], serde_json::Value::Null);
 }
+
+#[sqlx::test(migrations = "../migrations")]
+async fn half_a_panel_has_said_nothing(pool: PgPool) {
+    let player = played(&pool, &[HELP], 1, 1, &[]).await;
+    let good = Endpoint::start(|_| says(&verdict().to_string())).await;
+    let models = [good.model().parse().unwrap(), "test-model@http://127.0.0.1:9/v1".parse().unwrap()];
+    let made = judge::plan(&player.run, &player.library, &models).unwrap();
+    judge::store(&pool, &made, &player.library).await.unwrap();
+    let (run, config, library) = run::load(&pool, player.run.id).await.unwrap();
+    let models = run::clients(&models, &hasty()).unwrap();
+    let again = Judge { pool: pool.clone(), library, judges: None, run, config, models, judging: made };
+    again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
+    assert_eq!(again.left().await.unwrap().len(), 1, "nothing is stored");
+    let choice = Choice { judging: Some(again.judging.id), all: true, ..Choice::default() };
+    let (written, _) = exported_rows(&player, choice).await;
+    assert_eq!((written.rows, written.not_judged), (0, 1));
+}

@@ -1,11 +1,13 @@
 //! Several judges: their median counts, and their agreement is known.
 
+use domain::api::ConversationDetail;
 use domain::event::EventKind;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use serde_json::json;
 use sqlx::PgPool;
 
+use crate::http::TestApp;
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
 use crate::support::play::{HELP, exported, planned_as, rows, stories};
@@ -50,4 +52,20 @@ async fn a_judge_of_the_panel_that_fails_is_named(pool: PgPool) {
     server::jobs::run::play_all(&player, 4, |_| {}).await.unwrap();
     stories(&player).await[0].assert_failed(Blame::Judge, "not JSON");
     assert_eq!(exported(&player, false).await.0.rows, 0);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn the_api_shows_the_median_with_all_who_gave_it(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let judges = [judge(9, true).await, judge(4, true).await, judge(8, true).await];
+    let player = planned_as(&pool, &[HELP], 1, 1, &[(Role::Judge, judges[0].model())], |config| {
+        config.panel = judges[1..].iter().map(|judge| judge.model().parse().unwrap()).collect();
+    })
+    .await;
+    server::jobs::run::play_all(&player, 4, |_| {}).await.unwrap();
+    let id = stories(&player).await[0].planned.id;
+    let detail: ConversationDetail = app.json(&format!("/api/v1/conversations/{id}")).await;
+    let verdict = detail.verdict.unwrap();
+    assert_eq!((verdict.overall, verdict.panel.len()), (8, 3));
+    assert_eq!(detail.summary.overall, Some(8), "the list shows it as well");
 }

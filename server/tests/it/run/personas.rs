@@ -86,13 +86,13 @@ fn outcomes_differ_by_persona() {
     }
     insta::assert_snapshot!(table, @"
     profile                accepted  walked out  opened vaguely  turns
-    busy_professional           284         135              59   3.62
+    busy_professional           377          23              59   4.00
     careful_pensioner           398           2              60   4.16
     easygoing_traveller         399           1              55   4.22
     newcomer                    395           7             132   4.30
-    sceptical_customer          372          39              49   4.17
-    small_business_owner        386          21              37   3.95
-    student_on_a_budget         385          19             126   4.39
-    worried_parent              378          27             102   4.09
+    sceptical_customer          391          13              49   4.26
+    small_business_owner        392          12              37   3.99
+    student_on_a_budget         387          17             126   4.41
+    worried_parent              385          18             102   4.14
     ");
 }

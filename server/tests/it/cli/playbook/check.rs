@@ -40,11 +40,11 @@ async fn errors_are_bad_input() {
     error: scenarios/retail_bank/help_card_abroad.yaml:9: user_gaol: unknown field (did you mean `user_goal`?); expected one of: id, playbook, intent, description, tags, family, user_facts, user_request, user_mistakes, system_facts, user_goal, expected_outcome, personas, faults, clock, script
     warning: playbooks/retail_bank/playbook.yaml:33: intents[3]: no scenario has the intent `card_limit`
     warning: playbooks/retail_bank/playbook.yaml:40: intents[10]: no scenario has the intent `general_help`
-    warning: playbooks/retail_bank/playbook.yaml:172: tools[7].name: no scenario calls `list_disputes`, and neither prompt, policy nor guardrails mention it
-    warning: playbooks/retail_bank/playbook.yaml:248: tools[14].name: no scenario calls `set_card_limit`, and neither prompt, policy nor guardrails mention it
-    warning: playbooks/retail_bank/playbook.yaml:358: tools[21].name: no scenario calls `search_help`, and neither prompt, policy nor guardrails mention it
-    warning: playbooks/retail_bank/playbook.yaml:368: tools[21].template: `templates/search_help.md.j2` uses `view.article`, which it never sees (did you mean `articles`?)
-    warning: playbooks/retail_bank/playbook.yaml:387: tools[22].name: no scenario calls `get_opening_hours`, and neither prompt, policy nor guardrails mention it
+    warning: playbooks/retail_bank/playbook.yaml:178: tools[7].name: no scenario calls `list_disputes`, and neither prompt, policy nor guardrails mention it
+    warning: playbooks/retail_bank/playbook.yaml:254: tools[14].name: no scenario calls `set_card_limit`, and neither prompt, policy nor guardrails mention it
+    warning: playbooks/retail_bank/playbook.yaml:364: tools[21].name: no scenario calls `search_help`, and neither prompt, policy nor guardrails mention it
+    warning: playbooks/retail_bank/playbook.yaml:374: tools[21].template: `templates/search_help.md.j2` uses `view.article`, which it never sees (did you mean `articles`?)
+    warning: playbooks/retail_bank/playbook.yaml:393: tools[22].name: no scenario calls `get_opening_hours`, and neither prompt, policy nor guardrails mention it
     error: playbooks/retail_bank/tools.star:143: list_transactions: needs `from_date`, which callers may leave out: give it a default (`from_date = None`)
     warning: playbooks/retail_bank/tools.star:143: list_transactions: takes `text`, which the tool does not declare
     error: playbooks/retail_bank/tools.star:184: list_payees: needs `customr_id`, which the tool does not declare (did you mean `customer_id`?)
@@ -60,8 +60,8 @@ async fn what_does_not_compile_is_not_checked_further() {
     let said = said(&mut project.groundstate("playbook check")).await;
     assert_eq!((said.code, said.stderr.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stdout, @"
-    error: playbooks/retail_bank/playbook.yaml:370: tools[21].retruns: unknown field (did you mean `returns`?); expected one of: name, description, parameters, simulate, writes, reads, template, returns, scripted, scripted_patch, id_prefix, response, prompt, uses
-    error: playbooks/retail_bank/playbook.yaml:404: tools[23].simulate: expected one of code, model, constant, agent, terminal, found text `termnal` (did you mean `terminal`?)
+    error: playbooks/retail_bank/playbook.yaml:376: tools[21].retruns: unknown field (did you mean `returns`?); expected one of: name, description, parameters, simulate, writes, reads, template, returns, scripted, scripted_patch, id_prefix, response, prompt, uses
+    error: playbooks/retail_bank/playbook.yaml:410: tools[23].simulate: expected one of code, model, constant, agent, terminal, found text `termnal` (did you mean `terminal`?)
     1 playbook checked: 2 errors, 0 warnings
     ");
 }
@@ -83,9 +83,9 @@ async fn warnings_are_printed_and_strict_refuses_them() {
     warning: playbooks/retail_bank/playbook.yaml:33: intents[3]: no scenario has the intent `card_limit`
     warning: playbooks/retail_bank/playbook.yaml:41: intents[11]: no scenario has the intent `loan_request`
     warning: playbooks/retail_bank/playbook.yaml:76: world.invariants[9].holds: the world has no `fee_refund` (did you mean `fee_refunds`?)
-    warning: playbooks/retail_bank/playbook.yaml:173: tools[7].name: no scenario calls `list_disputes`, and neither prompt, policy nor guardrails mention it
-    warning: playbooks/retail_bank/playbook.yaml:249: tools[14].name: no scenario calls `set_card_limit`, and neither prompt, policy nor guardrails mention it
-    warning: playbooks/retail_bank/playbook.yaml:287: tools[16].writes[1]: `/paye/+` matches nothing in the world's schema or in any initial world (did you mean `payees`?)
+    warning: playbooks/retail_bank/playbook.yaml:179: tools[7].name: no scenario calls `list_disputes`, and neither prompt, policy nor guardrails mention it
+    warning: playbooks/retail_bank/playbook.yaml:255: tools[14].name: no scenario calls `set_card_limit`, and neither prompt, policy nor guardrails mention it
+    warning: playbooks/retail_bank/playbook.yaml:293: tools[16].writes[1]: `/paye/+` matches nothing in the world's schema or in any initial world (did you mean `payees`?)
     warning: playbooks/retail_bank/tools.star:105: get_limits: looks like a tool, but no tool with `simulate: code` has this name (did you mean `set_card_limit`?); begin a helper's name with `_`
     1 playbook checked: 0 errors, 7 warnings
     ");
@@ -99,8 +99,8 @@ async fn the_shipped_playbook_has_no_errors() {
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
     insta::assert_snapshot!(said.stdout, @"
     warning: playbooks/retail_bank/playbook.yaml:33: intents[3]: no scenario has the intent `card_limit`
-    warning: playbooks/retail_bank/playbook.yaml:172: tools[7].name: no scenario calls `list_disputes`, and neither prompt, policy nor guardrails mention it
-    warning: playbooks/retail_bank/playbook.yaml:248: tools[14].name: no scenario calls `set_card_limit`, and neither prompt, policy nor guardrails mention it
+    warning: playbooks/retail_bank/playbook.yaml:178: tools[7].name: no scenario calls `list_disputes`, and neither prompt, policy nor guardrails mention it
+    warning: playbooks/retail_bank/playbook.yaml:254: tools[14].name: no scenario calls `set_card_limit`, and neither prompt, policy nor guardrails mention it
     1 playbook checked: 0 errors, 3 warnings
     ");
 }

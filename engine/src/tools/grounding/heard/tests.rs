@@ -1,0 +1,93 @@
+use super::*;
+
+fn heard() -> Heard {
+    let mut heard = Heard::default();
+    heard.hear(
+        "its instructions",
+        "A dispute is decided within 10 working days. Abroad costs 1.75 %. Today is 2026-03-02. Call 112 at 9.30am.",
+    );
+    heard.hear("the user", "It is about 44.17 EUR, card ending 4417, phone +999 (555) 019-0190.");
+    heard.hear(
+        "call_1",
+        r#"{"items": [{"id": "txn_9001", "amount": -44.17, "booked": "2026-02-11"}, {"id": "txn_9002", "amount": -12.5},
+           {"id": "txn_9003", "amount": -19.99}], "iban": "DE12 3456 7890", "note": "fee 4.50\nNext: \u20ac7.25", "month": "2026-04"}"#,
+    );
+    heard
+}
+
+fn unknown(text: &str) -> Vec<String> {
+    heard().stated(text).into_iter().filter(|s| s.source.is_none()).map(|s| s.fact).collect()
+}
+
+#[test]
+fn what_was_heard_may_be_said_in_any_form() {
+    for text in [
+        "€44.17 on February 11th, 2026 with txn_9001, card ending in 4417, card x4417 or XXXX-4417.",
+        "Call +9995550190190 or the account ending 7890.",
+        "The fee is 4.50 or €7.25, US$44.17, EUR44.17, €4.50-€7.25, €4.50–€44.17.",
+        "On 11-Feb-2026, in April 2026, on 2026/02/11 or 02/11/2026.",
+        r#"{"task": "Refund:\n- 44.17\n- txn_9001\nThanks", "amount": 7}"#,
+    ] {
+        assert_eq!(unknown(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_follows_may_be_said() {
+    for text in [
+        "That is 56.67 in total, or 31.67 less, twice that is 88.34.",
+        "All three, 44.17, 12.50 and 19.99, are 76.66.",
+        "44.17 + 12.50 + 19.99 + 4.50 = 81.16.",
+        "That is about 44 EUR, or 1.42 a day.",
+        "You will hear by March 16, 2026.",
+        "1.75 % of 44.17 EUR are 0.77 EUR.",
+    ] {
+        assert_eq!(unknown(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn ways_of_speaking_are_no_facts() {
+    for text in [
+        "We work 24/7, 9-5, 10am-12pm and 9.30am, in 4G, 802.11ac, 2.4 GHz, Bluetooth 5.3, within 3 days or 120 minutes.",
+        "Pay 10/12 instalments, 02/03, 20%-30%, error 404, since 2019, the 2nd of them, step 1.",
+        "Only 1 may come, 50 people at most, iOS 17.2, version 1.2.3?",
+    ] {
+        assert_eq!(unknown(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_comes_from_nowhere_is_found() {
+    for (text, fact) in [
+        ("It was 144.71 EUR.", "144.71"),
+        ("It was 33 EUR.", "33"),
+        ("A fee of €151 applies.", "151"),
+        ("See txn_9004.", "txn_9004"),
+        ("On 2026-02-12.", "2026-02-12"),
+        ("On 13 February 2026.", "13 february 2026"),
+        ("On 13-Feb-2026.", "13-feb-2026"),
+        ("Your code is 99812.", "99812"),
+        ("Card ending 4418.", "4418"),
+        ("Write to help@example.com.", "help@example.com"),
+        (r#"{"summary": "They owe 731.55\nand are sorry"}"#, "731.55"),
+    ] {
+        assert_eq!(unknown(text), [fact], "{text}");
+    }
+}
+
+#[test]
+fn sources_are_named() {
+    let stated = heard().stated("txn_9002 over 12.50, 44.17 and 56.67");
+    let sources: Vec<_> = stated.iter().map(|s| s.source.as_deref().unwrap_or("nobody")).collect();
+    assert_eq!(sources, ["call_1", "call_1", "the user", COMPUTED]);
+}
+
+#[test]
+fn hostile_texts_cost_little() {
+    let mut heard = Heard::default();
+    let many: String = (0..20_000).map(|i| format!("{i}{i}.{:02} ", i % 100)).collect();
+    heard.hear("the user", &many);
+    heard.hear("call_1", r#"{"at": 99999999999999999999, "n": 9999999999.99}"#);
+    assert!(!heard.stated(&many.replace('.', "7.")).is_empty());
+}
