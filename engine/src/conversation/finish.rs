@@ -5,7 +5,6 @@ use domain::outcome::{Blame, Ending, Outcome};
 use domain::role::Role;
 use domain::verdict::Rule;
 
-use super::tool::json_reply;
 use super::{Conversation, failed, refused};
 use crate::chat::ChatReply;
 use crate::verifier;
@@ -16,7 +15,7 @@ impl Conversation {
     }
 
     pub(super) fn hear_judge(&self, reply: &ChatReply) -> EventKind {
-        match json_reply(&reply.content).and_then(|value| self.case.judge.read(&value)) {
+        match reply.json().and_then(|value| self.case.judge.read(&value)) {
             Ok(verdict) => EventKind::Judged { verdict, usage: reply.usage },
             Err(reason) => refused(Role::Judge, reply, reason),
         }

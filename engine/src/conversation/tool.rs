@@ -7,7 +7,6 @@ use domain::patch::{self, Patch};
 use domain::playbook::Simulate;
 use domain::problem::did_you_mean;
 use domain::role::Role;
-use domain::untrusted;
 use serde_json::{Map, Value, json};
 
 use super::{Conversation, NO_USAGE, Next, refused};
@@ -162,7 +161,7 @@ impl Conversation {
     /// A response that passed its schema and states nothing new, save what a change may bring about that is still to
     /// come: whether it did is checked with the change.
     fn truthful(&self, tool: &Tool, arguments: &Map<String, Value>, reply: &ChatReply) -> Result<Value, String> {
-        let response = json_reply(&reply.content)?;
+        let response = reply.json()?;
         let faults = tool.response_faults(&response);
         if !faults.is_empty() {
             return Err(faults.join("; "));
@@ -211,7 +210,7 @@ impl Conversation {
         reply: &ChatReply,
         response: &Value,
     ) -> Result<Patch, String> {
-        let mut value = json_reply(&reply.content)?;
+        let mut value = reply.json()?;
         let patch = value.get_mut("patch").map(Value::take).ok_or(r#"expected {"patch": [...]}"#)?;
         let patch: Patch = serde_json::from_value(patch).map_err(|e| format!("not a patch: {e}"))?;
         let world = &self.state.world;
@@ -239,13 +238,6 @@ impl Conversation {
         let prefix = tool.spec.id_prefix.as_ref().unwrap_or(&tool.spec.name);
         (0..OFFERED_IDS).map(|n| fresh_id(&self.id_seed(), prefix, n)).collect()
     }
-}
-
-/// JSON in a reply; models like to fence it.
-pub(super) fn json_reply(content: &str) -> Result<Value, String> {
-    let (said, _) = crate::reasoning::split(content, None);
-    let text = said.trim().trim_start_matches("```json").trim_start_matches("```").trim_end_matches("```");
-    untrusted::json(text.trim()).map_err(|e| format!("not JSON: {e}"))
 }
 
 /// The arguments of a call whose arguments were checked.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::http::StatusCode;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use server::jobs::run::play_all;
@@ -54,23 +54,32 @@ async fn the_limit_is_kept_and_the_last_attempt_counts(pool: PgPool) {
     assert_eq!(summary.played_again, [("simulated_user".to_owned(), 2)].into());
 }
 
-#[sqlx::test(migrations = "../migrations")]
-async fn a_judge_that_failed_is_asked_again_without_playing(pool: PgPool) {
+/// A conversation whose judge at first answers in another way than with a verdict: the dialogue is not played again.
+async fn judged_at_last(pool: &PgPool, failures: usize, failure: fn() -> Response) {
     let asked = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&asked);
-    let judge = Endpoint::start(move |_| match counter.fetch_add(1, Ordering::Relaxed) {
-        0 | 1 => says("no verdict"),
-        _ => says(&verdict().to_string()),
+    let judge = Endpoint::start(move |_| {
+        if counter.fetch_add(1, Ordering::Relaxed) < failures { failure() } else { says(&verdict().to_string()) }
     })
     .await;
     let agent = Endpoint::start(crate::support::agent::help).await;
     let models = [(Role::Judge, judge.model()), (Role::Agent, agent.model())];
-    let player = planned_as(&pool, &[HELP], 1, 1, &models, |config| config.retries = 1).await;
+    let player = planned_as(pool, &[HELP], 1, 1, &models, |config| config.retries = 1).await;
     play_all(&player, 1, |_| {}).await.unwrap();
     let stories = stories(&player).await;
     assert_eq!((&stories[0].outcome, stories[0].planned.attempt), (&Outcome::Accepted, 2));
-    assert_eq!(asked.load(Ordering::Relaxed), 3);
+    assert_eq!(asked.load(Ordering::Relaxed), failures + 1);
     assert_eq!(agent.requests().len(), 2, "the agent was not asked again");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_judge_that_failed_is_asked_again_without_playing(pool: PgPool) {
+    judged_at_last(&pool, 2, || says("no verdict")).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn so_is_one_whose_endpoint_failed(pool: PgPool) {
+    judged_at_last(&pool, 1, || (StatusCode::UNAUTHORIZED, "no").into_response()).await;
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -81,22 +90,4 @@ async fn what_the_agent_failed_is_data_and_not_played_again(pool: PgPool) {
     let stories = stories(&player).await;
     stories[0].assert_failed(Blame::Agent, "");
     assert_eq!(stories[0].planned.attempt, 1);
-}
-
-#[sqlx::test(migrations = "../migrations")]
-async fn what_was_played_is_not_played_again_for_an_endpoint_of_the_judge(pool: PgPool) {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&asked);
-    let judge = Endpoint::start(move |_| match counter.fetch_add(1, Ordering::Relaxed) {
-        0 => (StatusCode::UNAUTHORIZED, "no").into_response(),
-        _ => says(&verdict().to_string()),
-    })
-    .await;
-    let agent = Endpoint::start(crate::support::agent::help).await;
-    let models = [(Role::Judge, judge.model()), (Role::Agent, agent.model())];
-    let player = planned_as(&pool, &[HELP], 1, 1, &models, |config| config.retries = 1).await;
-    play_all(&player, 1, |_| {}).await.unwrap();
-    let stories = stories(&player).await;
-    assert_eq!((&stories[0].outcome, stories[0].planned.attempt), (&Outcome::Accepted, 2));
-    assert_eq!(agent.requests().len(), 2, "the agent was not asked again");
 }
