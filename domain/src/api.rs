@@ -25,6 +25,60 @@ pub struct RunSummary {
     /// else.
     #[serde(default)]
     pub played_again: BTreeMap<String, i64>,
+    pub state: RunState,
+    /// Why it was paused, if not by a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_because: Option<String>,
+    /// Runs of higher priority are played first.
+    pub priority: i32,
+    /// When its first conversation was claimed, and when its last one ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<DateTime<Utc>>,
+    /// What was asked of models, by role and model.
+    #[serde(default)]
+    pub usage: Vec<UsageSummary>,
+}
+
+/// What becomes of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// It is played by whoever has time.
+    Running,
+    /// Nothing is asked until it is resumed.
+    Paused,
+    /// Every conversation has ended.
+    Finished,
+    /// It was ended for good before that.
+    Cancelled,
+}
+
+impl RunState {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What one model was asked in one role.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UsageSummary {
+    pub role: String,
+    pub model: String,
+    /// Replies, lost ones among them.
+    pub calls: i64,
+    /// Requests beyond the first of each call.
+    pub retries: i64,
+    pub prompt_tokens: i64,
+    pub completion_tokens: i64,
+    /// In the unit of the model's prices.
+    pub cost: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

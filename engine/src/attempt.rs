@@ -105,7 +105,8 @@ impl Attempt {
         let call = ToolCall::new(String::new(), tool.to_owned(), Value::Object(arguments.clone()).to_string());
         self.conversation.hear(ChatReply { tool_calls: vec![call], ..ChatReply::default() });
         let answered = loop {
-            if let Next::Ask(ask) = self.conversation.next() {
+            if let Next::Ask(_) = self.conversation.next() {
+                let ask = self.conversation.ask()?;
                 let texts: Vec<&str> = ask.messages.iter().map(domain::Message::content).collect();
                 return Some(Reply::Asks { prompt: texts.join("\n\n") });
             }
@@ -130,8 +131,8 @@ impl Attempt {
     pub fn answer_as_scripted(&mut self) -> Result<Option<Reply>, String> {
         loop {
             let event = match self.conversation.next() {
-                Next::Ask(ask) if !matches!(self.conversation.state().phase, Phase::Agent) => {
-                    self.conversation.hear(scripted::reply(&ask, &self.conversation)?)
+                Next::Ask(who) if !matches!(self.conversation.state().phase, Phase::Agent) => {
+                    self.conversation.hear(scripted::reply(who.role, &self.conversation)?)
                 }
                 Next::Act => self.conversation.act(),
                 _ => return Ok(None),

@@ -27,8 +27,6 @@ pub fn ask(messages: Vec<Message>, sampling: Sampling) -> Ask {
     Ask {
         // An author plays no role. Endpoints write it to their log and do nothing else with it.
         role: Role::Judge,
-        sub_agent: None,
-        judge: 0,
         messages,
         tools: Vec::new(),
         schema: None,

@@ -86,6 +86,12 @@ impl Seed {
         i64::from(u32::from_be_bytes([a, b, c, d]) >> 1)
     }
 
+    /// A number that stands for the conversation wherever all of it should go the same way.
+    pub fn sticky(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+
     /// A short text that stands for the seed, for ids.
     pub fn text(&self) -> String {
         crate::world::hex(&self.0)

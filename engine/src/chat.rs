@@ -13,12 +13,6 @@ use crate::reasoning;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
     pub role: Role,
-    /// With the role of the agent: the sub-agent that is asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sub_agent: Option<String>,
-    /// With the role of the judge: which one of the panel is asked, from 0.
-    #[serde(default)]
-    pub judge: usize,
     pub messages: Vec<Message>,
     /// `OpenAI` function descriptions; empty unless the agent calls functions.
     pub tools: Vec<Value>,

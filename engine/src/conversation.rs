@@ -30,13 +30,23 @@ pub use state::{Call, Phase, State};
 pub use user::END;
 
 /// What a conversation needs next.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// A model's answer.
-    Ask(Box<Ask>),
+    /// A model's answer: [`Conversation::ask`] says what is asked.
+    Ask(Who),
     /// A step of the program's own.
     Act,
     Done(Outcome),
+}
+
+/// Who is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Who {
+    pub role: Role,
+    /// With the role of the agent: the sub-agent.
+    pub sub_agent: Option<String>,
+    /// With the role of the judge: which one of the panel, from 0.
+    pub judge: usize,
 }
 
 /// An event that does not belong here: the events are of another conversation, or damaged.
@@ -96,12 +106,33 @@ impl Conversation {
         }
         match &self.state.phase {
             Phase::Done(outcome) => Next::Done(outcome.clone()),
-            Phase::User => Next::Ask(Box::new(self.ask_user())),
-            Phase::Agent => Next::Ask(Box::new(self.ask_agent())),
-            Phase::Tool => self.next_tool(),
-            Phase::Write { response } => Next::Ask(Box::new(self.ask_state_manager(response))),
-            Phase::Judge => self.ask_judge().map_or(Next::Act, |ask| Next::Ask(Box::new(ask))),
             Phase::Start | Phase::Return { .. } | Phase::End { .. } | Phase::Verify => Next::Act,
+            Phase::Tool if !self.asks_tool_simulator() => Next::Act,
+            _ => self.who().map_or(Next::Act, Next::Ask),
+        }
+    }
+
+    /// Who is asked in this phase, if somebody is.
+    fn who(&self) -> Option<Who> {
+        let role = self.state.phase.asks()?;
+        let sub_agent = match &self.state.acting().caller {
+            Caller::SubAgent { name, .. } if role == Role::Agent => Some(name.clone()),
+            _ => None,
+        };
+        let judge = if role == Role::Judge { self.state.verdicts.len() } else { 0 };
+        Some(Who { role, sub_agent, judge })
+    }
+
+    /// What a model is asked now. `None` if none is, or if the documents' own template does not render for this
+    /// conversation: then [`act`](Self::act) says what follows.
+    pub fn ask(&self) -> Option<Ask> {
+        match &self.state.phase {
+            Phase::User => Some(self.ask_user()),
+            Phase::Agent => Some(self.ask_agent()),
+            Phase::Tool => self.ask_pending_tool()?.ok(),
+            Phase::Write { response } => Some(self.ask_state_manager(response)),
+            Phase::Judge => self.ask_judge().ok(),
+            _ => None,
         }
     }
 
@@ -121,14 +152,7 @@ impl Conversation {
 
     /// The model answered, and what it said cannot be heard: it is asked again with the reason.
     pub fn refuse(&mut self, reason: &str) -> Option<Event> {
-        let role = match &self.state.phase {
-            Phase::User => Role::SimulatedUser,
-            Phase::Agent => Role::Agent,
-            Phase::Tool => Role::ToolSimulator,
-            Phase::Write { .. } => Role::StateManager,
-            Phase::Judge => Role::Judge,
-            _ => return None,
-        };
+        let role = self.state.phase.asks()?;
         self.record(refused(role, &ChatReply::default(), reason.replace('\0', "\u{fffd}")))
     }
 

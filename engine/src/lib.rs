@@ -28,7 +28,7 @@ pub use domain::facts;
 
 pub use case::{Case, Seed};
 pub use chat::{Ask, ChatReply, ReplySchema};
-pub use conversation::{Conversation, Next};
+pub use conversation::{Conversation, Next, Who};
 pub use judge::Judge;
 pub use playbook::Playbook;
 pub use world::{InitialWorld, World};

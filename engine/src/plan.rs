@@ -55,7 +55,11 @@ impl<'a> Plan<'a> {
         shard.positions(rows).map(|position| self.row(position)).collect()
     }
 
-    fn row(&self, position: usize) -> Result<Row<'a>, String> {
+    /// What stands at a position.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows).
+    pub fn row(&self, position: usize) -> Result<Row<'a>, String> {
         let scenarios = self.scenarios;
         let scenario: &'a Scenario =
             scenarios.get(position % scenarios.len().max(1)).ok_or("there is no scenario to play")?;

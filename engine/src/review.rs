@@ -28,8 +28,6 @@ const LONGEST_REASON: usize = 500;
 pub fn ask(playbook: &Playbook, scenario: &Scenario, personas: &[&Profile]) -> Result<Ask, String> {
     Ok(Ask {
         role: Role::Judge,
-        sub_agent: None,
-        judge: 0,
         messages: vec![Message::User { content: prompt(playbook, scenario, personas)? }],
         tools: Vec::new(),
         schema: Some(ReplySchema { name: "review".into(), schema: reply_schema() }),

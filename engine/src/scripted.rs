@@ -10,7 +10,7 @@ use domain::role::Role;
 use domain::verdict::{Rule, Verification};
 use serde_json::{Map, Value, json};
 
-use crate::chat::{Ask, ChatReply};
+use crate::chat::ChatReply;
 use crate::conversation::Conversation;
 use crate::playbook::Tool;
 use crate::templates;
@@ -20,8 +20,8 @@ pub const NAME: &str = "scripted";
 
 /// # Errors
 /// A template of the scenario or the playbook that does not render.
-pub fn reply(ask: &Ask, conversation: &Conversation) -> Result<ChatReply, String> {
-    match ask.role {
+pub fn reply(role: Role, conversation: &Conversation) -> Result<ChatReply, String> {
+    match role {
         Role::SimulatedUser => script::user_turn(conversation),
         Role::Agent => script::agent_turn(conversation),
         Role::ToolSimulator => tool_response(conversation).map(said),

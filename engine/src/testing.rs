@@ -292,9 +292,9 @@ pub fn play(case: Arc<Case>, recorded: &[(Role, ChatReply)]) -> (Conversation, V
         events.extend(match conversation.next() {
             Next::Done(_) => return (conversation, events),
             Next::Act => conversation.act(),
-            Next::Ask(ask) => match replies.get_mut(&ask.role).and_then(VecDeque::pop_front) {
+            Next::Ask(who) => match replies.get_mut(&who.role).and_then(VecDeque::pop_front) {
                 Some(reply) => conversation.hear(reply),
-                None => match scripted::reply(&ask, &conversation) {
+                None => match scripted::reply(who.role, &conversation) {
                     Ok(reply) => conversation.hear(reply),
                     Err(reason) => conversation.lose(&reason),
                 },

@@ -156,8 +156,8 @@ pub fn play(mut conversation: Conversation) -> (Conversation, Outcome) {
             Next::Act => {
                 conversation.act();
             }
-            Next::Ask(ask) => {
-                match scripted::reply(&ask, &conversation) {
+            Next::Ask(who) => {
+                match scripted::reply(who.role, &conversation) {
                     Ok(reply) => conversation.hear(reply),
                     Err(reason) => conversation.lose(&reason),
                 };

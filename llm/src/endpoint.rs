@@ -27,7 +27,7 @@ pub use self::options::EndpointOptions;
 use self::format::{Format, KnownFormat};
 use self::key::Key;
 use self::request::Body;
-use crate::ChatModel;
+use crate::{Answer, ChatModel};
 use crate::error::{Failure, ModelError, SetupError};
 use crate::spec::EndpointSpec;
 
@@ -68,8 +68,13 @@ impl Endpoint {
         &self.spec
     }
 
-    /// Asks, with weaker response formats where the endpoint refuses the stronger ones.
+    /// The reply to an ask.
     pub async fn ask(&self, ask: &Ask) -> Result<ChatReply, ModelError> {
+        Ok(self.answer(ask).await?.reply)
+    }
+
+    /// Asks, with weaker response formats where the endpoint refuses the stronger ones.
+    pub async fn answer(&self, ask: &Ask) -> Result<Answer, ModelError> {
         let mut format = match ask.schema {
             Some(_) => self.format.get(),
             None => Format::Plain,
@@ -77,11 +82,11 @@ impl Endpoint {
         let mut first_refusal = None;
         loop {
             let error = match self.ask_in(format, ask).await {
-                Ok(reply) => {
+                Ok(answer) => {
                     if first_refusal.is_some() && self.format.weaken_to(format) {
                         tracing::info!(model = %self.spec, ?format, "the endpoint refuses stronger response formats");
                     }
-                    return Ok(reply);
+                    return Ok(answer);
                 }
                 Err(error) if error.failure.is_bad_request() => error,
                 Err(error) => return Err(error),
@@ -97,13 +102,13 @@ impl Endpoint {
     }
 
     /// Asks until there is a reply, a failure that lasts, or no attempt left.
-    async fn ask_in(&self, format: Format, ask: &Ask) -> Result<ChatReply, ModelError> {
+    async fn ask_in(&self, format: Format, ask: &Ask) -> Result<Answer, ModelError> {
         let body = Body::new(self.spec.name(), ask, format);
         let mut attempt = 1;
         loop {
             tracing::debug!(model = %self.spec, role = %ask.role, attempt, ?format, "asking");
             let failed = match self.attempt(&body).await {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => return Ok(Answer { reply, attempts: attempt }),
                 Err(failed) => failed,
             };
             let failure = failed.failure;
@@ -127,7 +132,7 @@ impl ChatModel for Endpoint {
         &'a self,
         ask: &'a Ask,
         _conversation: &'a Conversation,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        self.ask(ask).boxed()
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        self.answer(ask).boxed()
     }
 }

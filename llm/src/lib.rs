@@ -6,7 +6,7 @@ mod family;
 mod scripted;
 mod spec;
 
-use engine::{Ask, ChatReply, Conversation};
+use engine::{Ask, ChatReply, Conversation, Who};
 use futures::future::BoxFuture;
 
 pub use endpoint::{Endpoint, EndpointOptions};
@@ -17,10 +17,37 @@ pub use spec::{EndpointSpec, ModelSpec, SpecError};
 
 /// Something that plays a role.
 pub trait ChatModel: Send + Sync {
-    /// Answers one ask. The conversation so far is there for `scripted`; endpoints see only the ask.
+    /// A reply that costs nothing and always comes out the same. `None` if somebody has to be asked.
+    fn at_once(&self, _who: &Who, _conversation: &Conversation) -> Option<Result<Answer, ModelError>> {
+        None
+    }
+
+    /// Answers one ask. The conversation so far is there for `scripted`; endpoints see only the ask, and which
+    /// conversation it belongs to.
     fn complete<'a>(
         &'a self,
         ask: &'a Ask,
         conversation: &'a Conversation,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
+    ) -> BoxFuture<'a, Result<Answer, ModelError>>;
+}
+
+/// What a model answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub reply: ChatReply,
+    /// Requests that were made for it.
+    pub attempts: u32,
+}
+
+/// What a model costs, in any unit, per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Price {
+    pub prompt: f64,
+    pub completion: f64,
+}
+
+impl Price {
+    pub fn cost(&self, usage: domain::event::Usage) -> i64 {
+        0
+    }
 }

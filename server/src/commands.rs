@@ -8,7 +8,9 @@ pub mod export;
 pub mod generate;
 pub mod judge;
 pub mod persona;
+pub mod play;
 pub mod playbook;
+pub mod runs;
 pub mod serve;
 pub mod validate;
 
@@ -20,6 +22,8 @@ use crate::bad_input::BadInput;
 
 /// Exit code for input that the user must mend.
 const BAD_INPUT: u8 = 2;
+/// Exit code of a run that was paused or cancelled before its end.
+const PAUSED: u8 = 3;
 /// Exit code after Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
 

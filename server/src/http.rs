@@ -3,6 +3,7 @@
 mod assets;
 mod conversations;
 mod error;
+mod operations;
 mod runs;
 mod worlds;
 
@@ -10,6 +11,15 @@ use axum::Router;
 use axum::routing::get;
 use sqlx::PgPool;
 use tower_http::trace::TraceLayer;
+
+/// What watches this process: whether it lives, whether it can work, and its figures.
+pub fn operations(pool: PgPool) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok" }))
+        .route("/readyz", get(operations::ready))
+        .route("/metrics", get(operations::metrics))
+        .with_state(pool)
+}
 
 pub fn router(pool: PgPool) -> Router {
     let api = Router::new()
@@ -21,8 +31,8 @@ pub fn router(pool: PgPool) -> Router {
         .route("/conversations/{id}/provenance", get(worlds::provenance));
     Router::new()
         .nest("/api/v1", api)
-        .route("/healthz", get(|| async { "ok" }))
         .fallback(assets::serve)
         .layer(TraceLayer::new_for_http())
-        .with_state(pool)
+        .with_state(pool.clone())
+        .merge(operations(pool))
 }

@@ -1,8 +1,13 @@
-//! Playing: what a run plans, and how one conversation of it is played.
+//! Playing: what a run plans, who plays it, and how one conversation of it is played.
 
+pub mod active;
+pub mod budget;
+pub mod cast;
+pub mod commit;
 pub mod judge;
 pub mod plan;
 pub mod play;
+pub mod player;
 pub mod review;
 pub mod run;
 mod worlds;

@@ -12,4 +12,5 @@ mod names;
 pub mod postgres;
 mod say;
 pub mod store;
+pub mod telemetry;
 mod text;

@@ -1,13 +1,22 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use server::commands::{self, author, calibrate, db, export, generate, judge, persona, playbook, serve, validate};
-use tracing_subscriber::EnvFilter;
+use server::commands::{self, author, calibrate, db, export, generate, judge, persona, play, playbook, runs, serve, validate};
+use server::telemetry::{self, LogFormat};
 
 /// Makes fine-tuning data for agents that call tools
 #[derive(Parser)]
 #[command(name = "groundstate", version)]
-enum Cli {
+struct Cli {
+    /// How logs are written, to standard error; what is logged says RUST_LOG
+    #[arg(long, global = true, env = "GROUNDSTATE_LOG_FORMAT", value_enum, default_value = "text", hide = true)]
+    log_format: LogFormat,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
     /// Play conversations and write the accepted ones as rows
     Generate(Box<generate::Generate>),
     /// Judge a run again, without playing it
@@ -15,8 +24,13 @@ enum Cli {
     /// Compare a judge with people
     #[command(subcommand)]
     Calibrate(calibrate::CalibrateCommand),
-    /// Serve the API and the web app
+    /// Serve the API and the web app, and play what is stored
     Serve(serve::Serve),
+    /// Only play what is stored, together with every other process that does
+    Play(play::Play),
+    /// Look at runs; pause, resume, cancel them, and more
+    #[command(subcommand)]
+    Runs(runs::RunsCommand),
     /// Check all documents of a project and prove its scenarios solvable
     Validate(Box<validate::Validate>),
     /// Make, check and try a playbook of your own
@@ -37,20 +51,21 @@ enum Cli {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
-    // What goes wrong with an MCP server is said by the command that asked it.
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error,rmcp=off"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    let done = match Cli::parse() {
-        Cli::Generate(args) => generate::run(*args).await,
-        Cli::Judge(args) => judge::run(args).await,
-        Cli::Calibrate(command) => calibrate::run(command).await,
-        Cli::Serve(args) => serve::run(args).await,
-        Cli::Validate(args) => validate::run(*args).await,
-        Cli::Playbook(command) => playbook::run(command).await,
-        Cli::Author(command) => author::run(command).await,
-        Cli::Persona(command) => persona::run(&command),
-        Cli::Export(args) => export::run(args).await,
-        Cli::Db(command) => db::run(command).await,
+    let cli = Cli::parse();
+    let _telemetry = telemetry::start(cli.log_format)?;
+    let done = match cli.command {
+        Command::Generate(args) => generate::run(*args).await,
+        Command::Judge(args) => judge::run(args).await,
+        Command::Calibrate(command) => calibrate::run(command).await,
+        Command::Serve(args) => serve::run(args).await,
+        Command::Play(args) => play::run(args).await,
+        Command::Runs(command) => runs::run(command).await,
+        Command::Validate(args) => validate::run(*args).await,
+        Command::Playbook(command) => playbook::run(command).await,
+        Command::Author(command) => author::run(command).await,
+        Command::Persona(command) => persona::run(&command),
+        Command::Export(args) => export::run(args).await,
+        Command::Db(command) => db::run(command).await,
     };
     done.or_else(commands::failed)
 }

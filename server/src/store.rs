@@ -1,13 +1,22 @@
 //! Everything that talks to PostgreSQL. Plain functions over a connection; rows go in as they are given.
 
 pub mod calibrations;
+pub mod control;
 pub mod conversations;
+mod copy;
 pub mod events;
 pub mod judgings;
+mod outage;
+pub mod players;
 pub mod runs;
+pub mod steps;
 pub mod validations;
 pub mod verdicts;
 pub mod worlds;
+
+pub use outage::patiently;
+
+use std::time::Duration;
 
 use anyhow::Context;
 use sqlx::PgPool;
@@ -22,6 +31,15 @@ pub async fn open(url: &str) -> anyhow::Result<PgPool> {
         "the database was made by another version of Groundstate; use that version, or another database or --data-dir",
     )?;
     Ok(pool)
+}
+
+/// Whether the database answers, soon.
+pub async fn answers(pool: &PgPool) -> Result<()> {
+    let asked = async {
+        sqlx::query!("SELECT 1 AS one").fetch_one(&mut *pool.acquire().await?).await?;
+        Ok(())
+    };
+    tokio::time::timeout(Duration::from_secs(2), asked).await.unwrap_or_else(|_| Err(sqlx::Error::PoolTimedOut.into()))
 }
 
 /// A row that breaks a rule of the domain: somebody else wrote it.
@@ -40,6 +58,8 @@ pub enum StoreError {
     Database(#[from] sqlx::Error),
     #[error(transparent)]
     BadRow(#[from] BadRow),
+    #[error(transparent)]
+    Refused(#[from] control::Refused),
 }
 
 pub type Result<T> = std::result::Result<T, StoreError>;

@@ -6,7 +6,7 @@ use domain::role::Role;
 use serde_json::{Map, Value, json};
 
 use super::tool::json_arguments;
-use super::{Caller, Conversation, Frame};
+use super::{Conversation, Frame};
 use crate::chat::{Ask, ReplySchema};
 use crate::playbook::Tool;
 use crate::tools::authority;
@@ -17,7 +17,7 @@ const TOOL_SIMULATOR: &str = include_str!("../prompts/tool_simulator.md.j2");
 const STATE_MANAGER: &str = include_str!("../prompts/state_manager.md.j2");
 
 impl Conversation {
-    fn ask(&self, role: Role, messages: Vec<Message>) -> Ask {
+    fn asked_of(&self, role: Role, messages: Vec<Message>) -> Ask {
         Ask {
             role,
             messages: self.with_refusals(messages),
@@ -26,8 +26,6 @@ impl Conversation {
             temperature: role.default_temperature(),
             max_tokens: role.default_max_tokens(),
             seed: self.case.sampling(&format!("{role} {}", self.state.next_seq)),
-            sub_agent: None,
-            judge: self.state.verdicts.len(),
         }
     }
 
@@ -65,7 +63,7 @@ impl Conversation {
             Message::User { content: "(You are connected to support. Write your first message.)".into() },
         ];
         messages.extend(self.state.user.messages.iter().cloned());
-        let mut ask = self.ask(Role::SimulatedUser, messages);
+        let mut ask = self.asked_of(Role::SimulatedUser, messages);
         ask.tools = self.case.playbook.user_functions();
         ask
     }
@@ -90,12 +88,9 @@ impl Conversation {
         };
         let mut messages = vec![Message::System { content: prompt }];
         messages.extend(history);
-        let mut ask = self.ask(Role::Agent, messages);
+        let mut ask = self.asked_of(Role::Agent, messages);
         if self.case.agent_style == AgentStyle::FunctionCalling {
             ask.tools = functions;
-        }
-        if let Caller::SubAgent { name, .. } = &frame.caller {
-            ask.sub_agent = Some(name.clone());
         }
         ask
     }
@@ -106,24 +101,30 @@ impl Conversation {
         authority::view(self.world_for(tool), &places, arguments)
     }
 
+    /// What the tool does, in its playbook's words.
+    ///
     /// # Errors
     /// The tool's own template does not render for this call.
+    pub(super) fn capability(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<String, String> {
+        let (view, now) = (self.view(tool, arguments), self.case.now());
+        let context = json!({"view": view, "arguments": arguments, "tool": tool.spec.name, "now": now});
+        let template = tool.spec.template.as_deref().unwrap_or_default();
+        templates::render(&self.case.playbook.templates, template, &context)
+    }
+
+    /// # Errors
+    /// As [`capability`](Self::capability).
     pub(super) fn ask_tool_simulator(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<Ask, String> {
         let view = self.view(tool, arguments);
         let now = self.case.now();
-        let template = tool.spec.template.as_deref().unwrap_or_default();
-        let capability = templates::render(
-            &self.case.playbook.templates,
-            template,
-            &json!({"view": view, "arguments": arguments, "tool": tool.spec.name, "now": now}),
-        )?;
+        let capability = self.capability(tool, arguments)?;
         let ids = if tool.writes.is_empty() { Vec::new() } else { self.offered_ids(tool) };
         let returns = tool.spec.returns.clone().unwrap_or_else(|| json!({}));
         let prompt = builtin(
             TOOL_SIMULATOR,
             &json!({"tool": tool.spec.name, "capability": capability, "now": now, "ids": ids, "view": pretty(&view), "arguments": Value::Object(arguments.clone()).to_string(), "schema": returns.to_string()}),
         );
-        let mut ask = self.ask(Role::ToolSimulator, vec![Message::User { content: prompt }]);
+        let mut ask = self.asked_of(Role::ToolSimulator, vec![Message::User { content: prompt }]);
         ask.schema = Some(ReplySchema { name: format!("{}_response", tool.spec.name), schema: returns });
         Ok(ask)
     }
@@ -132,13 +133,13 @@ impl Conversation {
         let call = self.state.acting().pending.front();
         let arguments = call.map(json_arguments).unwrap_or_default();
         let Some(tool) = call.and_then(|c| self.case.playbook.tool(c.name())) else {
-            return self.ask(Role::StateManager, Vec::new());
+            return self.asked_of(Role::StateManager, Vec::new());
         };
         let prompt = builtin(
             STATE_MANAGER,
             &json!({"tool": tool.spec.name, "arguments": Value::Object(arguments.clone()).to_string(), "response": response.to_string(), "view": pretty(&self.view(tool, &arguments)), "writes": tool.spec.writes, "ids": self.offered_ids(tool), "now": self.case.now()}),
         );
-        let mut ask = self.ask(Role::StateManager, vec![Message::User { content: prompt }]);
+        let mut ask = self.asked_of(Role::StateManager, vec![Message::User { content: prompt }]);
         let patch = schemars::schema_for!(domain::patch::Patch).to_value();
         let schema = json!({
             "type": "object", "required": ["patch"], "additionalProperties": false,
@@ -159,7 +160,7 @@ impl Conversation {
                 "user_goal": scenario.user_goal,
             }), "expected": pretty(&json!(scenario.expected_outcome)), "persona": self.case.guidance.join("\n")}),
         )?;
-        let mut ask = self.ask(Role::Judge, vec![Message::User { content: prompt }]);
+        let mut ask = self.asked_of(Role::Judge, vec![Message::User { content: prompt }]);
         ask.schema = Some(ReplySchema { name: "verdict".into(), schema: judge.reply_schema() });
         Ok(ask)
     }

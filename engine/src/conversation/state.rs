@@ -4,6 +4,7 @@ use domain::event::{Answer, Event, EventKind};
 use domain::fault::FaultKind;
 use domain::message::{Message, ToolCall};
 use domain::outcome::{Ending, Outcome};
+use domain::role::Role;
 use domain::verdict::{Verdict, Verification};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -53,6 +54,20 @@ pub struct Call {
     pub caller: Caller,
     /// Which turn of the caller's made it, from 1.
     pub turn: u32,
+}
+
+impl Phase {
+    /// Whose answer is waited for. Whether a tool's is, depends on the tool.
+    pub const fn asks(&self) -> Option<Role> {
+        match self {
+            Self::User => Some(Role::SimulatedUser),
+            Self::Agent => Some(Role::Agent),
+            Self::Tool => Some(Role::ToolSimulator),
+            Self::Write { .. } => Some(Role::StateManager),
+            Self::Judge => Some(Role::Judge),
+            Self::Start | Self::Return { .. } | Self::End { .. } | Self::Verify | Self::Done(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -422,13 +422,14 @@ fn what_each_role_sees() {
     let mut seen = Vec::new();
     while !matches!(conversation.next(), Next::Done(_)) {
         match conversation.next() {
-            Next::Ask(ask) => {
+            Next::Ask(who) => {
+                let ask = conversation.ask().expect("an ask");
                 let prompt = ask.messages.first().map(|m| m.content().to_owned()).unwrap_or_default();
                 assert!(!prompt.trim().is_empty(), "the prompt of {} does not render", ask.role);
                 if !seen.iter().any(|(role, _)| *role == ask.role) {
                     seen.push((ask.role, prompt));
                 }
-                let reply = crate::scripted::reply(&ask, &conversation).expect("scripted");
+                let reply = crate::scripted::reply(who.role, &conversation).expect("scripted");
                 conversation.hear(reply);
             }
             _ => {

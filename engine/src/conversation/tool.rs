@@ -9,8 +9,8 @@ use domain::problem::did_you_mean;
 use domain::role::Role;
 use serde_json::{Map, Value, json};
 
-use super::{Conversation, NO_USAGE, Next, refused};
-use crate::chat::ChatReply;
+use super::{Conversation, NO_USAGE, refused};
+use crate::chat::{Ask, ChatReply};
 use crate::faults;
 use crate::playbook::{Refusal, Tool};
 use crate::tools::code::{CodeError, Moment, fresh_id};
@@ -26,14 +26,22 @@ const OFFERED_IDS: u32 = 4;
 type Checked<'a> = Result<(&'a Tool, Map<String, Value>), (Answer, String)>;
 
 impl Conversation {
-    pub(super) fn next_tool(&self) -> Next {
-        match self.pending_call() {
-            Some((_, Ok((tool, arguments))))
-                if tool.simulate() == Simulate::Model && self.refused_by_fault(tool).is_none() =>
-            {
-                self.ask_tool_simulator(tool, &arguments).map_or(Next::Act, |ask| Next::Ask(Box::new(ask)))
-            }
-            _ => Next::Act,
+    /// Whether a model answers the pending call.
+    pub(super) fn asks_tool_simulator(&self) -> bool {
+        let Some(call) = self.state.acting().pending.front() else { return false };
+        // What needs no model is the rule, and whether a call is valid is not cheap to say.
+        let by_model = self.case.playbook.tool(call.name()).is_some_and(|tool| tool.simulate() == Simulate::Model);
+        by_model
+            && self.checked(call).is_ok_and(|(tool, arguments)| {
+                self.refused_by_fault(tool).is_none() && self.capability(tool, &arguments).is_ok()
+            })
+    }
+
+    /// What the tool simulator is asked for the pending call; an error if the tool's own template does not render.
+    pub(super) fn ask_pending_tool(&self) -> Option<Result<Ask, String>> {
+        match self.pending_call()? {
+            (_, Ok((tool, arguments))) => Some(self.ask_tool_simulator(tool, &arguments)),
+            _ => None,
         }
     }
 
@@ -94,7 +102,7 @@ impl Conversation {
             Simulate::Terminal => answered(call, Answer::Terminal, String::new(), NO_USAGE),
             Simulate::Agent => self.delegate(call, tool),
             Simulate::Model => {
-                let reason = self.ask_tool_simulator(tool, &arguments).err()?;
+                let reason = self.capability(tool, &arguments).err()?;
                 unanswered(call, format!("the template of `{}` does not render: {reason}", tool.spec.name))
             }
         };

@@ -25,8 +25,6 @@ const MS: Duration = Duration::from_millis(1);
 
 fn ask() -> Ask {
     Ask {
-        sub_agent: None,
-        judge: 0,
         role: Role::Agent,
         messages: vec![Message::User { content: "hello".into() }],
         tools: Vec::new(),

@@ -153,7 +153,7 @@ async fn verdicts_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Judging, BT
         Some(text) if text != "last" => judging(pool, "--judging", text).await?,
         wanted => {
             let (run, _, _) =
-                crate::jobs::run::load(pool, latest_or(pool, "--run", args.run.as_deref()).await?).await?;
+                crate::jobs::active::load(pool, latest_or(pool, "--run", args.run.as_deref()).await?).await?;
             let mut db = pool.acquire().await?;
             let id = if wanted.is_some() { judgings::latest(&mut db, run.id).await? } else { Some(run.judging) };
             judgings::get(&mut db, id.unwrap_or(run.judging))

@@ -10,7 +10,7 @@ use super::generate::latest_or;
 use super::judge::judging;
 use crate::bad_input::BadInput;
 use crate::export::{Choice, Written, write_jsonl};
-use crate::jobs::run;
+use crate::jobs::active;
 use crate::store::judgings;
 
 #[derive(clap::Args)]
@@ -73,7 +73,7 @@ async fn write(args: &Export, connection: &Connection) -> anyhow::Result<Written
         (None, Some(_)) => judgings::latest(&mut *pool.acquire().await?, id).await?,
         (None, None) => None,
     };
-    let (run, config, library) = run::load(pool, id).await?;
+    let (run, config, library) = active::load(pool, id).await?;
     let choice = Choice { judging, corrected: args.corrected, all: args.all, branches: args.branches };
     write_jsonl(pool, &run, &config, &library, &args.out, choice).await
 }

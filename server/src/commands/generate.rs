@@ -2,35 +2,46 @@
 
 pub(super) mod binding;
 mod faults;
+mod forecast;
 mod progress;
 mod selection;
-mod summary;
+pub(super) mod summary;
+pub(super) mod terms;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use domain::Problem;
+use domain::api::RunState;
+use domain::persona::Profile;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
+use engine::plan::{Plan, Shard};
 use llm::{EndpointOptions, ModelSpec};
 use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use selection::Selection;
 
-use super::INTERRUPTED;
+use super::{INTERRUPTED, PAUSED};
 use super::connection::{Connection, ConnectionArgs};
 use crate::bad_input::BadInput;
 use crate::export::{self, Choice};
+use crate::jobs::active::ActiveRun;
+use crate::jobs::cast::{Clients, Models};
 use crate::jobs::plan::{self, RunConfig};
-use crate::jobs::play::Player;
-use crate::jobs::run;
+use crate::jobs::player::{Options, Player};
+use crate::jobs::run::{self, Terms};
 use crate::library::Library;
-use crate::store::conversations::Planned;
-use crate::store::runs;
+use crate::say::say;
+use crate::store::control::{self, Refused};
+use crate::store::{StoreError, runs};
 
 #[derive(clap::Args)]
 pub struct Generate {
@@ -69,9 +80,18 @@ pub struct Generate {
     /// What goes wrong between agent and tools: a YAML file with a list of fault rules
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// Conversations played at once
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    /// Conversations played at once by this process; what models can take is found out by itself
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     concurrency: u32,
+    #[command(flatten)]
+    terms: terms::TermsArgs,
+    /// Only store the run; whoever runs `groundstate serve` or `groundstate play` plays it
+    #[arg(long, conflicts_with = "resume")]
+    detach: bool,
+    /// Play only so many conversations, say what the whole run will take, and pause
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "8", conflicts_with_all = ["resume", "detach"],
+          value_parser = clap::value_parser!(i32).range(1..))]
+    forecast: Option<i32>,
     /// How often a conversation is played again that somebody else than the agent spoiled
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=100))]
     retries: u32,
@@ -89,8 +109,10 @@ pub struct Generate {
 struct Order {
     library: Library,
     config: RunConfig,
-    playbook: String,
-    planned: Vec<Planned>,
+    terms: Terms,
+    /// What is played in turn, and by whom.
+    scenarios: Vec<Arc<Scenario>>,
+    profiles: BTreeMap<String, Profile>,
 }
 
 pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
@@ -103,7 +125,10 @@ pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
         eprintln!("warning: {warning}");
     }
     if args.dry_run {
-        summary::dry_run(&order.playbook, &order.planned, &order.config);
+        let Order { library, config, terms, scenarios, profiles } = &order;
+        let plan = Plan { scenarios, profiles, model: &library.personas, seed: terms.seed };
+        let rows = plan.rows(terms.planned, Shard::WHOLE).map_err(anyhow::Error::msg)?;
+        summary::dry_run(&terms.playbook, &rows, config);
         return Ok(ExitCode::SUCCESS);
     }
     with_connection(&args, Some(order)).await
@@ -134,6 +159,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let temperatures = args.bindings.temperatures(&mut flag);
     let max_tokens = args.bindings.max_tokens(&mut flag);
     check_out(&args.out, &mut flag);
+    let mut terms = args.terms.terms(&mut flag);
     let faults = match &args.faults {
         Some(file) => faults::read(file, &selection.playbooks)?,
         None => Ok(Vec::new()),
@@ -149,8 +175,6 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     if selection.scenarios.is_empty() {
         bail!(BadInput::one("--playbook", format!("`{playbook}` has no scenario to play")));
     }
-    let planned = plan::plan(&library, &selection.scenarios, &profiles, args.n as usize, args.seed)
-        .map_err(|e| BadInput::one("--persona", e.to_string()))?;
     let agent_style = args.agent_style.map(AgentStyle::from);
     let out = std::path::absolute(&args.out)?.display().to_string();
     let (variant, branches) = (args.variant.clone(), args.branches);
@@ -166,11 +190,18 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         sub_agents,
         branches,
         faults,
+        scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
+        personas: profiles.keys().cloned().collect(),
+        prices: BTreeMap::new(),
         out,
     };
+    run::check(&library, &config, args.seed).map_err(|e| BadInput::one("--persona", e.to_string()))?;
     // Keys are looked for before anything is stored.
-    run::models(&config, &EndpointOptions::default()).map_err(|e| BadInput::one("models", e.to_string()))?;
-    Ok(Order { library, config, playbook, planned })
+    let clients = Clients::new(EndpointOptions::default());
+    Models::of(&config, &clients).map_err(|e| BadInput::one("models", e.to_string()))?;
+    let scenarios = selection.scenarios;
+    terms = Terms { playbook, seed: args.seed, planned: args.n as usize, ..terms };
+    Ok(Order { library, config, terms, scenarios, profiles })
 }
 
 /// A run may take hours: whether its rows can be written is asked first.
@@ -191,30 +222,110 @@ async fn with_connection(args: &Generate, order: Option<Order>) -> anyhow::Resul
 }
 
 async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -> anyhow::Result<ExitCode> {
-    let (run, config, library) = if let Some(Order { library, config, playbook, planned }) = order {
-        (run::create(pool, &library, &config, &playbook, args.seed, &planned).await?, config, library)
-    } else {
-        run::load(pool, resumed(pool, args.resume.as_deref().unwrap_or_default()).await?).await?
+    let clients = Clients::new(EndpointOptions::default());
+    let run = match order {
+        Some(order) => stored(pool, order, args.forecast, &clients).await?,
+        None => taken_up(pool, args.resume.as_deref().unwrap_or_default(), &clients).await?,
     };
-    let models = run::models(&config, &EndpointOptions::default())?;
-    let out = PathBuf::from(&config.out);
-    let player = Player { pool: pool.clone(), library: Arc::new(library), run, config, models };
-    let before = runs::summary(&mut *pool.acquire().await?, &player.run).await?;
+    if args.detach {
+        say!("run {} is stored; whoever runs `groundstate serve` or `groundstate play` plays it", run.run.id);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let out = PathBuf::from(&run.config.out);
+    let before = runs::summary(&mut *pool.acquire().await?, &run.run).await?;
     let progress = progress::Progress::new(&before);
-    let playing = run::play_all(&player, args.concurrency as usize, |outcome| progress.ended(outcome));
-    let interrupted = tokio::select! {
-        played = playing => { played.with_context(|| resume_hint(&player))?; false }
-        signal = super::interrupted() => { signal?; true }
+    let options = Options {
+        concurrency: args.concurrency as usize,
+        only: Some(run.run.id),
+        drain: Duration::from_secs(5),
+        ..Options::default()
     };
+    let player = Player::new(pool.clone(), clients, options);
+    player.know(Arc::clone(&run));
+    let interrupted = play(&player, &run, &progress).await.with_context(|| resume_hint(&run))?;
     let seconds = progress.finish();
     if interrupted {
-        eprintln!("interrupted; what was played is kept. {}", resume_hint(&player));
+        eprintln!("interrupted; what was played is kept. {}", resume_hint(&run));
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let choice = Choice { judging: None, corrected: false, all: false, branches: player.config.branches };
-    let written = export::write_jsonl(pool, &player.run, &player.config, &player.library, &out, choice).await?;
-    summary::print(pool, &player, &before, seconds, &written, &out).await?;
-    Ok(ExitCode::SUCCESS)
+    let choice = Choice { judging: None, corrected: false, all: false, branches: run.config.branches };
+    let written = export::write_jsonl(pool, &run.run, &run.config, &run.library, &out, choice).await?;
+    summary::print(pool, &run, &before, seconds, &written, &out).await?;
+    let after = runs::summary(&mut *pool.acquire().await?, &run.run).await?;
+    Ok(match after.state {
+        RunState::Paused if args.forecast.is_some() => {
+            forecast::print(&after, seconds, &resume_hint(&run));
+            control::set_budget(&mut *pool.acquire().await?, run.run.id, &args.terms.budget()).await?;
+            ExitCode::SUCCESS
+        }
+        RunState::Paused => {
+            let because = after.paused_because.as_deref().unwrap_or("somebody paused it");
+            say!("paused       {because}. {}", resume_hint(&run));
+            ExitCode::from(PAUSED)
+        }
+        RunState::Cancelled => {
+            say!("cancelled    what was played is kept");
+            ExitCode::from(PAUSED)
+        }
+        RunState::Running | RunState::Finished => ExitCode::SUCCESS,
+    })
+}
+
+/// Stores what is ordered.
+async fn stored(
+    pool: &PgPool,
+    order: Order,
+    forecast: Option<i32>,
+    clients: &Clients,
+) -> anyhow::Result<Arc<ActiveRun>> {
+    let Order { library, config, mut terms, .. } = order;
+    if let Some(probe) = forecast {
+        terms.budget.conversations = Some(probe);
+    }
+    let run = run::create(pool, &library, &config, terms).await?;
+    Ok(Arc::new(ActiveRun::new(pool, run, config, Arc::new(library), clients)?))
+}
+
+/// A run that goes on, also if it was paused.
+async fn taken_up(pool: &PgPool, wanted: &str, clients: &Clients) -> anyhow::Result<Arc<ActiveRun>> {
+    let id = resumed(pool, wanted).await?;
+    match control::resume(&mut *pool.acquire().await?, id).await {
+        // A run that has ended is exported again.
+        Ok(()) | Err(StoreError::Refused(Refused::Ended)) => {}
+        Err(StoreError::Refused(refused)) => bail!(BadInput::one("--resume", refused.to_string())),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(Arc::new(ActiveRun::load(pool, id, clients).await?))
+}
+
+/// Plays, and says how far it is. True if somebody interrupted it: calls in flight are waited for, for a moment, and a
+/// second interrupt ends that too.
+async fn play(player: &Player, run: &ActiveRun, progress: &progress::Progress) -> anyhow::Result<bool> {
+    let stop = CancellationToken::new();
+    let mut playing = std::pin::pin!(player.play(&stop));
+    let mut looks = tokio::time::interval(Duration::from_millis(200));
+    loop {
+        tokio::select! {
+            played = &mut playing => {
+                played?;
+                progress.is(&runs::summary(&mut *run.pool.acquire().await?, &run.run).await?);
+                return Ok(stop.is_cancelled());
+            }
+            _ = looks.tick() => {
+                // While the database is away, there is nothing new to say.
+                if let Ok(mut db) = run.pool.acquire().await && let Ok(now) = runs::summary(&mut db, &run.run).await {
+                    progress.is(&now);
+                }
+            }
+            signal = super::interrupted() => {
+                signal?;
+                if stop.is_cancelled() {
+                    return Ok(true);
+                }
+                stop.cancel();
+            }
+        }
+    }
 }
 
 async fn resumed(pool: &PgPool, wanted: &str) -> anyhow::Result<Uuid> {
@@ -243,6 +354,6 @@ pub(super) async fn latest_or(pool: &PgPool, flag: &str, text: Option<&str>) -> 
     Ok(latest.ok_or_else(|| BadInput::one(flag, "there is no run yet"))?)
 }
 
-fn resume_hint(player: &Player) -> String {
-    format!("Continue with: groundstate generate --resume {}", player.run.id)
+fn resume_hint(run: &ActiveRun) -> String {
+    format!("Continue with: groundstate generate --resume {}", run.run.id)
 }

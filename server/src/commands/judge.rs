@@ -15,8 +15,9 @@ use super::connection::{Connection, ConnectionArgs};
 use super::generate::binding::judges;
 use super::generate::latest_or;
 use crate::bad_input::BadInput;
+use crate::jobs::active;
+use crate::jobs::cast::Clients;
 use crate::jobs::judge::{self, Judge};
-use crate::jobs::run;
 use crate::library::{Files, Library};
 use crate::say::say;
 use crate::store::judgings::{self, Judging};
@@ -83,7 +84,7 @@ async fn judge_and_report(
         Some(judging) => judging.run_id,
         None => latest_or(pool, "--run", args.run.as_deref()).await?,
     };
-    let (run, config, library) = run::load(pool, id).await?;
+    let (run, config, library) = active::load(pool, id).await?;
     let judges = match &resumed {
         Some(judging) if judging.library != run.library => Some(stored(pool, &judging.library).await?),
         _ => judges,
@@ -93,8 +94,9 @@ async fn judge_and_report(
         None if models.is_empty() => config.judges().into_iter().cloned().collect(),
         None => models,
     };
-    let clients =
-        run::clients(&models, &EndpointOptions::default()).map_err(|e| BadInput::one("--judge", e.to_string()))?;
+    let clients = Clients::new(EndpointOptions::default());
+    let clients = models.iter().map(|spec| clients.get(spec)).collect::<Result<_, _>>();
+    let clients = clients.map_err(|e| BadInput::one("--judge", e.to_string()))?;
     let lacks = |others: &Library, name: &&str| !others.playbooks.contains_key(*name);
     if let Some(others) = &judges
         && let Some(name) = run.playbook.split(", ").find(|name| lacks(others, name))

@@ -6,11 +6,12 @@ use anyhow::{Context, bail};
 use domain::event::{EventKind, Usage};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
-use engine::{Conversation, Next};
+use engine::{Conversation, Next, Who};
 use futures::{StreamExt, stream};
-use llm::{ChatModel, Failure, ModelError, ModelSpec};
+use llm::{Answer, ChatModel, Failure, ModelError, ModelSpec};
 use sqlx::PgPool;
 
+use super::cast::Cast;
 use super::plan::{self, RunConfig};
 use super::play::judged;
 use crate::clock;
@@ -29,7 +30,7 @@ pub struct Judge {
     pub judges: Option<Library>,
     pub run: Run,
     pub config: RunConfig,
-    pub models: Vec<Arc<dyn ChatModel>>,
+    pub models: Vec<Cast>,
     pub judging: Judging,
 }
 
@@ -123,17 +124,16 @@ impl Judge {
             let event = match conversation.next() {
                 Next::Done(outcome) => break outcome,
                 Next::Act => conversation.act(),
-                Next::Ask(mut ask) => {
-                    ask.temperature = self.config.temperature(Role::Judge);
-                    ask.max_tokens = self.config.max_tokens(Role::Judge);
-                    let model = self.models.get(ask.judge).context("the panel has no such judge")?;
-                    match model.complete(&ask, &conversation).await {
-                        Ok(reply) => conversation.hear(reply),
-                        Err(ModelError { failure: failure @ Failure::Stopped { .. }, .. }) => {
+                Next::Ask(who) => {
+                    let model = &self.models.get(who.judge).context("the panel has no such judge")?.model;
+                    match self.ask(model.as_ref(), &who, &conversation).await {
+                        None => conversation.act(),
+                        Some(Ok(answer)) => conversation.hear(answer.reply),
+                        Some(Err(ModelError { failure: failure @ Failure::Stopped { .. }, .. })) => {
                             conversation.refuse(&failure.to_string())
                         }
                         // Nothing is stored: the conversation is left for when the endpoint is back.
-                        Err(error) => return Ok(Rejudged { outcome: lost(&error), usage }),
+                        Some(Err(error)) => return Ok(Rejudged { outcome: lost(&error), usage }),
                     }
                 }
             };
@@ -150,6 +150,24 @@ impl Judge {
             verdicts::insert(&mut db, self.judging.id, planned.id, &judged, clock::now()).await?;
         }
         Ok(Rejudged { outcome, usage })
+    }
+}
+
+impl Judge {
+    /// `None` if there is nothing to ask: the judge's template does not render for this conversation.
+    async fn ask(
+        &self,
+        model: &dyn ChatModel,
+        who: &Who,
+        conversation: &Conversation,
+    ) -> Option<Result<Answer, ModelError>> {
+        if let Some(answer) = model.at_once(who, conversation) {
+            return Some(answer);
+        }
+        let mut ask = conversation.ask()?;
+        ask.temperature = self.config.temperature(Role::Judge);
+        ask.max_tokens = self.config.max_tokens(Role::Judge);
+        Some(model.complete(&ask, conversation).await)
     }
 }
 

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
+use domain::event::Usage;
 use domain::fault::FaultRule;
-use domain::persona::{Complexity, Profile};
+use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
-use domain::scenario::Scenario;
-use engine::plan::{Plan, Row, Shard};
+use engine::plan::Row;
 use engine::{Case, Seed};
-use llm::ModelSpec;
+use llm::{ModelSpec, Price};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
@@ -49,6 +49,15 @@ pub struct RunConfig {
     /// What goes wrong between agent and tools in every conversation, beside what scenarios plan.
     #[serde(default)]
     pub faults: Vec<FaultRule>,
+    /// The scenarios that are played in turn, and the profiles that users are drawn from. Empty in runs whose
+    /// conversations were all written when they were made.
+    #[serde(default)]
+    pub scenarios: Vec<String>,
+    #[serde(default)]
+    pub personas: Vec<String>,
+    /// What models cost, by how they are named here.
+    #[serde(default)]
+    pub prices: BTreeMap<String, Price>,
     /// Where accepted rows are written.
     pub out: String,
 }
@@ -60,6 +69,11 @@ impl RunConfig {
 
     pub fn temperature(&self, role: Role) -> f32 {
         self.temperatures.get(&role).copied().unwrap_or_else(|| role.default_temperature())
+    }
+
+    /// What a call cost, in billionths of the unit of the prices.
+    pub fn cost(&self, model: &str, usage: Usage) -> i64 {
+        self.prices.get(model).map_or(0, |price| price.cost(usage))
     }
 
     /// All who judge.
@@ -76,20 +90,7 @@ impl RunConfig {
     }
 }
 
-/// Plans `n` conversations.
-pub fn plan(
-    library: &Library,
-    scenarios: &[Arc<Scenario>],
-    profiles: &BTreeMap<String, Profile>,
-    n: usize,
-    seed: i64,
-) -> anyhow::Result<Vec<Planned>> {
-    let plan = Plan { scenarios, profiles, model: &library.personas, seed };
-    let rows = plan.rows(n, Shard::WHOLE).map_err(|e| anyhow!(e))?;
-    rows.into_iter().map(planned).collect()
-}
-
-fn planned(row: Row<'_>) -> anyhow::Result<Planned> {
+pub fn planned(row: Row<'_>) -> anyhow::Result<Planned> {
     Ok(Planned {
         id: clock::id(),
         position: i32::try_from(row.position)?,

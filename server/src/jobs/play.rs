@@ -1,126 +1,241 @@
-//! One conversation, from wherever it stands to its end. Each step is committed before the next begins.
+//! One conversation, from wherever it stands to its end.
+//!
+//! What a model said is kept before the next one is asked, so that a crash repeats the calls in flight and no other.
+//! What the program does by itself, or `scripted` says, comes out the same again; it is kept with what follows.
 
 use std::sync::Arc;
 
-use anyhow::Context;
-use domain::event::{Event, EventKind};
+use domain::event::{Event, Usage};
 use domain::outcome::{Blame, Ending, Outcome};
-use engine::{Ask, Conversation, Next};
-use llm::{Failure, ModelError};
-use sqlx::PgPool;
-use tracing::{debug, warn};
-use uuid::Uuid;
+use engine::{Conversation, Next, Who};
+use llm::{Answer, Failure, ModelError};
+use tracing::{Instrument, info_span, warn};
 
-use super::plan::{self, RunConfig};
-use super::run::Models;
-use crate::clock;
-use crate::library::Library;
-use crate::store::conversations::{End, Planned};
-use crate::store::runs::Run;
-use crate::store::verdicts::{self, Judged};
-use crate::store::{conversations, events};
+use super::active::{ActiveRun, Halt};
+use super::commit::{Committer, NotKept};
+use super::plan;
+use crate::store::conversations::Planned;
+use crate::store::steps::{Again, End, Spent, Step};
+use crate::store::verdicts::Judged;
 
-pub struct Player {
-    pub pool: PgPool,
-    pub library: Arc<Library>,
-    pub run: Run,
-    pub config: RunConfig,
-    pub models: Models,
+/// Why a conversation is not played on here.
+#[derive(Debug, thiserror::Error)]
+pub enum Stopped {
+    /// Somebody plays it later: all that was kept stays.
+    #[error("stopped")]
+    Halted(Halt),
+    #[error(transparent)]
+    NotKept(#[from] NotKept),
+    /// What is stored is no conversation of this run.
+    #[error("{0:#}")]
+    Broken(anyhow::Error),
 }
 
-impl Player {
-    /// Plays one conversation to its end, and again if somebody else than the agent spoiled it.
-    ///
-    /// # Errors
-    /// The database fails, or what it holds is no conversation of this run. Failing models are no errors: they are the
-    /// conversation's outcome.
-    pub async fn play(&self, planned: &Planned) -> anyhow::Result<Outcome> {
-        let mut attempt = planned.clone();
+impl Stopped {
+    /// Why it can neither be played nor be ended, if that is so.
+    pub fn stuck(&self) -> Option<anyhow::Error> {
+        match self {
+            Self::Halted(_) | Self::NotKept(NotKept::GivenUp) => None,
+            Self::NotKept(refused) => Some(refused.clone().into()),
+            Self::Broken(error) => Some(anyhow::anyhow!("{error:#}")),
+        }
+    }
+}
+
+/// Plays one conversation to its end, and again if somebody else than the agent spoiled it. `past`: what is kept of it;
+/// `None` if not even its row is.
+pub async fn play(
+    run: &ActiveRun,
+    committer: &Committer,
+    planned: Planned,
+    mut past: Option<Vec<Event>>,
+) -> Result<Outcome, Stopped> {
+    let mut attempt = planned;
+    loop {
+        let span = info_span!("conversation", id = %attempt.id, run = %run.run.id, scenario = attempt.scenario);
+        let playing = Play::new(run, committer, &attempt, past.take())?;
+        let (outcome, again) = playing.to_its_end().instrument(span).await?;
+        let Some(again) = again else { return Ok(outcome) };
+        past = Some(if again.from_judge {
+            run.events_of(again.planned.id).await.map_err(|error| Stopped::Broken(error.into()))?
+        } else {
+            Vec::new()
+        });
+        attempt = again.planned;
+    }
+}
+
+/// Ends a conversation that cannot be played: nobody is to try for ever.
+pub async fn fail(
+    run: &ActiveRun,
+    committer: &Committer,
+    planned: &Planned,
+    begins: bool,
+    reason: &str,
+) -> Result<Outcome, NotKept> {
+    let outcome = Outcome::Failed { blame: Blame::Infrastructure, reason: reason.to_owned() };
+    let end = End { outcome: outcome.clone(), ending: None, user_turns: 0, judged: None, again: None };
+    let step = Step {
+        run: run.run.id,
+        judging: run.run.judging,
+        planned: planned.clone(),
+        world: run.world_of(planned),
+        begins,
+        events: Vec::new(),
+        end: Some(end),
+        spent: Vec::new(),
+    };
+    committer.keep(step).await?;
+    Ok(outcome)
+}
+
+/// The attempt that follows one with this outcome. Its id follows from the spoiled one, so that whoever asks is told
+/// the same.
+fn again(run: &ActiveRun, spoiled: &Planned, outcome: &Outcome) -> Option<Planned> {
+    let Outcome::Failed { blame, .. } = outcome else { return None };
+    let left = i64::from(spoiled.attempt) <= i64::from(run.config.retries);
+    (*blame != Blame::Agent && left).then(|| spoiled.again())
+}
+
+/// One attempt.
+struct Play<'a> {
+    run: &'a ActiveRun,
+    committer: &'a Committer,
+    planned: &'a Planned,
+    conversation: Conversation,
+    /// Events that are not kept yet.
+    step: Vec<Event>,
+    spent: Vec<Spent>,
+    begins: bool,
+    world: Arc<str>,
+}
+
+impl<'a> Play<'a> {
+    fn new(
+        run: &'a ActiveRun,
+        committer: &'a Committer,
+        planned: &'a Planned,
+        past: Option<Vec<Event>>,
+    ) -> Result<Self, Stopped> {
+        let case = plan::case(&run.library, &run.config, run.run.seed, planned).map_err(Stopped::Broken)?;
+        let world = Arc::from(case.initial.hash.as_str());
+        let begins = past.is_none();
+        let conversation = Conversation::resume(Arc::new(case), past.iter().flatten());
+        let conversation = conversation.map_err(|error| Stopped::Broken(error.into()))?;
+        Ok(Self { run, committer, planned, conversation, step: Vec::new(), spent: Vec::new(), begins, world })
+    }
+
+    /// The outcome, and the next attempt, if there is one.
+    async fn to_its_end(mut self) -> Result<(Outcome, Option<Again>), Stopped> {
         loop {
-            let outcome = self.attempt(&attempt).await?;
-            match self.again(&attempt, &outcome) {
-                Some(next) => attempt = next,
-                None => return Ok(outcome),
+            let event = match self.conversation.next() {
+                Next::Act => self.conversation.act(),
+                Next::Ask(who) => self.ask(&who).await?,
+                Next::Done(outcome) => return self.end(outcome).await,
+            };
+            self.step.extend(event);
+        }
+    }
+
+    async fn ask(&mut self, who: &Who) -> Result<Option<Event>, Stopped> {
+        let run = self.run;
+        let missing = || Stopped::Broken(anyhow::anyhow!("no model plays {}", who.role));
+        let cast = run.models.answering(who).ok_or_else(missing)?;
+        if let Some(answer) = cast.model.at_once(who, &self.conversation) {
+            return Ok(self.heard(who, &cast.name, answer));
+        }
+        self.keep(None).await?;
+        run.may_ask().map_err(Stopped::Halted)?;
+        // What cannot even be asked is the program's to say.
+        let Some(mut ask) = self.conversation.ask() else { return Ok(self.conversation.act()) };
+        ask.temperature = run.config.temperature(ask.role);
+        ask.max_tokens = run.config.max_tokens(ask.role);
+        let asking = info_span!("ask", role = %who.role, model = %cast.name);
+        let answer = tokio::select! {
+            answer = cast.model.complete(&ask, &self.conversation).instrument(asking) => answer,
+            halt = run.halted_at_once() => return Err(Stopped::Halted(halt)),
+        };
+        Ok(self.heard(who, &cast.name, answer))
+    }
+
+    fn heard(&mut self, who: &Who, model: &Arc<str>, answer: Result<Answer, ModelError>) -> Option<Event> {
+        match answer {
+            Ok(Answer { reply, attempts }) => {
+                self.spend(who, model, attempts, reply.usage);
+                self.conversation.hear(reply)
             }
-        }
-    }
-
-    /// The attempt that follows one with this outcome. Its id follows from the spoiled one, so that whoever asks is told
-    /// the same.
-    fn again(&self, spoiled: &Planned, outcome: &Outcome) -> Option<Planned> {
-        let Outcome::Failed { blame, .. } = outcome else { return None };
-        let left = i64::from(spoiled.attempt) <= i64::from(self.config.retries);
-        let id = Uuid::new_v5(&spoiled.id, b"again");
-        (*blame != Blame::Agent && left).then(|| Planned { id, attempt: spoiled.attempt + 1, ..spoiled.clone() })
-    }
-
-    async fn attempt(&self, planned: &Planned) -> anyhow::Result<Outcome> {
-        let case = Arc::new(plan::case(&self.library, &self.config, self.run.seed, planned)?);
-        let past = events::of(&mut *self.pool.acquire().await?, planned.id).await?;
-        let mut conversation = Conversation::resume(case, &past)?;
-        let mut step = Vec::new();
-        loop {
-            // What the program does by itself is committed together with the reply it follows from.
-            step.extend(match conversation.next() {
-                Next::Act => conversation.act(),
-                Next::Ask(ask) if step.is_empty() => self.ask(*ask, &mut conversation).await?,
-                Next::Ask(_) => {
-                    self.commit(planned, &conversation, &std::mem::take(&mut step)).await?;
-                    continue;
-                }
-                Next::Done(outcome) => {
-                    self.commit(planned, &conversation, &step).await?;
-                    return Ok(outcome);
-                }
-            });
-        }
-    }
-
-    async fn ask(&self, mut ask: Ask, conversation: &mut Conversation) -> anyhow::Result<Option<Event>> {
-        let model = self.models.answering(&ask).with_context(|| format!("no model plays {}", ask.role))?;
-        ask.temperature = self.config.temperature(ask.role);
-        ask.max_tokens = self.config.max_tokens(ask.role);
-        Ok(match model.complete(&ask, conversation).await {
-            Ok(reply) => conversation.hear(reply),
             // The endpoint did its part; the model did not come to an end.
-            Err(ModelError { failure: failure @ Failure::Stopped { .. }, .. }) => {
-                conversation.refuse(&failure.to_string())
+            Err(ModelError { failure: failure @ Failure::Stopped { .. }, attempts, .. }) => {
+                self.spend(who, model, attempts, Usage::default());
+                self.conversation.refuse(&failure.to_string())
             }
             Err(error) => {
-                warn!(role = %ask.role, %error, "a model call was lost");
-                conversation.lose(&error.to_string())
-            }
-        })
-    }
-
-    /// Events, and what they settle, in one transaction.
-    async fn commit(&self, planned: &Planned, conversation: &Conversation, step: &[Event]) -> anyhow::Result<()> {
-        debug!(conversation = %planned.id, events = step.len(), "committing");
-        let now = clock::now();
-        let mut tx = self.pool.begin().await?;
-        events::append(&mut tx, planned.id, step, now).await?;
-        if let Some(EventKind::Finished { outcome }) = step.last().map(|event| &event.kind) {
-            let state = conversation.state();
-            let end = End {
-                ending: state.ending.as_ref().map(Ending::as_str),
-                user_turns: i32::try_from(state.user_turns).unwrap_or(i32::MAX),
-            };
-            conversations::finish(&mut tx, planned.id, outcome, &end, now).await?;
-            if let Some(judged) = judged(conversation, outcome) {
-                verdicts::insert(&mut tx, self.run.judging, planned.id, &judged, now).await?;
-            }
-            if let Some(again) = self.again(planned, outcome) {
-                conversations::supersede(&mut tx, planned.id, &again).await?;
-                // What was played to its end is not played again because it could not be judged.
-                let unjudged = matches!(outcome, Outcome::Failed { blame: Blame::Judge | Blame::Infrastructure, .. });
-                if unjudged && state.verification.is_some() {
-                    events::copy_before_judge(&mut tx, planned.id, again.id).await?;
-                }
+                warn!(role = %who.role, %error, "a model call was lost");
+                self.spend(who, model, error.attempts, Usage::default());
+                self.conversation.lose(&error.to_string())
             }
         }
-        tx.commit().await?;
-        Ok(())
     }
+
+    fn spend(&mut self, who: &Who, model: &Arc<str>, attempts: u32, usage: Usage) {
+        let cost = self.run.config.cost(model, usage);
+        self.run.spending.add(usage, cost);
+        let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        let own = self.spent.iter().position(|spent| spent.role == who.role.as_str() && spent.model == *model);
+        let own = own.unwrap_or_else(|| {
+            self.spent.push(Spent::nothing(who.role.as_str(), Arc::clone(model)));
+            self.spent.len() - 1
+        });
+        let spent = &mut self.spent[own];
+        spent.calls += 1;
+        spent.retries += i64::from(attempts.saturating_sub(1));
+        spent.prompt_tokens += count(usage.prompt_tokens);
+        spent.completion_tokens += count(usage.completion_tokens);
+        spent.cost += cost;
+    }
+
+    async fn end(mut self, outcome: Outcome) -> Result<(Outcome, Option<Again>), Stopped> {
+        let again = again(self.run, self.planned, &outcome).map(|planned| {
+            // What was played to its end is not played again because it could not be judged.
+            let unjudged = matches!(outcome, Outcome::Failed { blame: Blame::Judge | Blame::Infrastructure, .. });
+            let from_judge = unjudged && self.conversation.state().verification.is_some();
+            Again { planned, from_judge }
+        });
+        let state = self.conversation.state();
+        let end = End {
+            ending: state.ending.as_ref().map(Ending::as_str),
+            user_turns: i32::try_from(state.user_turns).unwrap_or(i32::MAX),
+            judged: judged(&self.conversation, &outcome),
+            outcome: outcome.clone(),
+            again: again.clone(),
+        };
+        self.keep(Some(end)).await?;
+        Ok((outcome, again))
+    }
+
+    /// Keeps what has happened since the last time.
+    async fn keep(&mut self, end: Option<End>) -> Result<(), Stopped> {
+        if self.step.is_empty() && end.is_none() {
+            return Ok(());
+        }
+        let events = std::mem::take(&mut self.step);
+        let events = events.iter().map(stored).collect::<Result<_, _>>().map_err(Stopped::Broken)?;
+        let step = Step {
+            run: self.run.run.id,
+            judging: self.run.run.judging,
+            planned: self.planned.clone(),
+            world: Arc::clone(&self.world),
+            begins: std::mem::take(&mut self.begins),
+            events,
+            end,
+            spent: std::mem::take(&mut self.spent),
+        };
+        Ok(self.committer.keep(step).await?)
+    }
+}
+
+fn stored(event: &Event) -> anyhow::Result<(i32, String)> {
+    Ok((i32::try_from(event.seq)?, serde_json::to_string(event)?))
 }
 
 /// What its judges said of a conversation that has ended; `None` if it was never theirs to judge.

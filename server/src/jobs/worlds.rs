@@ -7,22 +7,18 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
 use crate::library::Library;
-use crate::store::conversations::Planned;
 use crate::store::worlds;
 
-/// Keeps them, each once, and tells their hashes by scenario.
+/// Keeps them, each once.
 pub async fn keep(
     db: &mut PgConnection,
     library: &Library,
-    planned: &[Planned],
+    scenarios: &[String],
     now: DateTime<Utc>,
-) -> anyhow::Result<BTreeMap<String, String>> {
-    let (mut hashes, mut bases) = (BTreeMap::new(), BTreeMap::<&str, String>::new());
-    for conversation in planned {
-        if hashes.contains_key(&conversation.scenario) {
-            continue;
-        }
-        let scenario = library.scenario(&conversation.scenario).map_err(|e| anyhow!(e))?;
+) -> anyhow::Result<()> {
+    let mut bases = BTreeMap::<&str, String>::new();
+    for id in scenarios {
+        let scenario = library.scenario(id).map_err(|e| anyhow!(e))?;
         let playbook = library.playbook(&scenario.playbook).map_err(|e| anyhow!(e))?;
         let initial = library.initial(scenario, playbook);
         if !bases.contains_key(scenario.playbook.as_str()) {
@@ -32,7 +28,6 @@ pub async fn keep(
         }
         let base = &bases[scenario.playbook.as_str()];
         worlds::insert_on_base(db, &initial.hash, base, &playbook.base.patch_to(initial.world.root()), now).await?;
-        hashes.insert(scenario.id.clone(), initial.hash.clone());
     }
-    Ok(hashes)
+    Ok(())
 }

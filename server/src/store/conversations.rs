@@ -1,8 +1,7 @@
 //! Conversations: planned with their run, finished once.
 
-use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-use chrono::{DateTime, Utc};
 use domain::api::ConversationSummary;
 use domain::outcome::{Blame, Outcome};
 use sqlx::PgConnection;
@@ -23,44 +22,48 @@ pub struct Planned {
     pub attempt: i32,
 }
 
-/// Inserts all conversations of a run with one statement. `worlds`: where each scenario starts from.
-pub async fn insert_all(
-    db: &mut PgConnection,
-    run: Uuid,
-    planned: &[Planned],
-    worlds: &BTreeMap<String, String>,
-) -> Result<()> {
-    fn column<T>(planned: &[Planned], field: impl Fn(&Planned) -> T) -> Vec<T> {
-        planned.iter().map(field).collect()
-    }
-    sqlx::query!(
-        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity, world)
-         SELECT id, $1, position, scenario, repeat, persona, complexity, world
-         FROM unnest($2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[])
-              AS planned (id, position, scenario, repeat, persona, complexity, world)",
-        run,
-        &column(planned, |p| p.id),
-        &column(planned, |p| p.position),
-        &column(planned, |p| p.scenario.clone()),
-        &column(planned, |p| p.repeat),
-        &column(planned, |p| p.persona.clone()),
-        &column(planned, |p| p.complexity.clone()),
-        &column(planned, |p| worlds.get(&p.scenario).cloned().unwrap_or_default())
-    )
-    .execute(db)
-    .await?;
-    Ok(())
+/// The id of the attempt that follows. Whoever asks is told the same.
+pub fn next_attempt(spoiled: &Uuid) -> Uuid {
+    Uuid::new_v5(spoiled, b"again")
 }
 
-/// What is left to play, in order.
-pub async fn unfinished(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
-    let left = sqlx::query_as!(
-        Planned,
-        "SELECT id, position, scenario, repeat, persona, complexity, attempt FROM conversations
-         WHERE run_id = $1 AND outcome IS NULL ORDER BY position",
-        run
+impl Planned {
+    /// The attempt that takes its place.
+    pub fn again(&self) -> Self {
+        Self { id: next_attempt(&self.id), attempt: self.attempt + 1, ..self.clone() }
+    }
+}
+
+/// A conversation that has a row already.
+pub struct Begun {
+    pub planned: Planned,
+    pub ended: bool,
+}
+
+/// Those of a range of positions that have begun: of each position the last attempt.
+pub async fn begun(db: &mut PgConnection, run: Uuid, positions: RangeInclusive<i32>) -> Result<Vec<Begun>> {
+    let rows = sqlx::query!(
+        r#"SELECT id, position, scenario, repeat, persona, complexity, attempt, outcome IS NOT NULL AS "ended!"
+           FROM conversations WHERE run_id = $1 AND position BETWEEN $2 AND $3 AND NOT superseded"#,
+        run,
+        positions.start(),
+        positions.end()
     );
-    Ok(left.fetch_all(db).await?)
+    let rows = rows.fetch_all(db).await?.into_iter();
+    Ok(rows
+        .map(|row| Begun {
+            planned: Planned {
+                id: row.id,
+                position: row.position,
+                scenario: row.scenario,
+                repeat: row.repeat,
+                persona: row.persona,
+                complexity: row.complexity,
+                attempt: row.attempt,
+            },
+            ended: row.ended,
+        })
+        .collect())
 }
 
 /// What has ended, in order: of each position the last attempt.
@@ -85,46 +88,6 @@ pub async fn ended(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
         run
     );
     Ok(ended.fetch_all(db).await?)
-}
-
-/// What is kept of an end beside the outcome.
-pub struct End {
-    pub ending: Option<&'static str>,
-    pub user_turns: i32,
-}
-
-pub async fn finish(db: &mut PgConnection, id: Uuid, outcome: &Outcome, end: &End, now: DateTime<Utc>) -> Result<()> {
-    let (name, blame, reason) = columns(outcome);
-    sqlx::query!(
-        "UPDATE conversations
-         SET outcome = $2, blame = $3, reason = $4, finished_at = $5, ending = $6, user_turns = $7
-         WHERE id = $1 AND outcome IS NULL",
-        id,
-        name,
-        blame,
-        reason,
-        now,
-        end.ending,
-        end.user_turns
-    )
-    .execute(db)
-    .await?;
-    Ok(())
-}
-
-/// Puts another attempt in the place of one that has ended.
-pub async fn supersede(db: &mut PgConnection, spoiled: Uuid, again: &Planned) -> Result<()> {
-    sqlx::query!("UPDATE conversations SET superseded = true WHERE id = $1", spoiled).execute(&mut *db).await?;
-    sqlx::query!(
-        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity, world, attempt)
-         SELECT $2, run_id, position, scenario, repeat, persona, complexity, world, $3 FROM conversations WHERE id = $1",
-        spoiled,
-        again.id,
-        again.attempt
-    )
-    .execute(db)
-    .await?;
-    Ok(())
 }
 
 /// One page of a run, after a position.

@@ -1,32 +1,10 @@
 //! Events: appended, never changed.
 
-use chrono::{DateTime, Utc};
 use domain::Event;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{BadRow, Result};
-
-/// Appends the next events of a conversation. A position that is taken is an error: two players would tell two stories.
-pub async fn append(db: &mut PgConnection, conversation: Uuid, events: &[Event], now: DateTime<Utc>) -> Result<()> {
-    let mut seqs = Vec::with_capacity(events.len());
-    let mut bodies = Vec::with_capacity(events.len());
-    for event in events {
-        seqs.push(i32::try_from(event.seq).map_err(|e| bad(conversation, &e))?);
-        bodies.push(serde_json::to_string(event).map_err(|e| bad(conversation, &e))?);
-    }
-    sqlx::query!(
-        "INSERT INTO events (conversation_id, seq, event, created_at)
-         SELECT $1, seq, event::json, $4 FROM unnest($2::int[], $3::text[]) AS new (seq, event)",
-        conversation,
-        &seqs,
-        &bodies,
-        now
-    )
-    .execute(db)
-    .await?;
-    Ok(())
-}
 
 /// All events of a conversation, in order.
 pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<Event>> {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use domain::api::RunSummary;
+use domain::api::{RunState, RunSummary, UsageSummary};
+use domain::budget::Budget;
 use serde_json::Value;
 use sqlx::PgConnection;
+use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::Result;
@@ -17,7 +19,13 @@ pub struct Run {
     pub seed: i64,
     pub config: Value,
     pub planned: i32,
+    pub priority: i32,
+    /// Conversations at once, all players together.
+    pub max_in_flight: Option<i32>,
+    pub budget: Budget,
     pub created_at: DateTime<Utc>,
+    /// When its first conversation was claimed.
+    pub started_at: Option<DateTime<Utc>>,
     /// Its own judging: what its judges say while it is played.
     pub judging: Uuid,
 }
@@ -40,13 +48,17 @@ pub async fn library(db: &mut PgConnection, hash: &str) -> Result<Value> {
 
 pub async fn insert(db: &mut PgConnection, run: &Run) -> Result<()> {
     sqlx::query!(
-        "INSERT INTO runs (id, library, playbook, seed, config, planned, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO runs (id, library, playbook, seed, config, planned, priority, max_in_flight, budget, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         run.id,
         run.library,
         run.playbook,
         run.seed,
         run.config,
         run.planned,
+        run.priority,
+        run.max_in_flight,
+        Json(&run.budget) as _,
         run.created_at
     )
     .execute(db)
@@ -54,22 +66,27 @@ pub async fn insert(db: &mut PgConnection, run: &Run) -> Result<()> {
     Ok(())
 }
 
-/// Takes the run for this connection, until it is closed. False if another one has it.
-pub async fn try_lock(db: &mut PgConnection, id: Uuid) -> Result<bool> {
-    // The last bytes of an id are random; the first are its time.
-    let (_, key) = id.as_u64_pair();
-    let locked = sqlx::query_scalar!(r#"SELECT pg_try_advisory_lock($1) AS "locked!""#, key.cast_signed());
-    Ok(locked.fetch_one(db).await?)
-}
-
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
-    let run = sqlx::query_as!(
-        Run,
-        r#"SELECT runs.id, runs.library, playbook, seed, config, planned, runs.created_at, judgings.id AS "judging!"
+    let row = sqlx::query!(
+        r#"SELECT runs.id, runs.library, playbook, seed, config, planned, priority, max_in_flight,
+                  budget AS "budget: Json<Budget>", runs.created_at, started_at, judgings.id AS judging
            FROM runs JOIN judgings ON run_id = runs.id AND original WHERE runs.id = $1"#,
         id
     );
-    Ok(run.fetch_optional(db).await?)
+    Ok(row.fetch_optional(db).await?.map(|row| Run {
+        id: row.id,
+        library: row.library,
+        playbook: row.playbook,
+        seed: row.seed,
+        config: row.config,
+        planned: row.planned,
+        priority: row.priority,
+        max_in_flight: row.max_in_flight,
+        budget: row.budget.0,
+        created_at: row.created_at,
+        started_at: row.started_at,
+        judging: row.judging,
+    }))
 }
 
 /// The newest run.
@@ -81,26 +98,36 @@ pub async fn latest(db: &mut PgConnection) -> Result<Option<Uuid>> {
 /// The newest run that has something left to play.
 pub async fn latest_unfinished(db: &mut PgConnection) -> Result<Option<Uuid>> {
     let id = sqlx::query_scalar!(
-        "SELECT id FROM runs WHERE EXISTS (SELECT FROM conversations WHERE run_id = runs.id AND outcome IS NULL)
-         ORDER BY created_at DESC, id DESC LIMIT 1"
+        "SELECT id FROM runs WHERE finished_at IS NULL AND state <> 'cancelled' ORDER BY created_at DESC, id DESC LIMIT 1"
     );
     Ok(id.fetch_optional(db).await?)
 }
 
+/// The runs after one, newest first.
+pub async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<Uuid>> {
+    let ids = sqlx::query_scalar!("SELECT id FROM runs ORDER BY created_at DESC, id DESC LIMIT $1", limit);
+    Ok(ids.fetch_all(db).await?)
+}
+
+/// How far a run is. Cheap however large it is: what ends is counted when it does.
 pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
     let counts = sqlx::query!(
-        r#"SELECT superseded, blame, count(*) AS "count!" FROM conversations
-           WHERE run_id = $1 AND outcome IS NOT NULL GROUP BY superseded, blame"#,
+        r#"SELECT superseded, outcome, sum(conversations)::bigint AS "count!" FROM tallies
+           WHERE run_id = $1 GROUP BY superseded, outcome HAVING sum(conversations) <> 0"#,
         run.id
     )
-    .fetch_all(db)
+    .fetch_all(&mut *db)
     .await?;
+    let of = |superseded: bool| counts.iter().filter(move |count| count.superseded == superseded);
     let by_blame = |superseded: bool| -> BTreeMap<String, i64> {
-        let own = counts.iter().filter(|c| c.superseded == superseded);
-        own.filter_map(|c| Some((c.blame.clone()?, c.count))).collect()
+        of(superseded).filter(|c| c.outcome != "accepted").map(|c| (c.outcome.clone(), c.count)).collect()
     };
-    let failures = by_blame(false);
-    let finished = counts.iter().filter(|c| !c.superseded).map(|c| c.count).sum();
+    let (failures, finished) = (by_blame(false), of(false).map(|c| c.count).sum());
+    let row = sqlx::query!(
+        "SELECT state, paused_because, priority, started_at, finished_at FROM runs WHERE id = $1",
+        run.id
+    );
+    let row = row.fetch_one(&mut *db).await?;
     Ok(RunSummary {
         id: run.id.to_string(),
         playbook: run.playbook.clone(),
@@ -111,7 +138,120 @@ pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
         accepted: finished - failures.values().sum::<i64>(),
         failures,
         played_again: by_blame(true),
+        state: state(&row.state, row.finished_at.is_some()),
+        paused_because: row.paused_because,
+        priority: row.priority,
+        started_at: row.started_at,
+        finished_at: row.finished_at,
+        usage: usage(db, run.id).await?,
     })
+}
+
+fn state(name: &str, finished: bool) -> RunState {
+    match name {
+        "cancelled" => RunState::Cancelled,
+        _ if finished => RunState::Finished,
+        "paused" => RunState::Paused,
+        _ => RunState::Running,
+    }
+}
+
+/// What becomes of a run; `None` if there is none.
+pub async fn state_of(db: &mut PgConnection, run: Uuid) -> Result<Option<RunState>> {
+    let row = sqlx::query!("SELECT state, finished_at FROM runs WHERE id = $1", run);
+    Ok(row.fetch_optional(db).await?.map(|row| state(&row.state, row.finished_at.is_some())))
+}
+
+/// What was asked of models, by role and model.
+pub async fn usage(db: &mut PgConnection, run: Uuid) -> Result<Vec<UsageSummary>> {
+    let rows = sqlx::query!(
+        r#"SELECT role, model, sum(calls)::bigint AS "calls!", sum(retries)::bigint AS "retries!",
+                  sum(prompt_tokens)::bigint AS "prompt_tokens!", sum(completion_tokens)::bigint AS "completion_tokens!",
+                  sum(cost)::float8 / 1e9 AS "cost!"
+           FROM usage WHERE run_id = $1 GROUP BY role, model ORDER BY role, model"#,
+        run
+    );
+    let rows = rows.fetch_all(db).await?.into_iter();
+    Ok(rows
+        .map(|row| UsageSummary {
+            role: row.role,
+            model: row.model,
+            calls: row.calls,
+            retries: row.retries,
+            prompt_tokens: row.prompt_tokens,
+            completion_tokens: row.completion_tokens,
+            cost: row.cost,
+        })
+        .collect())
+}
+
+/// What is there to do, over all runs.
+pub struct Waiting {
+    /// Conversations of runs that may be played which nobody has claimed.
+    pub conversations: i64,
+    /// Runs by state.
+    pub runs: BTreeMap<&'static str, i64>,
+}
+
+pub async fn waiting(db: &mut PgConnection) -> Result<Waiting> {
+    let rows = sqlx::query!(
+        r#"SELECT state, finished_at IS NOT NULL AS "finished!", count(*) AS "runs!",
+                  sum(planned - next_position) FILTER (WHERE state = 'running' AND finished_at IS NULL)::bigint AS left
+           FROM runs GROUP BY 1, 2"#
+    );
+    let left = sqlx::query_scalar!(
+        r#"SELECT coalesce(sum(last_position - first_position + 1), 0)::bigint AS "left!"
+           FROM claims JOIN runs ON runs.id = run_id WHERE player IS NULL AND state = 'running'"#
+    );
+    let rows = rows.fetch_all(&mut *db).await?;
+    let mut waiting = Waiting { conversations: left.fetch_one(db).await?, runs: BTreeMap::new() };
+    for row in rows {
+        waiting.conversations += row.left.unwrap_or_default();
+        *waiting.runs.entry(state(&row.state, row.finished).as_str()).or_default() += row.runs;
+    }
+    Ok(waiting)
+}
+
+/// What a run has spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub tokens: i64,
+    /// In billionths of the unit of the prices.
+    pub cost: i64,
+}
+
+/// What somebody asked of a run that is played, and what others than this player have spent on it.
+pub struct Asked {
+    pub id: Uuid,
+    pub state: RunState,
+    pub budget: Budget,
+    pub started_at: Option<DateTime<Utc>>,
+    pub others: Spent,
+}
+
+/// What is asked of these runs now.
+pub async fn asked(db: &mut PgConnection, player: i64, runs: &[Uuid]) -> Result<Vec<Asked>> {
+    let rows = sqlx::query!(
+        r#"SELECT id, state, budget AS "budget: Json<Budget>", started_at, finished_at,
+                  spent.tokens AS "tokens!", spent.cost AS "cost!"
+           FROM runs CROSS JOIN LATERAL (
+               SELECT coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint AS tokens,
+                      coalesce(sum(cost), 0)::bigint AS cost
+               FROM usage WHERE run_id = id AND player <> $1) AS spent
+           WHERE id = ANY($2)"#,
+        player,
+        runs
+    );
+    let rows = rows.fetch_all(db).await?.into_iter();
+    Ok(rows
+        .map(|row| Asked {
+            id: row.id,
+            state: state(&row.state, row.finished_at.is_some()),
+            budget: row.budget.0,
+            started_at: row.started_at,
+            others: Spent { tokens: row.tokens, cost: row.cost },
+        })
+        .collect())
 }
 
 /// How conversations ended with one kind of user.

@@ -100,6 +100,6 @@ pub async fn means(db: &mut PgConnection, judging: Uuid) -> Result<Vec<(String, 
     Ok(rows.into_iter().map(|row| (row.criterion, row.mean)).collect())
 }
 
-fn bad(conversation: Uuid, reason: &impl ToString) -> BadRow {
+pub(super) fn bad(conversation: Uuid, reason: &impl ToString) -> BadRow {
     BadRow { table: "verdicts", column: "verdict", row: conversation.to_string(), reason: reason.to_string() }
 }

@@ -13,11 +13,10 @@ mod validate_review;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use sqlx::PgPool;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::support::{FOLDERS, project};
+use crate::support::{FOLDERS, database_url, project};
 
 /// The program, without what the environment of the tests would tell it.
 fn groundstate<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
@@ -90,7 +89,3 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn database_url(pool: &PgPool) -> String {
-    use sqlx::ConnectOptions;
-    pool.connect_options().to_url_lossy().to_string()
-}

@@ -1,6 +1,8 @@
 //! Runs: planned from a seed, played durably, exported.
 
 mod again;
+mod control;
+mod crash;
 mod endpoint;
 mod failures;
 mod judge;

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod endpoint;
+pub mod ledger;
 pub mod play;
 
 use std::path::PathBuf;
@@ -28,4 +29,10 @@ pub fn library() -> Arc<Library> {
         Arc::new(Library::assemble_proved(files).ok().unwrap())
     });
     Arc::clone(&LIBRARY)
+}
+
+/// How another process connects to a test's database.
+pub fn database_url(pool: &sqlx::PgPool) -> String {
+    use sqlx::ConnectOptions;
+    pool.connect_options().to_url_lossy().to_string()
 }

@@ -73,9 +73,9 @@ fn events(case: &Arc<Case>, turns: &[(String, String)], patches: &[Value]) -> Ve
         let event = match conversation.next() {
             Next::Done(_) => return events,
             Next::Act => conversation.act(),
-            Next::Ask(ask) => {
+            Next::Ask(who) => {
                 let id = crate::tools::code::fresh_id(&conversation.id_seed(), "open_ticket", 0);
-                let reply = match ask.role {
+                let reply = match who.role {
                     Role::Agent => match turns.next() {
                         Some((tool, arguments)) => calls(&[(tool, arguments)]),
                         None => says("That is all."),
@@ -85,7 +85,7 @@ fn events(case: &Arc<Case>, turns: &[(String, String)], patches: &[Value]) -> Ve
                         let patch = patches.next().map(Value::to_string).unwrap_or_default().replace("ID", &id);
                         says(&format!("{{\"patch\": {patch}}}"))
                     }
-                    _ => crate::scripted::reply(&ask, &conversation).expect("a reply"),
+                    _ => crate::scripted::reply(who.role, &conversation).expect("a reply"),
                 };
                 conversation.hear(reply)
             }

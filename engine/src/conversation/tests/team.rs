@@ -393,8 +393,8 @@ proptest! {
         let mut rest = events[..stop].to_vec();
         while !matches!(conversation.next(), Next::Done(_)) {
             let event = match conversation.next() {
-                Next::Ask(ask) => {
-                    let reply = crate::scripted::reply(&ask, &conversation).expect("a reply");
+                Next::Ask(who) => {
+                    let reply = crate::scripted::reply(who.role, &conversation).expect("a reply");
                     conversation.hear(reply)
                 }
                 _ => conversation.act(),

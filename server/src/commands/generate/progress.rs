@@ -5,12 +5,12 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use domain::api::RunSummary;
-use domain::outcome::Outcome;
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub struct Progress {
     bar: ProgressBar,
-    accepted: Cell<i64>,
+    /// Tenths of the run that were said, where nobody sees a bar.
+    said: Cell<u64>,
     started: Instant,
 }
 
@@ -24,19 +24,24 @@ impl Progress {
         bar.set_position(before.finished.unsigned_abs());
         bar.reset_eta();
         bar.enable_steady_tick(Duration::from_millis(200));
-        let progress = Self { bar, accepted: Cell::new(before.accepted), started: Instant::now() };
-        progress.say();
+        let progress = Self { bar, said: Cell::new(0), started: Instant::now() };
+        progress.is(before);
         progress
     }
 
-    pub fn ended(&self, outcome: &Outcome) {
-        self.accepted.set(self.accepted.get() + i64::from(*outcome == Outcome::Accepted));
-        self.bar.inc(1);
-        self.say();
-        let (at, of) = (self.bar.position(), self.bar.length().unwrap_or(0));
-        let tenth = (of / 10).max(1);
-        if !std::io::stderr().is_terminal() && (at.is_multiple_of(tenth) || at == of) {
-            eprintln!("{at}/{of} conversations, {} accepted", self.accepted.get());
+    /// Says how far the run is now: what came of it, and what an accepted row costs so far.
+    pub fn is(&self, now: &RunSummary) {
+        let (at, of) = (now.finished.unsigned_abs(), now.planned.unsigned_abs());
+        self.bar.set_position(at);
+        let cost: f64 = now.usage.iter().map(|usage| usage.cost).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a mean for people to read")]
+        let each = if cost > 0.0 && now.accepted > 0 { cost / now.accepted as f64 } else { 0.0 };
+        let cost = if each > 0.0 { format!(", {each:.4} an accepted row") } else { String::new() };
+        self.bar.set_message(format!("{} accepted{cost}", now.accepted));
+        let tenth = at / (of / 10).max(1);
+        if !std::io::stderr().is_terminal() && at > 0 && (tenth > self.said.get() || (at == of && self.said.get() < of)) {
+            self.said.set(if at == of { of } else { tenth });
+            eprintln!("{at}/{of} conversations, {} accepted{cost}", now.accepted);
         }
     }
 
@@ -44,9 +49,5 @@ impl Progress {
     pub fn finish(&self) -> f64 {
         self.bar.finish_and_clear();
         self.started.elapsed().as_secs_f64()
-    }
-
-    fn say(&self) {
-        self.bar.set_message(format!("{} accepted", self.accepted.get()));
     }
 }

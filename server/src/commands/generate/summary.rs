@@ -7,26 +7,26 @@ use std::sync::Arc;
 
 use domain::api::RunSummary;
 use domain::outcome::Blame;
+use engine::plan::Row;
 use engine::{Playbook, scripted};
 use sqlx::PgPool;
 
 use crate::export::Written;
 use crate::jobs::plan::RunConfig;
-use crate::jobs::play::Player;
-use crate::store::conversations::Planned;
+use crate::jobs::active::ActiveRun;
 use crate::store::runs::PersonaOutcomes;
 use crate::store::{runs, verdicts};
 
 pub async fn print(
     pool: &PgPool,
-    player: &Player,
+    active: &ActiveRun,
     before: &RunSummary,
     seconds: f64,
     written: &Written,
     out: &Path,
 ) -> anyhow::Result<()> {
     let mut db = pool.acquire().await?;
-    let summary = runs::summary(&mut db, &player.run).await?;
+    let summary = runs::summary(&mut db, &active.run).await?;
     let played = summary.finished - before.finished;
     say!("run          {}", summary.id);
     say!("played       {played}");
@@ -38,27 +38,28 @@ pub async fn print(
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     let rate = played as f64 / seconds.max(0.001);
     say!("speed        {rate:.1} conversations/s ({seconds:.2} s)");
-    let means: BTreeMap<String, f64> = verdicts::means(&mut db, player.run.judging).await?.into_iter().collect();
-    if let Some(judge) = first_playbook(player).ok().and_then(|p| player.library.judge_of(p).ok()) {
+    let means: BTreeMap<String, f64> = verdicts::means(&mut db, active.run.judging).await?.into_iter().collect();
+    if let Some(judge) = first_playbook(active).ok().and_then(|p| active.library.judge_of(p).ok()) {
         say!("mean score by criterion, 0 to 10:");
         for criterion in &judge.spec.criteria {
             let mean = means.get(&criterion.name).map_or_else(|| "    -".to_owned(), |mean| format!("{mean:5.2}"));
             say!("  {:24} {mean}", criterion.name);
         }
     }
-    by_persona(&runs::by_persona(&mut db, &player.run).await?);
+    by_persona(&runs::by_persona(&mut db, &active.run).await?);
     for (position, reason) in &written.unusable {
         say!("left out     conversation {position}: {reason}");
     }
     say!("rows         {} in {}", written.rows, out.display());
-    scripted_notice(&player.config);
+    spent(&summary);
+    scripted_notice(&active.config);
     Ok(())
 }
 
 /// Of several playbooks the first: its judge names the criteria in their order.
-fn first_playbook(player: &Player) -> Result<&Arc<Playbook>, String> {
-    let names = &player.run.playbook;
-    player.library.playbook(names.split_once(", ").map_or(names.as_str(), |(first, _)| first))
+fn first_playbook(active: &ActiveRun) -> Result<&Arc<Playbook>, String> {
+    let names = &active.run.playbook;
+    active.library.playbook(names.split_once(", ").map_or(names.as_str(), |(first, _)| first))
 }
 
 /// With one kind of user there is nothing to compare.
@@ -81,7 +82,35 @@ fn by_persona(outcomes: &[PersonaOutcomes]) {
     }
 }
 
-fn by_blame(counts: &BTreeMap<String, i64>) -> String {
+/// What was asked of models, and what an accepted row cost. `scripted` costs nothing.
+pub fn spent(summary: &RunSummary) {
+    let models: Vec<_> = summary.usage.iter().filter(|usage| usage.model != scripted::NAME).collect();
+    if models.is_empty() {
+        return;
+    }
+    say!("asked of models:            calls  retries  tokens read  tokens written      cost");
+    for usage in &models {
+        say!(
+            "  {:22} {:8} {:8} {:12} {:15} {:9.4}  {}",
+            words_of(&usage.role),
+            usage.calls,
+            usage.retries,
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            usage.cost,
+            usage.model
+        );
+    }
+    if summary.accepted > 0 {
+        let tokens: i64 = models.iter().map(|usage| usage.prompt_tokens + usage.completion_tokens).sum();
+        let cost: f64 = models.iter().map(|usage| usage.cost).sum();
+        #[expect(clippy::cast_precision_loss, reason = "means for people to read")]
+        let (tokens, cost) = (tokens as f64 / summary.accepted as f64, cost / summary.accepted as f64);
+        say!("  an accepted row: {tokens:.0} tokens, cost {cost:.6}");
+    }
+}
+
+pub fn by_blame(counts: &BTreeMap<String, i64>) -> String {
     let by = |blame: Blame| counts.get(blame.as_str()).map(|n| format!("{n} by {}", words(blame)));
     let known: Vec<String> = Blame::ALL.into_iter().filter_map(by).collect();
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
@@ -108,14 +137,14 @@ fn words_of(name: &str) -> String {
     name.replace('_', " ")
 }
 
-pub fn dry_run(playbook: &str, planned: &[Planned], config: &RunConfig) {
-    say!("would play {} conversations of {playbook}", planned.len());
+pub fn dry_run(playbook: &str, rows: &[Row<'_>], config: &RunConfig) {
+    say!("would play {} conversations of {playbook}", rows.len());
     for (role, model) in &config.models {
         say!("  {:16} {model}, temperature {}", words_of(role.as_str()), config.temperature(*role));
     }
-    counts("scenario", planned.iter().map(|p| p.scenario.as_str()));
-    counts("persona", planned.iter().map(|p| p.persona.as_str()));
-    counts("complexity", planned.iter().map(|p| p.complexity.as_str()));
+    counts("scenario", rows.iter().map(|row| row.scenario.id.as_str()));
+    counts("persona", rows.iter().map(|row| row.profile.name.as_str()));
+    counts("complexity", rows.iter().map(|row| row.complexity.as_str()));
     say!("rows would go to {}", config.out);
 }
 

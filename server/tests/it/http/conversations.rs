@@ -1,6 +1,6 @@
 //! /api/v1/runs/{id}/conversations and /api/v1/conversations
 
-use domain::api::{ConversationDetail, ConversationSummary, Page};
+use domain::api::{ConversationDetail, ConversationSummary, Page, RunState, RunSummary};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use reqwest::StatusCode;
@@ -15,8 +15,8 @@ type List = Page<ConversationSummary>;
 #[sqlx::test(migrations = "../migrations")]
 async fn a_long_run_comes_in_pages_and_in_order(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let player = planned(&pool, &[HELP, HANDOVER], 120, 1, &[]).await;
-    planned(&pool, &[HELP], 3, 1, &[]).await;
+    let player = played(&pool, &[HELP, HANDOVER], 120, 1, &[]).await;
+    played(&pool, &[HELP], 3, 1, &[]).await;
     let list = format!("/api/v1/runs/{}/conversations", player.run.id);
     let (mut positions, mut sizes) = (Vec::new(), Vec::new());
     let mut next = Some(list.clone());
@@ -33,11 +33,19 @@ async fn a_long_run_comes_in_pages_and_in_order(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_page_that_is_just_full_is_the_last_one(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let player = planned(&pool, &[HELP], 50, 1, &[]).await;
+    let player = played(&pool, &[HELP], 50, 1, &[]).await;
     let page: List = app.json(&format!("/api/v1/runs/{}/conversations", player.run.id)).await;
     assert_eq!((page.items.len(), page.next), (50, None));
-    let item = &page.items[0];
-    assert_eq!((&item.outcome, item.overall, item.events), (&None, None, 0), "it is not played yet");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_has_not_begun_is_in_no_page(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = planned(&pool, &[HELP], 50, 1, &[]).await;
+    let page: List = app.json(&format!("/api/v1/runs/{}/conversations", player.run.id)).await;
+    assert_eq!((page.items.len(), page.next), (0, None));
+    let run: RunSummary = app.json(&format!("/api/v1/runs/{}", player.run.id)).await;
+    assert_eq!((run.planned, run.finished, run.state), (50, 0, RunState::Running));
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -7,13 +7,12 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
-use server::jobs::run::play_all;
 use server::store::runs;
 use sqlx::PgPool;
 
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
-use crate::support::play::{HELP, planned_as, rows, stories};
+use crate::support::play::{play_all, HELP, planned_as, rows, stories};
 
 #[sqlx::test(migrations = "../migrations")]
 async fn a_spoiled_conversation_is_played_again_and_counted_once(pool: PgPool) {
@@ -28,7 +27,7 @@ async fn a_spoiled_conversation_is_played_again_and_counted_once(pool: PgPool) {
     .await;
     let player =
         planned_as(&pool, &[HELP], 1, 1, &[(Role::SimulatedUser, user.model())], |config| config.retries = 2).await;
-    play_all(&player, 1, |_| {}).await.unwrap();
+    let player = play_all(player, 1).await;
     let stories = stories(&player).await;
     assert_eq!((stories.len(), stories[0].planned.attempt), (1, 2));
     assert_eq!(stories[0].outcome, Outcome::Accepted, "{:?}", stories[0].outcome);
@@ -45,7 +44,7 @@ async fn the_limit_is_kept_and_the_last_attempt_counts(pool: PgPool) {
     let user = Endpoint::start(|_| says("Agent: hello")).await;
     let player =
         planned_as(&pool, &[HELP], 1, 1, &[(Role::SimulatedUser, user.model())], |config| config.retries = 2).await;
-    play_all(&player, 1, |_| {}).await.unwrap();
+    let player = play_all(player, 1).await;
     let stories = stories(&player).await;
     stories[0].assert_failed(Blame::SimulatedUser, "without a speaker's name");
     assert_eq!(stories[0].planned.attempt, 3);
@@ -65,7 +64,7 @@ async fn judged_at_last(pool: &PgPool, failures: usize, failure: fn() -> Respons
     let agent = Endpoint::start(crate::support::agent::help).await;
     let models = [(Role::Judge, judge.model()), (Role::Agent, agent.model())];
     let player = planned_as(pool, &[HELP], 1, 1, &models, |config| config.retries = 1).await;
-    play_all(&player, 1, |_| {}).await.unwrap();
+    let player = play_all(player, 1).await;
     let stories = stories(&player).await;
     assert_eq!((&stories[0].outcome, stories[0].planned.attempt), (&Outcome::Accepted, 2));
     assert_eq!(asked.load(Ordering::Relaxed), failures + 1);
@@ -86,7 +85,7 @@ async fn so_is_one_whose_endpoint_failed(pool: PgPool) {
 async fn what_the_agent_failed_is_data_and_not_played_again(pool: PgPool) {
     let agent = Endpoint::start(|_| says("I do not know.")).await;
     let player = planned_as(&pool, &[HELP], 1, 1, &[(Role::Agent, agent.model())], |config| config.retries = 2).await;
-    play_all(&player, 1, |_| {}).await.unwrap();
+    let player = play_all(player, 1).await;
     let stories = stories(&player).await;
     stories[0].assert_failed(Blame::Agent, "");
     assert_eq!(stories[0].planned.attempt, 1);

@@ -5,23 +5,22 @@ use domain::role::Role;
 use serde_json::json;
 use server::export::Choice;
 use server::jobs::judge::{self, Judge};
-use server::jobs::play::Player;
-use server::jobs::run;
+use server::jobs::active::{self, ActiveRun};
 use server::store::verdicts;
 use sqlx::PgPool;
 
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
 use crate::support::library;
-use crate::support::play::{HELP, TRANSFER, exported, exported_rows, hasty, played, rows};
+use crate::support::play::{HELP, TRANSFER, casts, exported, exported_rows, played, rows};
 
 /// A new judging of a run by a model.
-async fn judging(pool: &PgPool, player: &Player, model: &str) -> Judge {
+async fn judging(pool: &PgPool, player: &ActiveRun, model: &str) -> Judge {
     let models = [model.parse().unwrap()];
     let judging = judge::plan(&player.run, &player.library, &models).unwrap();
     judge::store(pool, &judging, &player.library).await.unwrap();
-    let (run, config, library) = run::load(pool, player.run.id).await.unwrap();
-    let models = run::clients(&models, &hasty()).unwrap();
+    let (run, config, library) = active::load(pool, player.run.id).await.unwrap();
+    let models = casts(&models);
     Judge { pool: pool.clone(), library, judges: None, run, config, models, judging }
 }
 
@@ -90,8 +89,8 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     let models = ["scripted".parse().unwrap()];
     let made = judge::plan(&player.run, &others, &models).unwrap();
     judge::store(&pool, &made, &others).await.unwrap();
-    let (run, config, library) = run::load(&pool, player.run.id).await.unwrap();
-    let models = run::clients(&models, &hasty()).unwrap();
+    let (run, config, library) = active::load(&pool, player.run.id).await.unwrap();
+    let models = casts(&models);
     let again = Judge { pool: pool.clone(), library, judges: Some(others), run, config, models, judging: made };
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
     let choice = Choice { judging: Some(again.judging.id), ..Choice::default() };
@@ -109,8 +108,8 @@ async fn half_a_panel_has_said_nothing(pool: PgPool) {
     let models = [good.model().parse().unwrap(), "test-model@http://127.0.0.1:9/v1".parse().unwrap()];
     let made = judge::plan(&player.run, &player.library, &models).unwrap();
     judge::store(&pool, &made, &player.library).await.unwrap();
-    let (run, config, library) = run::load(&pool, player.run.id).await.unwrap();
-    let models = run::clients(&models, &hasty()).unwrap();
+    let (run, config, library) = active::load(&pool, player.run.id).await.unwrap();
+    let models = casts(&models);
     let again = Judge { pool: pool.clone(), library, judges: None, run, config, models, judging: made };
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
     assert_eq!(again.left().await.unwrap().len(), 1, "nothing is stored");

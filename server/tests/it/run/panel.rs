@@ -10,7 +10,7 @@ use sqlx::PgPool;
 use crate::http::TestApp;
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
-use crate::support::play::{HELP, exported, planned_as, rows, stories};
+use crate::support::play::{play_all, HELP, exported, planned_as, rows, stories};
 
 /// A judge that gives every criterion the same score.
 async fn judge(score: u8, goal_achieved: bool) -> Endpoint {
@@ -30,7 +30,7 @@ async fn the_median_counts_and_the_row_says_how_far_they_agree(pool: PgPool) {
         config.panel = judges[1..].iter().map(|judge| judge.model().parse().unwrap()).collect();
     })
     .await;
-    server::jobs::run::play_all(&player, 4, |_| {}).await.unwrap();
+    let player = play_all(player, 4).await;
     let story = &stories(&player).await[0];
     assert_eq!(story.outcome, Outcome::Accepted);
     let judged = story.events.iter().filter(|e| matches!(e.kind, EventKind::Judged { .. })).count();
@@ -49,7 +49,7 @@ async fn a_judge_of_the_panel_that_fails_is_named(pool: PgPool) {
         config.panel = vec![broken.model().parse().unwrap()];
     })
     .await;
-    server::jobs::run::play_all(&player, 4, |_| {}).await.unwrap();
+    let player = play_all(player, 4).await;
     stories(&player).await[0].assert_failed(Blame::Judge, "not JSON");
     assert_eq!(exported(&player, false).await.0.rows, 0);
 }
@@ -62,7 +62,7 @@ async fn the_api_shows_the_median_with_all_who_gave_it(pool: PgPool) {
         config.panel = judges[1..].iter().map(|judge| judge.model().parse().unwrap()).collect();
     })
     .await;
-    server::jobs::run::play_all(&player, 4, |_| {}).await.unwrap();
+    let player = play_all(player, 4).await;
     let id = stories(&player).await[0].planned.id;
     let detail: ConversationDetail = app.json(&format!("/api/v1/conversations/{id}")).await;
     let verdict = detail.verdict.unwrap();

@@ -1,10 +1,9 @@
 //! What the library and the database refuse.
 
-use std::sync::Arc;
-
-use server::jobs::plan;
+use server::jobs::run::{self, Terms};
 use server::library::{Files, Library};
-use server::store::events;
+use server::store::players;
+use server::store::steps::{self, Step, Writer};
 use sqlx::PgPool;
 
 use crate::support::play::{HELP, TRANSFER, played, stories};
@@ -43,20 +42,29 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
 
     let story = &stories(&player).await[0];
     let mut db = pool.acquire().await.unwrap();
-    let doubled = events::append(&mut db, story.planned.id, &story.events[2..3], player.run.created_at).await;
-    let error = doubled.unwrap_err().to_string();
+    let writer = Writer { player: players::register(&mut db, "here", 1).await.unwrap(), number: 0 };
+    let step = Step {
+        run: player.run.id,
+        judging: player.run.judging,
+        planned: story.planned.clone(),
+        world: "".into(),
+        begins: false,
+        events: vec![(2, "{}".to_owned())],
+        end: None,
+        spent: Vec::new(),
+    };
+    let error = steps::commit(&mut db, writer, &[&step], player.run.created_at).await.unwrap_err().to_string();
     assert!(error.contains("events_pkey"), "{error}");
     assert_eq!(stories(&player).await[0].events, story.events);
 }
 
 #[sqlx::test(migrations = "../migrations")]
 async fn a_run_that_cannot_be_stored_whole_is_not_stored_at_all(pool: PgPool) {
-    let library = crate::support::library();
-    let scenario = Arc::clone(library.scenario(TRANSFER).unwrap());
-    let mut twice = plan::plan(&library, &[scenario], &library.profiles, 2, 1).unwrap();
-    twice[1].position = 0;
-    let config = played(&pool, &[HELP], 1, 1, &[]).await.config;
-    let created = server::jobs::run::create(&pool, &library, &config, "retail_bank", 1, &twice).await;
+    let played = played(&pool, &[HELP], 1, 1, &[]).await;
+    let mut config = played.config.clone();
+    config.scenarios = vec![TRANSFER.to_owned(), "no_such_scenario".to_owned()];
+    let terms = Terms { playbook: "retail_bank".to_owned(), seed: 1, planned: 2, ..Terms::default() };
+    let created = run::create(&pool, &played.library, &config, terms).await;
     assert!(created.is_err());
     let runs: i64 = sqlx::query_scalar("SELECT count(*) FROM runs").fetch_one(&pool).await.unwrap();
     assert_eq!(runs, 1);

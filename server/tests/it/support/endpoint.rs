@@ -22,11 +22,20 @@ pub struct Endpoint {
 impl Endpoint {
     /// Answers each request as the function says.
     pub async fn start(answer: impl Fn(&Value) -> Response + Clone + Send + Sync + 'static) -> Self {
+        Self::start_slow(Duration::ZERO, answer).await
+    }
+
+    /// Answers each request as the function says, after a while.
+    pub async fn start_slow(
+        latency: Duration,
+        answer: impl Fn(&Value) -> Response + Clone + Send + Sync + 'static,
+    ) -> Self {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
         let chat = post(async move |Json(request): Json<Value>| {
             let response = answer(&request);
             seen.lock().unwrap().push(request);
+            tokio::time::sleep(latency).await;
             response
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -4,18 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::api::RunState;
 use domain::event::Event;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use llm::{EndpointOptions, ModelSpec};
 use serde_json::Value;
 use server::export::{Choice, Written, write_jsonl};
-use server::jobs::plan::{self, RunConfig};
-use server::jobs::play::Player;
-use server::jobs::run;
+use server::jobs::cast::{Cast, Clients};
+use server::jobs::plan::RunConfig;
+use server::jobs::player::{Options, Player};
+use server::jobs::active::ActiveRun;
+use server::jobs::run::{self, Terms};
 use server::store::conversations::{self, Planned};
-use server::store::events;
+use server::store::{events, runs};
 use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
 
 use super::library;
 
@@ -32,8 +36,35 @@ pub fn hasty() -> EndpointOptions {
     EndpointOptions { max_attempts: 3, backoff: ms(1), max_retry_after: ms(5), ..EndpointOptions::default() }
 }
 
+/// Plays a run to its end, so many conversations at once.
+pub async fn play_all(run: ActiveRun, concurrency: usize) -> Arc<ActiveRun> {
+    let run = Arc::new(run);
+    player(&run, concurrency).play(&CancellationToken::new()).await.unwrap();
+    run
+}
+
+/// A player of this run alone.
+pub fn player(run: &Arc<ActiveRun>, concurrency: usize) -> Player {
+    let options = Options {
+        concurrency,
+        only: Some(run.run.id),
+        poll: Duration::from_millis(100),
+        drain: Duration::ZERO,
+        ..Options::default()
+    };
+    let player = Player::new(run.pool.clone(), Clients::new(hasty()), options);
+    player.know(Arc::clone(run));
+    player
+}
+
+/// Models that judge.
+pub fn casts(models: &[ModelSpec]) -> Vec<Cast> {
+    let clients = Clients::new(hasty());
+    models.iter().map(|spec| clients.get(spec).unwrap()).collect()
+}
+
 /// A stored run in which these models play some of the roles and `scripted` the others.
-pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, models: &[(Role, String)]) -> Player {
+pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, models: &[(Role, String)]) -> ActiveRun {
     planned_as(pool, scenarios, n, seed, models, |_| {}).await
 }
 
@@ -45,9 +76,8 @@ pub async fn planned_as(
     seed: i64,
     models: &[(Role, String)],
     configure: impl FnOnce(&mut RunConfig),
-) -> Player {
+) -> ActiveRun {
     let library = library();
-    let scenarios: Vec<_> = scenarios.iter().map(|id| Arc::clone(library.scenario(id).unwrap())).collect();
     let mut bound: BTreeMap<Role, ModelSpec> = Role::ALL.map(|role| (role, ModelSpec::Scripted)).into();
     bound.extend(models.iter().map(|(role, model)| (*role, model.parse().unwrap())));
     let mut config = RunConfig {
@@ -61,20 +91,27 @@ pub async fn planned_as(
         sub_agents: BTreeMap::new(),
         branches: false,
         faults: Vec::new(),
+        scenarios: scenarios.iter().map(|id| (*id).to_owned()).collect(),
+        personas: library.profiles.keys().cloned().collect(),
+        prices: BTreeMap::new(),
         out: "rows.jsonl".to_owned(),
     };
     configure(&mut config);
-    let planned = plan::plan(&library, &scenarios, &library.profiles, n, seed).unwrap();
-    let run = run::create(pool, &library, &config, "retail_bank", seed, &planned).await.unwrap();
-    let models = run::models(&config, &hasty()).unwrap();
-    Player { pool: pool.clone(), library, run, config, models }
+    run::check(&library, &config, seed).unwrap();
+    let terms = Terms { playbook: "retail_bank".to_owned(), seed, planned: n, ..Terms::default() };
+    let run = run::create(pool, &library, &config, terms).await.unwrap();
+    ActiveRun::new(pool, run, config, library, &Clients::new(hasty())).unwrap()
 }
 
 /// A run played to its end.
-pub async fn played(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, models: &[(Role, String)]) -> Player {
-    let player = planned(pool, scenarios, n, seed, models).await;
-    run::play_all(&player, 4, |_| {}).await.unwrap();
-    player
+pub async fn played(
+    pool: &PgPool,
+    scenarios: &[&str],
+    n: usize,
+    seed: i64,
+    models: &[(Role, String)],
+) -> Arc<ActiveRun> {
+    play_all(planned(pool, scenarios, n, seed, models).await, 4).await
 }
 
 /// A conversation that has ended.
@@ -94,9 +131,10 @@ impl Story {
 }
 
 /// All conversations of a run, which must all have ended, each with its events in order and without gaps.
-pub async fn stories(player: &Player) -> Vec<Story> {
+pub async fn stories(player: &ActiveRun) -> Vec<Story> {
     let mut db = player.pool.acquire().await.unwrap();
-    assert!(conversations::unfinished(&mut db, player.run.id).await.unwrap().is_empty(), "the run did not go on");
+    let state = runs::state_of(&mut db, player.run.id).await.unwrap();
+    assert_eq!(state, Some(RunState::Finished), "the run did not go on");
     let mut stories = Vec::new();
     for planned in conversations::finished(&mut db, player.run.id).await.unwrap() {
         let events = events::of(&mut db, planned.id).await.unwrap();
@@ -109,24 +147,24 @@ pub async fn stories(player: &Player) -> Vec<Story> {
 }
 
 /// What an export writes, and the text of the file.
-pub async fn exported(player: &Player, all: bool) -> (Written, String) {
+pub async fn exported(player: &ActiveRun, all: bool) -> (Written, String) {
     exported_rows(player, Choice { judging: None, corrected: false, all, branches: false }).await
 }
 
-pub async fn exported_rows(player: &Player, choice: Choice) -> (Written, String) {
+pub async fn exported_rows(player: &ActiveRun, choice: Choice) -> (Written, String) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("rows.jsonl");
     let written = write_jsonl(&player.pool, &player.run, &player.config, &player.library, &out, choice).await.unwrap();
     (written, std::fs::read_to_string(out).unwrap())
 }
 
-pub async fn rows(player: &Player) -> Vec<Value> {
+pub async fn rows(player: &ActiveRun) -> Vec<Value> {
     let (_, text) = exported(player, false).await;
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The export without what is given to a run from outside: ids and the time.
-pub async fn timeless(player: &Player) -> String {
+pub async fn timeless(player: &ActiveRun) -> String {
     let (_, text) = exported(player, true).await;
     let mut lines = Vec::new();
     for line in text.lines() {

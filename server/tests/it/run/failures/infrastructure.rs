@@ -7,12 +7,12 @@ use domain::event::EventKind;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use llm::EndpointOptions;
-use server::jobs::run;
+use server::jobs::cast::{Clients, Models};
 use sqlx::PgPool;
 
 use crate::support::agent::{help, is_help};
 use crate::support::endpoint::{Endpoint, busy, cut, nobody, not_json, silence, status};
-use crate::support::play::{HANDOVER, HELP, exported, hasty, planned, played, stories};
+use crate::support::play::{play_all, HANDOVER, HELP, exported, hasty, planned, played, stories};
 
 /// One conversation goes well, and in the other the agent's endpoint answers so.
 async fn check(pool: &PgPool, answer: fn() -> Response, because: &str, attempts: usize) {
@@ -59,7 +59,7 @@ async fn an_endpoint_that_does_not_answer(pool: PgPool) {
     let endpoint = Endpoint::start(|_| silence()).await;
     let mut player = planned(&pool, &[HELP], 1, 1, &[(Role::Agent, endpoint.model())]).await;
     let options = EndpointOptions { first_byte_timeout: Duration::from_millis(50), ..hasty() };
-    player.models = run::models(&player.config, &options).unwrap();
-    run::play_all(&player, 1, |_| {}).await.unwrap();
+    player.models = Models::of(&player.config, &Clients::new(options)).unwrap();
+    let player = play_all(player, 1).await;
     stories(&player).await[0].assert_failed(Blame::Infrastructure, "the first byte of the reply took longer than 50ms");
 }

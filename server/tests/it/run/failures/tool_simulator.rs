@@ -6,7 +6,7 @@ use domain::event::{Answer, EventKind};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use serde_json::{Value, json};
-use server::jobs::play::Player;
+use server::jobs::active::ActiveRun;
 use sqlx::PgPool;
 
 use crate::support::agent::search_help;
@@ -30,7 +30,7 @@ fn answers(player: &[domain::Event]) -> Vec<(Answer, &str)> {
     player.iter().filter_map(|event| answer(&event.kind)).collect()
 }
 
-async fn inventing(pool: &PgPool) -> Player {
+async fn inventing(pool: &PgPool) -> Arc<ActiveRun> {
     let endpoint = Endpoint::start(|_| says(&invention().to_string())).await;
     played(pool, &[HELP, HANDOVER], 2, 1, &[(Role::ToolSimulator, endpoint.model())]).await
 }

@@ -1,0 +1,56 @@
+//! How a run is played: its place among others, and what it may spend.
+
+use domain::budget::Budget;
+
+use crate::jobs::run::Terms;
+
+#[derive(clap::Args)]
+pub struct TermsArgs {
+    /// Runs of higher priority are played before others
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    priority: i32,
+    /// Conversations of this run at once, all processes that play together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
+    max_in_flight: Option<i32>,
+    #[command(flatten)]
+    budget: BudgetArgs,
+}
+
+/// Caps at which a run pauses.
+#[derive(clap::Args)]
+pub struct BudgetArgs {
+    /// Pause when so many tokens were read and written, of all models together
+    #[arg(long, value_name = "TOKENS")]
+    budget_tokens: Option<i64>,
+    /// Pause when so much was spent, in the unit of the models' prices
+    #[arg(long, value_name = "MONEY")]
+    budget_money: Option<f64>,
+    /// Pause when so many seconds have passed since the first conversation began
+    #[arg(long, value_name = "SECONDS")]
+    budget_seconds: Option<i64>,
+}
+
+impl BudgetArgs {
+    pub fn budget(&self) -> Budget {
+        Budget {
+            tokens: self.budget_tokens,
+            money: self.budget_money,
+            conversations: None,
+            seconds: self.budget_seconds,
+        }
+    }
+}
+
+impl TermsArgs {
+    pub fn budget(&self) -> Budget {
+        self.budget.budget()
+    }
+
+    pub fn terms(&self, problem: &mut impl FnMut(&str, String)) -> Terms {
+        let budget = self.budget();
+        for (field, message) in budget.problems() {
+            problem(&format!("--budget-{field}"), message);
+        }
+        Terms { priority: self.priority, max_in_flight: self.max_in_flight, budget, ..Terms::default() }
+    }
+}

@@ -1,0 +1,101 @@
+//! `groundstate play`: plays what is stored, together with every other process that does.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use llm::EndpointOptions;
+use sqlx::PgPool;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::connection::{Connection, ConnectionArgs};
+use crate::http;
+use crate::jobs::cast::Clients;
+use crate::jobs::player::{Options, Player};
+use crate::say::say;
+use crate::telemetry;
+
+#[derive(clap::Args)]
+pub struct Play {
+    #[command(flatten)]
+    player: PlayerArgs,
+    /// Also answer /metrics, /healthz and /readyz here, e.g. 127.0.0.1:7879; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+/// How this process plays.
+#[derive(clap::Args)]
+pub struct PlayerArgs {
+    /// Conversations played at once by this process; what models can take is found out by itself
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    concurrency: u32,
+    /// How long calls in flight are waited for when it is asked to stop, in seconds
+    #[arg(long, default_value_t = 25, value_name = "SECONDS")]
+    drain: u64,
+    /// After how long a silence others take over what this process plays, in seconds
+    #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    lease: u64,
+}
+
+impl PlayerArgs {
+    /// Plays until it is asked to stop.
+    pub async fn play(&self, pool: PgPool, stop: &CancellationToken) -> anyhow::Result<()> {
+        let options = Options {
+            concurrency: self.concurrency as usize,
+            drain: Duration::from_secs(self.drain),
+            lease: Duration::from_secs(self.lease),
+            ..Options::default()
+        };
+        Player::new(pool, Clients::new(EndpointOptions::default()), options).play(stop).await
+    }
+}
+
+pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
+    let listener = match args.metrics {
+        Some(address) => Some(
+            TcpListener::bind(address)
+                .await
+                .with_context(|| format!("cannot listen on {address}; choose another address with --metrics"))?,
+        ),
+        None => None,
+    };
+    let connection = Connection::open(&args.connection).await?;
+    let stop = CancellationToken::new();
+    if let Some(listener) = listener {
+        telemetry::count()?;
+        say!("metrics on http://{}/metrics", listener.local_addr()?);
+        let router = http::operations(connection.pool.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+    }
+    say!("playing what is stored; Ctrl-C stops");
+    let played = until_interrupted(&stop, args.player.play(connection.pool.clone(), &stop)).await;
+    connection.close().await;
+    played?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets `playing` end by itself when somebody asks us to stop; asked twice, it is dropped.
+pub async fn until_interrupted(
+    stop: &CancellationToken,
+    playing: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<()> {
+    let mut playing = std::pin::pin!(playing);
+    loop {
+        tokio::select! {
+            played = &mut playing => return played,
+            signal = super::interrupted() => {
+                signal?;
+                if stop.is_cancelled() {
+                    return Ok(());
+                }
+                eprintln!("stopping; calls in flight are waited for, and a second Ctrl-C ends that");
+                stop.cancel();
+            }
+        }
+    }
+}

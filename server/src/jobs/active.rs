@@ -1,0 +1,177 @@
+//! A run as it is played: its documents, who plays the roles, what it may still spend, and whether it is to go on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, anyhow};
+use domain::Event;
+use domain::api::RunState;
+use domain::persona::Profile;
+use domain::scenario::Scenario;
+use engine::plan::Plan;
+use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+use uuid::Uuid;
+
+use super::budget::Spending;
+use super::cast::{Clients, Models};
+use super::plan::{self, RunConfig};
+use crate::library::{Files, Library};
+use crate::store::conversations::Planned;
+use crate::store::runs::{self, Asked, Run};
+use crate::store::{self, control, events};
+
+pub struct ActiveRun {
+    pub pool: PgPool,
+    pub library: Arc<Library>,
+    pub run: Run,
+    pub config: RunConfig,
+    pub models: Models,
+    pub spending: Spending,
+    scenarios: Vec<Arc<Scenario>>,
+    profiles: BTreeMap<String, Profile>,
+    paused: AtomicBool,
+    /// This process goes.
+    leaving: AtomicBool,
+    /// Calls in flight are given up, too.
+    at_once: CancellationToken,
+}
+
+/// Why nothing more is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// The run is paused, or this process goes: what is in flight was waited for.
+    Paused,
+    /// The run was cancelled, or nobody waits any longer.
+    AtOnce,
+}
+
+impl ActiveRun {
+    /// # Errors
+    /// The run's documents do not hold what it plays, or its models cannot be set up.
+    pub fn new(
+        pool: &PgPool,
+        run: Run,
+        config: RunConfig,
+        library: Arc<Library>,
+        clients: &Clients,
+    ) -> anyhow::Result<Self> {
+        let scenarios = config.scenarios.iter().map(|id| library.scenario(id).cloned().map_err(|e| anyhow!(e)));
+        let scenarios = scenarios.collect::<anyhow::Result<_>>()?;
+        let profiles = config.personas.iter().map(|name| {
+            let profile = library.profiles.get(name).with_context(|| format!("there is no persona profile `{name}`"))?;
+            Ok((name.clone(), profile.clone()))
+        });
+        Ok(Self {
+            pool: pool.clone(),
+            models: Models::of(&config, clients)?,
+            spending: Spending::new(&run),
+            scenarios,
+            profiles: profiles.collect::<anyhow::Result<_>>()?,
+            paused: AtomicBool::new(false),
+            leaving: AtomicBool::new(false),
+            at_once: CancellationToken::new(),
+            library,
+            run,
+            config,
+        })
+    }
+
+    /// A stored run with the documents it was started with.
+    pub async fn load(pool: &PgPool, id: Uuid, clients: &Clients) -> anyhow::Result<Self> {
+        let (run, config, library) = load(pool, id).await?;
+        Self::new(pool, run, config, Arc::new(library), clients)
+    }
+
+    /// What stands at a position of the run.
+    pub fn planned(&self, position: i32) -> anyhow::Result<Planned> {
+        let (scenarios, profiles) = (&self.scenarios, &self.profiles);
+        let plan = Plan { scenarios, profiles, model: &self.library.personas, seed: self.run.seed };
+        plan::planned(plan.row(usize::try_from(position)?).map_err(|e| anyhow!(e))?)
+    }
+
+    /// Hash of the world that a conversation starts from; empty if its scenario is no more.
+    pub fn world_of(&self, planned: &Planned) -> Arc<str> {
+        let scenario = self.library.scenario(&planned.scenario);
+        let found = scenario.and_then(|s| Ok(self.library.initial(s, self.library.playbook(&s.playbook)?)));
+        found.map_or_else(|_| Arc::from(""), |world| Arc::from(world.hash.as_str()))
+    }
+
+    /// All events of a conversation, however long the database is away meanwhile.
+    pub async fn events_of(&self, conversation: Uuid) -> store::Result<Vec<Event>> {
+        store::patiently(|| async { events::of(&mut *self.pool.acquire().await?, conversation).await }).await
+    }
+
+    /// Whether another model may be asked.
+    pub fn may_ask(&self) -> Result<(), Halt> {
+        if self.at_once.is_cancelled() {
+            return Err(Halt::AtOnce);
+        }
+        if self.paused.load(Ordering::Relaxed) || self.leaving.load(Ordering::Relaxed) {
+            return Err(Halt::Paused);
+        }
+        if let Some(reason) = self.spending.used_up() {
+            self.pause();
+            let (pool, id) = (self.pool.clone(), self.run.id);
+            tokio::spawn(async move {
+                let paused = || async { control::pause(&mut *pool.acquire().await?, id, Some(reason)).await };
+                if let Err(error) = store::patiently(paused).await {
+                    warn!(run = %id, %error, "a run whose budget is used up cannot be paused");
+                }
+            });
+            return Err(Halt::Paused);
+        }
+        Ok(())
+    }
+
+    /// Nothing more is asked; calls in flight are waited for.
+    pub fn pause(&self) {
+        self.paused.store(true, Ordering::Relaxed);
+    }
+
+    /// Nothing more is asked here, whatever is asked of the run.
+    pub fn leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// Nothing more is asked, and calls in flight are given up.
+    pub fn halt(&self) {
+        self.pause();
+        self.at_once.cancel();
+    }
+
+    pub fn is_halted(&self) -> bool {
+        self.at_once.is_cancelled()
+    }
+
+    /// Does what somebody asked for in the database.
+    pub fn follow(&self, asked: Asked) {
+        self.spending.others_spent(&asked.others);
+        self.spending.agree(asked.budget, asked.started_at);
+        match asked.state {
+            RunState::Running | RunState::Finished => self.paused.store(false, Ordering::Relaxed),
+            RunState::Paused => self.pause(),
+            RunState::Cancelled => self.halt(),
+        }
+    }
+
+    pub async fn halted_at_once(&self) -> Halt {
+        self.at_once.cancelled().await;
+        Halt::AtOnce
+    }
+}
+
+/// A stored run with the documents it was started with.
+pub async fn load(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig, Library)> {
+    let mut db = pool.acquire().await?;
+    let run = runs::get(&mut db, id).await?.with_context(|| format!("there is no run {id}"))?;
+    let config = serde_json::from_value(run.config.clone()).context("the run's configuration cannot be read")?;
+    let files: Files = serde_json::from_value(runs::library(&mut db, &run.library).await?)?;
+    let library = Library::assemble_proved(files).map_err(|problems| {
+        let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        anyhow!("this version of Groundstate does not accept the run's documents:\n{}", list.join("\n"))
+    })?;
+    Ok((run, config, library))
+}

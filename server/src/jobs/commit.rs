@@ -1,0 +1,164 @@
+//! Group commit: steps of many conversations wait together for one transaction.
+//!
+//! A writer takes whatever is waiting, so that under load the batches grow by themselves and a single step is never kept
+//! waiting. What PostgreSQL did not answer, because it went away, is sent again until it does.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use domain::outcome::Outcome;
+use metrics::{counter, histogram};
+use sqlx::pool::PoolConnection;
+use sqlx::{PgPool, Postgres};
+use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, warn};
+
+use crate::clock;
+use crate::store::StoreError;
+use crate::store::steps::{self, Step, Writer};
+
+/// Two, so that one batch is made while the other is written to disk.
+const WRITERS: i16 = 2;
+/// Steps in one transaction at most.
+const BATCH: usize = 256;
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// Why a step was not kept.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum NotKept {
+    #[error("the player was given up; others play its conversations now")]
+    GivenUp,
+    #[error("the database refuses a step: {0}")]
+    Refused(Arc<StoreError>),
+}
+
+/// Where conversations leave their steps.
+#[derive(Clone)]
+pub struct Committer {
+    queue: mpsc::Sender<Waiting>,
+}
+
+struct Waiting {
+    step: Step,
+    kept: oneshot::Sender<Result<(), NotKept>>,
+}
+
+impl Committer {
+    /// Starts the writers of a player. They end when the last committer is dropped. `given_up` is cancelled when the
+    /// database says that the player is no more.
+    pub fn start(pool: &PgPool, player: i64, given_up: &CancellationToken, tasks: &mut JoinSet<()>) -> Self {
+        let (queue, waiting) = mpsc::channel(2 * BATCH);
+        let waiting = Arc::new(Mutex::new(waiting));
+        for number in 0..WRITERS {
+            let desk = Desk {
+                pool: pool.clone(),
+                db: None,
+                writer: Writer { player, number },
+                given_up: given_up.clone(),
+            };
+            tasks.spawn(desk.work(Arc::clone(&waiting)));
+        }
+        Self { queue }
+    }
+
+    /// Returns when the step is on disk.
+    pub async fn keep(&self, step: Step) -> Result<(), NotKept> {
+        let (kept, answer) = oneshot::channel();
+        let waiting = Waiting { step, kept };
+        self.queue.send(waiting).await.map_err(|_| NotKept::GivenUp)?;
+        answer.await.unwrap_or(Err(NotKept::GivenUp))
+    }
+}
+
+/// One writer.
+struct Desk {
+    pool: PgPool,
+    db: Option<PoolConnection<Postgres>>,
+    writer: Writer,
+    given_up: CancellationToken,
+}
+
+impl Desk {
+    async fn work(mut self, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>) {
+        let mut batch = Vec::with_capacity(BATCH);
+        loop {
+            if waiting.lock().await.recv_many(&mut batch, BATCH).await == 0 {
+                return;
+            }
+            let steps: Vec<&Step> = batch.iter().map(|waiting| &waiting.step).collect();
+            match self.keep(&steps).await {
+                Err(NotKept::Refused(_)) if batch.len() > 1 => {
+                    debug!(steps = batch.len(), "a step is refused; each is tried by itself");
+                    for Waiting { step, kept } in batch.drain(..) {
+                        let _ = kept.send(self.keep(&[&step]).await);
+                    }
+                }
+                answer => {
+                    for waiting in batch.drain(..) {
+                        // Whoever waits no more has stopped.
+                        let _ = waiting.kept.send(answer.clone());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keeps steps, however long PostgreSQL is away meanwhile.
+    async fn keep(&mut self, steps: &[&Step]) -> Result<(), NotKept> {
+        let mut wait = FIRST_WAIT;
+        let mut unanswered = false;
+        loop {
+            match self.attempt(steps, unanswered).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => {
+                    self.given_up.cancel();
+                    return Err(NotKept::GivenUp);
+                }
+                Err(error) if error.is_outage() => {
+                    warn!(%error, ?wait, "the database is away; nothing is lost, it is asked again");
+                    counter!("groundstate_database_outages_total").increment(1);
+                    self.db = None;
+                    unanswered = true;
+                    tokio::select! {
+                        () = tokio::time::sleep(wait) => {}
+                        () = self.given_up.cancelled() => return Err(NotKept::GivenUp),
+                    }
+                    wait = (wait * 2).min(LONGEST_WAIT);
+                }
+                Err(error) => return Err(NotKept::Refused(Arc::new(error))),
+            }
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "histograms are of floats")]
+    fn count(&self, steps: &[&Step], begun: Instant) {
+        histogram!("groundstate_commit_seconds").record(begun.elapsed());
+        histogram!("groundstate_commit_steps").record(steps.len() as f64);
+        counter!("groundstate_events_total").increment(steps.iter().map(|step| step.events.len() as u64).sum());
+        for end in steps.iter().filter_map(|step| step.end.as_ref()) {
+            let outcome = match &end.outcome {
+                Outcome::Accepted => "accepted",
+                Outcome::Failed { blame, .. } => blame.as_str(),
+            };
+            counter!("groundstate_conversations_ended_total", "outcome" => outcome).increment(1);
+        }
+        debug!(steps = steps.len(), "committed");
+    }
+
+    async fn attempt(&mut self, steps: &[&Step], unanswered: bool) -> Result<bool, StoreError> {
+        if self.db.is_none() {
+            self.db = Some(self.pool.acquire().await?);
+        }
+        let Some(db) = self.db.as_deref_mut() else { return Err(sqlx::Error::PoolClosed.into()) };
+        if unanswered && steps::were_kept(db, steps).await? {
+            return Ok(true);
+        }
+        let begun = Instant::now();
+        let kept = steps::commit(db, self.writer, steps, clock::now()).await?;
+        self.count(steps, begun);
+        Ok(kept)
+    }
+}

@@ -1,0 +1,148 @@
+//! What people do to a run that exists: pause, resume, cancel, play failures again, and change its terms. Whoever plays is
+//! told at once ([`CHANNEL`]), and asks now and then in any case.
+
+use domain::budget::Budget;
+use sqlx::types::Json;
+use sqlx::{Connection, PgConnection, Postgres, Transaction};
+use uuid::Uuid;
+
+use super::Result;
+
+/// Where players hear that there is something to do.
+pub const CHANNEL: &str = "groundstate_runs";
+
+/// Why a run cannot be changed so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("there is no such run")]
+    Missing,
+    #[error("the run has ended")]
+    Ended,
+    #[error("the run was cancelled, which is for good; start another one")]
+    Cancelled,
+}
+
+/// Tells players, when the transaction commits.
+pub async fn tell(db: &mut PgConnection, run: Uuid) -> Result<()> {
+    sqlx::query!("SELECT pg_notify($1, $2)", CHANNEL, run.to_string()).execute(db).await?;
+    Ok(())
+}
+
+/// Stops asking models. What is in flight comes to its end, and all that was played stays.
+pub async fn pause(db: &mut PgConnection, run: Uuid, because: Option<&str>) -> Result<()> {
+    let mut tx = change(db, run, Change::Unfinished).await?;
+    sqlx::query!(
+        "UPDATE runs SET state = 'paused', paused_because = $2 WHERE id = $1 AND state = 'running'",
+        run,
+        because
+    )
+    .execute(&mut *tx)
+    .await?;
+    told(tx, run).await
+}
+
+/// Goes on with a run that was paused.
+pub async fn resume(db: &mut PgConnection, run: Uuid) -> Result<()> {
+    let mut tx = change(db, run, Change::Unfinished).await?;
+    sqlx::query!("UPDATE runs SET state = 'running', paused_because = NULL WHERE id = $1", run).execute(&mut *tx).await?;
+    told(tx, run).await
+}
+
+/// Ends a run for good. What was played stays; what was not is never played.
+pub async fn cancel(db: &mut PgConnection, run: Uuid) -> Result<()> {
+    let mut tx = change(db, run, Change::Unfinished).await?;
+    sqlx::query!("UPDATE runs SET state = 'cancelled', finished_at = now() WHERE id = $1", run).execute(&mut *tx).await?;
+    told(tx, run).await
+}
+
+pub async fn set_priority(db: &mut PgConnection, run: Uuid, priority: i32) -> Result<()> {
+    let mut tx = change(db, run, Change::Unfinished).await?;
+    sqlx::query!("UPDATE runs SET priority = $2 WHERE id = $1", run, priority).execute(&mut *tx).await?;
+    told(tx, run).await
+}
+
+/// Other caps. A run that was paused at one of the old ones is resumed by whoever wants it so.
+pub async fn set_budget(db: &mut PgConnection, run: Uuid, budget: &Budget) -> Result<()> {
+    let mut tx = change(db, run, Change::Unfinished).await?;
+    sqlx::query!("UPDATE runs SET budget = $2 WHERE id = $1", run, Json(budget) as _).execute(&mut *tx).await?;
+    told(tx, run).await
+}
+
+/// Plays again what somebody else than the agent spoiled, and says how many: each gets another attempt, and the spoiled
+/// one is kept and counted apart. What stands between conversations that are being played is left for the next time.
+pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
+    let mut tx = change(db, run, Change::Any).await?;
+    let spoiled = sqlx::query!(
+        r#"UPDATE conversations SET superseded = true
+           WHERE run_id = $1 AND NOT superseded AND outcome = 'failed' AND blame <> 'agent' AND NOT EXISTS (
+               SELECT FROM claims WHERE run_id = $1 AND position BETWEEN first_position AND last_position)
+           RETURNING id, position, attempt, blame AS "blame!""#,
+        run
+    );
+    let spoiled = spoiled.fetch_all(&mut *tx).await?;
+    let ids: Vec<Uuid> = spoiled.iter().map(|row| row.id).collect();
+    let next: Vec<Uuid> = ids.iter().map(super::conversations::next_attempt).collect();
+    sqlx::query!(
+        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity, world, attempt)
+         SELECT next.id, run_id, position, scenario, repeat, persona, complexity, world, attempt + 1
+         FROM unnest($1::uuid[], $2::uuid[]) AS next (id, spoiled) JOIN conversations c ON c.id = next.spoiled",
+        &next,
+        &ids
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "INSERT INTO claims (run_id, first_position, last_position) SELECT $1, position, position
+         FROM unnest($2::int[]) AS again (position)",
+        run,
+        &spoiled.iter().map(|row| row.position).collect::<Vec<_>>()
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "INSERT INTO tallies (run_id, player, writer, outcome, superseded, conversations)
+         SELECT $1, 0, 0, outcome, superseded, sum(n) FROM (
+             SELECT outcome, false AS superseded, -1 AS n FROM unnest($2::text[]) AS spoiled (outcome)
+             UNION ALL SELECT outcome, true, 1 FROM unnest($2::text[]) AS spoiled (outcome)
+         ) AS moved GROUP BY 4, 5
+         ON CONFLICT (run_id, player, writer, outcome, superseded)
+         DO UPDATE SET conversations = tallies.conversations + EXCLUDED.conversations",
+        run,
+        &spoiled.iter().map(|row| row.blame.clone()).collect::<Vec<_>>()
+    )
+    .execute(&mut *tx)
+    .await?;
+    if !spoiled.is_empty() {
+        sqlx::query!("UPDATE runs SET finished_at = NULL, state = 'running', paused_because = NULL WHERE id = $1", run)
+            .execute(&mut *tx)
+            .await?;
+    }
+    told(tx, run).await?;
+    Ok(i64::try_from(spoiled.len()).unwrap_or(i64::MAX))
+}
+
+/// Which runs a change is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Unfinished,
+    Any,
+}
+
+/// Begins a change of a run. Its row is held, so that what is asked of it at once happens one after another.
+async fn change(db: &mut PgConnection, run: Uuid, which: Change) -> Result<Transaction<'_, Postgres>> {
+    let mut tx = db.begin().await?;
+    let row = sqlx::query!("SELECT state, finished_at FROM runs WHERE id = $1 FOR NO KEY UPDATE", run);
+    match row.fetch_optional(&mut *tx).await? {
+        None => Err(Refused::Missing.into()),
+        Some(row) if row.state == "cancelled" => Err(Refused::Cancelled.into()),
+        Some(row) if which == Change::Unfinished && row.finished_at.is_some() => Err(Refused::Ended.into()),
+        Some(_) => Ok(tx),
+    }
+}
+
+/// Ends a change, and tells players of it.
+async fn told(mut tx: Transaction<'_, Postgres>, run: Uuid) -> Result<()> {
+    tell(&mut tx, run).await?;
+    tx.commit().await?;
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! Processes that play, and the claims they hold.
+//!
+//! A claim is a range of a run's positions. It belongs to a player as long as the player's row is there: whoever finds
+//! that a heartbeat is overdue deletes the row, and its claims are free again. The row's number is the fencing token.
+
+use std::time::Duration;
+
+use sqlx::{Connection, PgConnection};
+use sqlx::postgres::types::PgInterval;
+use uuid::Uuid;
+
+use super::Result;
+
+/// Positions of a run that one player plays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    pub run_id: Uuid,
+    pub first_position: i32,
+    pub last_position: i32,
+    /// Somebody else has begun with it.
+    pub left_behind: bool,
+}
+
+impl Claim {
+    pub fn positions(&self) -> std::ops::RangeInclusive<i32> {
+        self.first_position..=self.last_position
+    }
+}
+
+pub async fn register(db: &mut PgConnection, host: &str, pid: i32) -> Result<i64> {
+    let id = sqlx::query_scalar!("INSERT INTO players (host, pid) VALUES ($1, $2) RETURNING id", host, pid);
+    Ok(id.fetch_one(db).await?)
+}
+
+/// Says that the player lives. False if it was given up.
+pub async fn heartbeat(db: &mut PgConnection, player: i64) -> Result<bool> {
+    let beat = sqlx::query!("UPDATE players SET heartbeat_at = now() WHERE id = $1", player);
+    Ok(beat.execute(db).await?.rows_affected() > 0)
+}
+
+/// Gives up players whose heartbeat is overdue; their claims wait for somebody else. While the database was down nobody
+/// could say that it lives.
+pub async fn give_up_overdue(db: &mut PgConnection, lease: Duration) -> Result<u64> {
+    let lease = PgInterval { months: 0, days: 0, microseconds: i64::try_from(lease.as_micros()).unwrap_or(i64::MAX) };
+    let overdue = sqlx::query!(
+        "DELETE FROM players WHERE greatest(heartbeat_at, pg_postmaster_start_time()) < now() - $1::interval",
+        lease
+    );
+    Ok(overdue.execute(db).await?.rows_affected())
+}
+
+/// The player goes; what it still held is free.
+pub async fn leave(db: &mut PgConnection, player: i64) -> Result<()> {
+    sqlx::query!("DELETE FROM players WHERE id = $1", player).execute(db).await?;
+    Ok(())
+}
+
+/// Until the transaction ends nobody can give up the player. False if somebody has.
+pub async fn hold(db: &mut PgConnection, player: i64) -> Result<bool> {
+    let held = sqlx::query_scalar!("SELECT id FROM players WHERE id = $1 FOR KEY SHARE", player);
+    Ok(held.fetch_optional(db).await?.is_some())
+}
+
+/// Claims positions of the run that is next: of the highest priority, and of those the one that is played least. What
+/// others left behind comes first. `None` if there is nothing to play.
+pub async fn claim(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
+    if let Some(claim) = claim_left(&mut *db, player, only).await? {
+        return Ok(Some(claim));
+    }
+    let mut tx = db.begin().await?;
+    let claim = claim_new(&mut tx, player, most, only).await?;
+    tx.commit().await?;
+    Ok(claim)
+}
+
+async fn claim_left(db: &mut PgConnection, player: i64, only: Option<Uuid>) -> Result<Option<Claim>> {
+    let left = sqlx::query_as!(
+        Claim,
+        r#"UPDATE claims SET player = $1
+         WHERE (run_id, first_position) = (
+             SELECT c.run_id, c.first_position FROM claims c JOIN runs r ON r.id = c.run_id
+             WHERE c.player IS NULL AND r.state = 'running' AND ($2::uuid IS NULL OR r.id = $2)
+             ORDER BY r.priority DESC, r.created_at, c.first_position LIMIT 1 FOR UPDATE OF c SKIP LOCKED)
+         RETURNING run_id, first_position, last_position, true AS "left_behind!""#,
+        player,
+        only
+    );
+    Ok(left.fetch_optional(db).await?)
+}
+
+async fn claim_new(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
+    let next = sqlx::query_scalar!(
+        "SELECT r.id FROM runs r CROSS JOIN LATERAL (
+             SELECT coalesce(sum(last_position - first_position + 1), 0) AS positions FROM claims WHERE run_id = r.id
+         ) AS busy
+         WHERE r.state = 'running' AND r.finished_at IS NULL
+           AND r.next_position < least(r.planned, (r.budget ->> 'conversations')::int) AND ($1::uuid IS NULL OR r.id = $1) AND (r.max_in_flight IS NULL OR busy.positions < r.max_in_flight)
+         ORDER BY r.priority DESC, busy.positions, r.created_at LIMIT 1 FOR UPDATE OF r",
+        only
+    );
+    let Some(run) = next.fetch_optional(&mut *db).await? else { return Ok(None) };
+    // A statement of its own: only now, with the run's row locked, is what others hold of it known.
+    let new = sqlx::query_as!(
+        Claim,
+        r#"WITH next AS (
+             SELECT next_position, least($2, least(planned, (budget ->> 'conversations')::int) - next_position,
+                 max_in_flight - (
+                 SELECT coalesce(sum(last_position - first_position + 1), 0)::int FROM claims WHERE run_id = $3
+             )) AS positions FROM runs WHERE id = $3
+         ), taken AS (
+             UPDATE runs SET started_at = coalesce(started_at, now()), next_position = runs.next_position + positions
+             FROM next WHERE runs.id = $3 AND positions > 0
+             RETURNING next.next_position AS first_position, runs.next_position - 1 AS last_position
+         )
+         INSERT INTO claims (run_id, first_position, last_position, player)
+         SELECT $3, first_position, last_position, $1 FROM taken
+         RETURNING run_id, first_position, last_position, false AS "left_behind!""#,
+        player,
+        most,
+        run
+    );
+    Ok(new.fetch_optional(db).await?)
+}
+
+/// All positions of the claim have ended. True if the run has ended with it.
+pub async fn done(db: &mut PgConnection, claim: &Claim) -> Result<bool> {
+    // Whoever ends the last claims of a run does so one after another.
+    sqlx::query!("SELECT id FROM runs WHERE id = $1 FOR NO KEY UPDATE", claim.run_id).fetch_optional(&mut *db).await?;
+    sqlx::query!("DELETE FROM claims WHERE run_id = $1 AND first_position = $2", claim.run_id, claim.first_position)
+        .execute(&mut *db)
+        .await?;
+    // A run that may begin no more conversations waits until somebody lets it.
+    sqlx::query!(
+        "UPDATE runs SET state = 'paused', paused_because = 'the budget of conversations is used up'
+         WHERE id = $1 AND state = 'running' AND next_position < planned
+             AND next_position >= (budget ->> 'conversations')::int AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1)",
+        claim.run_id
+    )
+    .execute(&mut *db)
+    .await?;
+    let ended = sqlx::query!(
+        "UPDATE runs SET finished_at = now() WHERE id = $1 AND next_position = planned AND finished_at IS NULL
+             AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1)",
+        claim.run_id
+    );
+    Ok(ended.execute(db).await?.rows_affected() > 0)
+}
+
+/// Leaves a claim to whoever comes next.
+pub async fn release(db: &mut PgConnection, player: i64, claim: &Claim) -> Result<()> {
+    sqlx::query!(
+        "UPDATE claims SET player = NULL WHERE run_id = $1 AND first_position = $2 AND player = $3",
+        claim.run_id,
+        claim.first_position,
+        player
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! What people ask of runs while they are played.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use domain::api::{RunState, RunSummary};
+use domain::budget::Budget;
+use domain::role::Role;
+use server::jobs::active::ActiveRun;
+use server::jobs::cast::Clients;
+use server::jobs::player::{Options, Player};
+use server::store::control::{self, Refused};
+use server::store::{StoreError, players, runs};
+use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::endpoint::{Endpoint, status};
+use crate::support::play::{HELP, TRANSFER, hasty, planned, planned_as, play_all, player, stories};
+use crate::support::{agent, ledger};
+
+async fn summary(run: &ActiveRun) -> RunSummary {
+    runs::summary(&mut run.pool.acquire().await.unwrap(), &run.run).await.unwrap()
+}
+
+/// The run as a process finds it that takes it up.
+async fn taken_up(run: &ActiveRun) -> ActiveRun {
+    ActiveRun::load(&run.pool, run.run.id, &Clients::new(hasty())).await.unwrap()
+}
+
+async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
+    for _ in 0..600 {
+        if so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("waited too long until {what}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_is_paused_and_goes_on(pool: PgPool) {
+    let endpoint = Endpoint::start_slow(Duration::from_millis(30), agent::help).await;
+    let run = Arc::new(planned(&pool, &[HELP], 30, 1, &[(Role::Agent, endpoint.model())]).await);
+    let mut db = pool.acquire().await.unwrap();
+    let (playing, never) = (player(&run, 4), CancellationToken::new());
+    let pausing = async {
+        until("some were played", async || summary(&run).await.finished > 3).await;
+        control::pause(&mut db, run.run.id, None).await.unwrap();
+    };
+    let (played, ()) = tokio::join!(playing.play(&never), pausing);
+    played.unwrap();
+    let paused = summary(&run).await;
+    assert_eq!(paused.state, RunState::Paused);
+    assert!(paused.finished < 30, "it was paused in the middle");
+    let asked = endpoint.requests().len();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(endpoint.requests().len(), asked, "nothing is asked while it is paused");
+
+    control::resume(&mut db, run.run.id).await.unwrap();
+    let run = play_all(taken_up(&run).await, 4).await;
+    ledger::check(&pool, run.run.id).await;
+    let refused = control::pause(&mut db, run.run.id, None).await;
+    assert!(matches!(refused, Err(StoreError::Refused(Refused::Ended))));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_is_cancelled_for_good(pool: PgPool) {
+    // Nobody would wait for these calls.
+    let endpoint = Endpoint::start_slow(Duration::from_secs(600), agent::help).await;
+    let run = Arc::new(planned(&pool, &[HELP], 30, 1, &[(Role::Agent, endpoint.model())]).await);
+    let mut db = pool.acquire().await.unwrap();
+    let (playing, never) = (player(&run, 4), CancellationToken::new());
+    let cancelling = async {
+        until("models are asked", async || endpoint.requests().len() >= 4).await;
+        control::cancel(&mut db, run.run.id).await.unwrap();
+    };
+    let (played, ()) = tokio::join!(playing.play(&never), cancelling);
+    played.unwrap();
+    assert_eq!(summary(&run).await.state, RunState::Cancelled);
+    for change in [control::resume(&mut db, run.run.id).await, control::retry_failed(&mut db, run.run.id).await.map(drop)] {
+        assert!(matches!(change, Err(StoreError::Refused(Refused::Cancelled))));
+    }
+    let player = players::register(&mut db, "here", 1).await.unwrap();
+    assert_eq!(players::claim(&mut db, player, 8, None).await.unwrap(), None, "nobody plays it");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn failures_that_were_not_the_agents_are_played_again_when_asked(pool: PgPool) {
+    let broken = Arc::new(AtomicBool::new(true));
+    let endpoint = Endpoint::start({
+        let broken = Arc::clone(&broken);
+        move |request| if broken.load(Ordering::Relaxed) { status(401) } else { agent::help(request) }
+    })
+    .await;
+    let run = play_all(planned(&pool, &[HELP, TRANSFER], 6, 1, &[(Role::Agent, endpoint.model())]).await, 4).await;
+    assert_eq!(summary(&run).await.failures, [("infrastructure".to_owned(), 6)].into());
+    broken.store(false, Ordering::Relaxed);
+    let mut db = pool.acquire().await.unwrap();
+    assert_eq!(control::retry_failed(&mut db, run.run.id).await.unwrap(), 6);
+    assert_eq!(summary(&run).await.state, RunState::Running);
+    let run = play_all(taken_up(&run).await, 4).await;
+    ledger::check(&pool, run.run.id).await;
+    let after = summary(&run).await;
+    assert_eq!(after.played_again, [("infrastructure".to_owned(), 6)].into());
+    assert_eq!(after.finished, 6);
+    assert!(stories(&run).await.iter().all(|story| story.planned.attempt == 2));
+    // The agent's own failures are data, and stay.
+    let agents = after.failures.get("agent").copied().unwrap_or_default();
+    assert_eq!(after.accepted + agents, 6);
+    assert_eq!(control::retry_failed(&mut db, run.run.id).await.unwrap(), 0);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn runs_of_higher_priority_come_first_and_equals_share(pool: PgPool) {
+    let mut db = pool.acquire().await.unwrap();
+    let low = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
+    let other = planned(&pool, &[HELP], 100, 2, &[]).await.run.id;
+    let high = planned(&pool, &[HELP], 100, 3, &[]).await.run.id;
+    control::set_priority(&mut db, high, 5).await.unwrap();
+    let player = players::register(&mut db, "here", 1).await.unwrap();
+    let mut order = Vec::new();
+    for _ in 0..6 {
+        let claim = players::claim(&mut db, player, 50, None).await.unwrap().unwrap();
+        order.push((claim.run_id, claim.first_position));
+    }
+    assert_eq!(order, [(high, 0), (high, 50), (low, 0), (other, 0), (low, 50), (other, 50)]);
+    assert_eq!(players::claim(&mut db, player, 50, None).await.unwrap(), None);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
+    let run = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
+    sqlx::query("UPDATE runs SET max_in_flight = 10").execute(&pool).await.unwrap();
+    let mut db = pool.acquire().await.unwrap();
+    let (a, b) = (players::register(&mut db, "a", 1).await.unwrap(), players::register(&mut db, "b", 2).await.unwrap());
+    let first = players::claim(&mut db, a, 7, None).await.unwrap().unwrap();
+    let second = players::claim(&mut db, b, 7, None).await.unwrap().unwrap();
+    assert_eq!((first.positions(), second.positions()), (0..=6, 7..=9));
+    assert_eq!(players::claim(&mut db, a, 7, None).await.unwrap(), None);
+    assert!(!players::done(&mut db, &first).await.unwrap());
+    assert_eq!(players::claim(&mut db, b, 64, Some(run)).await.unwrap().unwrap().positions(), 10..=16);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_budget_stops_a_run_and_a_larger_one_lets_it_go_on(pool: PgPool) {
+    // Each reply costs 18 tokens.
+    let endpoint = Endpoint::start(agent::help).await;
+    let run = planned(&pool, &[HELP], 40, 1, &[(Role::Agent, endpoint.model())]).await;
+    let mut db = pool.acquire().await.unwrap();
+    let id = run.run.id;
+    let budget = Budget { tokens: Some(18 * 20), ..Budget::default() };
+    control::set_budget(&mut db, id, &budget).await.unwrap();
+    let run = play_all(taken_up(&run).await, 4).await;
+    let stopped = summary(&run).await;
+    assert_eq!((stopped.state, stopped.paused_because.as_deref()), (RunState::Paused, Some("the budget of tokens is used up")));
+    let spent: i64 = stopped.usage.iter().map(|usage| usage.prompt_tokens + usage.completion_tokens).sum();
+    assert!((18 * 20..18 * 24).contains(&spent), "calls in flight may go beyond it, no others: {spent}");
+    assert_eq!(endpoint.requests().len() as i64 * 18, spent);
+
+    control::set_budget(&mut db, id, &Budget::default()).await.unwrap();
+    control::resume(&mut db, id).await.unwrap();
+    let run = play_all(taken_up(&run).await, 4).await;
+    ledger::check(&pool, run.run.id).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn budgets_of_conversations_and_time(pool: PgPool) {
+    let mut db = pool.acquire().await.unwrap();
+    let run = planned(&pool, &[HELP], 40, 1, &[]).await;
+    let budget = Budget { conversations: Some(7), ..Budget::default() };
+    control::set_budget(&mut db, run.run.id, &budget).await.unwrap();
+    let run = play_all(taken_up(&run).await, 4).await;
+    let stopped = summary(&run).await;
+    assert_eq!(stopped.finished, 7);
+    assert_eq!(stopped.paused_because.as_deref(), Some("the budget of conversations is used up"));
+
+    let endpoint = Endpoint::start_slow(Duration::from_millis(100), agent::help).await;
+    let slow = planned(&pool, &[HELP], 1000, 1, &[(Role::Agent, endpoint.model())]).await;
+    let budget = Budget { seconds: Some(1), ..Budget::default() };
+    control::set_budget(&mut db, slow.run.id, &budget).await.unwrap();
+    let slow = play_all(taken_up(&slow).await, 4).await;
+    assert_eq!(summary(&slow).await.paused_because.as_deref(), Some("the budget of time is used up"));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_hears_of_new_runs_and_plays_all_of_them(pool: PgPool) {
+    // It would look by itself only after an hour.
+    let options = Options { concurrency: 4, poll: Duration::from_secs(3600), drain: Duration::ZERO, ..Options::default() };
+    let player = Player::new(pool.clone(), Clients::new(hasty()), options);
+    let stop = CancellationToken::new();
+    let people = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let first = planned(&pool, &[HELP], 3, 1, &[]).await;
+        let second = planned_as(&pool, &[TRANSFER], 3, 1, &[], |_| {}).await;
+        until("both are played", async || {
+            summary(&first).await.state == RunState::Finished && summary(&second).await.state == RunState::Finished
+        })
+        .await;
+        stop.cancel();
+        ledger::check(&pool, first.run.id).await;
+        ledger::check(&pool, second.run.id).await;
+    };
+    let (played, ()) = tokio::join!(player.play(&stop), people);
+    played.unwrap();
+}

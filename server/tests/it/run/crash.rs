@@ -1,0 +1,192 @@
+//! Players and databases that die in the middle. Each test ends with the ledger.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::role::Role;
+use server::jobs::active::ActiveRun;
+use server::jobs::cast::Clients;
+use server::jobs::commit::{Committer, NotKept};
+use server::postgres::PrivatePostgres;
+use server::store::steps::Step;
+use server::store::{self, events, players, runs};
+use sqlx::PgPool;
+use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::endpoint::{Endpoint, silence};
+use crate::support::play::{HELP, TRANSFER, hasty, planned, planned_as, player, stories};
+use crate::support::{agent, database_url, ledger};
+
+fn spawn(pool: &PgPool) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groundstate"));
+    command.args(["play", "--concurrency", "4", "--lease", "1"]).env("DATABASE_URL", database_url(pool));
+    command.env_remove("GROUNDSTATE_DATA").kill_on_drop(true).stdout(std::process::Stdio::null()).spawn().unwrap()
+}
+
+async fn finished(pool: &PgPool, run: &ActiveRun) -> i64 {
+    runs::summary(&mut pool.acquire().await.unwrap(), &run.run).await.unwrap().finished
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn players_are_killed_and_every_conversation_ends_exactly_once(pool: PgPool) {
+    const CONVERSATIONS: i64 = 150;
+    let endpoint = Endpoint::start_slow(Duration::from_millis(15), agent::help).await;
+    let models = [(Role::Agent, endpoint.model())];
+    let run = planned(&pool, &[HELP], usize::try_from(CONVERSATIONS).unwrap(), 3, &models).await;
+    let mut playing: Vec<Child> = (0..3).map(|_| spawn(&pool)).collect();
+    let (mut killed, mut last) = (0, 0);
+    while last < CONVERSATIONS {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let now = finished(&pool, &run).await;
+        // Each time a fifth has been played, the longest-lived player is killed as by `kill -9`, and another one comes.
+        if now / 30 > last / 30 && now < CONVERSATIONS {
+            playing.remove(0).kill().await.unwrap();
+            playing.push(spawn(&pool));
+            killed += 1;
+        }
+        last = now;
+    }
+    drop(playing);
+    assert!(killed >= 2, "only {killed} were killed");
+    ledger::check(&pool, run.run.id).await;
+    let heard: usize = stories(&run).await.iter().map(|story| {
+        story.events.iter().filter(|event| matches!(event.kind, domain::EventKind::AgentSpoke { .. })).count()
+    }).sum();
+    let asked = endpoint.requests().len();
+    assert!(asked >= heard, "{asked} {heard}");
+    assert!(asked - heard <= killed * 4, "{} calls were repeated after {killed} kills", asked - heard);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
+    let run = planned(&pool, &[TRANSFER], 1, 3, &[]).await;
+    let mut db = pool.acquire().await.unwrap();
+    let stale = players::register(&mut db, "here", 1).await.unwrap();
+    let claim = players::claim(&mut db, stale, 8, None).await.unwrap().unwrap();
+    assert_eq!(claim.positions(), 0..=0);
+    assert!(players::claim(&mut db, stale, 8, None).await.unwrap().is_none());
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(players::give_up_overdue(&mut db, Duration::from_millis(10)).await.unwrap(), 1);
+    assert!(!players::heartbeat(&mut db, stale).await.unwrap());
+
+    let (given_up, mut writers) = (CancellationToken::new(), JoinSet::new());
+    let committer = Committer::start(&pool, stale, &given_up, &mut writers);
+    let step = Step {
+        run: run.run.id,
+        judging: run.run.judging,
+        planned: run.planned(0).unwrap(),
+        world: run.world_of(&run.planned(0).unwrap()),
+        begins: true,
+        events: vec![(0, "{}".to_owned())],
+        end: None,
+        spent: Vec::new(),
+    };
+    let id = step.planned.id;
+    assert!(matches!(committer.keep(step).await, Err(NotKept::GivenUp)));
+    assert!(given_up.is_cancelled(), "the player is told");
+    assert!(events::of(&mut db, id).await.unwrap().is_empty());
+
+    let fresh = players::register(&mut db, "there", 2).await.unwrap();
+    assert!(fresh > stale, "tokens grow");
+    let again = players::claim(&mut db, fresh, 8, None).await.unwrap().unwrap();
+    assert!(again.left_behind);
+    assert_eq!(again.positions(), 0..=0);
+}
+
+#[tokio::test]
+async fn the_database_crashes_and_the_run_goes_on() {
+    let postgres = PrivatePostgres::throwaway().await.unwrap();
+    let pool = store::open(postgres.url()).await.unwrap();
+    let endpoint = Endpoint::start_slow(Duration::from_millis(5), agent::help).await;
+    let run = Arc::new(planned(&pool, &[HELP], 200, 3, &[(Role::Agent, endpoint.model())]).await);
+    let player = player(&run, 8);
+    let never = CancellationToken::new();
+    let mut playing = std::pin::pin!(player.play(&never));
+    let crashes = async {
+        for part in [40, 100] {
+            while store::patiently(|| async {
+                Ok(runs::summary(&mut *pool.acquire().await?, &run.run).await?.finished < part)
+            })
+            .await
+            .unwrap()
+            {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            // When one of its processes dies, PostgreSQL ends all others at once and recovers from its log.
+            let pid: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&pool).await.unwrap();
+            rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL)
+                .unwrap();
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        played = &mut playing => played.unwrap(),
+        () = crashes => unreachable!(),
+    }
+    ledger::check(&pool, run.run.id).await;
+    let heard: usize = stories(&run).await.iter().map(|story| {
+        story.events.iter().filter(|event| matches!(event.kind, domain::EventKind::AgentSpoke { .. })).count()
+    }).sum();
+    assert_eq!(endpoint.requests().len(), heard, "no model was asked twice");
+    pool.close().await;
+    postgres.stop().await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_that_is_asked_to_stop_finishes_its_calls_and_leaves_the_rest(pool: PgPool) {
+    let endpoint = Endpoint::start_slow(Duration::from_millis(300), agent::help).await;
+    let run = planned(&pool, &[HELP], 6, 3, &[(Role::Agent, endpoint.model())]).await;
+    let mut child = spawn(&pool);
+    while endpoint.requests().len() < 4 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let pid = rustix::process::Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(child.wait().await.unwrap().success());
+    let asked = endpoint.requests().len();
+    let left: (i64, i64) = sqlx::query_as("SELECT (SELECT count(*) FROM players), (SELECT count(*) FROM claims WHERE player IS NOT NULL)")
+        .fetch_one(&pool).await.unwrap();
+    assert_eq!(left, (0, 0), "others can go on at once");
+    let id = run.run.id;
+    let run = ActiveRun::load(&pool, id, &Clients::new(hasty())).await.unwrap();
+    let run = crate::support::play::play_all(run, 4).await;
+    ledger::check(&pool, id).await;
+    let heard: usize = stories(&run).await.iter().map(|story| {
+        story.events.iter().filter(|event| matches!(event.kind, domain::EventKind::AgentSpoke { .. })).count()
+    }).sum();
+    assert!(asked < heard, "it stopped in the middle");
+    assert_eq!(endpoint.requests().len(), heard, "what was in flight was waited for and kept");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_endpoint_with_mixed_errors_loses_no_conversation(pool: PgPool) {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let asked = Arc::new(asked);
+    let endpoint = Endpoint::start(move |request| {
+        use crate::support::endpoint::{busy, cut, not_json, status};
+        // Three of ten requests fail, each in another way; it may hit the same call again.
+        match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) * 7919 % 50 {
+            0..3 => status(429),
+            3..6 => status(500),
+            6..9 => silence(),
+            9..12 => cut(),
+            12..14 => not_json(),
+            14 => busy(),
+            _ => agent::help(request),
+        }
+    })
+    .await;
+    let models = [(Role::Agent, endpoint.model())];
+    let run = planned_as(&pool, &[HELP], 40, 3, &models, |config| config.retries = 3).await;
+    let options = llm::EndpointOptions { first_byte_timeout: Duration::from_millis(200), max_attempts: 8, ..hasty() };
+    let mut run = run;
+    run.models = server::jobs::cast::Models::of(&run.config, &Clients::new(options)).unwrap();
+    let run = crate::support::play::play_all(run, 8).await;
+    ledger::check(&pool, run.run.id).await;
+    let summary = runs::summary(&mut pool.acquire().await.unwrap(), &run.run).await.unwrap();
+    assert_eq!(summary.accepted, 40, "{:?}", summary.failures);
+    let agent = summary.usage.iter().find(|usage| usage.role == "agent").unwrap();
+    assert!(agent.retries > 10, "retries can be seen: {}", agent.retries);
+}
