@@ -12,6 +12,8 @@ pub enum SetupError {
     UnsendableKey { model: String, variable: String },
     #[error("{model}: the HTTP client cannot be built ({reason})")]
     NoClient { model: String, reason: String },
+    #[error("{model}: {reason}")]
+    BadSpec { model: String, reason: String },
 }
 
 /// A model that gave no usable reply, after all retries.
@@ -73,6 +75,39 @@ impl Failure {
     /// Whether the endpoint objects to what the request says.
     pub(crate) const fn is_bad_request(&self) -> bool {
         matches!(self, Self::Refused { status: 400 | 422, .. })
+    }
+
+    /// Whether only this endpoint may be at fault: its key, its models, its path.
+    pub(crate) const fn is_about_the_endpoint(&self) -> bool {
+        matches!(self, Self::Refused { status: 401 | 403 | 404, .. })
+    }
+
+    /// Whether the endpoint did not do its work.
+    pub(crate) const fn is_the_endpoints(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Timeout { .. } | Self::CutStream | Self::Garbled { .. } => true,
+            Self::Refused { status, .. } => *status >= 500,
+            Self::RateLimited { .. } | Self::Stopped { .. } | Self::Unplayable { .. } => false,
+        }
+    }
+
+    /// Whether nobody is there who could do the work: the request itself cannot be the reason.
+    pub(crate) const fn is_absence(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable { .. }
+                | Self::Timeout { wait: Wait::Connection, .. }
+                | Self::Refused { status: 502..=504, .. }
+        )
+    }
+
+    /// Whether less work might have helped.
+    pub(crate) const fn is_overload(&self) -> bool {
+        match self {
+            Self::RateLimited { .. } | Self::Timeout { .. } | Self::Unreachable { .. } => true,
+            Self::Refused { status, .. } => *status >= 500,
+            _ => false,
+        }
     }
 
     /// Rewrites what came from outside: it may be long, and it may repeat the key.

@@ -28,17 +28,26 @@ const FAMILIES: [(&str, &str); 20] = [
     ("chatglm", "glm"),
 ];
 
-/// A model's family by its name; `None` for `scripted`, which is no model.
+/// A model's family by its name; `None` for `scripted`, which is no model. A model of models.yaml is judged by the name
+/// that it has there: [`family_of`] takes the one that its endpoints know.
 pub fn family(model: &ModelSpec) -> Option<String> {
-    let ModelSpec::Endpoint(endpoint) = model else { return None };
-    let name = endpoint.name().to_lowercase();
+    match model {
+        ModelSpec::Scripted => None,
+        ModelSpec::Named(name) => Some(family_of(name)),
+        ModelSpec::Endpoint(endpoint) => Some(family_of(endpoint.name())),
+    }
+}
+
+/// The family of the model that endpoints know by this name.
+pub fn family_of(name: &str) -> String {
+    let name = name.to_lowercase();
     // `meta-llama/Llama-3.1-8B-Instruct`: the part before the slash is who publishes it.
     let name = name.rsplit('/').next().unwrap_or(&name);
     if let Some((_, family)) = FAMILIES.iter().find(|(start, _)| name.starts_with(start)) {
-        return Some((*family).to_owned());
+        return (*family).to_owned();
     }
     let letters = name.chars().take_while(|c| c.is_alphabetic()).collect::<String>();
-    Some(if letters.is_empty() { name.to_owned() } else { letters })
+    if letters.is_empty() { name.to_owned() } else { letters }
 }
 
 #[cfg(test)]
@@ -57,8 +66,10 @@ mod tests {
             ("mixtral-8x7b", "mistral"),
             ("7b", "7b"),
         ] {
-            let spec = format!("{name}@http://localhost:1/v1").parse().expect("a model");
-            assert_eq!(family(&spec).as_deref(), Some(expected), "{name}");
+            for text in [format!("{name}@http://localhost:1/v1"), name.to_owned()] {
+                let spec = text.parse().expect("a model");
+                assert_eq!(family(&spec).as_deref(), Some(expected), "{text}");
+            }
         }
         assert_eq!(family(&ModelSpec::Scripted), None);
     }

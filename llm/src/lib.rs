@@ -1,19 +1,27 @@
-//! Everything that answers as a model: OpenAI-compatible endpoints and the `scripted` model.
+//! Everything that answers as a model: OpenAI-compatible endpoints, alone or as a pool, and the `scripted` model.
 
+mod client;
 mod endpoint;
 mod error;
 mod family;
+mod options;
+mod pool;
+mod registry;
+mod retry;
 mod scripted;
 mod spec;
 
 use engine::{Ask, ChatReply, Conversation, Who};
 use futures::future::BoxFuture;
 
-pub use endpoint::{Endpoint, EndpointOptions};
+pub use endpoint::Endpoint;
 pub use error::{Failure, ModelError, SetupError, Wait};
-pub use family::family;
+pub use family::{family, family_of};
+pub use options::EndpointOptions;
+pub use pool::{Health, Pool, PoolStatus, ReplicaStatus};
+pub use registry::{PoolSpec, Price, Registry, UnknownModel};
 pub use scripted::Scripted;
-pub use spec::{EndpointSpec, ModelSpec, SpecError};
+pub use spec::{EndpointSpec, ModelSpec, SpecError, UrlError};
 
 /// Something that plays a role.
 pub trait ChatModel: Send + Sync {

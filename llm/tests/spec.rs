@@ -21,6 +21,11 @@ fn specs_are_read_and_written_back() {
         assert_eq!(serde_json::to_value(&spec).unwrap(), text);
         assert_eq!(serde_json::from_value::<ModelSpec>(text.into()).unwrap(), spec);
     }
+    for name in ["gpt-4", "org/Model_2.5", "x"] {
+        let spec = ModelSpec::Named(name.into());
+        assert_eq!(name.parse().as_ref(), Ok(&spec));
+        assert_eq!(serde_json::to_value(&spec).unwrap(), name);
+    }
     assert_eq!(" scripted ".parse(), Ok(ModelSpec::Scripted));
     assert_eq!(ModelSpec::Scripted.to_string(), "scripted");
 }
@@ -28,7 +33,8 @@ fn specs_are_read_and_written_back() {
 #[test]
 fn bad_specs_say_what_is_wrong_with_an_example_and_without_secrets() {
     for (text, said) in [
-        ("gpt-4", "`gpt-4` is no model"),
+        ("gpt 4", "`gpt 4` is no model"),
+        ("qwen3:8b", "`qwen3:8b` is no model"),
         ("", "`` is no model"),
         ("@http://localhost/v1", "no model name"),
         ("m@localhost:8000/v1", "begins with `localhost:`"),

@@ -1,35 +1,20 @@
 //! One request and its answer.
 
 use std::error::Error;
-use std::pin::pin;
-use std::time::Duration;
 
-use engine::ChatReply;
-use futures::TryStreamExt;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
+use super::body::{Parts, Waiting};
+use super::deadline::Deadline;
 use super::request::Body;
-use super::{Endpoint, body, retry, status};
+use super::{Client, Failed, Heard, body, retry_after, status};
 use crate::error::{Failure, Wait};
-
-/// An attempt that gave no reply.
-pub struct Failed {
-    pub failure: Failure,
-    /// What the endpoint asks to wait before the next one.
-    pub retry_after: Option<Duration>,
-}
-
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Self {
-        Self { failure, retry_after: None }
-    }
-}
 
 /// As much of an endpoint's words as a person wants to read in a log, in characters.
 const LONGEST_MESSAGE: usize = 300;
 
-impl Endpoint {
-    pub(super) async fn attempt(&self, body: &Body<'_>) -> Result<ChatReply, Failed> {
+impl Client {
+    pub(super) async fn attempt(&self, body: &Body<'_>) -> Result<Heard, Failed> {
         let limit = self.options.total_timeout;
         let answer = timeout(limit, self.exchange(body)).await;
         let answer = answer.unwrap_or_else(|_| {
@@ -42,21 +27,26 @@ impl Endpoint {
         })
     }
 
-    async fn exchange(&self, body: &Body<'_>) -> Result<ChatReply, Failed> {
+    async fn exchange(&self, body: &Body<'_>) -> Result<Heard, Failed> {
+        let sent = Instant::now();
         let limit = self.options.first_byte_timeout;
-        let first_by = Instant::now() + limit;
-        let response = timeout_at(first_by, self.client.post(&self.url).json(body).send())
+        let waiting = Waiting { wait: Wait::FirstByte, limit, until: sent + limit };
+        let mut deadline = Deadline::new(waiting.until);
+        let response = self.http.post(self.url.clone()).json(body).send();
+        let response = deadline
+            .wait(waiting.until, response)
             .await
-            .map_err(|_| Failure::Timeout { wait: Wait::FirstByte, limit })?
+            .ok_or_else(|| waiting.failure())?
             .map_err(|error| self.not_sent(error))?;
 
         let status = response.status();
-        let retry_after = retry::retry_after(response.headers());
-        let bytes = body::bytes(response, (limit, first_by), self.options.idle_timeout);
+        let retry_after = retry_after::read(response.headers());
+        let parts = Parts { response, deadline, waiting, idle: self.options.idle_timeout, so_far: 0 };
         if status.is_success() {
-            return Ok(body::read(bytes).await?);
+            let (reply, began) = body::read(parts).await?;
+            return Ok(Heard { reply, first_byte: began - sent });
         }
-        Err(Failed { failure: status::failure(status.as_u16(), &available_text(bytes).await), retry_after })
+        Err(Failed { failure: status::failure(status.as_u16(), &available_text(parts).await), retry_after })
     }
 
     fn not_sent(&self, error: reqwest::Error) -> Failure {
@@ -88,11 +78,8 @@ impl Endpoint {
 }
 
 /// What can be read of an error's body. That there is an error is known already.
-async fn available_text(bytes: impl futures::Stream<Item = Result<Vec<u8>, Failure>>) -> String {
-    let mut bytes = pin!(bytes);
+async fn available_text(mut parts: Parts) -> String {
     let mut text = Vec::new();
-    while let Ok(Some(chunk)) = bytes.try_next().await {
-        text.extend(chunk);
-    }
+    while let Ok(true) = parts.append_to(&mut text).await {}
     String::from_utf8_lossy(&text).into_owned()
 }

@@ -1,0 +1,126 @@
+//! The HTTP client of one replica: one attempt at a reply.
+//!
+//! async-openai's own client cannot be used: it hides `Retry-After`, reads a JSON answer to a stream request as an
+//! empty stream, ends a stream alike with and without `[DONE]`, shows no keep-alive comments, and logs error bodies, in
+//! which some endpoints repeat the key. Its request types own every text that they send, so that each message of a
+//! conversation would be copied for each call; a test holds our requests to them.
+
+mod attempt;
+mod body;
+mod calls;
+mod deadline;
+mod draft;
+mod events;
+mod format;
+mod key;
+mod request;
+mod retry_after;
+mod status;
+mod wire;
+
+use std::time::Duration;
+
+use engine::{Ask, ChatReply};
+use reqwest::header::{AUTHORIZATION, HeaderMap};
+use reqwest::{Url, redirect};
+
+use self::format::{Format, KnownFormat};
+use self::key::Key;
+use self::request::Body;
+use crate::EndpointOptions;
+use crate::error::{Failure, SetupError};
+use crate::spec::{EndpointSpec, UrlError};
+
+/// Asks one endpoint. Cheap to use from many tasks at once: connections are shared.
+#[derive(Debug)]
+pub struct Client {
+    spec: EndpointSpec,
+    options: EndpointOptions,
+    http: reqwest::Client,
+    url: Url,
+    key: Option<Key>,
+    format: KnownFormat,
+}
+
+/// A reply, and how long its first byte took.
+#[derive(Debug)]
+pub struct Heard {
+    pub reply: ChatReply,
+    pub first_byte: Duration,
+}
+
+/// An attempt that gave no reply.
+pub struct Failed {
+    pub failure: Failure,
+    /// What the endpoint asks to wait before the next one.
+    pub retry_after: Option<Duration>,
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        Self { failure, retry_after: None }
+    }
+}
+
+impl Client {
+    /// Reads the key from the environment; asks nothing yet.
+    pub fn new(spec: EndpointSpec, options: EndpointOptions) -> Result<Self, SetupError> {
+        let key = Key::of(&spec)?;
+        let mut headers = HeaderMap::new();
+        if let Some((key, variable)) = key.as_ref().zip(spec.key_env()) {
+            let header = key
+                .header()
+                .ok_or_else(|| SetupError::UnsendableKey { model: spec.to_string(), variable: variable.to_owned() })?;
+            headers.insert(AUTHORIZATION, header);
+        }
+        let http = reqwest::Client::builder()
+            .default_headers(headers)
+            .connect_timeout(options.connect_timeout)
+            // A redirected POST becomes a GET; saying where it points to is more help.
+            .redirect(redirect::Policy::none())
+            .build()
+            .map_err(|error| SetupError::NoClient { model: spec.to_string(), reason: error.to_string() })?;
+        let url =
+            url(&spec).map_err(|error| SetupError::BadSpec { model: spec.to_string(), reason: error.to_string() })?;
+        Ok(Self { spec, options, http, url, key, format: KnownFormat::default() })
+    }
+
+    pub const fn spec(&self) -> &EndpointSpec {
+        &self.spec
+    }
+
+    /// One attempt, with weaker response formats where the endpoint refuses the stronger ones.
+    pub async fn ask(&self, ask: &Ask) -> Result<Heard, Failed> {
+        let mut format = match ask.schema {
+            Some(_) => self.format.get(),
+            None => Format::Plain,
+        };
+        let mut first_refusal = None;
+        loop {
+            let failed = match self.attempt(&Body::new(self.spec.name(), ask, format)).await {
+                Ok(heard) => {
+                    if first_refusal.is_some() && self.format.weaken_to(format) {
+                        tracing::info!(model = %self.spec, ?format, "the endpoint refuses stronger response formats");
+                    }
+                    return Ok(heard);
+                }
+                Err(failed) if failed.failure.is_bad_request() => failed,
+                Err(failed) => return Err(failed),
+            };
+            // If even the plain request is refused, the format was not what the endpoint objected to.
+            let failed = first_refusal.take().unwrap_or(failed);
+            match format.weaker() {
+                Some(weaker) => format = weaker,
+                None => return Err(failed),
+            }
+            first_refusal = Some(failed);
+        }
+    }
+}
+
+/// Where completions are asked for.
+fn url(spec: &EndpointSpec) -> Result<Url, UrlError> {
+    let base = spec.base_url();
+    let text = format!("{}/chat/completions", base.trim_end_matches('/'));
+    Url::parse(&text).map_err(|error| UrlError::NotAUrl { found: format!(" `{base}`"), reason: error.to_string() })
+}

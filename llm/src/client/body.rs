@@ -1,0 +1,133 @@
+//! The body of an answer: a stream of events if the endpoint streams, one JSON document if it does not.
+
+use std::time::Duration;
+
+use engine::ChatReply;
+use reqwest::Response;
+use tokio::time::{Instant, timeout};
+
+use super::deadline::Deadline;
+use super::draft::Draft;
+use super::events::Events;
+use super::wire::Chunk;
+use crate::error::{Failure, Wait};
+
+/// Longest answer that is read, in bytes: a model that never stops must not fill the memory.
+const MAX_BYTES: usize = 16 << 20;
+/// How long a stream may stay open after its `[DONE]`.
+const LINGER: Duration = Duration::from_millis(50);
+
+/// The bytes as they come, the first awaited until `until`, each further part for `idle`.
+pub struct Parts {
+    pub response: Response,
+    pub deadline: Deadline,
+    pub waiting: Waiting,
+    pub idle: Duration,
+    /// Bytes that came.
+    pub so_far: usize,
+}
+
+/// What is waited for, how long in all, and until when.
+#[derive(Clone, Copy)]
+pub struct Waiting {
+    pub wait: Wait,
+    pub limit: Duration,
+    pub until: Instant,
+}
+
+impl Waiting {
+    pub const fn failure(self) -> Failure {
+        Failure::Timeout { wait: self.wait, limit: self.limit }
+    }
+}
+
+impl Parts {
+    /// Appends what comes next; false at the end.
+    pub async fn append_to(&mut self, bytes: &mut Vec<u8>) -> Result<bool, Failure> {
+        let waiting = self.waiting;
+        let part = self.deadline.wait(waiting.until, self.response.chunk()).await;
+        let part = part.ok_or_else(|| waiting.failure())?.map_err(|_| Failure::CutStream)?;
+        let Some(part) = part else { return Ok(false) };
+        self.waiting = Waiting { wait: Wait::NextChunk, limit: self.idle, until: Instant::now() + self.idle };
+        self.so_far += part.len();
+        if self.so_far > MAX_BYTES {
+            return Err(garbled(b"more than any reply needs"));
+        }
+        bytes.extend_from_slice(&part);
+        Ok(true)
+    }
+}
+
+/// Reads a reply, and says when it began. Its first characters, not its content type, say what it is: proxies and
+/// servers mislabel both kinds.
+pub async fn read(mut parts: Parts) -> Result<(ChatReply, Instant), Failure> {
+    let mut head = Vec::new();
+    // Blank lines keep a connection alive while the request is queued.
+    while head.trim_ascii().is_empty() {
+        if !parts.append_to(&mut head).await? {
+            return Err(Failure::CutStream);
+        }
+    }
+    let began = Instant::now();
+    if begins_events(head.trim_ascii_start()) {
+        return Ok((read_events(head, parts).await?, began));
+    }
+    while parts.append_to(&mut head).await? {}
+    Ok((read_document(&head)?, began))
+}
+
+fn begins_events(head: &[u8]) -> bool {
+    let fields = ["data", "event", "id", "retry", ":", "\u{feff}"];
+    fields.iter().any(|field| {
+        let length = field.len().min(head.len());
+        head[..length] == field.as_bytes()[..length]
+    })
+}
+
+async fn read_events(head: Vec<u8>, mut parts: Parts) -> Result<ChatReply, Failure> {
+    let mut events = Events::new(head);
+    let mut draft = Draft::default();
+    loop {
+        while let Some(data) = events.next() {
+            match data.trim_ascii() {
+                b"" => {}
+                b"[DONE]" => {
+                    draft.close();
+                    // The body's end usually follows at once; read, it leaves the connection free for the next request.
+                    let rest = events.end();
+                    let _ = timeout(LINGER, async { while let Ok(true) = parts.append_to(rest).await {} }).await;
+                    return draft.finish();
+                }
+                data => draft.add(chunk(data)?)?,
+            }
+        }
+        match parts.append_to(events.end()).await {
+            Ok(true) => {}
+            Ok(false) => break,
+            // All was said; only the end of the stream is missing, or the server keeps it open.
+            Err(_) if draft.is_finished() => break,
+            Err(failure) => return Err(failure),
+        }
+    }
+    draft.finish()
+}
+
+fn read_document(body: &[u8]) -> Result<ChatReply, Failure> {
+    let chunk = chunk(body)?;
+    if chunk.choices.as_ref().is_none_or(Vec::is_empty) && chunk.error.is_none() {
+        return Err(garbled(body));
+    }
+    let mut draft = Draft::default();
+    draft.add(chunk)?;
+    draft.close();
+    draft.finish()
+}
+
+fn chunk(json: &[u8]) -> Result<Chunk, Failure> {
+    serde_json::from_slice(json).map_err(|_| garbled(json))
+}
+
+fn garbled(found: &[u8]) -> Failure {
+    let found = String::from_utf8_lossy(found).into_owned();
+    Failure::Garbled { found }
+}

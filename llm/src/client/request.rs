@@ -1,0 +1,105 @@
+//! What an ask looks like on the wire. Everything is borrowed: a long conversation is sent with each of its calls.
+
+use domain::message::{Message, ToolCall};
+use engine::{Ask, ReplySchema};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::format::Format;
+
+#[derive(Serialize)]
+pub struct Body<'a> {
+    model: &'a str,
+    #[serde(serialize_with = "messages")]
+    messages: &'a [Message],
+    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
+    tools: &'a [Value],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    temperature: f32,
+    /// OpenAI deprecates it, but local servers repeat a reply by it.
+    seed: i64,
+    max_completion_tokens: u32,
+    stream: bool,
+    stream_options: StreamOptions,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonSchema { json_schema: JsonSchema<'a> },
+    JsonObject,
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'a> {
+    name: &'a str,
+    schema: &'a Value,
+    strict: bool,
+}
+
+/// A message without its reasoning: endpoints refuse the field, and models are not trained to read it again.
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+enum Sent<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: &'a str,
+    },
+    Assistant {
+        content: &'a str,
+        #[serde(skip_serializing_if = "<[ToolCall]>::is_empty")]
+        tool_calls: &'a [ToolCall],
+    },
+    Tool {
+        tool_call_id: &'a str,
+        content: &'a str,
+    },
+}
+
+impl<'a> Body<'a> {
+    pub fn new(model: &'a str, ask: &'a Ask, format: Format) -> Self {
+        Self {
+            model,
+            messages: &ask.messages,
+            tools: &ask.tools,
+            response_format: ask.schema.as_ref().and_then(|schema| response_format(schema, format)),
+            temperature: ask.temperature,
+            seed: ask.seed,
+            max_completion_tokens: ask.max_tokens,
+            stream: true,
+            stream_options: StreamOptions { include_usage: true },
+        }
+    }
+}
+
+fn messages<S: Serializer>(messages: &&[Message], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(messages.iter().map(sent))
+}
+
+fn sent(message: &Message) -> Sent<'_> {
+    match message {
+        Message::System { content } => Sent::System { content },
+        Message::User { content } => Sent::User { content },
+        Message::Assistant { content, tool_calls, .. } => Sent::Assistant { content, tool_calls },
+        Message::Tool { tool_call_id, content } => Sent::Tool { tool_call_id, content },
+    }
+}
+
+fn response_format(schema: &ReplySchema, format: Format) -> Option<ResponseFormat<'_>> {
+    match format {
+        Format::Schema => Some(ResponseFormat::JsonSchema {
+            // Strict would refuse schemas with optional or free fields, as ours have; the engine checks anyway.
+            json_schema: JsonSchema { name: &schema.name, schema: &schema.schema, strict: false },
+        }),
+        Format::Object => Some(ResponseFormat::JsonObject),
+        Format::Plain => None,
+    }
+}

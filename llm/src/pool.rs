@@ -1,0 +1,111 @@
+//! A model behind one or more replicas: which one is asked, how many requests it is given, and what happens when it
+//! fails. Every call to an endpoint goes through here.
+
+mod breaker;
+mod call;
+mod choice;
+mod limit;
+mod meters;
+mod replica;
+mod router;
+mod status;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Ask, Conversation};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use self::breaker::Breaker;
+use self::call::Call;
+use self::limit::Limit;
+use self::meters::Meters;
+use self::replica::Replica;
+use self::router::Router;
+pub use self::status::{Health, PoolStatus, ReplicaStatus};
+use crate::client::Client;
+use crate::error::{ModelError, SetupError};
+use crate::{Answer, ChatModel, EndpointOptions, EndpointSpec, PoolSpec};
+
+/// Asks replicas of one model. Cheap to use from many tasks at once; calls that find no free slot wait in line.
+#[derive(Debug)]
+pub struct Pool {
+    /// The model as its spec names it.
+    name: String,
+    options: EndpointOptions,
+    clients: Vec<Client>,
+    router: Arc<Router>,
+    meters: Arc<Meters>,
+}
+
+/// How many requests a replica is given at once.
+struct Load {
+    start: u32,
+    max: Option<u32>,
+    slow_after: Option<Duration>,
+}
+
+impl Pool {
+    /// Reads the key from the environment and makes the clients; asks nothing yet.
+    pub fn new(spec: &PoolSpec, options: EndpointOptions) -> Result<Self, SetupError> {
+        if let Some((field, message)) = spec.problems().into_iter().next() {
+            let reason = format!("{}: {message}", field.trim_start_matches('/'));
+            return Err(SetupError::BadSpec { model: spec.to_string(), reason });
+        }
+        let load = Load { start: spec.start_in_flight, max: spec.max_in_flight, slow_after: spec.slow_after() };
+        Self::build(spec.to_string(), spec.endpoints(), &load, options)
+    }
+
+    /// A pool of one replica.
+    pub fn of_endpoint(spec: EndpointSpec, options: EndpointOptions) -> Result<Self, SetupError> {
+        let load = Load { start: PoolSpec::START_IN_FLIGHT, max: None, slow_after: None };
+        Self::build(spec.to_string(), [spec], &load, options)
+    }
+
+    fn build(
+        name: String,
+        endpoints: impl IntoIterator<Item = EndpointSpec>,
+        load: &Load,
+        options: EndpointOptions,
+    ) -> Result<Self, SetupError> {
+        let clients = endpoints.into_iter().map(|endpoint| Client::new(endpoint, options.clone()));
+        let clients = clients.collect::<Result<Vec<_>, _>>()?;
+        let urls = || clients.iter().map(|client| client.spec().base_url().to_owned());
+        let meters = Arc::new(Meters::new(name.clone(), urls()));
+        let replica = |(seed, url)| {
+            let breaker = Breaker::new(seed, options.outage_wait, options.max_outage_wait);
+            Replica::new(url, Limit::new(load.start, load.max), breaker)
+        };
+        let replicas = (0..).zip(urls()).map(replica).collect();
+        let router = Router::new(replicas, options.clone(), load.slow_after, Arc::clone(&meters));
+        Ok(Self { name, options, clients, router: Arc::new(router), meters })
+    }
+
+    /// The model as its spec names it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The reply to an ask. Asks with the same `sticky` go to the same replica where they can: it has read the
+    /// conversation so far.
+    pub async fn answer(&self, ask: &Ask, sticky: u64) -> Result<Answer, ModelError> {
+        Call::new(self, ask, sticky).answer().await
+    }
+
+    /// How it does.
+    pub fn status(&self) -> PoolStatus {
+        let (waiting, replicas) = self.router.look(Replica::status);
+        PoolStatus { model: self.name.clone(), waiting, replicas }
+    }
+}
+
+impl ChatModel for Pool {
+    fn complete<'a>(
+        &'a self,
+        ask: &'a Ask,
+        conversation: &'a Conversation,
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        self.answer(ask, conversation.case().seed.sticky()).boxed()
+    }
+}

@@ -1,0 +1,119 @@
+//! One call, with as many attempts as it takes.
+
+use std::time::Duration;
+
+use engine::Ask;
+use tokio::time::Instant;
+
+use super::Pool;
+use super::choice::Wanted;
+use super::router::OutOfPatience;
+use crate::client::{Failed, Heard};
+use crate::error::{Failure, ModelError};
+use crate::{Answer, retry};
+
+/// Attempts for a call to a model that has never answered.
+const FIRST_ATTEMPTS: u32 = 5;
+
+pub struct Call<'a> {
+    pool: &'a Pool,
+    ask: &'a Ask,
+    wanted: Wanted,
+    began: Instant,
+    ticket: Option<u64>,
+    /// Requests that were made.
+    attempts: u32,
+    /// Those that count towards the most that are made.
+    counted: u32,
+    limited_since: Option<Instant>,
+}
+
+impl<'a> Call<'a> {
+    pub fn new(pool: &'a Pool, ask: &'a Ask, sticky: u64) -> Self {
+        let wanted = Wanted { sticky, ..Wanted::default() };
+        let began = Instant::now();
+        Self { pool, ask, wanted, began, ticket: None, attempts: 0, counted: 0, limited_since: None }
+    }
+
+    /// Asks until there is a reply, a failure that lasts, or no attempt left.
+    pub async fn answer(mut self) -> Result<Answer, ModelError> {
+        let Pool { router, clients, meters, .. } = self.pool;
+        loop {
+            let slot = router.slot(&self.wanted, &mut self.ticket, self.began).await;
+            let permit = slot.map_err(|OutOfPatience { replica, failure }| self.error(replica, failure))?;
+            let (replica, probe) = (permit.replica(), permit.is_probe());
+            self.attempts += 1;
+            tracing::debug!(model = %self.pool.name, role = %self.ask.role, self.attempts, "asking");
+            let sent = Instant::now();
+            let answer = clients[replica].ask(self.ask).await;
+            let failure = answer.as_ref().err().map(|failed| &failed.failure);
+            meters.request(replica, self.ask.role, failure, sent.elapsed());
+            match answer {
+                Ok(Heard { reply, first_byte }) => {
+                    permit.answered(first_byte);
+                    meters.tokens(self.ask.role, reply.usage);
+                    return Ok(Answer { reply, attempts: self.attempts });
+                }
+                Err(Failed { failure, retry_after }) => {
+                    permit.failed(&failure, retry_after);
+                    let wait = self.wait_after(replica, probe, failure)?;
+                    tokio::time::sleep(wait).await;
+                }
+            }
+        }
+    }
+
+    /// How long to wait before the next attempt, or the failure, if none is to be made.
+    fn wait_after(&mut self, replica: usize, probe: bool, failure: Failure) -> Result<Duration, ModelError> {
+        if failure.is_about_the_endpoint() {
+            // Another one may have the right key, or the model.
+            self.wanted.refused.push(replica);
+            let another = self.pool.router.has_another(&self.wanted);
+            return another.then_some(Duration::ZERO).ok_or_else(|| self.error(replica, failure));
+        }
+        if !failure.is_transient() || self.is_spent(&failure, probe) {
+            return Err(self.error(replica, failure));
+        }
+        if probe {
+            // Should the request be what the replica dies of, the next to try is another one.
+            self.ticket = None;
+        }
+        self.wanted.failed.push(replica);
+        let wait = if self.pool.router.has_another(&self.wanted) {
+            Duration::ZERO
+        } else {
+            // All have failed: none is better than another, but for the last.
+            self.wanted.failed = vec![replica];
+            retry::wait(&self.pool.options, self.attempts, self.ask.seed, None)
+        };
+        let (model, role, attempt) = (&self.pool.clients[replica].spec(), self.ask.role, self.attempts);
+        tracing::warn!(%model, %role, attempt, ?wait, %failure, "asking again");
+        Ok(wait)
+    }
+
+    /// Whether the call has had what attempts it gets.
+    fn is_spent(&mut self, failure: &Failure, probe: bool) -> bool {
+        let options = &self.pool.options;
+        if !self.pool.router.has_answered() {
+            return self.attempts >= options.max_attempts.min(FIRST_ATTEMPTS);
+        }
+        // An outage ends the call's patience, not its attempts.
+        if probe && failure.is_absence() {
+            return false;
+        }
+        // A busy endpoint is a healthy one; only a call that it never takes must end.
+        if matches!(failure, Failure::RateLimited { .. }) {
+            let since = *self.limited_since.get_or_insert_with(Instant::now);
+            return self.attempts >= options.max_attempts && since.elapsed() >= options.patience;
+        }
+        self.counted += 1;
+        self.counted >= options.max_attempts
+    }
+
+    fn error(&self, replica: usize, failure: Failure) -> ModelError {
+        let endpoint = self.pool.clients[replica].spec().to_string();
+        let name = &self.pool.name;
+        let model = if *name == endpoint { endpoint } else { format!("{name} ({endpoint})") };
+        ModelError { model, attempts: self.attempts, failure }
+    }
+}

@@ -1,0 +1,126 @@
+//! What a pool tells the metrics. Each meter is looked up when it is first used and kept: a look-up costs more than a
+//! request may. The process installs its recorder before it asks any model.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use domain::Role;
+use domain::event::Usage;
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+
+use super::replica::Replica;
+use crate::error::Failure;
+
+/// The outcomes of requests, by the labels that they have.
+const OUTCOMES: [&str; 8] = ["ok", "rate_limited", "error", "timeout", "cut", "garbled", "refused", "stopped"];
+
+type PerRole<T> = [T; Role::ALL.len()];
+
+#[derive(Debug)]
+pub struct Meters {
+    /// The model as its spec names it.
+    model: String,
+    waiting: OnceLock<Gauge>,
+    seconds: PerRole<OnceLock<Histogram>>,
+    prompt_tokens: PerRole<OnceLock<Counter>>,
+    completion_tokens: PerRole<OnceLock<Counter>>,
+    replicas: Vec<ReplicaMeters>,
+}
+
+#[derive(Debug)]
+struct ReplicaMeters {
+    url: String,
+    requests: PerRole<[OnceLock<Counter>; OUTCOMES.len()]>,
+    in_flight: OnceLock<Gauge>,
+    limit: OnceLock<Gauge>,
+    up: OnceLock<Gauge>,
+}
+
+impl Meters {
+    /// For replicas with these base URLs, which hold no secret.
+    pub fn new(model: String, urls: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            model,
+            waiting: OnceLock::new(),
+            seconds: Default::default(),
+            prompt_tokens: Default::default(),
+            completion_tokens: Default::default(),
+            replicas: urls.into_iter().map(ReplicaMeters::new).collect(),
+        }
+    }
+
+    /// So many calls wait.
+    #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and no process has 2^53 calls")]
+    pub fn waiting(&self, calls: usize) {
+        let model = || self.model.clone();
+        let waiting = self.waiting.get_or_init(|| gauge!("groundstate_model_waiting", "model" => model()));
+        waiting.set(calls as f64);
+    }
+
+    /// How a replica does.
+    pub fn replica(&self, index: usize, now: &Replica) {
+        let Some(meters) = self.replicas.get(index) else { return };
+        let set = |gauge: &OnceLock<Gauge>, name: &'static str, value: f64| {
+            let labels = || [("model", self.model.clone()), ("replica", meters.url.clone())];
+            gauge.get_or_init(|| gauge!(name, &labels())).set(value);
+        };
+        set(&meters.in_flight, "groundstate_model_in_flight", now.in_flight.into());
+        set(&meters.limit, "groundstate_model_limit", now.limit().into());
+        set(&meters.up, "groundstate_model_replica_up", f64::from(u8::from(now.down_since().is_none())));
+    }
+
+    /// A request ended, with this failure if it gave no reply.
+    pub fn request(&self, index: usize, role: Role, failure: Option<&Failure>, took: Duration) {
+        let (model, name) = (|| self.model.clone(), role.as_str());
+        let Some(meters) = self.replicas.get(index) else { return };
+        let outcome = outcome(failure);
+        let requests = meters.requests[role as usize][outcome].get_or_init(|| {
+            let replica = meters.url.clone();
+            counter!("groundstate_model_requests_total",
+                "role" => name, "model" => model(), "replica" => replica, "outcome" => OUTCOMES[outcome])
+        });
+        requests.increment(1);
+        let seconds = self.seconds[role as usize]
+            .get_or_init(|| histogram!("groundstate_model_request_seconds", "role" => name, "model" => model()));
+        seconds.record(took);
+    }
+
+    /// What a reply took, as its endpoint counts it.
+    pub fn tokens(&self, role: Role, usage: Usage) {
+        let count = |counters: &PerRole<OnceLock<Counter>>, kind: &'static str, tokens: u64| {
+            let counter = counters[role as usize].get_or_init(|| {
+                counter!("groundstate_model_tokens_total",
+                    "role" => role.as_str(), "model" => self.model.clone(), "kind" => kind)
+            });
+            counter.increment(tokens);
+        };
+        count(&self.prompt_tokens, "prompt", usage.prompt_tokens);
+        count(&self.completion_tokens, "completion", usage.completion_tokens);
+    }
+}
+
+impl ReplicaMeters {
+    fn new(url: String) -> Self {
+        Self {
+            url,
+            requests: Default::default(),
+            in_flight: OnceLock::new(),
+            limit: OnceLock::new(),
+            up: OnceLock::new(),
+        }
+    }
+}
+
+/// The place in [`OUTCOMES`].
+const fn outcome(failure: Option<&Failure>) -> usize {
+    match failure {
+        None => 0,
+        Some(Failure::RateLimited { .. }) => 1,
+        Some(Failure::Unreachable { .. } | Failure::Refused { status: 500.., .. }) => 2,
+        Some(Failure::Timeout { .. }) => 3,
+        Some(Failure::CutStream) => 4,
+        Some(Failure::Garbled { .. }) => 5,
+        Some(Failure::Refused { .. }) => 6,
+        Some(Failure::Stopped { .. } | Failure::Unplayable { .. }) => 7,
+    }
+}

@@ -1,0 +1,89 @@
+//! Those who wait for a slot.
+
+use std::collections::BTreeMap;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::Permit;
+use crate::pool::choice::{Wanted, choose, home};
+use crate::pool::replica::Replica;
+
+/// A line: who came first goes first, but for a few places, so that conversations stay where they are known.
+#[derive(Debug, Default)]
+pub struct Line {
+    waiting: BTreeMap<u64, Waiter>,
+    next_ticket: u64,
+}
+
+#[derive(Debug)]
+pub struct Waiter {
+    wanted: Wanted,
+    /// How often somebody went before though it was this one's turn.
+    passed: usize,
+    pub turn: oneshot::Sender<Permit>,
+}
+
+/// So many places at the head of the line are looked through for somebody who is at home where a slot is free, and so
+/// often at most is anybody passed over for that. In a full pool each slot would otherwise go to a stranger, and no
+/// prefix cache would be of use.
+const WINDOW: usize = 32;
+
+impl Waiter {
+    pub const fn new(wanted: Wanted, turn: oneshot::Sender<Permit>) -> Self {
+        Self { wanted, passed: 0, turn }
+    }
+}
+
+impl Line {
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// A place behind everybody else.
+    pub const fn ticket(&mut self) -> u64 {
+        self.next_ticket += 1;
+        self.next_ticket
+    }
+
+    pub fn enter(&mut self, ticket: u64, waiter: Waiter) {
+        self.waiting.insert(ticket, waiter);
+    }
+
+    /// Whether anybody stood there.
+    pub fn leave(&mut self, ticket: u64) -> bool {
+        self.waiting.remove(&ticket).is_some()
+    }
+
+    /// Takes the next one out of the line, with the replica that has a slot for them.
+    pub fn next(&mut self, replicas: &[Replica], now: Instant) -> Option<(Waiter, usize)> {
+        if self.is_empty() || !replicas.iter().any(|replica| replica.has_room() && replica.is_up(now)) {
+            return None;
+        }
+        let mut head = self.waiting.iter().take(WINDOW);
+        let (first, index) = head.find_map(|(ticket, w)| Some((*ticket, choose(replicas, &w.wanted, now)?)))?;
+        let ticket = self.at_home(first, index, replicas, now).unwrap_or(first);
+        if ticket != first
+            && let Some(first) = self.waiting.get_mut(&first)
+        {
+            first.passed += 1;
+        }
+        Some((self.waiting.remove(&ticket)?, index))
+    }
+
+    /// Somebody near the head of the line who is at home at this replica, where the first is not.
+    fn at_home(&self, first: u64, index: usize, replicas: &[Replica], now: Instant) -> Option<u64> {
+        let is_at_home = |waiter: &Waiter| home(replicas, &waiter.wanted, now) == Some(index);
+        let waiter = self.waiting.get(&first)?;
+        if replicas.len() == 1 || waiter.passed >= WINDOW || is_at_home(waiter) {
+            return None;
+        }
+        let mut head = self.waiting.iter().take(WINDOW);
+        let fits = |w: &Waiter| is_at_home(w) && choose(replicas, &w.wanted, now) == Some(index);
+        head.find_map(|(ticket, waiter)| fits(waiter).then_some(*ticket))
+    }
+}

@@ -1,0 +1,152 @@
+use std::pin::Pin;
+use std::task::Poll;
+
+use futures::poll;
+use proptest::prelude::*;
+
+use super::*;
+use crate::pool::breaker::{Breaker, Health};
+use crate::pool::limit::Limit;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn router(replicas: usize, slots: u32) -> Arc<Router> {
+    let urls = || (0..replicas).map(|index| format!("http://host{index}/v1"));
+    let replica = |url| Replica::new(url, Limit::new(slots, Some(slots)), Breaker::new(1, SECOND, SECOND));
+    let meters = Arc::new(Meters::new("m".into(), urls()));
+    Arc::new(Router::new(urls().map(replica).collect(), EndpointOptions::default(), None, meters))
+}
+
+fn in_flight(router: &Router) -> u32 {
+    router.look(|replica, _| replica.in_flight).1.into_iter().sum()
+}
+
+fn waiting(router: &Router) -> usize {
+    router.look(|_, _| ()).0
+}
+
+/// Waits for a slot and holds it.
+type Holding = Pin<Box<dyn Future<Output = Permit>>>;
+
+fn holding(router: &Arc<Router>, sticky: u64) -> Holding {
+    let router = Arc::clone(router);
+    Box::pin(async move {
+        let wanted = Wanted { sticky, ..Wanted::default() };
+        router.slot(&wanted, &mut None, Instant::now()).await.unwrap_or_else(|_| panic!("nothing is down"))
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Enter(u64),
+    /// Looks whether it is this one's turn.
+    Poll(usize),
+    /// Gives up, in line or in flight or between the two.
+    Drop(usize),
+    Answer(usize),
+    Fail(usize),
+    Pass(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => any::<u64>().prop_map(Step::Enter),
+        4 => any::<usize>().prop_map(Step::Poll),
+        3 => any::<usize>().prop_map(Step::Drop),
+        2 => any::<usize>().prop_map(Step::Answer),
+        1 => any::<usize>().prop_map(Step::Fail),
+        1 => (0_u64..3_000).prop_map(Step::Pass),
+    ]
+}
+
+/// Plays the steps. Slots are never given out twice, and none is free while somebody waits.
+async fn play(router: &Arc<Router>, steps: Vec<Step>) {
+    let mut waiters: Vec<Holding> = Vec::new();
+    let mut held: Vec<Permit> = Vec::new();
+    let failure = Failure::CutStream;
+    for step in steps {
+        match step {
+            Step::Enter(sticky) => waiters.push(holding(router, sticky)),
+            Step::Poll(n) if !waiters.is_empty() => {
+                let n = n % waiters.len();
+                if let Poll::Ready(permit) = poll!(&mut waiters[n]) {
+                    drop(waiters.swap_remove(n));
+                    held.push(permit);
+                }
+            }
+            Step::Drop(n) if n % 2 == 0 && !waiters.is_empty() => drop(waiters.swap_remove(n % waiters.len())),
+            Step::Drop(n) if !held.is_empty() => drop(held.swap_remove(n % held.len())),
+            Step::Answer(n) if !held.is_empty() => held.swap_remove(n % held.len()).answered(SECOND),
+            Step::Fail(n) if !held.is_empty() => held.swap_remove(n % held.len()).failed(&failure, None),
+            Step::Pass(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
+            _ => {}
+        }
+        let (line, open) = router.look(|replica, now| replica.has_room() && replica.is_up(now));
+        assert!(line == 0 || !open.contains(&true), "{router:?}");
+        assert!(in_flight(router) as usize >= held.len());
+    }
+}
+
+proptest! {
+    #[test]
+    fn dropped_calls_leak_nothing(
+        replicas in 1_usize..4,
+        slots in 1_u32..4,
+        steps in prop::collection::vec(step(), 0..200),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let router = router(replicas, slots);
+            play(&router, steps).await;
+            assert_eq!((in_flight(&router), waiting(&router)), (0, 0));
+            // And a new call still gets a slot, if after the wait of a breaker.
+            tokio::time::timeout(2 * SECOND, holding(&router, 1)).await.unwrap();
+        });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn turns_come_in_order() {
+    let router = router(1, 1);
+    let first = holding(&router, 0).await;
+    let mut others: Vec<Holding> = (1..50).map(|sticky| holding(&router, sticky)).collect();
+    for other in &mut others {
+        assert!(poll!(other).is_pending());
+    }
+    let mut permit = first;
+    for mut other in others {
+        permit.answered(SECOND);
+        let Poll::Ready(next) = poll!(&mut other) else { panic!("it was somebody else's turn") };
+        permit = next;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_alarm_wakes_the_line_when_a_replica_has_rested() {
+    let router = router(1, 3);
+    let begin = Instant::now();
+    let limited = Failure::RateLimited { message: String::new() };
+    holding(&router, 0).await.failed(&limited, Some(7 * SECOND));
+    let permits = futures::future::join_all((0..2).map(|sticky| holding(&router, sticky))).await;
+    assert_eq!((Instant::now() - begin).as_secs(), 7);
+    assert_eq!(permits.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_half_open_replica_gets_one_call_at_a_time() {
+    let router = router(1, 8);
+    holding(&router, 0).await.answered(SECOND);
+    let permits = futures::future::join_all((0..5).map(|sticky| holding(&router, sticky))).await;
+    for permit in permits {
+        permit.failed(&Failure::CutStream, None);
+    }
+    let health = || router.look(Replica::health).1[0];
+    assert_eq!(health(), Health::Open);
+    let mut second = holding(&router, 1);
+    let probe = holding(&router, 0).await;
+    assert!(probe.is_probe() && health() == Health::HalfOpen);
+    assert!(poll!(&mut second).is_pending());
+    probe.answered(SECOND);
+    assert_eq!(health(), Health::Closed);
+    assert!(poll!(&mut second).is_ready());
+}

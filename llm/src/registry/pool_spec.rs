@@ -1,0 +1,130 @@
+//! A model behind one or more endpoints that all serve it, as models.yaml describes it.
+
+use std::fmt;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Price;
+use crate::spec::{EndpointSpec, check_url, is_name, is_variable};
+
+/// A model and the endpoints that serve it. It holds no secret: it names where the key is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoolSpec {
+    /// How runs call the model: letters, digits and `._/-`.
+    pub name: String,
+    /// How the endpoints call it; its name if they call it the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Base URLs of the endpoints, usually ending in `/v1`.
+    #[schemars(length(min = 1))]
+    pub replicas: Vec<String>,
+    /// Environment variable that holds the key of all endpoints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_env: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// Most requests that one endpoint answers at once, however well it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_in_flight: Option<u32>,
+    /// Requests that one endpoint is given at once in the beginning.
+    #[serde(default = "start_in_flight")]
+    #[schemars(range(min = 1))]
+    pub start_in_flight: u32,
+    /// A first byte that comes later than this, in seconds, says that the endpoint has too much to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_after_seconds: Option<f64>,
+}
+
+const fn start_in_flight() -> u32 {
+    PoolSpec::START_IN_FLIGHT
+}
+
+impl PoolSpec {
+    pub const START_IN_FLIGHT: u32 = 16;
+
+    /// A pool with the defaults of models.yaml.
+    pub fn new(name: impl Into<String>, replicas: Vec<String>) -> Self {
+        Self {
+            name: name.into(),
+            model: None,
+            replicas,
+            key_env: None,
+            price: None,
+            max_in_flight: None,
+            start_in_flight: Self::START_IN_FLIGHT,
+            slow_after_seconds: None,
+        }
+    }
+
+    /// How the endpoints call the model.
+    pub fn model(&self) -> &str {
+        self.model.as_deref().unwrap_or(&self.name)
+    }
+
+    /// What no schema can say: pointers of fields, and what is wrong. What may be a secret is not repeated.
+    pub fn problems(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let mut wrong = |field: &str, message: &str| found.push((field.to_owned(), message.to_owned()));
+        if !is_name(&self.name) {
+            wrong("/name", "expected letters, digits and `._/-`, and not `scripted`");
+        }
+        if self.model().trim().is_empty() {
+            wrong("/model", "expected the model's name at the endpoint");
+        }
+        if self.key_env.as_deref().is_some_and(|variable| !is_variable(variable)) {
+            wrong(
+                "/key_env",
+                "expected the name of an environment variable like OPENAI_API_KEY (what stands there is not shown, \
+                 it may be a key)",
+            );
+        }
+        if self.slow_after_seconds.is_some() && self.slow_after().is_none_or(|slow| slow.is_zero()) {
+            wrong("/slow_after_seconds", "expected seconds, more than 0");
+        }
+        found.extend(self.endpoint_problems());
+        found.extend(self.price.iter().flat_map(Price::problems));
+        found
+    }
+
+    fn endpoint_problems(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        if self.replicas.is_empty() {
+            found.push(("/replicas".to_owned(), "expected at least one base URL".to_owned()));
+        }
+        for (index, url) in self.replicas.iter().enumerate() {
+            let at = format!("/replicas/{index}");
+            if let Err(error) = check_url(url, !url.contains('@')) {
+                found.push((at, error.to_string()));
+            } else if self.replicas[..index].iter().any(|other| same(other, url)) {
+                found.push((at, "this endpoint is in the list already".to_owned()));
+            }
+        }
+        found
+    }
+
+    /// A first byte later than this is a setback.
+    pub(crate) fn slow_after(&self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.slow_after_seconds?).ok()
+    }
+
+    /// The endpoints of a spec without problems.
+    pub(crate) fn endpoints(&self) -> impl Iterator<Item = EndpointSpec> {
+        self.replicas
+            .iter()
+            .map(|url| EndpointSpec::of_checked(self.model().to_owned(), url.clone(), self.key_env.clone()))
+    }
+}
+
+fn same(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim_end_matches('/')
+}
+
+impl fmt::Display for PoolSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}

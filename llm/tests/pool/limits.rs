@@ -1,0 +1,72 @@
+//! How many requests a replica is given at once.
+
+use std::time::Instant;
+
+use llm::{EndpointOptions, Pool, PoolSpec};
+
+use super::{Act, Fake, MS, ask, ask_all, options, pool, spec};
+
+#[tokio::test]
+async fn the_limit_grows_while_it_is_reached_up_to_its_maximum() {
+    let fake = Fake::start(|_| Act::ReplyAfter(MS)).await;
+    let spec = PoolSpec { start_in_flight: 2, max_in_flight: Some(12), ..spec(&[&fake]) };
+    let pool = Pool::new(&spec, options()).unwrap();
+    for sticky in 0..10 {
+        pool.answer(&ask(), sticky).await.unwrap();
+    }
+    assert_eq!(pool.status().replicas[0].limit, 2, "one at a time says nothing about more");
+    assert!(ask_all(&pool, 0..100).await.iter().all(Result::is_ok));
+    assert_eq!(pool.status().replicas[0].limit, 12);
+    assert!(fake.most_running() <= 12, "{}", fake.most_running());
+}
+
+#[tokio::test]
+async fn a_rate_limit_rests_the_replica_and_shrinks_its_limit_once() {
+    // Ten at once: all are refused, and nothing more is sent until the time is up.
+    let fake = Fake::start(|n| if (1..11).contains(&n) { Act::Limited("0.3") } else { Act::Reply }).await;
+    let pool = pool(&[&fake]);
+    pool.answer(&ask(), 0).await.unwrap();
+    let begin = Instant::now();
+    let answers = ask_all(&pool, 0..10).await;
+    assert!(begin.elapsed() >= 300 * MS);
+    assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(|answer| answer.attempts == 2)), "{answers:?}");
+    let status = pool.status();
+    assert_eq!((status.replicas[0].limit, status.replicas[0].ok, status.replicas[0].failed), (11, 11, 10));
+    assert_eq!(status.replicas[0].health, llm::Health::Closed, "who answers is there");
+}
+
+#[tokio::test]
+async fn another_replica_takes_over_for_one_that_rests() {
+    let resting = Fake::start(|_| Act::Limited("60")).await;
+    let other = Fake::start(|_| Act::Reply).await;
+    let pool = pool(&[&resting, &other]);
+    let answers = ask_all(&pool, 0..20).await;
+    assert!(answers.iter().all(Result::is_ok));
+    let asked = resting.requests();
+    assert!((1..=16).contains(&asked));
+    assert!(ask_all(&pool, 0..20).await.iter().all(|answer| answer.as_ref().unwrap().attempts == 1));
+    assert_eq!(resting.requests(), asked, "it is left alone");
+}
+
+#[tokio::test]
+async fn a_busy_endpoint_never_makes_a_call_fail() {
+    // Three of four are turned away, for much longer than any call has attempts.
+    let fake = Fake::start(|n| if n % 4 == 0 { Act::Reply } else { Act::Limited("0") }).await;
+    let options = EndpointOptions { max_attempts: 2, ..options() };
+    let pool = Pool::new(&spec(&[&fake]), options).unwrap();
+    pool.answer(&ask(), 0).await.unwrap();
+    let answers = ask_all(&pool, 0..40).await;
+    assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+}
+
+#[tokio::test]
+async fn slow_first_bytes_are_setbacks() {
+    let fake = Fake::start(|_| Act::ReplyAfter(20 * MS)).await;
+    let spec = PoolSpec { slow_after_seconds: Some(0.005), ..spec(&[&fake]) };
+    let pool = Pool::new(&spec, options()).unwrap();
+    for expected in [11, 7, 4] {
+        pool.answer(&ask(), 0).await.unwrap();
+        assert_eq!(pool.status().replicas[0].limit, expected);
+    }
+    assert!(pool.status().replicas[0].first_byte_ms.is_some_and(|ms| ms >= 20.0));
+}
