@@ -4,6 +4,7 @@
 mod breaker;
 mod call;
 mod choice;
+mod first_bytes;
 mod limit;
 mod meters;
 mod replica;

@@ -57,7 +57,9 @@ impl<'a> Call<'a> {
                 Err(Failed { failure, retry_after }) => {
                     permit.failed(&failure, retry_after);
                     let wait = self.wait_after(replica, probe, failure)?;
-                    tokio::time::sleep(wait).await;
+                    if !wait.is_zero() {
+                        tokio::time::sleep(wait).await;
+                    }
                 }
             }
         }

@@ -39,6 +39,12 @@ impl Limit {
         }
     }
 
+    /// The replica begins to queue: grow on, but carefully. TCP leaves slow start for this too, before it is told to by
+    /// losses (`HyStart++`, RFC 9406).
+    pub const fn leave_slow_start(&mut self) {
+        self.slow_start = false;
+    }
+
     /// Request number `sent` says that the replica has too much to do; `next` is the number of the next request.
     /// Whether it was heard: a burst of failures is one setback.
     pub fn set_back(&mut self, sent: u64, next: u64) -> bool {
@@ -84,6 +90,14 @@ mod tests {
         assert_eq!(limit.get(), 16);
         assert_eq!(rounds(&mut limit, 9), 20);
         assert_eq!(Limit::new(16, Some(3)).get(), 3);
+    }
+
+    #[test]
+    fn a_queue_ends_the_doubling_without_a_setback() {
+        let mut limit = Limit::new(8, None);
+        rounds(&mut limit, 1);
+        limit.leave_slow_start();
+        assert_eq!((limit.get(), rounds(&mut limit, 3)), (16, 19));
     }
 
     #[test]

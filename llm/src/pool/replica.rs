@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::breaker::{Breaker, Health};
+use super::first_bytes::FirstBytes;
 use super::limit::Limit;
 use super::status::ReplicaStatus;
 use crate::error::Failure;
@@ -25,8 +26,7 @@ pub struct Replica {
     ok: u64,
     failed: u64,
     last_failure: Option<Failure>,
-    /// Moving average of the time to the first byte, in milliseconds.
-    first_byte_ms: Option<f64>,
+    first_bytes: FirstBytes,
 }
 
 /// A request that was let through.
@@ -50,7 +50,7 @@ impl Replica {
             ok: 0,
             failed: 0,
             last_failure: None,
-            first_byte_ms: None,
+            first_bytes: FirstBytes::default(),
         }
     }
 
@@ -109,9 +109,10 @@ impl Replica {
         self.breaker.answered();
         self.rests = 0;
         self.ok += 1;
-        let ms = first_byte.as_secs_f64() * 1000.0;
-        // A tenth for each new one: a few dozen replies back, nothing counts any more.
-        self.first_byte_ms = Some(self.first_byte_ms.map_or(ms, |average| average + (ms - average) / 10.0));
+        self.first_bytes.add(first_byte);
+        if self.first_bytes.show_a_queue() {
+            self.limit.leave_slow_start();
+        }
         if slow {
             self.limit.set_back(sent.number, self.next);
         } else {
@@ -161,7 +162,7 @@ impl Replica {
             health: self.health(now),
             ok: self.ok,
             failed: self.failed,
-            first_byte_ms: self.first_byte_ms,
+            first_byte_ms: self.first_bytes.average_ms(),
         }
     }
 

@@ -1,5 +1,8 @@
 //! What is sent.
 
+use std::collections::BTreeSet;
+
+use async_openai::types::chat::CreateChatCompletionRequest;
 use domain::message::{Message, ToolCall};
 use engine::{Ask, ReplySchema};
 use serde_json::{Value, json};
@@ -62,6 +65,13 @@ async fn an_ask_on_the_wire() {
         "stream_options": { "include_usage": true },
     });
     assert_eq!(request.body_json::<Value>().unwrap(), expected);
+    // Every field is one that OpenAI knows, and has its type.
+    let known: CreateChatCompletionRequest = request.body_json().unwrap();
+    let known = serde_json::to_value(known).unwrap();
+    let names = |body: &Value| body.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(names(&known), names(&expected));
+    assert_eq!(known["messages"], expected["messages"]);
+    assert_eq!(known["response_format"], expected["response_format"]);
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ async fn a_crowded_home_spills_over() {
         until("all are asked", || fakes.iter().map(Fake::running).sum::<usize>() == 12).await;
         let mut shares = fakes.each_ref().map(Fake::running);
         shares.sort_unstable();
-        fakes.iter().for_each(|fake| fake.open_gate(99));
+        open_gates(&fakes, 99);
         shares
     };
     let (answers, shares) = tokio::join!(asking, watching);
@@ -46,7 +46,7 @@ async fn a_full_pool_keeps_conversations_at_home_too() {
     let pool = llm::Pool::new(&spec, super::options()).unwrap();
     let home = async |sticky| {
         let before = fakes[0].requests();
-        fakes.iter().for_each(|fake| fake.open_gate(1));
+        open_gates(&fakes, 1);
         pool.answer(&ask(), sticky).await.unwrap();
         fakes[0].requests() > before
     };
@@ -60,10 +60,16 @@ async fn a_full_pool_keeps_conversations_at_home_too() {
     let asking = ask_all(&pool, 0..40);
     let opening = async {
         until("the pool is full", || pool.status().waiting == 36).await;
-        fakes.iter().for_each(|fake| fake.open_gate(99));
+        open_gates(&fakes, 99);
     };
     let (answers, ()) = tokio::join!(asking, opening);
     assert!(answers.iter().all(Result::is_ok));
     let strangers = (fakes[0].requests() - before).abs_diff(expected);
     assert!(strangers <= 8, "{strangers} of 40 went elsewhere");
+}
+
+fn open_gates(fakes: &[Fake], replies: usize) {
+    for fake in fakes {
+        fake.open_gate(replies);
+    }
 }
