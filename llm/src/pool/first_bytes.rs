@@ -38,7 +38,9 @@ mod tests {
 
     fn first_bytes(seconds: &[u64]) -> FirstBytes {
         let mut all = FirstBytes::default();
-        seconds.iter().for_each(|seconds| all.add(Duration::from_secs(*seconds)));
+        for seconds in seconds {
+            all.add(Duration::from_secs(*seconds));
+        }
         all
     }
 

@@ -97,6 +97,11 @@ impl Fake {
         self.seen.most_running.load(Ordering::SeqCst)
     }
 
+    /// Lets no more replies through.
+    pub fn close_gate(&self) {
+        self.seen.gate.forget_permits(usize::MAX);
+    }
+
     /// Lets so many more replies through.
     pub fn open_gate(&self, replies: usize) {
         self.seen.gate.add_permits(replies);

@@ -13,8 +13,8 @@ fn one_at_a_time(replicas: &[&Fake], options: EndpointOptions) -> Pool {
 
 #[tokio::test]
 async fn waiting_in_line_never_times_out() {
-    let fake = Fake::start(|_| Act::ReplyAfter(10 * MS)).await;
-    let short = 150 * MS;
+    let fake = Fake::start(|_| Act::ReplyAfter(25 * MS)).await;
+    let short = 500 * MS;
     let options = EndpointOptions {
         first_byte_timeout: short,
         idle_timeout: short,

@@ -48,6 +48,9 @@ async fn a_full_pool_keeps_conversations_at_home_too() {
         let before = fakes[0].requests();
         open_gates(&fakes, 1);
         pool.answer(&ask(), sticky).await.unwrap();
+        for fake in &fakes {
+            fake.close_gate();
+        }
         fakes[0].requests() > before
     };
     let mut homes = Vec::new();
