@@ -46,16 +46,3 @@ pub struct Answer {
     /// Requests that were made for it.
     pub attempts: u32,
 }
-
-/// What a model costs, in any unit, per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Price {
-    pub prompt: f64,
-    pub completion: f64,
-}
-
-impl Price {
-    pub fn cost(&self, usage: domain::event::Usage) -> i64 {
-        0
-    }
-}

@@ -3,6 +3,7 @@
 pub(super) mod binding;
 mod faults;
 mod forecast;
+pub(super) mod models_file;
 mod progress;
 mod selection;
 pub(super) mod summary;
@@ -192,9 +193,10 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         faults,
         scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
         personas: profiles.keys().cloned().collect(),
-        prices: BTreeMap::new(),
+        pools: Vec::new(),
         out,
     };
+    let config = RunConfig { pools: models_file::used(&args.project, config.specs())?, ..config };
     run::check(&library, &config, args.seed).map_err(|e| BadInput::one("--persona", e.to_string()))?;
     // Keys are looked for before anything is stored.
     let clients = Clients::new(EndpointOptions::default());

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::role::Role;
 use engine::Who;
-use llm::{ChatModel, Endpoint, EndpointOptions, ModelSpec, Scripted, SetupError};
+use llm::{ChatModel, EndpointOptions, ModelSpec, Pool, Registry, Scripted};
 
 use super::plan::RunConfig;
 
@@ -27,21 +27,38 @@ impl Clients {
         Self { options, known: Mutex::default() }
     }
 
+    /// `pools`: what the run says of the models that it only names.
+    ///
     /// # Errors
-    /// The model's key is missing, or its client cannot be made.
-    pub fn get(&self, spec: &ModelSpec) -> Result<Cast, SetupError> {
+    /// Nothing is known of the model, its key is missing, or its client cannot be made.
+    pub fn get(&self, spec: &ModelSpec, pools: &Registry) -> anyhow::Result<Cast> {
+        let pool = match spec {
+            ModelSpec::Named(name) => Some(pools.pool(name)?),
+            ModelSpec::Scripted | ModelSpec::Endpoint(_) => None,
+        };
+        // Two runs may know different models by one name.
+        let key = pool.map_or_else(|| Ok(spec.to_string()), serde_json::to_string)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = spec.to_string();
-        if let Some(cast) = known.get(&name) {
+        if let Some(cast) = known.get(&key) {
             return Ok(cast.clone());
         }
-        let model: Arc<dyn ChatModel> = match spec {
-            ModelSpec::Scripted => Arc::new(Scripted),
-            ModelSpec::Endpoint(endpoint) => Arc::new(Endpoint::new(endpoint.clone(), self.options.clone())?),
+        let options = self.options.clone();
+        let model: Arc<dyn ChatModel> = match (spec, pool) {
+            (_, Some(pool)) => Arc::new(Pool::new(pool, options)?),
+            (ModelSpec::Endpoint(endpoint), _) => Arc::new(Pool::of_endpoint(endpoint.clone(), options)?),
+            _ => Arc::new(Scripted),
         };
-        let cast = Cast { name: Arc::from(name.as_str()), model };
-        known.insert(name, cast.clone());
+        let cast = Cast { name: Arc::from(spec.to_string()), model };
+        known.insert(key, cast.clone());
         Ok(cast)
+    }
+
+    /// Clients for several models.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn all(&self, specs: &[ModelSpec], pools: &Registry) -> anyhow::Result<Vec<Cast>> {
+        specs.iter().map(|spec| self.get(spec, pools)).collect()
     }
 }
 
@@ -55,15 +72,16 @@ pub struct Models {
 }
 
 impl Models {
-    pub fn of(config: &RunConfig, clients: &Clients) -> Result<Self, SetupError> {
+    /// # Errors
+    /// As [`Clients::get`].
+    pub fn of(config: &RunConfig, clients: &Clients) -> anyhow::Result<Self> {
+        let pools = config.registry();
+        let roles = config.models.iter().map(|(role, spec)| Ok((*role, clients.get(spec, &pools)?)));
+        let subs = config.sub_agents.iter().map(|(name, spec)| Ok((name.clone(), clients.get(spec, &pools)?)));
         Ok(Self {
-            roles: config.models.iter().map(|(role, spec)| Ok((*role, clients.get(spec)?))).collect::<Result<_, _>>()?,
-            panel: config.panel.iter().map(|spec| clients.get(spec)).collect::<Result<_, _>>()?,
-            sub_agents: config
-                .sub_agents
-                .iter()
-                .map(|(name, spec)| Ok((name.clone(), clients.get(spec)?)))
-                .collect::<Result<_, _>>()?,
+            roles: roles.collect::<anyhow::Result<_>>()?,
+            panel: clients.all(&config.panel, &pools)?,
+            sub_agents: subs.collect::<anyhow::Result<_>>()?,
         })
     }
 

@@ -11,7 +11,7 @@ use domain::playbook::AgentStyle;
 use domain::role::Role;
 use engine::plan::Row;
 use engine::{Case, Seed};
-use llm::{ModelSpec, Price};
+use llm::{ModelSpec, PoolSpec, Registry};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
@@ -55,9 +55,9 @@ pub struct RunConfig {
     pub scenarios: Vec<String>,
     #[serde(default)]
     pub personas: Vec<String>,
-    /// What models cost, by how they are named here.
+    /// What models.yaml says of the models that are named here: their endpoints and prices.
     #[serde(default)]
-    pub prices: BTreeMap<String, Price>,
+    pub pools: Vec<PoolSpec>,
     /// Where accepted rows are written.
     pub out: String,
 }
@@ -73,7 +73,17 @@ impl RunConfig {
 
     /// What a call cost, in billionths of the unit of the prices.
     pub fn cost(&self, model: &str, usage: Usage) -> i64 {
-        self.prices.get(model).map_or(0, |price| price.cost(usage))
+        let price = self.pools.iter().find(|pool| pool.name == model).and_then(|pool| pool.price);
+        price.map_or(0, |price| price.cost(usage))
+    }
+
+    pub fn registry(&self) -> Registry {
+        self.pools.iter().cloned().collect()
+    }
+
+    /// Every model that it names.
+    pub fn specs(&self) -> impl Iterator<Item = &ModelSpec> {
+        self.models.values().chain(&self.panel).chain(self.sub_agents.values())
     }
 
     /// All who judge.

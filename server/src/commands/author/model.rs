@@ -12,6 +12,7 @@ pub fn read(text: &str) -> Result<EndpointSpec, String> {
         Ok(ModelSpec::Scripted) => {
             Err(format!("`scripted` only plays what scenarios say and can write nothing: {EXPECTED}"))
         }
+        Ok(ModelSpec::Named(name)) => Err(format!("`{name}` names no endpoint: {EXPECTED}")),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -92,6 +92,9 @@ fn endpoint(text: &str) -> Result<Endpoint, String> {
         ModelSpec::Scripted => Err("`scripted` follows the script and cannot review a scenario; name a model as \
                                     NAME@BASE_URL or NAME@BASE_URL@KEY_ENV"
             .to_owned()),
+        ModelSpec::Named(name) => {
+            Err(format!("`{name}` names no endpoint; name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV"))
+        }
         ModelSpec::Endpoint(spec) => Endpoint::new(spec, EndpointOptions::default()).map_err(|e| e.to_string()),
     }
 }

@@ -59,8 +59,7 @@ pub fn player(run: &Arc<ActiveRun>, concurrency: usize) -> Player {
 
 /// Models that judge.
 pub fn casts(models: &[ModelSpec]) -> Vec<Cast> {
-    let clients = Clients::new(hasty());
-    models.iter().map(|spec| clients.get(spec).unwrap()).collect()
+    Clients::new(hasty()).all(models, &llm::Registry::default()).unwrap()
 }
 
 /// A stored run in which these models play some of the roles and `scripted` the others.
@@ -93,7 +92,7 @@ pub async fn planned_as(
         faults: Vec::new(),
         scenarios: scenarios.iter().map(|id| (*id).to_owned()).collect(),
         personas: library.profiles.keys().cloned().collect(),
-        prices: BTreeMap::new(),
+        pools: Vec::new(),
         out: "rows.jsonl".to_owned(),
     };
     configure(&mut config);
