@@ -1,4 +1,7 @@
-//! What the benchmarks stand on: the retail backend of the conformance set, with its recorded world of 1.5 MB.
+//! What the benchmarks stand on: the retail backend of the conformance set, with its recorded world of 1.5 MB, and the
+//! documents of a project to play.
+
+mod project;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +11,8 @@ use std::path::{Path, PathBuf};
 use engine::playbook::{Playbook, Sources, compile};
 use engine::{InitialWorld, World};
 use serde_json::Value;
+
+pub use project::Project;
 
 /// The playbook and its initial world; `None` where the recordings are not beside the repository.
 pub fn retail() -> Option<(Playbook, InitialWorld)> {

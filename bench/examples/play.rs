@@ -1,0 +1,93 @@
+//! CPU of one conversation with `scripted`, without a database, from its case to the text of its events.
+//!
+//!     cargo run --release --package bench --example play -- N [PLAYBOOK|SCENARIO] [--project FOLDER] [--dump FILE]
+//!
+//! `--project bench/workload` plays what the benchmark of the runtime plays. `--dump` writes every event on a line: what
+//! must not change when the engine becomes faster.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bench::Project;
+use domain::event::Event;
+use engine::{Case, Conversation, Next};
+
+fn main() -> Result<(), String> {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let project = option(&mut words, "--project").unwrap_or_else(|| ".".to_owned());
+    let dump = option(&mut words, "--dump");
+    let n = words.first().and_then(|n| n.parse().ok()).ok_or("how many conversations?")?;
+    let project = Project::read(Path::new(&project), words.get(1).map(String::as_str))?;
+    if let Some(wrong) = project.findings().first() {
+        return Err(wrong.clone());
+    }
+    let planned = project.plan(n)?;
+    let (mut text, mut played) = (String::new(), Played::default());
+    for row in &planned {
+        let start = Instant::now();
+        played.play(project.case(row), &mut text);
+        played.took += start.elapsed();
+        if dump.is_none() {
+            text.clear();
+        }
+    }
+    played.print();
+    dump.map_or(Ok(()), |path| std::fs::write(path, text).map_err(|e| e.to_string()))
+}
+
+fn option(words: &mut Vec<String>, name: &str) -> Option<String> {
+    let at = words.iter().position(|word| word == name).filter(|at| at + 1 < words.len())?;
+    words.drain(at..at + 2).nth(1)
+}
+
+#[derive(Default)]
+struct Played {
+    conversations: u32,
+    events: usize,
+    messages: usize,
+    bytes: usize,
+    took: Duration,
+}
+
+impl Played {
+    fn play(&mut self, case: Case, text: &mut String) {
+        let mut conversation = Conversation::new(Arc::new(case));
+        loop {
+            let event = match conversation.next() {
+                Next::Done(_) => break,
+                Next::Act => conversation.act(),
+                Next::Ask(who) => match engine::scripted::reply(who.role, &conversation) {
+                    Ok(reply) => conversation.hear(reply),
+                    Err(reason) => conversation.lose(&reason),
+                },
+            };
+            if let Some(event) = event {
+                self.count(&event, text);
+            }
+        }
+        self.conversations += 1;
+        self.messages += conversation.state().agent().messages.len();
+    }
+
+    fn count(&mut self, event: &Event, text: &mut String) {
+        let written = serde_json::to_string(event).unwrap_or_default();
+        self.events += 1;
+        self.bytes += written.len();
+        text.push_str(&written);
+        text.push('\n');
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts of one measurement are small")]
+    fn print(&self) {
+        let each = |count: usize| count as f64 / f64::from(self.conversations);
+        println!(
+            "{} conversations, {:.1} us each, {:.1} events, {:.1} messages, {:.0} bytes",
+            self.conversations,
+            self.took.as_secs_f64() * 1e6 / f64::from(self.conversations),
+            each(self.events),
+            each(self.messages),
+            each(self.bytes)
+        );
+    }
+}
