@@ -6,12 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use domain::document;
-use domain::persona::{PersonaModel, Profile};
+use domain::message::Message;
+use domain::persona::{Complexity, PersonaModel, Profile};
 use domain::problem::Problem;
 use domain::scenario::Scenario;
 use engine::plan::{Plan, Row, Shard};
 use engine::playbook::{Sources, compile};
-use engine::{Case, InitialWorld, Judge, Playbook, Seed, validate};
+use engine::{Case, Conversation, InitialWorld, Judge, Playbook, Seed, validate};
+use serde_json::Value;
 
 /// The run's seed: every measurement plays the same conversations.
 const SEED: i64 = 1;
@@ -156,4 +158,37 @@ fn text(path: &Path) -> Result<String, String> {
 
 fn first(problems: &[Problem]) -> String {
     problems.first().map_or_else(String::new, ToString::to_string)
+}
+
+/// What the agent says at each turn, by hire and number of the turn; and how it asks back.
+type AgentTurns = (BTreeMap<(String, usize), Value>, String);
+
+impl Project {
+    /// The agent's turns of every scenario, as messages of an endpoint, from playing them.
+    ///
+    /// # Errors
+    /// A scenario that names no hire, or cannot be played.
+    pub fn agent_turns(&self) -> Result<AgentTurns, String> {
+        let mut turns = BTreeMap::new();
+        let mut clarification = String::new();
+        for row in self.plan(self.scenarios.len())? {
+            let mut case = self.case(&row);
+            case.complexity = Complexity::Medium;
+            clarification.clone_from(&case.playbook.spec.clarification);
+            let hire = case.scenario.user_facts.get("hire_id").and_then(Value::as_str).ok_or("it names no hire")?;
+            let hire = hire.to_owned();
+            let (conversation, _) = validate::play(Conversation::new(Arc::new(case)));
+            let spoken = conversation
+                .state()
+                .agent()
+                .messages
+                .iter()
+                .filter(|message| matches!(message, Message::Assistant { .. }));
+            for (turn, message) in spoken.enumerate() {
+                let message = serde_json::to_value(message).map_err(|error| error.to_string())?;
+                turns.insert((hire.clone(), turn), message);
+            }
+        }
+        Ok((turns, clarification))
+    }
 }

@@ -24,7 +24,10 @@ pub struct Budget {
 impl Budget {
     /// Money as it is counted: in billionths, so that a single token is not lost.
     pub fn money_in_billionths(&self) -> Option<i64> {
-        #[expect(clippy::cast_possible_truncation, reason = "a cap beyond what can be counted is no cap, and saturates")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a cap beyond what can be counted is no cap, and saturates"
+        )]
         self.money.map(|money| (money * 1e9).round() as i64)
     }
 

@@ -1,7 +1,9 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use server::commands::{self, author, calibrate, db, export, generate, judge, persona, play, playbook, runs, serve, validate};
+use server::commands::{
+    self, author, calibrate, db, export, generate, judge, persona, play, playbook, runs, serve, validate,
+};
 use server::telemetry::{self, LogFormat};
 
 /// Makes fine-tuning data for agents that call tools

@@ -6,6 +6,8 @@ pub mod conversations;
 mod copy;
 pub mod events;
 pub mod judgings;
+pub mod ledger;
+pub mod measure;
 mod outage;
 pub mod players;
 pub mod runs;

@@ -1,5 +1,6 @@
 //! `cargo xtask`: everything that is done with this repository, on a machine that has only Rust.
 
+mod bench;
 mod demo;
 mod hash;
 mod install;
@@ -22,6 +23,8 @@ enum Task {
     Demo(demo::Demo),
     /// Formatting, lints, the web app and all tests against a real PostgreSQL
     Test(test::Test),
+    /// Measure the runtime: throughput, concurrency, crashes, errors
+    Bench(bench::Bench),
     /// Build the web app into web/dist, from where the server embeds it
     Web,
     /// Write what PostgreSQL says about the server's queries to .sqlx, so that the server compiles without a database
@@ -48,6 +51,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Demo(demo) => demo.run(),
         Task::Test(test) => test.run(),
+        Task::Bench(bench) => bench.run(),
         Task::Web => web::build(),
         Task::Prepare => sqlx::prepare(),
     }

@@ -30,8 +30,8 @@ use uuid::Uuid;
 
 use selection::Selection;
 
-use super::{INTERRUPTED, PAUSED};
 use super::connection::{Connection, ConnectionArgs};
+use super::{INTERRUPTED, PAUSED};
 use crate::bad_input::BadInput;
 use crate::export::{self, Choice};
 use crate::jobs::active::ActiveRun;

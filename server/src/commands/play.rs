@@ -40,6 +40,9 @@ pub struct PlayerArgs {
     /// After how long a silence others take over what this process plays, in seconds
     #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     lease: u64,
+    /// How long an endpoint may take before the first byte of a reply, in seconds
+    #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    first_byte_timeout: u64,
 }
 
 impl PlayerArgs {
@@ -51,7 +54,9 @@ impl PlayerArgs {
             lease: Duration::from_secs(self.lease),
             ..Options::default()
         };
-        Player::new(pool, Clients::new(EndpointOptions::default()), options).play(stop).await
+        let first_byte_timeout = Duration::from_secs(self.first_byte_timeout);
+        let clients = Clients::new(EndpointOptions { first_byte_timeout, ..EndpointOptions::default() });
+        Player::new(pool, clients, options).play(stop).await
     }
 }
 

@@ -9,7 +9,7 @@ use super::connection::{Connection, ConnectionArgs};
 use super::generate::{self, run_id, summary, terms::BudgetArgs};
 use crate::bad_input::BadInput;
 use crate::say::say;
-use crate::store::{StoreError, control, runs};
+use crate::store::{StoreError, control, ledger, runs};
 
 #[derive(clap::Subcommand)]
 pub enum RunsCommand {
@@ -29,6 +29,8 @@ pub enum RunsCommand {
     Priority(Priority),
     /// Replace the caps at which it pauses
     Budget(NewBudget),
+    /// Check that nothing of a run that has ended was lost or doubled
+    Audit(Named),
 }
 
 #[derive(clap::Args)]
@@ -70,9 +72,12 @@ impl RunsCommand {
     fn connection(&self) -> &ConnectionArgs {
         match self {
             Self::List(args) => &args.connection,
-            Self::Show(named) | Self::Pause(named) | Self::Resume(named) | Self::Cancel(named) | Self::Retry(named) => {
-                &named.connection
-            }
+            Self::Show(named)
+            | Self::Pause(named)
+            | Self::Resume(named)
+            | Self::Cancel(named)
+            | Self::Retry(named)
+            | Self::Audit(named) => &named.connection,
             Self::Priority(args) => &args.connection,
             Self::Budget(args) => &args.connection,
         }
@@ -92,6 +97,7 @@ async fn done(pool: &PgPool, command: &RunsCommand) -> anyhow::Result<()> {
     let mut db = pool.acquire().await?;
     let (id, changed) = match command {
         RunsCommand::List(args) => return list(pool, args.limit).await,
+        RunsCommand::Audit(args) => return audit(pool, named(args).await?).await,
         RunsCommand::Show(args) => (named(args).await?, Ok(())),
         RunsCommand::Pause(args) => {
             let id = named(args).await?;
@@ -141,6 +147,16 @@ async fn list(pool: &PgPool, limit: i64) -> anyhow::Result<()> {
         let state = s.state.as_str();
         say!("{} {state:>10} {:9} {:9} {:9} {:9}  {}", s.id, s.finished, s.planned, s.accepted, s.priority, s.playbook);
     }
+    Ok(())
+}
+
+async fn audit(pool: &PgPool, id: uuid::Uuid) -> anyhow::Result<()> {
+    let broken = ledger::broken(&mut *pool.acquire().await?, id).await?;
+    for (rule, at) in &broken {
+        say!("broken: {rule}; at positions {at:?}");
+    }
+    anyhow::ensure!(broken.is_empty(), "run {id} breaks {} rules of its ledger", broken.len());
+    say!("run {id}: nothing is lost and nothing doubled");
     Ok(())
 }
 

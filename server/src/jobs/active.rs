@@ -61,7 +61,8 @@ impl ActiveRun {
         let scenarios = config.scenarios.iter().map(|id| library.scenario(id).cloned().map_err(|e| anyhow!(e)));
         let scenarios = scenarios.collect::<anyhow::Result<_>>()?;
         let profiles = config.personas.iter().map(|name| {
-            let profile = library.profiles.get(name).with_context(|| format!("there is no persona profile `{name}`"))?;
+            let profile =
+                library.profiles.get(name).with_context(|| format!("there is no persona profile `{name}`"))?;
             Ok((name.clone(), profile.clone()))
         });
         Ok(Self {

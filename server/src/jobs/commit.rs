@@ -53,12 +53,8 @@ impl Committer {
         let (queue, waiting) = mpsc::channel(2 * BATCH);
         let waiting = Arc::new(Mutex::new(waiting));
         for number in 0..WRITERS {
-            let desk = Desk {
-                pool: pool.clone(),
-                db: None,
-                writer: Writer { player, number },
-                given_up: given_up.clone(),
-            };
+            let desk =
+                Desk { pool: pool.clone(), db: None, writer: Writer { player, number }, given_up: given_up.clone() };
             tasks.spawn(desk.work(Arc::clone(&waiting)));
         }
         Self { queue }

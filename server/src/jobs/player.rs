@@ -91,7 +91,8 @@ impl Player {
 
     async fn life(&self, stop: &CancellationToken) -> anyhow::Result<End> {
         let (host, pid) = alive::place();
-        let id = store::patiently(|| async { players::register(&mut *self.pool.acquire().await?, &host, pid).await }).await?;
+        let id = store::patiently(|| async { players::register(&mut *self.pool.acquire().await?, &host, pid).await })
+            .await?;
         info!(player = id, "a player begins");
         let given_up = CancellationToken::new();
         let mut background = JoinSet::new();
@@ -195,7 +196,8 @@ impl Shift<'_> {
             }
             let most = i32::try_from(free.min(claims::MOST))?;
             let (pool, only) = (&self.player.pool, options.only);
-            let claimed = store::patiently(|| async { players::claim(&mut *pool.acquire().await?, self.id, most, only).await });
+            let claimed =
+                store::patiently(|| async { players::claim(&mut *pool.acquire().await?, self.id, most, only).await });
             let Some(claim) = claimed.await? else { return Ok(false) };
             counter!("groundstate_claims_total").increment(1);
             let run = match self.run(claim.run_id).await {

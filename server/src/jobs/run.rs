@@ -9,9 +9,9 @@ use super::plan::RunConfig;
 use super::worlds;
 use crate::clock;
 use crate::library::Library;
+use crate::store::control;
 use crate::store::judgings::{self, Judging};
 use crate::store::runs::{self, Run};
-use crate::store::control;
 
 /// What a run is to be, beside its configuration.
 #[derive(Debug, Clone, Default)]
@@ -67,8 +67,12 @@ pub fn check(library: &Library, config: &RunConfig, seed: i64) -> anyhow::Result
     let scenarios = config.scenarios.iter().map(|id| library.scenario(id).cloned().map_err(|e| anyhow!(e)));
     let scenarios = scenarios.collect::<anyhow::Result<Vec<_>>>()?;
     let named = |name: &&String| config.personas.contains(name);
-    let profiles =
-        library.profiles.iter().filter(|(name, _)| named(name)).map(|(name, own)| (name.clone(), own.clone())).collect();
+    let profiles = library
+        .profiles
+        .iter()
+        .filter(|(name, _)| named(name))
+        .map(|(name, own)| (name.clone(), own.clone()))
+        .collect();
     let plan = Plan { scenarios: &scenarios, profiles: &profiles, model: &library.personas, seed };
     (0..scenarios.len().max(1)).try_for_each(|position| plan.row(position).map(drop)).map_err(|e| anyhow!(e))
 }

@@ -44,14 +44,18 @@ pub async fn pause(db: &mut PgConnection, run: Uuid, because: Option<&str>) -> R
 /// Goes on with a run that was paused.
 pub async fn resume(db: &mut PgConnection, run: Uuid) -> Result<()> {
     let mut tx = change(db, run, Change::Unfinished).await?;
-    sqlx::query!("UPDATE runs SET state = 'running', paused_because = NULL WHERE id = $1", run).execute(&mut *tx).await?;
+    sqlx::query!("UPDATE runs SET state = 'running', paused_because = NULL WHERE id = $1", run)
+        .execute(&mut *tx)
+        .await?;
     told(tx, run).await
 }
 
 /// Ends a run for good. What was played stays; what was not is never played.
 pub async fn cancel(db: &mut PgConnection, run: Uuid) -> Result<()> {
     let mut tx = change(db, run, Change::Unfinished).await?;
-    sqlx::query!("UPDATE runs SET state = 'cancelled', finished_at = now() WHERE id = $1", run).execute(&mut *tx).await?;
+    sqlx::query!("UPDATE runs SET state = 'cancelled', finished_at = now() WHERE id = $1", run)
+        .execute(&mut *tx)
+        .await?;
     told(tx, run).await
 }
 

@@ -35,9 +35,9 @@ impl StoreError {
             | sqlx::Error::PoolTimedOut
             | sqlx::Error::WorkerCrashed => true,
             // Class 57P: the server shuts down, crashed or is starting. Class 08: the connection. 53300: too many.
-            sqlx::Error::Database(error) => error
-                .code()
-                .is_some_and(|code| code.starts_with("57P") || code.starts_with("08") || code == "53300"),
+            sqlx::Error::Database(error) => {
+                error.code().is_some_and(|code| code.starts_with("57P") || code.starts_with("08") || code == "53300")
+            }
             _ => false,
         }
     }

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use sqlx::{Connection, PgConnection};
 use sqlx::postgres::types::PgInterval;
+use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 use super::Result;

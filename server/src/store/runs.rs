@@ -123,10 +123,8 @@ pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
         of(superseded).filter(|c| c.outcome != "accepted").map(|c| (c.outcome.clone(), c.count)).collect()
     };
     let (failures, finished) = (by_blame(false), of(false).map(|c| c.count).sum());
-    let row = sqlx::query!(
-        "SELECT state, paused_because, priority, started_at, finished_at FROM runs WHERE id = $1",
-        run.id
-    );
+    let row =
+        sqlx::query!("SELECT state, paused_because, priority, started_at, finished_at FROM runs WHERE id = $1", run.id);
     let row = row.fetch_one(&mut *db).await?;
     Ok(RunSummary {
         id: run.id.to_string(),

@@ -100,11 +100,8 @@ pub async fn were_kept(db: &mut PgConnection, steps: &[&Step]) -> Result<bool> {
     let Some(step) = steps.first() else { return Ok(true) };
     let kept = match step.events.last() {
         Some((seq, _)) => {
-            let event = sqlx::query!(
-                "SELECT seq FROM events WHERE conversation_id = $1 AND seq = $2",
-                step.planned.id,
-                seq
-            );
+            let event =
+                sqlx::query!("SELECT seq FROM events WHERE conversation_id = $1 AND seq = $2", step.planned.id, seq);
             event.fetch_optional(db).await?.is_some()
         }
         None => {
@@ -168,8 +165,11 @@ fn unfinished(rows: &mut Rows) {
 
 /// Ends of conversations that have a row already.
 async fn finish(db: &mut PgConnection, steps: &[&Step], now: DateTime<Utc>) -> Result<()> {
-    let ends: Vec<(Uuid, &End)> =
-        steps.iter().filter(|step| !step.begins).filter_map(|step| Some((step.planned.id, step.end.as_ref()?))).collect();
+    let ends: Vec<(Uuid, &End)> = steps
+        .iter()
+        .filter(|step| !step.begins)
+        .filter_map(|step| Some((step.planned.id, step.end.as_ref()?)))
+        .collect();
     if ends.is_empty() {
         return Ok(());
     }

@@ -88,4 +88,3 @@ fn copy(from: &Path, to: &Path) {
         }
     }
 }
-

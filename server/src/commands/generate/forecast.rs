@@ -19,7 +19,10 @@ pub fn print(summary: &RunSummary, seconds: f64, resume_hint: &str) {
     say!("  accepted     about {:.0} rows ({:.0} %, {})", share * planned, share * 100.0, interval(summary));
     say!("  tokens       about {:.0}; {:.0} a conversation{}", tokens * planned, tokens, each_row(tokens, share));
     say!("  cost         about {:.4}; {:.6} a conversation{}", cost * planned, cost, each_row(cost, share));
-    say!("  time         at most {:.0} s at this pace; more conversations at once take less", seconds / played * planned);
+    say!(
+        "  time         at most {:.0} s at this pace; more conversations at once take less",
+        seconds / played * planned
+    );
     say!("The run is paused. {resume_hint}");
 }
 

@@ -39,7 +39,8 @@ impl Progress {
         let cost = if each > 0.0 { format!(", {each:.4} an accepted row") } else { String::new() };
         self.bar.set_message(format!("{} accepted{cost}", now.accepted));
         let tenth = at / (of / 10).max(1);
-        if !std::io::stderr().is_terminal() && at > 0 && (tenth > self.said.get() || (at == of && self.said.get() < of)) {
+        if !std::io::stderr().is_terminal() && at > 0 && (tenth > self.said.get() || (at == of && self.said.get() < of))
+        {
             self.said.set(if at == of { of } else { tenth });
             eprintln!("{at}/{of} conversations, {} accepted{cost}", now.accepted);
         }

@@ -12,8 +12,8 @@ use engine::{Playbook, scripted};
 use sqlx::PgPool;
 
 use crate::export::Written;
-use crate::jobs::plan::RunConfig;
 use crate::jobs::active::ActiveRun;
+use crate::jobs::plan::RunConfig;
 use crate::store::runs::PersonaOutcomes;
 use crate::store::{runs, verdicts};
 

@@ -143,7 +143,8 @@ async fn one(
         }
     };
     warn!(run = %run.run.id, position, reason, "a conversation is ended");
-    let found = || async { conversations::begun(&mut *run.pool.acquire().await?, run.run.id, position..=position).await };
+    let found =
+        || async { conversations::begun(&mut *run.pool.acquire().await?, run.run.id, position..=position).await };
     let found = store::patiently(found).await.map_err(|error| Stopped::Broken(error.into()))?.pop();
     let begins = found.is_none();
     let planned = match found {

@@ -12,7 +12,7 @@ use sqlx::PgPool;
 
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
-use crate::support::play::{play_all, HELP, planned_as, rows, stories};
+use crate::support::play::{HELP, planned_as, play_all, rows, stories};
 
 #[sqlx::test(migrations = "../migrations")]
 async fn a_spoiled_conversation_is_played_again_and_counted_once(pool: PgPool) {

@@ -78,7 +78,9 @@ async fn a_run_is_cancelled_for_good(pool: PgPool) {
     let (played, ()) = tokio::join!(playing.play(&never), cancelling);
     played.unwrap();
     assert_eq!(summary(&run).await.state, RunState::Cancelled);
-    for change in [control::resume(&mut db, run.run.id).await, control::retry_failed(&mut db, run.run.id).await.map(drop)] {
+    for change in
+        [control::resume(&mut db, run.run.id).await, control::retry_failed(&mut db, run.run.id).await.map(drop)]
+    {
         assert!(matches!(change, Err(StoreError::Refused(Refused::Cancelled))));
     }
     let player = players::register(&mut db, "here", 1).await.unwrap();
@@ -153,7 +155,10 @@ async fn a_budget_stops_a_run_and_a_larger_one_lets_it_go_on(pool: PgPool) {
     control::set_budget(&mut db, id, &budget).await.unwrap();
     let run = play_all(taken_up(&run).await, 4).await;
     let stopped = summary(&run).await;
-    assert_eq!((stopped.state, stopped.paused_because.as_deref()), (RunState::Paused, Some("the budget of tokens is used up")));
+    assert_eq!(
+        (stopped.state, stopped.paused_because.as_deref()),
+        (RunState::Paused, Some("the budget of tokens is used up"))
+    );
     let spent: i64 = stopped.usage.iter().map(|usage| usage.prompt_tokens + usage.completion_tokens).sum();
     assert!((18 * 20..18 * 24).contains(&spent), "calls in flight may go beyond it, no others: {spent}");
     assert_eq!(endpoint.requests().len() as i64 * 18, spent);
@@ -186,7 +191,8 @@ async fn budgets_of_conversations_and_time(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_player_hears_of_new_runs_and_plays_all_of_them(pool: PgPool) {
     // It would look by itself only after an hour.
-    let options = Options { concurrency: 4, poll: Duration::from_secs(3600), drain: Duration::ZERO, ..Options::default() };
+    let options =
+        Options { concurrency: 4, poll: Duration::from_secs(3600), drain: Duration::ZERO, ..Options::default() };
     let player = Player::new(pool.clone(), Clients::new(hasty()), options);
     let stop = CancellationToken::new();
     let people = async {

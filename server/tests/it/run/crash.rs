@@ -1,11 +1,15 @@
 //! Players and databases that die in the middle. Each test ends with the ledger.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use domain::EventKind;
+use domain::api::RunState;
 use domain::role::Role;
+use rustix::process::{Pid, Signal, kill_process};
 use server::jobs::active::ActiveRun;
-use server::jobs::cast::Clients;
+use server::jobs::cast::{Clients, Models};
 use server::jobs::commit::{Committer, NotKept};
 use server::postgres::PrivatePostgres;
 use server::store::steps::Step;
@@ -15,14 +19,24 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::endpoint::{Endpoint, silence};
-use crate::support::play::{HELP, TRANSFER, hasty, planned, planned_as, player, stories};
+use crate::support::endpoint::{Endpoint, busy, cut, not_json, silence, status};
+use crate::support::play::{HELP, TRANSFER, hasty, planned, planned_as, play_all, player, stories};
 use crate::support::{agent, database_url, ledger};
 
 fn spawn(pool: &PgPool) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groundstate"));
     command.args(["play", "--concurrency", "4", "--lease", "1"]).env("DATABASE_URL", database_url(pool));
     command.env_remove("GROUNDSTATE_DATA").kill_on_drop(true).stdout(std::process::Stdio::null()).spawn().unwrap()
+}
+
+async fn state(pool: &PgPool, run: &ActiveRun) -> RunState {
+    runs::summary(&mut pool.acquire().await.unwrap(), &run.run).await.unwrap().state
+}
+
+/// How often the agent was heard in a run.
+async fn heard(run: &ActiveRun) -> usize {
+    let spoke = |event: &&domain::Event| matches!(event.kind, EventKind::AgentSpoke { .. });
+    stories(run).await.iter().map(|story| story.events.iter().filter(spoke).count()).sum()
 }
 
 async fn finished(pool: &PgPool, run: &ActiveRun) -> i64 {
@@ -37,7 +51,7 @@ async fn players_are_killed_and_every_conversation_ends_exactly_once(pool: PgPoo
     let run = planned(&pool, &[HELP], usize::try_from(CONVERSATIONS).unwrap(), 3, &models).await;
     let mut playing: Vec<Child> = (0..3).map(|_| spawn(&pool)).collect();
     let (mut killed, mut last) = (0, 0);
-    while last < CONVERSATIONS {
+    while state(&pool, &run).await != RunState::Finished {
         tokio::time::sleep(Duration::from_millis(50)).await;
         let now = finished(&pool, &run).await;
         // Each time a fifth has been played, the longest-lived player is killed as by `kill -9`, and another one comes.
@@ -51,9 +65,7 @@ async fn players_are_killed_and_every_conversation_ends_exactly_once(pool: PgPoo
     drop(playing);
     assert!(killed >= 2, "only {killed} were killed");
     ledger::check(&pool, run.run.id).await;
-    let heard: usize = stories(&run).await.iter().map(|story| {
-        story.events.iter().filter(|event| matches!(event.kind, domain::EventKind::AgentSpoke { .. })).count()
-    }).sum();
+    let heard = heard(&run).await;
     let asked = endpoint.requests().len();
     assert!(asked >= heard, "{asked} {heard}");
     assert!(asked - heard <= killed * 4, "{} calls were repeated after {killed} kills", asked - heard);
@@ -116,8 +128,7 @@ async fn the_database_crashes_and_the_run_goes_on() {
             }
             // When one of its processes dies, PostgreSQL ends all others at once and recovers from its log.
             let pid: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&pool).await.unwrap();
-            rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL)
-                .unwrap();
+            kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
         }
         std::future::pending::<()>().await;
     };
@@ -126,9 +137,7 @@ async fn the_database_crashes_and_the_run_goes_on() {
         () = crashes => unreachable!(),
     }
     ledger::check(&pool, run.run.id).await;
-    let heard: usize = stories(&run).await.iter().map(|story| {
-        story.events.iter().filter(|event| matches!(event.kind, domain::EventKind::AgentSpoke { .. })).count()
-    }).sum();
+    let heard = heard(&run).await;
     assert_eq!(endpoint.requests().len(), heard, "no model was asked twice");
     pool.close().await;
     postgres.stop().await;
@@ -142,32 +151,31 @@ async fn a_player_that_is_asked_to_stop_finishes_its_calls_and_leaves_the_rest(p
     while endpoint.requests().len() < 4 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let pid = rustix::process::Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let pid = Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
     assert!(child.wait().await.unwrap().success());
     let asked = endpoint.requests().len();
-    let left: (i64, i64) = sqlx::query_as("SELECT (SELECT count(*) FROM players), (SELECT count(*) FROM claims WHERE player IS NOT NULL)")
-        .fetch_one(&pool).await.unwrap();
+    let left: (i64, i64) =
+        sqlx::query_as("SELECT (SELECT count(*) FROM players), (SELECT count(*) FROM claims WHERE player IS NOT NULL)")
+            .fetch_one(&pool)
+            .await
+            .unwrap();
     assert_eq!(left, (0, 0), "others can go on at once");
     let id = run.run.id;
     let run = ActiveRun::load(&pool, id, &Clients::new(hasty())).await.unwrap();
-    let run = crate::support::play::play_all(run, 4).await;
+    let run = play_all(run, 4).await;
     ledger::check(&pool, id).await;
-    let heard: usize = stories(&run).await.iter().map(|story| {
-        story.events.iter().filter(|event| matches!(event.kind, domain::EventKind::AgentSpoke { .. })).count()
-    }).sum();
+    let heard = heard(&run).await;
     assert!(asked < heard, "it stopped in the middle");
     assert_eq!(endpoint.requests().len(), heard, "what was in flight was waited for and kept");
 }
 
 #[sqlx::test(migrations = "../migrations")]
 async fn an_endpoint_with_mixed_errors_loses_no_conversation(pool: PgPool) {
-    let asked = std::sync::atomic::AtomicUsize::new(0);
-    let asked = Arc::new(asked);
+    let asked = Arc::new(AtomicUsize::new(0));
     let endpoint = Endpoint::start(move |request| {
-        use crate::support::endpoint::{busy, cut, not_json, status};
         // Three of ten requests fail, each in another way; it may hit the same call again.
-        match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) * 7919 % 50 {
+        match asked.fetch_add(1, Ordering::Relaxed) * 7919 % 50 {
             0..3 => status(429),
             3..6 => status(500),
             6..9 => silence(),
@@ -179,11 +187,10 @@ async fn an_endpoint_with_mixed_errors_loses_no_conversation(pool: PgPool) {
     })
     .await;
     let models = [(Role::Agent, endpoint.model())];
-    let run = planned_as(&pool, &[HELP], 40, 3, &models, |config| config.retries = 3).await;
+    let mut run = planned_as(&pool, &[HELP], 40, 3, &models, |config| config.retries = 3).await;
     let options = llm::EndpointOptions { first_byte_timeout: Duration::from_millis(200), max_attempts: 8, ..hasty() };
-    let mut run = run;
-    run.models = server::jobs::cast::Models::of(&run.config, &Clients::new(options)).unwrap();
-    let run = crate::support::play::play_all(run, 8).await;
+    run.models = Models::of(&run.config, &Clients::new(options)).unwrap();
+    let run = play_all(run, 8).await;
     ledger::check(&pool, run.run.id).await;
     let summary = runs::summary(&mut pool.acquire().await.unwrap(), &run.run).await.unwrap();
     assert_eq!(summary.accepted, 40, "{:?}", summary.failures);

@@ -4,8 +4,8 @@ use domain::outcome::Outcome;
 use domain::role::Role;
 use serde_json::json;
 use server::export::Choice;
-use server::jobs::judge::{self, Judge};
 use server::jobs::active::{self, ActiveRun};
+use server::jobs::judge::{self, Judge};
 use server::store::verdicts;
 use sqlx::PgPool;
 

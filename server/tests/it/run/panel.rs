@@ -10,7 +10,7 @@ use sqlx::PgPool;
 use crate::http::TestApp;
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
-use crate::support::play::{play_all, HELP, exported, planned_as, rows, stories};
+use crate::support::play::{HELP, exported, planned_as, play_all, rows, stories};
 
 /// A judge that gives every criterion the same score.
 async fn judge(score: u8, goal_achieved: bool) -> Endpoint {

@@ -12,6 +12,7 @@ use server::jobs::active::ActiveRun;
 use server::jobs::cast::{Cast, Clients, Models};
 use server::store::{events, runs};
 use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -47,6 +48,8 @@ fn everywhere(model: &Arc<Tiring>) -> Models {
 
 /// Plays until the models are tired, then drops everything, as a crash does. Whether the run was stopped so.
 async fn stopped_after(asks: usize, mut run: ActiveRun) -> bool {
+    // The connections of a process that crashed are used by nobody else.
+    run.pool = PgPoolOptions::new().connect_with((*run.pool.connect_options()).clone()).await.unwrap();
     let model = Arc::new(Tiring { asks_left: AtomicUsize::new(asks), tired: Notify::new() });
     run.models = everywhere(&model);
     let (player, never) = (player(&Arc::new(run), 2), CancellationToken::new());

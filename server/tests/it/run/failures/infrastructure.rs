@@ -12,7 +12,7 @@ use sqlx::PgPool;
 
 use crate::support::agent::{help, is_help};
 use crate::support::endpoint::{Endpoint, busy, cut, nobody, not_json, silence, status};
-use crate::support::play::{play_all, HANDOVER, HELP, exported, hasty, planned, played, stories};
+use crate::support::play::{HANDOVER, HELP, exported, hasty, planned, play_all, played, stories};
 
 /// One conversation goes well, and in the other the agent's endpoint answers so.
 async fn check(pool: &PgPool, answer: fn() -> Response, because: &str, attempts: usize) {

@@ -1,0 +1,172 @@
+//! An OpenAI-compatible server that plays the agent of `bench/workload` from its scripts, after a wait that is drawn from
+//! a log-normal distribution, as those of real models are. It can fail in the ways of real ones.
+//!
+//!     mock_openai --median-ms 2000 --sigma 0.5 [--errors 0.3]
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use bench::Project;
+use clap::Parser;
+use rand::RngExt;
+use rand_distr::{Distribution, LogNormal};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+#[derive(Parser)]
+struct Flags {
+    /// Folder of the workload
+    #[arg(long, default_value = "bench/workload")]
+    project: PathBuf,
+    /// Median of the wait before the first byte
+    #[arg(long, default_value_t = 2000.0)]
+    median_ms: f64,
+    /// Standard deviation of the wait's logarithm
+    #[arg(long, default_value_t = 0.5)]
+    sigma: f64,
+    /// Share of requests that fail: 429, 500, silence, a cut stream, or garbage
+    #[arg(long, default_value_t = 0.0)]
+    errors: f64,
+}
+
+struct Mock {
+    flags: Flags,
+    wait: LogNormal<f64>,
+    /// By hire and number of the agent's turn.
+    turns: HashMap<(String, usize), Bytes>,
+    clarification: (String, Bytes),
+    load: Load,
+}
+
+/// How many requests are being answered, and for how long so far.
+struct Load {
+    requests: AtomicU64,
+    since: Mutex<(Instant, u64, f64)>,
+}
+
+impl Load {
+    /// One more or one less, and the sum over time up to now.
+    fn change(&self, by: i64) -> (u64, f64) {
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, in_flight, seconds) = *since;
+        let now = Instant::now();
+        #[expect(clippy::cast_precision_loss, reason = "a sum of seconds")]
+        let seconds = seconds + (now - at).as_secs_f64() * in_flight as f64;
+        *since = (now, in_flight.saturating_add_signed(by), seconds);
+        (since.1, seconds)
+    }
+}
+
+#[derive(Deserialize)]
+struct Request {
+    messages: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: String,
+    content: Option<String>,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), String> {
+    let flags = Flags::parse();
+    let project = Project::read(&flags.project, None)?;
+    let (turns, clarification) = project.agent_turns()?;
+    let mock = Arc::new(Mock {
+        wait: LogNormal::new(flags.median_ms.max(0.001).ln(), flags.sigma).map_err(|error| error.to_string())?,
+        turns: turns.into_iter().map(|(key, reply)| (key, streamed(&reply))).collect(),
+        clarification: (clarification.clone(), streamed(&json!({"role": "assistant", "content": clarification}))),
+        load: Load { requests: AtomicU64::new(0), since: Mutex::new((Instant::now(), 0, 0.0)) },
+        flags,
+    });
+    let app = Router::new().route("/v1/chat/completions", post(complete)).route("/stats", get(stats)).with_state(mock);
+    let listener = TcpListener::bind("127.0.0.1:0").await.map_err(|error| error.to_string())?;
+    println!("http://{}", listener.local_addr().map_err(|error| error.to_string())?);
+    axum::serve(listener, app).await.map_err(|error| error.to_string())
+}
+
+/// A message as endpoints stream it: its parts, the usage, the end.
+fn streamed(message: &Value) -> Bytes {
+    let chunk = |delta: &Value, finish: Option<&str>| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        format!("data: {}\n\n", json!({"id": "mock", "object": "chat.completion.chunk", "choices": [choice]}))
+    };
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 120}});
+    let end = chunk(&json!({}), Some("stop"));
+    Bytes::from(format!("{}{end}data: {usage}\n\ndata: [DONE]\n\n", chunk(message, None)))
+}
+
+async fn stats(State(mock): State<Arc<Mock>>) -> Json<Value> {
+    let (in_flight, seconds) = mock.load.change(0);
+    let requests = mock.load.requests.load(Ordering::Relaxed);
+    Json(json!({"requests": requests, "in_flight": in_flight, "in_flight_seconds": seconds}))
+}
+
+/// Counts a request until it is dropped, also if whoever asked goes away.
+struct InFlight(Arc<Mock>);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.load.change(-1);
+    }
+}
+
+async fn complete(State(mock): State<Arc<Mock>>, body: Bytes) -> Response {
+    mock.load.requests.fetch_add(1, Ordering::Relaxed);
+    mock.load.change(1);
+    let _in_flight = InFlight(Arc::clone(&mock));
+    let (wait, luck, kind) = {
+        let mut rng = rand::rng();
+        (mock.wait.sample(&mut rng), rng.random::<f64>(), rng.random_range(0..5))
+    };
+    tokio::time::sleep(Duration::from_secs_f64(wait / 1000.0)).await;
+    let Some(reply) = serde_json::from_slice(&body).ok().and_then(|request| mock.reply(&request)) else {
+        return (StatusCode::BAD_REQUEST, "nothing is written for this conversation").into_response();
+    };
+    if luck < mock.flags.errors {
+        return failure(kind, &reply).await;
+    }
+    ([(CONTENT_TYPE, "text/event-stream")], reply).into_response()
+}
+
+impl Mock {
+    fn reply(&self, request: &Request) -> Option<Bytes> {
+        let of = |role: &'static str| request.messages.iter().filter(move |message| message.role == role);
+        let content = |message: &Message| message.content.clone().unwrap_or_default();
+        let Some(hire) = of("user").find_map(|message| hire(message.content.as_deref()?)) else {
+            return Some(self.clarification.1.clone());
+        };
+        let asked_back = of("assistant").filter(|message| content(message) == self.clarification.0).count();
+        self.turns.get(&(hire, of("assistant").count() - asked_back)).cloned()
+    }
+}
+
+/// The hire that a text names.
+fn hire(text: &str) -> Option<String> {
+    let start = text.find("hir_")?;
+    let id = text[start + 4..].chars().take_while(char::is_ascii_alphanumeric);
+    Some(format!("hir_{}", id.collect::<String>()))
+}
+
+async fn failure(kind: u32, reply: &Bytes) -> Response {
+    let error = || Json(json!({"error": {"message": "no luck today"}}));
+    match kind {
+        0 => (StatusCode::TOO_MANY_REQUESTS, error()).into_response(),
+        1 => (StatusCode::INTERNAL_SERVER_ERROR, error()).into_response(),
+        2 => std::future::pending().await,
+        3 => ([(CONTENT_TYPE, "text/event-stream")], Body::from(reply.slice(..reply.len() / 2))).into_response(),
+        _ => "<html>It works!</html>".into_response(),
+    }
+}

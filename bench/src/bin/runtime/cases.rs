@@ -1,0 +1,226 @@
+//! The cases. Each prints what it measured as rows of a table.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use domain::api::{RunState, RunSummary};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use server::store::runs::{self, Run};
+use server::store::{self, ledger, measure};
+use sqlx::PgPool;
+use tokio::process::Child;
+use tokio::time::sleep;
+
+use super::machine;
+use super::program::{Database, Place};
+
+fn row(what: &str, measured: &str) {
+    println!("| {what} | {measured} |");
+}
+
+async fn summary(db: &PgPool, run: &Run) -> anyhow::Result<RunSummary> {
+    Ok(store::patiently(|| async { runs::summary(&mut *db.acquire().await?, run).await }).await?)
+}
+
+/// Waits until the run has ended, or stops with an error when a player does.
+async fn ended(db: &PgPool, run: &Run, players: &mut [Child]) -> anyhow::Result<RunSummary> {
+    loop {
+        let now = summary(db, run).await?;
+        if now.state == RunState::Finished {
+            return Ok(now);
+        }
+        if now.state != RunState::Running {
+            bail!("the run is {}: {}", now.state.as_str(), now.paused_because.unwrap_or_default());
+        }
+        for player in players.iter_mut() {
+            if let Some(status) = player.try_wait()? {
+                bail!("a player ended: {status}");
+            }
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rate")]
+fn rate(summary: &RunSummary) -> anyhow::Result<f64> {
+    let (start, end) = summary.started_at.zip(summary.finished_at).context("it has not ended")?;
+    Ok(summary.finished as f64 / (end - start).as_seconds_f64())
+}
+
+/// The ledger of the run: what the tests check, at this size.
+async fn check(db: &Database, run: &Run) -> anyhow::Result<()> {
+    let broken = ledger::broken(&mut *db.pool.acquire().await?, run.id).await?;
+    row("rules of the ledger that are broken", &broken.len().to_string());
+    if !broken.is_empty() {
+        bail!("the ledger is broken: {broken:?}");
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "means")]
+pub async fn durable(place: &Place, n: u32, concurrency: u32) -> anyhow::Result<()> {
+    let db = place.database().await?;
+    // The first run warms PostgreSQL's files and the program's pages; it is not measured.
+    for (n, measured) in [(n / 10 + 1, false), (n, true)] {
+        let run = place.run(&db, n, &[]).await?;
+        let before = measure::size(&mut *db.pool.acquire().await?).await?;
+        let busy = machine::busy();
+        let mut players = [place.play(&db, concurrency, &[])?];
+        let pid = players[0].id().context("no process")?;
+        let done = ended(&db.pool, &run, &mut players).await?;
+        let (busy, own) = (machine::busy() - busy, machine::cpu(pid));
+        let memory = machine::peak_memory(pid);
+        players[0].kill().await?;
+        if !measured {
+            continue;
+        }
+        let messages = measure::messages(&mut *db.pool.acquire().await?, run.id).await? as f64 / f64::from(n);
+        let rate = rate(&done)?;
+        let size = (measure::size(&mut *db.pool.acquire().await?).await? - before) as f64 / f64::from(n);
+        row("conversations", &format!("{n}, {} accepted", done.accepted));
+        row("conversations a second", &format!("{rate:.0}"));
+        row("messages a second", &format!("{:.0} ({messages:.1} a conversation)", rate * messages));
+        row(
+            "CPU a conversation, the whole machine",
+            &format!("{:.0} us of {} cores", busy * 1e6 / f64::from(n), machine::cores()),
+        );
+        row("CPU a conversation, our process", &format!("{:.0} us", own * 1e6 / f64::from(n)));
+        row("database a conversation", &format!("{:.1} KB", size / 1000.0));
+        row("most memory of our process", &format!("{} MB", memory / 1_000_000));
+        check(&db, &run).await?;
+    }
+    db.stop().await;
+    Ok(())
+}
+
+async fn stats(url: &str) -> anyhow::Result<(f64, f64, f64)> {
+    let stats: Value = reqwest::get(format!("{url}/stats")).await?.json().await?;
+    let number = |key: &str| stats[key].as_f64().context("no figure");
+    Ok((number("requests")?, number("in_flight")?, number("in_flight_seconds")?))
+}
+
+pub async fn latency(place: &Place, n: u32, concurrency: u32, median_ms: f64) -> anyhow::Result<()> {
+    let db = place.database().await?;
+    let (_model, url) = place.model(&["--median-ms", &median_ms.to_string()]).await?;
+    place.name_model(&url, concurrency)?;
+    let run = place.run(&db, n, &["--agent", "mock"]).await?;
+    let mut players = [place.play(&db, concurrency, &[])?];
+    let pid = players[0].id().context("no process")?;
+    // Measured while there is work for all: from when nearly all conversations wait for the model, until none is left to
+    // begin.
+    let full = f64::from(concurrency) * 0.98;
+    let begun = Instant::now();
+    while stats(&url).await?.1 < full {
+        if begun.elapsed() > Duration::from_secs(120) {
+            row("at most in flight", &format!("{:.0}", stats(&url).await?.1));
+            bail!("the model was never full");
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+    let ramp = begun.elapsed().as_secs_f64();
+    let (start, cpu, busy) = (Instant::now(), machine::cpu(pid), machine::busy());
+    let (requests, _, area) = stats(&url).await?;
+    while measure::left_to_begin(&mut *db.pool.acquire().await?, run.id).await? > 0 {
+        sleep(Duration::from_millis(200)).await;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let (requests, area) = {
+        let now = stats(&url).await?;
+        (now.0 - requests, now.2 - area)
+    };
+    let (cpu, busy) = (machine::cpu(pid) - cpu, machine::busy() - busy);
+    row("conversations at once", &format!("{concurrency}, all waiting after {ramp:.1} s"));
+    row("measured for", &format!("{seconds:.1} s, {requests:.0} calls, {:.0} a second", requests / seconds));
+    row("endpoint idle, of the ideal", &format!("{:.2} %", 100.0 * (1.0 - area / (f64::from(concurrency) * seconds))));
+    row("CPU a call, our process", &format!("{:.0} us", cpu * 1e6 / requests));
+    row("CPU a call, the whole machine, the model's process among it", &format!("{:.0} us", busy * 1e6 / requests));
+    ended(&db.pool, &run, &mut players).await?;
+    row("most memory of our process", &format!("{} MB", machine::peak_memory(pid) / 1_000_000));
+    check(&db, &run).await?;
+    db.stop().await;
+    Ok(())
+}
+
+pub async fn crash(place: &Place, n: u32) -> anyhow::Result<()> {
+    let db = place.database().await?;
+    let (_model, url) = place.model(&["--median-ms", "100"]).await?;
+    place.name_model(&url, 10_000)?;
+    let mut rates = Vec::new();
+    for killing in [false, true] {
+        let run = place.run(&db, n, &["--agent", "mock"]).await?;
+        let (requests, ..) = stats(&url).await?;
+        let play = || place.play(&db, 128, &["--lease", "2"]);
+        let mut players = [play()?, play()?, play()?];
+        let mut killed = 0;
+        let mut next = Instant::now() + Duration::from_secs(2);
+        let done = loop {
+            let now = summary(&db.pool, &run).await?;
+            if now.state == RunState::Finished {
+                break now;
+            }
+            if killing && Instant::now() >= next {
+                let victim = killed % players.len();
+                players[victim].kill().await?;
+                players[victim] = play()?;
+                killed += 1;
+                next += Duration::from_secs(2);
+            }
+            sleep(Duration::from_millis(50)).await;
+        };
+        let asked = stats(&url).await?.0 - requests;
+        let heard: i64 = done.usage.iter().filter(|usage| usage.role == "agent").map(|usage| usage.calls).sum();
+        #[expect(clippy::cast_precision_loss, reason = "counts")]
+        let again = asked - heard as f64;
+        rates.push(rate(&done)?);
+        row(&format!("{n} conversations, {killed} players killed"), &format!("{:.0} a second", rates[rates.len() - 1]));
+        row(
+            "model calls made again",
+            &format!("{again:.0} ({:.0} a kill; 128 in flight each)", again / f64::from(u32::try_from(killed.max(1))?)),
+        );
+        check(&db, &run).await?;
+    }
+    row("throughput with kills, of that without", &format!("{:.0} %", 100.0 * rates[1] / rates[0]));
+    db.stop().await;
+    Ok(())
+}
+
+pub async fn restart(place: &Place, n: u32) -> anyhow::Result<()> {
+    let db = place.database().await?;
+    let run = place.run(&db, n, &[]).await?;
+    let mut players = [place.play(&db, 512, &[])?];
+    for part in [n / 4, n / 2] {
+        while summary(&db.pool, &run).await?.finished < i64::from(part) {
+            sleep(Duration::from_millis(20)).await;
+        }
+        // When one of its processes dies, PostgreSQL ends all others at once and recovers from its log.
+        let pid = Pid::from_raw(measure::backend(&mut *db.pool.acquire().await?).await?).context("no process")?;
+        kill_process(pid, Signal::KILL)?;
+    }
+    let done = ended(&db.pool, &run, &mut players).await?;
+    row(
+        &format!("{n} conversations, PostgreSQL crashed twice"),
+        &format!("{:.0} a second, {} ended", rate(&done)?, done.finished),
+    );
+    check(&db, &run).await?;
+    db.stop().await;
+    Ok(())
+}
+
+pub async fn errors(place: &Place, n: u32) -> anyhow::Result<()> {
+    let db = place.database().await?;
+    let (_model, url) = place.model(&["--median-ms", "20", "--errors", "0.3"]).await?;
+    place.name_model(&url, 256)?;
+    let run = place.run(&db, n, &["--agent", "mock"]).await?;
+    let mut players = [place.play(&db, 256, &["--first-byte-timeout", "2"])?];
+    let done = ended(&db.pool, &run, &mut players).await?;
+    let agent = done.usage.iter().find(|usage| usage.role == "agent").context("no usage")?;
+    row(
+        &format!("{n} conversations, 30 % errors"),
+        &format!("{} ended, {} accepted, failures {:?}", done.finished, done.accepted, done.failures),
+    );
+    row("model calls and their retries", &format!("{} and {}", agent.calls, agent.retries));
+    check(&db, &run).await?;
+    db.stop().await;
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! What the machine spends, from /proc.
+
+use std::fs;
+
+/// Ticks of `/proc/stat` in a second.
+const TICKS: f64 = 100.0;
+
+/// CPU seconds that all processes have used since the machine started.
+pub fn busy() -> f64 {
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let ticks: Vec<f64> =
+        stat.lines().next().unwrap_or_default().split_whitespace().skip(1).filter_map(|n| n.parse().ok()).collect();
+    // user, nice, system, idle, iowait, irq, softirq, steal
+    let idle: f64 = ticks.iter().skip(3).take(2).sum();
+    (ticks.iter().take(8).sum::<f64>() - idle) / TICKS
+}
+
+/// CPU seconds of a process.
+pub fn cpu(pid: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    after.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum::<f64>() / TICKS
+}
+
+/// The most memory that a process had resident, in bytes.
+pub fn peak_memory(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap_or_default() * 1024
+}
+
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

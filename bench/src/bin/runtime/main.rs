@@ -1,0 +1,67 @@
+//! What the runtime does with real processes and a real, durable PostgreSQL: throughput, concurrency, crashes, errors.
+//! `cargo xtask bench` builds what it needs and runs it; bench/README.md says how each figure is taken.
+
+mod cases;
+mod machine;
+mod program;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+struct Flags {
+    /// Folder of the built programs
+    #[arg(long)]
+    programs: PathBuf,
+    #[command(subcommand)]
+    case: Case,
+}
+
+#[derive(Subcommand, Clone)]
+enum Case {
+    /// Conversations that cost no wait: what the program and PostgreSQL take
+    Durable {
+        #[arg(long, default_value_t = 20_000)]
+        n: u32,
+        #[arg(long, default_value_t = 512)]
+        concurrency: u32,
+    },
+    /// Very many conversations at once with a slow model
+    Latency {
+        #[arg(long, default_value_t = 49_600)]
+        n: u32,
+        #[arg(long, default_value_t = 12_400)]
+        concurrency: u32,
+        #[arg(long, default_value_t = 2000.0)]
+        median_ms: f64,
+    },
+    /// Three players, of which one is killed every two seconds, beside three that live
+    Crash {
+        #[arg(long, default_value_t = 20_000)]
+        n: u32,
+    },
+    /// PostgreSQL crashes in the middle
+    Restart {
+        #[arg(long, default_value_t = 20_000)]
+        n: u32,
+    },
+    /// An endpoint of whose answers 30 % are errors
+    Errors {
+        #[arg(long, default_value_t = 1_000)]
+        n: u32,
+    },
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let flags = Flags::parse();
+    let place = program::Place::new(flags.programs)?;
+    match flags.case {
+        Case::Durable { n, concurrency } => cases::durable(&place, n, concurrency).await,
+        Case::Latency { n, concurrency, median_ms } => cases::latency(&place, n, concurrency, median_ms).await,
+        Case::Crash { n } => cases::crash(&place, n).await,
+        Case::Restart { n } => cases::restart(&place, n).await,
+        Case::Errors { n } => cases::errors(&place, n).await,
+    }
+}

@@ -1,0 +1,110 @@
+//! The programs under measurement, and where they keep their data.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::{Context, bail};
+use server::postgres::PrivatePostgres;
+use server::store::{self, runs};
+use sqlx::PgPool;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use uuid::Uuid;
+
+/// A project with the workload, and a database of its own, as durable as that of users.
+pub struct Place {
+    programs: PathBuf,
+    dir: TempDir,
+}
+
+pub struct Database {
+    postgres: PrivatePostgres,
+    pub pool: PgPool,
+}
+
+impl Place {
+    pub fn new(programs: PathBuf) -> anyhow::Result<Self> {
+        // Readable by PostgreSQL's user too, who is not root. Not in /tmp, which may be memory.
+        let dir = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/var/tmp")?;
+        copy(Path::new("bench/workload"), dir.path())?;
+        Ok(Self { programs, dir })
+    }
+
+    pub async fn database(&self) -> anyhow::Result<Database> {
+        let postgres = PrivatePostgres::start(&self.dir.path().join("data")).await?;
+        let pool = store::open(postgres.url()).await?;
+        Ok(Database { postgres, pool })
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        command
+    }
+
+    fn groundstate(&self, db: &Database) -> Command {
+        let mut command = self.command("groundstate");
+        command.current_dir(self.dir.path()).env("DATABASE_URL", db.postgres.url()).env_remove("GROUNDSTATE_DATA");
+        command
+    }
+
+    /// Stores a run that nobody plays yet.
+    pub async fn run(&self, db: &Database, n: u32, flags: &[&str]) -> anyhow::Result<runs::Run> {
+        let mut command = self.groundstate(db);
+        command.args(["generate", "--detach", "--n", &n.to_string()]).args(flags);
+        let output = command.output().await?;
+        if !output.status.success() {
+            bail!("groundstate generate: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let said = String::from_utf8_lossy(&output.stdout);
+        let id: Uuid = said.split_whitespace().find_map(|word| word.parse().ok()).context("no run id")?;
+        runs::get(&mut *db.pool.acquire().await?, id).await?.context("the run is not there")
+    }
+
+    /// Starts a process that only plays.
+    pub fn play(&self, db: &Database, concurrency: u32, flags: &[&str]) -> anyhow::Result<Child> {
+        let mut command = self.groundstate(db);
+        command.args(["play", "--concurrency", &concurrency.to_string()]).args(flags).stdout(Stdio::null());
+        Ok(command.spawn()?)
+    }
+
+    /// Starts the model, and says where.
+    pub async fn model(&self, flags: &[&str]) -> anyhow::Result<(Child, String)> {
+        let mut child = self.command("mock_openai").args(flags).stdout(Stdio::piped()).spawn()?;
+        let stdout = child.stdout.take().context("no output")?;
+        let url = BufReader::new(stdout).lines().next_line().await?.context("the model did not start")?;
+        Ok((child, url))
+    }
+
+    /// Names the model in models.yaml, with room for so many requests at once.
+    pub fn name_model(&self, url: &str, at_once: u32) -> anyhow::Result<()> {
+        let text = format!(
+            "models:\n  - name: mock\n    replicas: [{url}/v1]\n    start_in_flight: {at_once}\n    max_in_flight: {at_once}\n    price: {{prompt: 1, completion: 3}}\n"
+        );
+        Ok(fs::write(self.dir.path().join("models.yaml"), text)?)
+    }
+}
+
+impl Database {
+    pub async fn stop(self) {
+        self.pool.close().await;
+        self.postgres.stop().await;
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! The ledger of a run: nothing lost, nothing doubled, every conversation ended once. The rules are queries of their own,
+//! so that they are right even where the program is wrong.
+
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::Result;
+
+/// Each rule of a run that has ended, with the query for the positions at which it is broken. `$1` is the run.
+const RULES: [(&str, &str); 10] = [
+    (
+        "each position has one conversation that counts, and it has ended",
+        "SELECT position FROM generate_series(0, (SELECT planned - 1 FROM runs WHERE id = $1)) AS position
+         WHERE 1 <> (SELECT count(*) FROM conversations c WHERE run_id = $1 AND c.position = position.position
+                     AND NOT superseded AND outcome IS NOT NULL)",
+    ),
+    (
+        "attempts that do not count have ended, blaming somebody else than the agent",
+        "SELECT position FROM conversations
+         WHERE run_id = $1 AND superseded AND (outcome IS NULL OR blame IS NULL OR blame = 'agent')",
+    ),
+    (
+        "attempts are numbered from 1, without gaps",
+        "SELECT position FROM conversations WHERE run_id = $1 GROUP BY position
+         HAVING max(attempt) <> count(*) OR count(DISTINCT attempt) <> count(*)",
+    ),
+    (
+        "events have no gaps",
+        "SELECT c.position FROM conversations c JOIN events e ON e.conversation_id = c.id WHERE run_id = $1
+         GROUP BY c.id, c.position HAVING min(seq) <> 0 OR max(seq) <> count(*) - 1",
+    ),
+    (
+        "each conversation begins once and ends once, with its last event",
+        "SELECT c.position FROM conversations c JOIN events e ON e.conversation_id = c.id WHERE run_id = $1
+         GROUP BY c.id, c.position
+         HAVING 1 <> count(*) FILTER (WHERE event -> 'event' -> 'started' IS NOT NULL)
+             OR 1 <> count(*) FILTER (WHERE event -> 'event' -> 'finished' IS NOT NULL)
+             OR max(seq) <> max(seq) FILTER (WHERE event -> 'event' -> 'finished' IS NOT NULL)",
+    ),
+    (
+        "every conversation has events",
+        "SELECT position FROM conversations c
+         WHERE run_id = $1 AND NOT EXISTS (SELECT FROM events WHERE conversation_id = c.id)",
+    ),
+    (
+        "no event and no verdict is an orphan",
+        "SELECT 0 FROM events WHERE $1::uuid IS NOT NULL AND conversation_id NOT IN (SELECT id FROM conversations)
+         UNION ALL SELECT 0 FROM verdicts WHERE conversation_id NOT IN (SELECT id FROM conversations)",
+    ),
+    (
+        "what was counted is what is there",
+        "SELECT 0 FROM (SELECT outcome, superseded, sum(conversations) AS n FROM tallies WHERE run_id = $1 GROUP BY 1, 2) t
+         FULL JOIN (SELECT coalesce(blame, outcome) AS outcome, superseded, count(*) AS n FROM conversations
+                    WHERE run_id = $1 GROUP BY 1, 2) c USING (outcome, superseded)
+         WHERE coalesce(t.n, 0) <> coalesce(c.n, 0)",
+    ),
+    ("nothing is claimed any more", "SELECT first_position FROM claims WHERE run_id = $1"),
+    ("it has ended", "SELECT 0 FROM runs WHERE id = $1 AND finished_at IS NULL"),
+];
+
+/// The rules that are broken, each with some of the positions.
+pub async fn broken(db: &mut PgConnection, run: Uuid) -> Result<Vec<(&'static str, Vec<i32>)>> {
+    let mut broken = Vec::new();
+    for (rule, query) in RULES {
+        let query = format!("{query} LIMIT 10");
+        let at: Vec<i32> = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).bind(run).fetch_all(&mut *db).await?;
+        if !at.is_empty() {
+            broken.push((rule, at));
+        }
+    }
+    Ok(broken)
+}
