@@ -6,6 +6,7 @@
 //! events alone, wherever it stopped.
 
 mod agent;
+mod ahead;
 mod ask;
 mod finish;
 mod frame;
@@ -60,6 +61,7 @@ pub struct ReplayError {
 /// A verdict that cannot be read may be repaired once. A judge that fails again is no judge to trust.
 const JUDGE_ATTEMPTS: usize = 2;
 
+#[derive(Clone)]
 pub struct Conversation {
     case: Arc<Case>,
     state: State,
@@ -131,7 +133,7 @@ impl Conversation {
             Phase::Agent => Some(self.ask_agent()),
             Phase::Tool => self.ask_pending_tool()?.ok(),
             Phase::Write { response } => Some(self.ask_state_manager(response)),
-            Phase::Judge => self.ask_judge().ok(),
+            Phase::Judge => self.ask_judge(self.state.verdicts.len()).ok(),
             _ => None,
         }
     }
@@ -176,7 +178,7 @@ impl Conversation {
             (None, Phase::Tool) => self.answer_by_program()?,
             (None, Phase::Return { content }) => self.return_from_sub_agent(content)?,
             (None, Phase::Verify) => self.verify(),
-            (None, Phase::Judge) => failed(Blame::Judge, &self.ask_judge().err()?),
+            (None, Phase::Judge) => failed(Blame::Judge, &self.ask_judge(self.state.verdicts.len()).err()?),
             _ => return None,
         };
         self.record(kind)

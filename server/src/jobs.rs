@@ -1,6 +1,7 @@
 //! Playing: what a run plans, who plays it, and how one conversation of it is played.
 
 pub mod active;
+mod ahead;
 pub mod budget;
 pub mod cast;
 pub mod commit;

@@ -18,6 +18,11 @@ const STATE_MANAGER: &str = include_str!("../prompts/state_manager.md.j2");
 
 impl Conversation {
     fn asked_of(&self, role: Role, messages: Vec<Message>) -> Ask {
+        self.asked_at(role, &self.state.next_seq.to_string(), messages)
+    }
+
+    /// `place`: what the sampling seed is drawn for, besides the role.
+    fn asked_at(&self, role: Role, place: &str, messages: Vec<Message>) -> Ask {
         Ask {
             role,
             messages: self.with_refusals(messages),
@@ -25,7 +30,7 @@ impl Conversation {
             schema: None,
             temperature: role.default_temperature(),
             max_tokens: role.default_max_tokens(),
-            seed: self.case.sampling(&format!("{role} {}", self.state.next_seq)),
+            seed: self.case.sampling(&format!("{role} {place}")),
         }
     }
 
@@ -114,7 +119,12 @@ impl Conversation {
 
     /// # Errors
     /// As [`capability`](Self::capability).
-    pub(super) fn ask_tool_simulator(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<Ask, String> {
+    pub(super) fn ask_tool_simulator(
+        &self,
+        tool: &Tool,
+        arguments: &Map<String, Value>,
+        call: &str,
+    ) -> Result<Ask, String> {
         let view = self.view(tool, arguments);
         let now = self.case.now();
         let capability = self.capability(tool, arguments)?;
@@ -124,7 +134,9 @@ impl Conversation {
             TOOL_SIMULATOR,
             &json!({"tool": tool.spec.name, "capability": capability, "now": now, "ids": ids, "view": pretty(&view), "arguments": Value::Object(arguments.clone()).to_string(), "schema": returns.to_string()}),
         );
-        let mut ask = self.asked_of(Role::ToolSimulator, vec![Message::User { content: prompt }]);
+        // Not by the number of the event: calls that only read may be asked before their turn.
+        let place = format!("{call} {}", self.state.refused.len());
+        let mut ask = self.asked_at(Role::ToolSimulator, &place, vec![Message::User { content: prompt }]);
         ask.schema = Some(ReplySchema { name: format!("{}_response", tool.spec.name), schema: returns });
         Ok(ask)
     }
@@ -151,7 +163,7 @@ impl Conversation {
 
     /// # Errors
     /// The judge's own template does not render for this conversation.
-    pub(super) fn ask_judge(&self) -> Result<Ask, String> {
+    pub(super) fn ask_judge(&self, number: usize) -> Result<Ask, String> {
         let scenario = &self.case.scenario;
         let judge = &self.case.judge;
         let prompt = judge.prompt(
@@ -160,7 +172,8 @@ impl Conversation {
                 "user_goal": scenario.user_goal,
             }), "expected": pretty(&json!(scenario.expected_outcome)), "persona": self.case.guidance.join("\n")}),
         )?;
-        let mut ask = self.asked_of(Role::Judge, vec![Message::User { content: prompt }]);
+        let place = format!("{number} {}", self.state.refused.len());
+        let mut ask = self.asked_at(Role::Judge, &place, vec![Message::User { content: prompt }]);
         ask.schema = Some(ReplySchema { name: "verdict".into(), schema: judge.reply_schema() });
         Ok(ask)
     }

@@ -536,5 +536,6 @@ fn events_of_another_conversation_are_refused() {
     assert_snapshot!(Conversation::resume(medium(), &foreign).err().expect("another world"), @"event 0 does not follow: it starts from another world");
 }
 
+mod ahead;
 mod properties;
 mod team;

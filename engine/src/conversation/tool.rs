@@ -23,7 +23,7 @@ const FALLBACK: &str = "Error: the service could not process this request; nothi
 const OFFERED_IDS: u32 = 4;
 
 /// A call that may be simulated, or how it is refused and why.
-type Checked<'a> = Result<(&'a Tool, Map<String, Value>), (Answer, String)>;
+pub(super) type Checked<'a> = Result<(&'a Tool, Map<String, Value>), (Answer, String)>;
 
 impl Conversation {
     /// Whether a model answers the pending call.
@@ -40,7 +40,7 @@ impl Conversation {
     /// What the tool simulator is asked for the pending call; an error if the tool's own template does not render.
     pub(super) fn ask_pending_tool(&self) -> Option<Result<Ask, String>> {
         match self.pending_call()? {
-            (_, Ok((tool, arguments))) => Some(self.ask_tool_simulator(tool, &arguments)),
+            (call, Ok((tool, arguments))) => Some(self.ask_tool_simulator(tool, &arguments, &call.id)),
             _ => None,
         }
     }
@@ -51,7 +51,7 @@ impl Conversation {
         Some((call, self.checked(call)))
     }
 
-    fn checked(&self, call: &ToolCall) -> Checked<'_> {
+    pub(super) fn checked(&self, call: &ToolCall) -> Checked<'_> {
         let offered = self.offered();
         let tool = self.case.playbook.tool(call.name()).filter(|_| offered.contains(&call.name()));
         let Some(tool) = tool else {

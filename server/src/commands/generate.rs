@@ -86,6 +86,9 @@ pub struct Generate {
     concurrency: u32,
     #[command(flatten)]
     terms: terms::TermsArgs,
+    /// Ask one thing after another, also where nothing would be lost by asking at once
+    #[arg(long)]
+    no_pipelining: bool,
     /// Only store the run; whoever runs `groundstate serve` or `groundstate play` plays it
     #[arg(long, conflicts_with = "resume")]
     detach: bool,
@@ -194,6 +197,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
         personas: profiles.keys().cloned().collect(),
         pools: Vec::new(),
+        pipelining: !args.no_pipelining,
         out,
     };
     let config = RunConfig { pools: models_file::used(&args.project, config.specs())?, ..config };

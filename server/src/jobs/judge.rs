@@ -5,7 +5,6 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use domain::event::{EventKind, Usage};
 use domain::outcome::{Blame, Outcome};
-use domain::role::Role;
 use engine::{Conversation, Next, Who};
 use futures::{StreamExt, stream};
 use llm::{Answer, ChatModel, Failure, ModelError, ModelSpec};
@@ -164,9 +163,7 @@ impl Judge {
         if let Some(answer) = model.at_once(who, conversation) {
             return Some(answer);
         }
-        let mut ask = conversation.ask()?;
-        ask.temperature = self.config.temperature(Role::Judge);
-        ask.max_tokens = self.config.max_tokens(Role::Judge);
+        let ask = self.config.complete(conversation.ask()?);
         Some(model.complete(&ask, conversation).await)
     }
 }

@@ -10,7 +10,7 @@ use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use engine::plan::Row;
-use engine::{Case, Seed};
+use engine::{Ask, Case, Seed};
 use llm::{ModelSpec, PoolSpec, Registry};
 use serde::{Deserialize, Serialize};
 
@@ -58,8 +58,15 @@ pub struct RunConfig {
     /// What models.yaml says of the models that are named here: their endpoints and prices.
     #[serde(default)]
     pub pools: Vec<PoolSpec>,
+    /// Whether models are asked before their turn where nothing in between can change what they are asked.
+    #[serde(default = "yes")]
+    pub pipelining: bool,
     /// Where accepted rows are written.
     pub out: String,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 impl RunConfig {
@@ -84,6 +91,11 @@ impl RunConfig {
     /// Every model that it names.
     pub fn specs(&self) -> impl Iterator<Item = &ModelSpec> {
         self.models.values().chain(&self.panel).chain(self.sub_agents.values())
+    }
+
+    /// An ask with what the run says of its role.
+    pub fn complete(&self, ask: Ask) -> Ask {
+        Ask { temperature: self.temperature(ask.role), max_tokens: self.max_tokens(ask.role), ..ask }
     }
 
     /// All who judge.

@@ -12,6 +12,7 @@ use llm::{Answer, Failure, ModelError};
 use tracing::{Instrument, info_span, warn};
 
 use super::active::{ActiveRun, Halt};
+use super::ahead::Ahead;
 use super::commit::{Committer, NotKept};
 use super::plan;
 use crate::store::conversations::Planned;
@@ -108,6 +109,7 @@ struct Play<'a> {
     spent: Vec<Spent>,
     begins: bool,
     world: Arc<str>,
+    ahead: Ahead,
 }
 
 impl<'a> Play<'a> {
@@ -122,7 +124,7 @@ impl<'a> Play<'a> {
         let begins = past.is_none();
         let conversation = Conversation::resume(Arc::new(case), past.iter().flatten());
         let conversation = conversation.map_err(|error| Stopped::Broken(error.into()))?;
-        Ok(Self { run, committer, planned, conversation, step: Vec::new(), spent: Vec::new(), begins, world })
+        Ok(Self { run, committer, planned, conversation, step: Vec::new(), spent: Vec::new(), begins, world, ahead: Ahead::default() })
     }
 
     /// The outcome, and the next attempt, if there is one.
@@ -147,12 +149,20 @@ impl<'a> Play<'a> {
         self.keep(None).await?;
         run.may_ask().map_err(Stopped::Halted)?;
         // What cannot even be asked is the program's to say.
-        let Some(mut ask) = self.conversation.ask() else { return Ok(self.conversation.act()) };
-        ask.temperature = run.config.temperature(ask.role);
-        ask.max_tokens = run.config.max_tokens(ask.role);
+        let Some(ask) = self.conversation.ask() else { return Ok(self.conversation.act()) };
+        let ask = run.config.complete(ask);
+        if run.config.pipelining {
+            self.ahead.ask(run, &self.conversation);
+        }
         let asking = info_span!("ask", role = %who.role, model = %cast.name);
+        let answered = async {
+            match self.ahead.answer(&ask).await {
+                Some(answer) => answer,
+                None => cast.model.complete(&ask, &self.conversation).await,
+            }
+        };
         let answer = tokio::select! {
-            answer = cast.model.complete(&ask, &self.conversation).instrument(asking) => answer,
+            answer = answered.instrument(asking) => answer,
             halt = run.halted_at_once() => return Err(Stopped::Halted(halt)),
         };
         Ok(self.heard(who, &cast.name, answer))

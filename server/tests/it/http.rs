@@ -1,6 +1,7 @@
 //! The HTTP side, driven over a socket. Modules mirror the URLs.
 
 mod conversations;
+mod metrics;
 mod other;
 mod runs;
 mod worlds;
@@ -34,6 +35,14 @@ impl TestApp {
         let response = self.get(path).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         response.json().await.unwrap()
+    }
+
+    async fn text(&self, path: &str) -> String {
+        self.get(path).await.text().await.unwrap()
+    }
+
+    async fn status(&self, path: &str) -> StatusCode {
+        self.get(path).await.status()
     }
 
     /// The detail of the problem document that is the answer.

@@ -1,5 +1,7 @@
 //! Players and databases that die in the middle. Each test ends with the ledger.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -109,7 +111,9 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
 
 #[tokio::test]
 async fn the_database_crashes_and_the_run_goes_on() {
-    let postgres = PrivatePostgres::throwaway().await.unwrap();
+    // One for users: those for tests do not wait for the disk, and lose what they said was kept.
+    let dir = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
+    let postgres = PrivatePostgres::start(dir.path()).await.unwrap();
     let pool = store::open(postgres.url()).await.unwrap();
     let endpoint = Endpoint::start_slow(Duration::from_millis(5), agent::help).await;
     let run = Arc::new(planned(&pool, &[HELP], 200, 3, &[(Role::Agent, endpoint.model())]).await);

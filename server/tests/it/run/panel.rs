@@ -1,5 +1,7 @@
 //! Several judges: their median counts, and their agreement is known.
 
+use std::time::Duration;
+
 use domain::api::ConversationDetail;
 use domain::event::EventKind;
 use domain::outcome::{Blame, Outcome};
@@ -68,4 +70,24 @@ async fn the_api_shows_the_median_with_all_who_gave_it(pool: PgPool) {
     let verdict = detail.verdict.unwrap();
     assert_eq!((verdict.overall, verdict.panel.len()), (8, 3));
     assert_eq!(detail.summary.overall, Some(8), "the list shows it as well");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn judges_are_asked_at_once_unless_somebody_minds(pool: PgPool) {
+    let mut rows_of = Vec::new();
+    for pipelining in [true, false] {
+        let judge = Endpoint::start_slow(Duration::from_millis(200), |_| says(&verdict().to_string())).await;
+        let model = judge.model();
+        let player = planned_as(&pool, &[HELP], 1, 1, &[(Role::Judge, model.clone())], |config| {
+            config.panel = vec![model.parse().unwrap(), model.parse().unwrap()];
+            config.pipelining = pipelining;
+        })
+        .await;
+        let player = play_all(player, 1).await;
+        assert_eq!(stories(&player).await[0].outcome, Outcome::Accepted);
+        assert_eq!(judge.requests().len(), 3, "nobody is asked twice");
+        assert_eq!(judge.most_at_once(), if pipelining { 3 } else { 1 });
+        rows_of.push(rows(&player).await[0]["messages"].clone());
+    }
+    assert_eq!(rows_of[0], rows_of[1]);
 }

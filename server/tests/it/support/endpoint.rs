@@ -1,6 +1,7 @@
 //! An OpenAI-compatible endpoint on a loopback port, and the ways in which one can answer.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use tokio::net::TcpListener;
 pub struct Endpoint {
     url: String,
     requests: Arc<Mutex<Vec<Value>>>,
+    /// Requests that are being answered, and the most there were.
+    in_flight: Arc<[AtomicUsize; 2]>,
 }
 
 impl Endpoint {
@@ -32,22 +35,32 @@ impl Endpoint {
     ) -> Self {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
+        let in_flight: Arc<[AtomicUsize; 2]> = Arc::default();
+        let counted = Arc::clone(&in_flight);
         let chat = post(async move |Json(request): Json<Value>| {
             let response = answer(&request);
             seen.lock().unwrap().push(request);
+            let now = counted[0].fetch_add(1, Ordering::Relaxed) + 1;
+            counted[1].fetch_max(now, Ordering::Relaxed);
             tokio::time::sleep(latency).await;
+            counted[0].fetch_sub(1, Ordering::Relaxed);
             response
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let app = Router::new().route("/v1/chat/completions", chat);
         tokio::spawn(async { axum::serve(listener, app).await });
-        Self { url, requests }
+        Self { url, requests, in_flight }
     }
 
     /// The model as it is named in a run.
     pub fn model(&self) -> String {
         format!("test-model@{}", self.url)
+    }
+
+    /// The most requests that it answered at once.
+    pub fn most_at_once(&self) -> usize {
+        self.in_flight[1].load(Ordering::Relaxed)
     }
 
     pub fn requests(&self) -> Vec<Value> {

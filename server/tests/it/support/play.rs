@@ -93,6 +93,7 @@ pub async fn planned_as(
         scenarios: scenarios.iter().map(|id| (*id).to_owned()).collect(),
         personas: library.profiles.keys().cloned().collect(),
         pools: Vec::new(),
+        pipelining: true,
         out: "rows.jsonl".to_owned(),
     };
     configure(&mut config);
