@@ -1,32 +1,56 @@
 //! Atomic facts in texts: the words that can be true or false of a record.
 
+use std::borrow::Cow;
+
 /// Words that carry a digit: ids, dates, amounts. Lower case, without punctuation around them or separators of
 /// thousands; amounts lose trailing zeros, so that 7.5 and 7.50 are one fact.
 pub fn tokens(text: &str) -> impl Iterator<Item = String> + '_ {
-    words(text).filter(|word| word.bytes().any(|b| b.is_ascii_digit()))
+    forms(text).filter(|word| word.bytes().any(|b| b.is_ascii_digit())).map(Cow::into_owned)
 }
 
 /// All words of a text, in the same form.
 pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| {
-        c.is_whitespace()
-            || matches!(
-                c,
-                '"' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '*' | '`' | '/' | ';' | '<' | '>' | '=' | '#'
-            )
-    })
-    .map(normal)
-    .filter(|word| !word.is_empty())
+    forms(text).map(Cow::into_owned)
+}
+
+/// The same words, copied only where they are not written in that form.
+pub fn forms(text: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
+    text.split(ends_word).filter(|piece| !piece.is_empty()).map(form).filter(|word| !word.is_empty())
+}
+
+fn ends_word(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(c, '"' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '*' | '`' | '/' | ';' | '<' | '>' | '=' | '#')
 }
 
 /// One value as it is compared.
 pub fn normal(word: &str) -> String {
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    amount(&word).unwrap_or(word)
+    form(word).into_owned()
+}
+
+fn form(word: &str) -> Cow<'_, str> {
+    let word = lower(word.trim_matches(|c: char| !c.is_alphanumeric()));
+    match amount(&word) {
+        Some(amount) if amount != *word => Cow::Owned(amount),
+        _ => word,
+    }
+}
+
+/// Most words are written small, and then nothing is copied.
+fn lower(word: &str) -> Cow<'_, str> {
+    if word.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(word.to_lowercase())
+    }
 }
 
 /// `1,234.50`, `198.00` or `44,17` as canonical numbers, `1234.5`, `198` and `44.17`; `None` for what is no plain amount.
 fn amount(word: &str) -> Option<String> {
+    let part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '\'' | '\u{a0}' | '\u{202f}');
+    if !word.starts_with(|c: char| c.is_ascii_digit()) || !word.chars().all(part) {
+        return None;
+    }
     let plain = without_separators(word)?;
     let shaped = plain.bytes().all(|b| b.is_ascii_digit() || b == b'.') && plain.matches('.').count() <= 1;
     if !shaped || plain.is_empty() || (plain.len() > 1 && plain.starts_with('0') && !plain.starts_with("0.")) {
@@ -54,8 +78,15 @@ fn without_separators(word: &str) -> Option<String> {
 
 /// Whether a text states a fact: its words, one after the other, whatever the case, punctuation and form of numbers.
 pub fn states(text: &str, fact: &str) -> bool {
-    let (text, fact): (Vec<String>, Vec<String>) = (words(text).collect(), words(fact).collect());
-    !fact.is_empty() && text.windows(fact.len()).any(|part| part == fact)
+    let fact: Vec<Cow<'_, str>> = forms(fact).collect();
+    match fact.as_slice() {
+        [] => false,
+        [only] => forms(text).any(|word| word == *only),
+        several => {
+            let text: Vec<Cow<'_, str>> = forms(text).collect();
+            text.windows(several.len()).any(|part| part == several)
+        }
+    }
 }
 
 /// Capitalised words within sentences: names, mostly. At the start of a sentence a capital says nothing.

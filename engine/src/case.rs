@@ -1,5 +1,7 @@
 //! One case to play: everything that is fixed before the first word.
 
+mod shared;
+
 use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -14,6 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 use crate::world::InitialWorld;
+pub(crate) use shared::{OfScenario, Shared};
 
 #[derive(Clone)]
 pub struct Case {
@@ -46,6 +49,11 @@ impl Case {
     pub fn now(&self) -> String {
         let clock = self.scenario.clock.unwrap_or(self.playbook.spec.clock);
         rfc3339(clock)
+    }
+
+    /// What follows from the scenario alone.
+    pub(crate) fn shared(&self) -> Arc<OfScenario> {
+        self.initial.shared.of(&self.scenario)
     }
 
     pub fn limits(&self) -> Limits {

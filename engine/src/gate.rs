@@ -8,6 +8,7 @@ use crate::case::Case;
 use crate::conversation::State;
 
 pub use ending::has_had_enough;
+pub(crate) use knowledge::Known;
 
 const SPEAKERS: [&str; 5] = ["agent:", "assistant:", "support:", "user:", "customer:"];
 
@@ -25,8 +26,11 @@ pub fn refusal(case: &Case, state: &State, content: &str, ended: bool) -> Option
 }
 
 fn wrong_speaker(content: &str) -> Option<String> {
-    let lower = content.to_lowercase();
-    let named = SPEAKERS.iter().any(|speaker| lower.starts_with(speaker));
+    let begins_with = |speaker: &&str| {
+        let mut written = content.chars().flat_map(char::to_lowercase);
+        speaker.chars().all(|c| written.next() == Some(c))
+    };
+    let named = SPEAKERS.iter().any(begins_with);
     named.then(|| "write only your own words, without a speaker's name".into())
 }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::case::Shared;
 pub(crate) use diff::diff;
 pub use edit::PatchError;
 pub use node::Node;
@@ -31,12 +32,13 @@ pub struct World {
 pub struct InitialWorld {
     pub world: World,
     pub hash: String,
+    pub(crate) shared: Shared,
 }
 
 impl From<World> for InitialWorld {
     fn from(world: World) -> Self {
         let hash = world.hash();
-        Self { world, hash }
+        Self { world, hash, shared: Shared::default() }
     }
 }
 

@@ -1,9 +1,12 @@
 //! What a user cannot know: facts that are invented, and those that leak from the records behind the agent.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
+use domain::message::Message;
 use domain::persona::Complexity;
+use domain::scenario::Scenario;
 
 use crate::case::Case;
 use crate::conversation::State;
@@ -12,10 +15,11 @@ use crate::world::Node;
 
 /// Why a turn states what the user cannot know.
 pub fn unknown(case: &Case, state: &State, content: &str) -> Option<String> {
-    let known = Known::new(case, state);
+    let shared = case.shared();
+    let known = Knowledge { from_start: shared.known(&case.scenario, case.complexity), case, state };
     let world = case.initial.world.root();
     if let Some(fact) = checkable(content).find(|fact| !is_small(fact) && !known.holds(fact)) {
-        let holds = |text: &str| facts::words(text).any(|word| word == fact);
+        let holds = |text: &str| facts::forms(text).any(|word| word == fact);
         return Some(if any_text(world, &holds) { leaked(&fact) } else { invented(&fact) });
     }
     let names: HashSet<String> = facts::names(content).filter(|name| !known.holds(name)).collect();
@@ -25,7 +29,7 @@ pub fn unknown(case: &Case, state: &State, content: &str) -> Option<String> {
     let leak = OnceCell::new();
     // A name is a value of its own. One that stands within prose is likely an ordinary word.
     any_text(world, &|text| {
-        let is_name = text.starts_with(char::is_uppercase) && facts::words(text).any(|word| names.contains(&word));
+        let is_name = text.starts_with(char::is_uppercase) && facts::forms(text).any(|word| names.contains(&*word));
         is_name && facts::states(content, text) && leak.set(text.to_owned()).is_ok()
     });
     leak.get().map(|name| leaked(name))
@@ -42,8 +46,12 @@ fn invented(fact: &str) -> String {
 }
 
 /// Ids, dates, amounts, and addresses of e-mail.
-fn checkable(text: &str) -> impl Iterator<Item = String> + '_ {
-    facts::words(text).filter(|word| word.contains('@') || word.bytes().any(|b| b.is_ascii_digit()))
+fn checkable(text: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
+    facts::forms(text).filter(|word| has_digit(word) || word.contains('@'))
+}
+
+fn has_digit(word: &str) -> bool {
+    word.bytes().any(|b| b.is_ascii_digit())
 }
 
 /// Counts and ways of speaking ("2 cards", "5 minutes", "the 24th", "10am") are no facts about records.
@@ -52,51 +60,72 @@ fn is_small(fact: &str) -> bool {
     fact.len() <= 2 || (digits <= 2 && fact.starts_with(|c: char| c.is_ascii_digit()) && !fact.contains('@'))
 }
 
-/// What the user knows, and what was said before.
-struct Known {
+/// What the user of a scenario knows before the first word.
+#[derive(Debug, Default)]
+pub struct Known {
     words: HashSet<String>,
     /// Whole values without spaces and signs: `07700 900115` may be said as `07700900115`.
     values: HashSet<String>,
 }
 
 impl Known {
-    fn new(case: &Case, state: &State) -> Self {
-        let mut known = Self { words: HashSet::new(), values: HashSet::new() };
-        for (_, value) in case.scenario.user_knowledge() {
+    pub fn of(scenario: &Scenario, complexity: Complexity) -> Self {
+        let mut known = Self::default();
+        for (_, value) in scenario.user_knowledge() {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             known.add(&text);
             known.values.insert(bare(&text));
         }
-        for line in case.scenario.script.iter().filter_map(|step| step.user.as_ref()) {
-            known.add(line.at(case.complexity));
+        for line in scenario.script.iter().filter_map(|step| step.user.as_ref()) {
+            known.add(line.at(complexity));
             known.add(line.at(Complexity::Medium));
         }
-        // Where it lives, and whom it writes to.
-        let company = &case.playbook.spec;
-        let told = [&case.scenario.user_goal, &company.title, &company.description].into_iter().chain(&case.guidance);
-        for text in told {
-            known.add(text);
-        }
-        // Its own words, the agent's, and what its own tools told it.
-        for message in &state.user.messages {
-            known.add(message.content());
-        }
+        known.add(&scenario.user_goal);
         known
     }
 
     /// Words, and the parts of those with digits: who knows a date knows its year.
     fn add(&mut self, text: &str) {
         for word in facts::words(text) {
-            if word.bytes().any(|b| b.is_ascii_digit()) {
-                self.words.extend(word.split(|c: char| !c.is_alphanumeric()).map(str::to_owned));
+            if has_digit(&word) {
+                self.words.extend(parts(&word).map(str::to_owned));
             }
             self.words.insert(word);
         }
     }
+}
 
+/// What the user knows, and what was said before. Texts that few turns ask for are read when one does.
+struct Knowledge<'a> {
+    from_start: &'a Known,
+    case: &'a Case,
+    state: &'a State,
+}
+
+impl Knowledge<'_> {
     fn holds(&self, word: &str) -> bool {
-        self.words.contains(word) || self.values.contains(&bare(word))
+        self.from_start.words.contains(word)
+            || self.from_start.values.contains(&bare(word))
+            || self.told().any(|text| says(text, word))
     }
+
+    fn told(&self) -> impl Iterator<Item = &str> {
+        // Its own words, the agent's, and what its own tools told it.
+        let heard = self.state.user.messages.iter().rev().map(Message::content);
+        // Where it lives, and whom it writes to.
+        let company = &self.case.playbook.spec;
+        heard.chain([&*company.title, &*company.description]).chain(self.case.guidance.iter().map(String::as_str))
+    }
+}
+
+/// Whether a word, or a part of one with digits, is this one.
+fn says(text: &str, word: &str) -> bool {
+    let is_it = |said: &str| said == word || (has_digit(said) && parts(said).any(|part| part == word));
+    facts::forms(text).any(|said| said.contains(word) && is_it(&said))
+}
+
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    word.split(|c: char| !c.is_alphanumeric())
 }
 
 fn bare(text: &str) -> String {

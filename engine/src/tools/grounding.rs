@@ -327,7 +327,7 @@ impl Check<'_> {
                 .iter()
                 .find(|t| !scope.has_fact(&t.fact, &t.raw))
                 .filter(|_| !self.whole(value))
-                .map(|t| t.raw.clone()),
+                .map(|t| t.raw.to_string()),
             Value::String(_) if self.whole_here(&scope, value) => None,
             Value::String(_) => prose::unknown(&tokens, &scope),
             _ => None,

@@ -68,8 +68,7 @@ fn stated(case: &Case, frame: &Frame) -> Vec<Stated> {
                 let handed_on =
                     tool_calls.iter().filter(|call| speaks(case, call.name())).map(|call| &call.function.arguments);
                 for words in [content].into_iter().chain(handed_on) {
-                    all.extend(heard.stated(words));
-                    heard.hear("its own words", words);
+                    all.extend(heard.speak("its own words", words));
                 }
             }
         }

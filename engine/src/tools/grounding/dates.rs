@@ -44,26 +44,33 @@ impl From<NaiveDate> for Date {
     }
 }
 
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
 pub fn month(word: &str) -> Option<u32> {
-    const NAMES: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    index(&NAMES, word).or((word == "sept").then_some(8)).map(|i| i + 1)
+    index(&MONTHS, word).or((word == "sept").then_some(8)).map(|i| i + 1)
 }
 
 pub fn weekday(word: &str) -> Option<u32> {
-    index(&["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"], word)
+    index(&WEEKDAYS, word)
+}
+
+/// All that months and days of the week are called.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    MONTHS.into_iter().chain(WEEKDAYS).flat_map(|name| [name, &name[..3]]).chain(["sept"])
 }
 
 /// By the whole name or its first three letters.

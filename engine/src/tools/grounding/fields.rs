@@ -101,7 +101,7 @@ pub fn same(said: &Fact, known: &Token) -> bool {
         (Fact::Date(a), Fact::Date(b)) => a.iter().any(|a| b.iter().any(|b| a.fits(*b))),
         (Fact::Time(a), Fact::Time(b)) => a == b,
         (Fact::Code(a), Fact::Code(b)) => a == b,
-        (Fact::Code(a), Fact::Word(_)) => a.split('_').any(|part| same(&Fact::Word(part.to_owned()), known)),
+        (Fact::Code(a), Fact::Word(_)) => a.split('_').any(|part| same(&Fact::Word(part.into()), known)),
         _ => false,
     }
 }

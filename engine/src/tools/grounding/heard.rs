@@ -5,14 +5,16 @@
 
 mod computing;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use super::dates::Date;
 use super::numbers::{Number, Unit};
-use super::reading::{Fact, Token, read};
+use super::reading::{Fact, Token, tokens};
+use super::unicode::fold;
 use crate::world::Node;
 
 /// The source of what was not heard and follows from what was.
@@ -27,7 +29,14 @@ pub struct Stated {
     pub fact: String,
     /// `None`: from nobody.
     pub source: Option<String>,
-    token: Token,
+    token: Token<'static>,
+}
+
+/// A text that was heard.
+struct Written {
+    text: String,
+    source: usize,
+    plain: OnceLock<String>,
 }
 
 #[derive(Default)]
@@ -46,8 +55,8 @@ pub struct Heard {
     codes: HashMap<String, usize>,
     /// Days, weeks and months that were counted somewhere.
     periods: Vec<i64>,
-    /// Letters and digits alone: parts of what is written in groups.
-    plain: Vec<(String, usize)>,
+    /// All of it: parts of what is written in groups are looked for there.
+    written: Vec<Written>,
 }
 
 impl Heard {
@@ -64,16 +73,12 @@ impl Heard {
     /// Takes in a text; one that is JSON by its values, and by their totals.
     pub fn hear(&mut self, source: &str, text: &str) {
         let n = self.source(source);
-        match serde_json::from_str(text) {
-            Ok(answer @ (Value::Object(_) | Value::Array(_))) => {
-                let mut totals = HashMap::new();
-                self.value("", &answer, n, &mut totals);
-                for total in totals.into_values() {
-                    self.amounts.entry(total).or_insert(n);
-                    self.sums.push(total);
-                }
-            }
-            _ => self.text(text, n),
+        let Some(answer) = structured(text) else { return self.text(text, n) };
+        let mut totals = HashMap::new();
+        self.value("", &answer, n, &mut totals);
+        for total in totals.into_values() {
+            self.amounts.entry(total).or_insert(n);
+            self.sums.push(total);
         }
     }
 
@@ -109,8 +114,9 @@ impl Heard {
                 self.value(key, value, n, totals);
             }),
             Value::Number(number) => {
-                self.text(&number.to_string(), n);
-                let Some(amount) = hundredths(&number.to_string()) else { return };
+                let number = number.to_string();
+                self.text(&number, n);
+                let Some(amount) = hundredths(&number) else { return };
                 self.sums.push(amount.abs());
                 let total = totals.entry(name.to_owned()).or_default();
                 *total = total.saturating_add(amount.abs());
@@ -123,7 +129,11 @@ impl Heard {
     }
 
     fn text(&mut self, text: &str, n: usize) {
-        for token in read(&spaced(text)) {
+        self.take_in(text, &tokens(&fold(&spaced(text))), n);
+    }
+
+    fn take_in(&mut self, text: &str, tokens: &[Token<'_>], n: usize) {
+        for token in tokens {
             match &token.fact {
                 Fact::Number(number) => {
                     let money = matches!(number.unit, Some(Unit::Money(_))) || is_amount(&token.raw);
@@ -144,7 +154,7 @@ impl Heard {
                 Fact::Word(_) | Fact::Time(_) => {}
             }
         }
-        self.plain.push((plain(text), n));
+        self.written.push(Written { text: text.to_owned(), source: n, plain: OnceLock::new() });
     }
 
     /// Who said a fact just so; nothing is computed.
@@ -155,15 +165,32 @@ impl Heard {
     /// The ids, amounts and dates of a text. What stands in it may be computed with further on.
     pub fn stated(&self, text: &str) -> Vec<Stated> {
         let mut all = Vec::new();
-        match serde_json::from_str(text) {
-            Ok(words @ (Value::Object(_) | Value::Array(_))) => strings(&words, &mut |text| self.state(text, &mut all)),
-            _ => self.state(text, &mut all),
+        let mut state = |text: &str| self.state(&tokens(&fold(&spaced(text))), &mut all);
+        match structured(text) {
+            Some(words) => strings(&words, &mut state),
+            None => state(text),
         }
         all
     }
 
-    fn state(&self, text: &str, all: &mut Vec<Stated>) {
-        let tokens = read(&spaced(text));
+    /// The same of words that are then heard themselves. Most are read only once.
+    pub fn speak(&mut self, source: &str, text: &str) -> Vec<Stated> {
+        if structured(text).is_some() {
+            let all = self.stated(text);
+            self.hear(source, text);
+            return all;
+        }
+        let mut all = Vec::new();
+        let spaced = spaced(text);
+        let folded = fold(&spaced);
+        let read = tokens(&folded);
+        self.state(&read, &mut all);
+        let n = self.source(source);
+        self.take_in(text, &read, n);
+        all
+    }
+
+    fn state(&self, tokens: &[Token<'_>], all: &mut Vec<Stated>) {
         let mut amounts: Vec<i64> = Vec::new();
         for (i, token) in tokens.iter().enumerate() {
             let next = tokens.get(i + 1).and_then(Token::word);
@@ -176,7 +203,7 @@ impl Heard {
             if let Fact::Number(number) = &token.fact {
                 amounts.extend(number.readings.first().and_then(|reading| hundredths(reading)).map(i64::abs));
             }
-            all.push(Stated { fact: token.raw.clone(), source, token: token.clone() });
+            all.push(Stated { fact: token.raw.to_string(), source, token: token.clone().into_owned() });
         }
     }
 
@@ -184,7 +211,7 @@ impl Heard {
         self.sources.get(source).cloned().unwrap_or_default()
     }
 
-    fn known(&self, token: &Token) -> Option<String> {
+    fn known(&self, token: &Token<'_>) -> Option<String> {
         match &token.fact {
             Fact::Number(number) => {
                 let amounts: Vec<i64> = readings(number).collect();
@@ -209,7 +236,7 @@ impl Heard {
     }
 
     /// What is written together may be several facts: a range, a date such as `11-Feb-2026`, a phone number in groups.
-    fn in_parts(&self, token: &Token) -> Option<String> {
+    fn in_parts(&self, token: &Token<'_>) -> Option<String> {
         let Fact::Code(code) = &token.fact else { return None };
         let parts: Vec<&str> =
             code.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '@' | '.' | ':')).collect();
@@ -217,7 +244,9 @@ impl Heard {
             return None;
         }
         // With commas, so that they are not one number.
-        let tokens = read(&parts.join(", "));
+        let listed = parts.join(", ");
+        let folded = fold(&listed);
+        let tokens = tokens(&folded);
         let facts = tokens.iter().enumerate().filter(|(i, t)| is_fact(t, tokens.get(i + 1).and_then(Token::word)));
         let mut sources = facts.map(|(_, part)| self.known(part));
         let first = sources.next().unwrap_or_else(|| Some("no record: it is a way of speaking".to_owned()))?;
@@ -229,15 +258,27 @@ impl Heard {
         let part = plain(raw);
         let whole = part.len() >= 4 && raw.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '+'));
         let holds = |heard: &Self| {
-            let found = heard.plain.iter().find(|(text, _)| text.contains(&part));
-            found.map(|(_, n)| heard.name(*n))
+            let found = heard.written.iter().find(|written| written.plain().contains(&part));
+            found.map(|written| heard.name(written.source))
         };
         whole.then(|| self.all().find_map(holds)).flatten()
     }
 }
 
+impl Written {
+    /// Letters and digits alone.
+    fn plain(&self) -> &str {
+        self.plain.get_or_init(|| plain(&self.text))
+    }
+}
+
+/// The JSON that a text is, if it holds more than one value.
+fn structured(text: &str) -> Option<Value> {
+    text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str(text).ok())?
+}
+
 /// Whether a token is an id, an amount or a date. `next` is the word after it.
-fn is_fact(token: &Token, next: Option<&str>) -> bool {
+fn is_fact(token: &Token<'_>, next: Option<&str>) -> bool {
     match &token.fact {
         Fact::Number(number) => {
             let time = matches!(next, Some("am" | "pm" | "o'clock" | "uhr" | "h"));
@@ -288,9 +329,14 @@ fn plain(text: &str) -> String {
 }
 
 /// `US$44.17`, `EUR44.17` and `€10-€20` as people read them.
-fn spaced(text: &str) -> String {
+fn spaced(text: &str) -> Cow<'_, str> {
     const SIGNS: [char; 4] = ['€', '$', '£', '¥'];
     const NAMES: [&str; 5] = ["EUR", "USD", "GBP", "CHF", "JPY"];
+    let bytes = text.as_bytes();
+    let named = bytes.windows(2).any(|pair| pair[0].is_ascii_uppercase() && pair[1].is_ascii_digit());
+    if !named && !text.contains(SIGNS) {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     for (i, c) in text.char_indices() {
         let rest = &text[i..];
@@ -311,7 +357,7 @@ fn spaced(text: &str) -> String {
         }
         out.push(c);
     }
-    out
+    Cow::Owned(out)
 }
 
 /// The texts within a value.

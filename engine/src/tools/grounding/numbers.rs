@@ -41,33 +41,41 @@ impl Number {
     }
 }
 
+/// Units, by all that they are called.
+const UNITS: [(&[&str], Unit); 22] = [
+    (&["€", "eur", "euro", "euros"], Unit::Money("eur")),
+    (&["$", "usd", "dollar", "dollars"], Unit::Money("usd")),
+    (&["£", "gbp", "pound", "pounds"], Unit::Money("gbp")),
+    (&["¥", "jpy", "yen"], Unit::Money("jpy")),
+    (&["chf", "franc", "francs"], Unit::Money("chf")),
+    (&["%", "percent", "pct"], Unit::Percent),
+    (&["second", "seconds", "secs"], Unit::Measure("second", 1)),
+    (&["minute", "minutes", "min", "mins"], Unit::Measure("minute", 1)),
+    (&["hour", "hours", "hrs"], Unit::Measure("minute", 60)),
+    (&["day", "days"], Unit::Measure("day", 1)),
+    (&["week", "weeks"], Unit::Measure("day", 7)),
+    (&["month", "months"], Unit::Measure("month", 1)),
+    (&["year", "years"], Unit::Measure("month", 12)),
+    (&["night", "nights"], Unit::Measure("night", 1)),
+    (&["mb", "megabyte", "megabytes"], Unit::Measure("mb", 1)),
+    (&["gb", "gigabyte", "gigabytes"], Unit::Measure("gb", 1)),
+    (&["tb", "terabyte", "terabytes"], Unit::Measure("tb", 1)),
+    (&["mbps", "mbit/s", "mbit"], Unit::Measure("mbps", 1)),
+    (&["gbps"], Unit::Measure("gbps", 1)),
+    (&["kg", "kilogram", "kilograms", "kilos"], Unit::Measure("kg", 1)),
+    (&["km", "kilometre", "kilometres", "kilometers"], Unit::Measure("km", 1)),
+    (&["cm"], Unit::Measure("cm", 1)),
+];
+
 /// The unit that a word names.
 pub fn unit(word: &str) -> Option<Unit> {
-    Some(match word.trim_end_matches('.') {
-        "€" | "eur" | "euro" | "euros" => Unit::Money("eur"),
-        "$" | "usd" | "dollar" | "dollars" => Unit::Money("usd"),
-        "£" | "gbp" | "pound" | "pounds" => Unit::Money("gbp"),
-        "¥" | "jpy" | "yen" => Unit::Money("jpy"),
-        "chf" | "franc" | "francs" => Unit::Money("chf"),
-        "%" | "percent" | "pct" => Unit::Percent,
-        "second" | "seconds" | "secs" => Unit::Measure("second", 1),
-        "minute" | "minutes" | "min" | "mins" => Unit::Measure("minute", 1),
-        "hour" | "hours" | "hrs" => Unit::Measure("minute", 60),
-        "day" | "days" => Unit::Measure("day", 1),
-        "week" | "weeks" => Unit::Measure("day", 7),
-        "month" | "months" => Unit::Measure("month", 1),
-        "year" | "years" => Unit::Measure("month", 12),
-        "night" | "nights" => Unit::Measure("night", 1),
-        "mb" | "megabyte" | "megabytes" => Unit::Measure("mb", 1),
-        "gb" | "gigabyte" | "gigabytes" => Unit::Measure("gb", 1),
-        "tb" | "terabyte" | "terabytes" => Unit::Measure("tb", 1),
-        "mbps" | "mbit/s" | "mbit" => Unit::Measure("mbps", 1),
-        "gbps" => Unit::Measure("gbps", 1),
-        "kg" | "kilogram" | "kilograms" | "kilos" => Unit::Measure("kg", 1),
-        "km" | "kilometre" | "kilometres" | "kilometers" => Unit::Measure("km", 1),
-        "cm" => Unit::Measure("cm", 1),
-        _ => return None,
-    })
+    let word = word.trim_end_matches('.');
+    UNITS.iter().find(|(names, _)| names.contains(&word)).map(|(_, unit)| unit.clone())
+}
+
+/// All that units are called.
+pub fn units() -> impl Iterator<Item = &'static str> {
+    UNITS.iter().flat_map(|(names, _)| names.iter().copied())
 }
 
 /// The readings of `1,234.50`, `1.234,50`, `1'000`, `-7.5`; none for what is no plain number.
@@ -121,39 +129,41 @@ fn joined(whole: &str, part: Option<&str>) -> Option<String> {
     }
 }
 
+const SMALL: [&str; 20] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+];
+const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+const LARGE: [(&str, u64); 4] = [("dozen", 12), ("hundred", 100), ("thousand", 1000), ("million", 1_000_000)];
+
+/// All words that numbers are spelled with.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    SMALL.into_iter().chain(TENS).chain(LARGE.map(|(word, _)| word))
+}
+
 /// The value of a word below a hundred, or the factor of `hundred`, `thousand` and `million`.
 fn word(word: &str) -> Option<u64> {
-    const SMALL: [&str; 20] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ];
-    const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
     let small = SMALL.iter().position(|w| *w == word).map(|i| i as u64);
-    small.or_else(|| TENS.iter().position(|w| *w == word).map(|i| 20 + 10 * i as u64)).or(match word {
-        "dozen" => Some(12),
-        "hundred" => Some(100),
-        "thousand" => Some(1000),
-        "million" => Some(1_000_000),
-        _ => None,
-    })
+    let tens = || TENS.iter().position(|w| *w == word).map(|i| 20 + 10 * i as u64);
+    small.or_else(tens).or_else(|| LARGE.iter().find(|(w, _)| *w == word).map(|(_, value)| *value))
 }
 
 /// The number that a row of words spells, and how many of the words it takes: `one hundred and twenty five`.

@@ -19,7 +19,7 @@ pub fn unknown(tokens: &[Token], scope: &Scope<'_>) -> Option<String> {
             return Some(key.unwrap_or_default());
         }
         if let Some((at, _)) = mentions.iter().find(|(at, record)| claimed(sentence, *at, *record, scope)) {
-            return Some(sentence[*at].raw.clone());
+            return Some(sentence[*at].raw.to_string());
         }
         let named: Vec<usize> = mentions.iter().map(|(_, record)| *record).collect();
         if let Some(wrong) = misstated(tokens, from..from + sentence.len(), &mentions, &focus, scope) {
@@ -97,7 +97,7 @@ fn misstated(
             || fields::part_of_code(wrong, &field.tokens);
         let in_text = matches!(&wrong.fact, Fact::Number(n) if scope.has_number_in_text(n));
         let grouped = spaced_code(tokens, value + place, scope);
-        (!plain && !states && !stated && !in_text && !grouped).then(|| wrong.raw.clone())
+        (!plain && !states && !stated && !in_text && !grouped).then(|| wrong.raw.to_string())
     })
 }
 
@@ -194,7 +194,7 @@ fn checked(sentence: &[Token], range: std::ops::Range<usize>, scope: &Scope<'_>)
             Fact::Time(minutes) => scope.has_time(*minutes),
             Fact::Code(code) => code_known(sentence, at, code, scope),
         };
-        (!known && !spaced_code(sentence, at, scope)).then(|| token.raw.clone())
+        (!known && !spaced_code(sentence, at, scope)).then(|| token.raw.to_string())
     })
 }
 
@@ -450,9 +450,8 @@ fn labelled(sentence: &[Token], at: usize, scope: &Scope<'_>) -> bool {
         return true;
     }
     let fact = &sentence[at].fact;
-    let kind = |fact: &Fact| std::mem::discriminant(fact);
     let same = |f: &&super::records::Field| {
-        f.name.contains(&label) && !f.is_text() && f.tokens.iter().any(|t| kind(&t.fact) == kind(fact))
+        f.name.contains(&label) && !f.is_text() && f.tokens.iter().any(|t| t.fact.is_like(fact))
     };
     let value = |f: &super::records::Field| {
         f.tokens.iter().any(|t| match (&t.fact, fact) {

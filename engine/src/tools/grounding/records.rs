@@ -18,7 +18,7 @@ pub struct Field {
     /// The names of everything that it stands in, its own included.
     pub path: Vec<String>,
     pub value: Value,
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<Token<'static>>,
 }
 
 impl Field {
@@ -43,21 +43,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn add(&mut self, value: &Value, path: &[String]) -> Vec<Token> {
+    pub fn add(&mut self, value: &Value, path: &[String]) -> Vec<Token<'static>> {
         let tokens = match value {
             Value::Number(number) => {
                 let raw = canonical(value);
                 let number = Number::plain(if raw.is_empty() { number.to_string() } else { raw.clone() });
-                vec![Token {
-                    fact: Fact::Number(number),
-                    raw,
-                    capital: false,
-                    opens: true,
-                    sentence: 0,
-                    spelled: false,
-                    colon: false,
-                    joined: false,
-                }]
+                vec![Token::of_number(number, raw)]
             }
             Value::String(text) => read(text),
             _ => Vec::new(),
@@ -71,24 +62,24 @@ impl Facts {
         tokens
     }
 
-    fn add_token(&mut self, token: &Token, path: &[String], in_text: bool, long: bool) {
+    fn add_token(&mut self, token: &Token<'_>, path: &[String], in_text: bool, long: bool) {
         match &token.fact {
             Fact::Word(word) => {
                 if !token.capital || (token.opens && long) {
                     self.stems.insert(words::stem(word));
                 }
-                self.words.insert(word.clone());
+                self.words.insert(word.to_string());
             }
             Fact::Number(number) => {
                 self.numbers.push((number.clone(), path.to_vec(), in_text));
-                self.codes.insert(token.raw.clone());
+                self.codes.insert(token.raw.to_string());
             }
             Fact::Date(days) => self.dates.extend(days),
             Fact::Time(minutes) => {
                 self.times.insert(*minutes);
             }
             Fact::Code(code) => {
-                self.codes.insert(code.clone());
+                self.codes.insert(code.to_string());
                 for part in code.split(|c: char| !c.is_alphanumeric()).filter(|p| p.len() > 1) {
                     if code.contains('_') && !part.contains(|c: char| c.is_ascii_digit()) {
                         self.words.insert(part.to_owned());

@@ -1,5 +1,7 @@
 //! One way of writing each character, so that what looks alike is compared alike.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization;
 
 /// Where the decimal digits of other scripts begin.
@@ -10,9 +12,9 @@ const ZEROS: [u32; 22] = [
 
 /// Compatibility forms composed, digits of all scripts in ASCII, one dash, one blank and one apostrophe, and nothing
 /// that cannot be seen.
-pub fn fold(text: &str) -> String {
+pub fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     text.nfkc().filter(|c| !invisible(*c)).map(one_form).collect()
 }

@@ -15,7 +15,7 @@ const LONGEST: i64 = 400;
 
 impl Heard {
     /// Whether a fact follows from what was heard, or for an amount from those before it in the same text.
-    pub(super) fn computes(&self, token: &Token, before: &[i64]) -> bool {
+    pub(super) fn computes(&self, token: &Token<'_>, before: &[i64]) -> bool {
         match &token.fact {
             Fact::Number(number) => readings(number).any(|said| self.computes_amount(said, before)),
             Fact::Date(days) => {

@@ -1,0 +1,38 @@
+//! What follows from a scenario alone: made when a conversation first needs it, and shared by all that play it.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use domain::persona::Complexity;
+use domain::scenario::Scenario;
+
+use crate::gate::Known;
+
+/// Kept beside the initial world, which is one for all conversations of a scenario as well.
+#[derive(Debug, Default)]
+pub struct Shared(Mutex<Option<(Arc<Scenario>, Arc<OfScenario>)>>);
+
+#[derive(Debug)]
+pub struct OfScenario {
+    /// By complexity: what its user knows before the first word.
+    known: [OnceLock<Known>; Complexity::ALL.len()],
+}
+
+impl Shared {
+    /// What was made for this very scenario. Whoever plays two of them over one initial world makes it anew each time.
+    pub fn of(&self, scenario: &Arc<Scenario>) -> Arc<OfScenario> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, made)) = kept.as_ref().filter(|(of, _)| Arc::ptr_eq(of, scenario)) {
+            return Arc::clone(made);
+        }
+        let made = Arc::new(OfScenario { known: Default::default() });
+        *kept = Some((Arc::clone(scenario), Arc::clone(&made)));
+        made
+    }
+}
+
+impl OfScenario {
+    pub fn known(&self, scenario: &Scenario, complexity: Complexity) -> &Known {
+        let place = Complexity::ALL.iter().position(|c| *c == complexity).unwrap_or_default();
+        self.known[place].get_or_init(|| Known::of(scenario, complexity))
+    }
+}
