@@ -31,7 +31,7 @@ fn main() -> Result<(), String> {
             text.clear();
         }
     }
-    played.took = on_cpu() - start;
+    played.took = on_cpu().saturating_sub(start);
     played.print();
     dump.map_or(Ok(()), |path| std::fs::write(path, text).map_err(|e| e.to_string()))
 }

@@ -96,8 +96,7 @@ impl Seed {
 
     /// A number that stands for the conversation wherever all of it should go the same way.
     pub fn sticky(&self) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.0;
-        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+        self.0.first_chunk().copied().map_or(0, u64::from_be_bytes)
     }
 
     /// A short text that stands for the seed, for ids.

@@ -3,6 +3,7 @@
 //! It is no language model and never pretends to be one. It proves scenarios solvable, lets everything run without a
 //! key, and is what tests and benchmarks play with. It is pure: the same conversation gives the same reply.
 
+mod context;
 mod script;
 
 use domain::message::Message;

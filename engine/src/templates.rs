@@ -27,12 +27,37 @@ pub fn render(env: &Environment<'_>, name: &str, context: &Json) -> Result<Strin
 
 /// Renders a template that stands alone.
 pub fn render_text(source: &str, context: &Json) -> Result<String, String> {
-    environment().render_str(source, value(context)).map_err(|e| explain(&e))
+    render_alone(source, &value(context))
+}
+
+fn render_alone(source: &str, context: &Value) -> Result<String, String> {
+    environment().render_str(source, context).map_err(|e| explain(&e))
+}
+
+/// Templates that stand alone and are rendered often, each under its own text as its name.
+#[derive(Debug)]
+pub struct Parsed(Environment<'static>);
+
+impl Parsed {
+    /// What does not parse is left out: whoever renders it hears why.
+    pub fn of<'a>(sources: impl Iterator<Item = &'a str>) -> Self {
+        let mut env = environment();
+        for source in sources {
+            drop(env.add_template_owned(source.to_owned(), source.to_owned()));
+        }
+        Self(env)
+    }
+
+    /// Like [`render_text`], errors included.
+    pub fn render(&self, source: &str, context: &Value) -> Result<String, String> {
+        let rendered = self.0.get_template(source).and_then(|template| template.render(context));
+        rendered.or_else(|_| render_alone(source, context))
+    }
 }
 
 /// Numbers must be numbers: serialising them would show `serde_json`'s private form of arbitrary precision, which the
 /// `starlark` crate turns on.
-fn value(json: &Json) -> Value {
+pub fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::from(()),
         Json::Bool(b) => Value::from(*b),

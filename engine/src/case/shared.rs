@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use domain::persona::Complexity;
 use domain::scenario::Scenario;
+use serde_json::Value;
 
 use crate::gate::Known;
+use crate::templates::Parsed;
 
 /// Kept beside the initial world, which is one for all conversations of a scenario as well.
 #[derive(Debug, Default)]
@@ -15,6 +17,8 @@ pub struct Shared(Mutex<Option<(Arc<Scenario>, Arc<OfScenario>)>>);
 pub struct OfScenario {
     /// By complexity: what its user knows before the first word.
     known: [OnceLock<Known>; Complexity::ALL.len()],
+    /// The lines and arguments of its script.
+    lines: OnceLock<Parsed>,
 }
 
 impl Shared {
@@ -24,7 +28,7 @@ impl Shared {
         if let Some((_, made)) = kept.as_ref().filter(|(of, _)| Arc::ptr_eq(of, scenario)) {
             return Arc::clone(made);
         }
-        let made = Arc::new(OfScenario { known: Default::default() });
+        let made = Arc::new(OfScenario { known: Default::default(), lines: OnceLock::new() });
         *kept = Some((Arc::clone(scenario), Arc::clone(&made)));
         made
     }
@@ -34,5 +38,26 @@ impl OfScenario {
     pub fn known(&self, scenario: &Scenario, complexity: Complexity) -> &Known {
         let place = Complexity::ALL.iter().position(|c| *c == complexity).unwrap_or_default();
         self.known[place].get_or_init(|| Known::of(scenario, complexity))
+    }
+
+    pub fn lines(&self, scenario: &Scenario) -> &Parsed {
+        self.lines.get_or_init(|| {
+            let mut sources: Vec<&str> = Vec::new();
+            for step in &scenario.script {
+                sources.extend(step.agent.as_deref());
+                let calls = step.calls.iter().chain(&step.user_calls);
+                calls.flat_map(|call| call.args.values()).for_each(|value| texts(value, &mut sources));
+            }
+            Parsed::of(sources.into_iter().filter(|source| source.contains('{')))
+        })
+    }
+}
+
+fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(map) => map.values().for_each(|item| texts(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

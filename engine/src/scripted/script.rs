@@ -3,43 +3,44 @@
 //! The script names the calls that solve the case, not who makes them: an agent that has not the tool of a call leaves
 //! it to the sub-agent that has, so one script plays with every variant of a playbook.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use domain::event::Answer;
 use domain::message::{Message, ToolCall};
 use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::scenario::{Line, ScriptCall, ScriptStep};
 use serde_json::{Map, Value, json};
 
+use super::context::Context;
 use super::said;
 use crate::case::Case;
 use crate::chat::ChatReply;
 use crate::conversation::{Call, Caller, Conversation, END, Frame};
 use crate::playbook::Agent;
-use crate::{gate, react, templates};
+use crate::{gate, react};
 
 /// The script as it is played: a vague opening is followed by a question back and the plain opening; agents that call
 /// in text make one call at a time.
-fn steps(case: &Case) -> Vec<ScriptStep> {
-    let mut steps = Vec::new();
+fn steps(case: &Case) -> Vec<Cow<'_, ScriptStep>> {
+    let mut steps = Vec::with_capacity(case.scenario.script.len() + 2);
     for (i, step) in case.scenario.script.iter().enumerate() {
         let vague = case.complexity == Complexity::Vague && i == 0;
         match &step.user {
             Some(line) if vague && line.has(Complexity::Vague) => {
                 let plain = Line::Text(line.at(Complexity::Medium).to_owned());
-                steps.push(step.clone());
-                steps.push(ScriptStep {
+                steps.push(Cow::Borrowed(step));
+                steps.push(Cow::Owned(ScriptStep {
                     agent: Some(case.playbook.spec.clarification.clone()),
                     ..ScriptStep::default()
-                });
-                steps.push(ScriptStep { user: Some(plain), ..ScriptStep::default() });
+                }));
+                steps.push(Cow::Owned(ScriptStep { user: Some(plain), ..ScriptStep::default() }));
             }
             None if case.agent_style == AgentStyle::React && step.calls.len() > 1 => {
                 let one = |call: &ScriptCall| ScriptStep { calls: vec![call.clone()], ..step.clone() };
-                steps.extend(step.calls.iter().map(one));
+                steps.extend(step.calls.iter().map(one).map(Cow::Owned));
             }
-            _ => steps.push(step.clone()),
+            _ => steps.push(Cow::Borrowed(step)),
         }
     }
     steps
@@ -58,7 +59,7 @@ pub(super) fn user_turn(conversation: &Conversation) -> Result<ChatReply, String
     let Some(step) = steps.iter().filter(|s| is_users(s)).nth(state.user.turns as usize) else {
         return Ok(said(END.to_owned()));
     };
-    let context = context(conversation);
+    let context = Context::of(conversation);
     let calls = step.user_calls.iter().map(|call| tool_call(call, &context)).collect::<Result<_, _>>()?;
     let content = step.user.as_ref().map(|line| line.at(case.complexity).to_owned()).unwrap_or_default();
     Ok(ChatReply { content, tool_calls: calls, ..ChatReply::default() })
@@ -73,22 +74,22 @@ pub(super) fn agent_turn(conversation: &Conversation) -> Result<ChatReply, Strin
     let agents = &conversation.state().agents;
     let step = current_step(conversation);
     if agents.len() > 1 {
-        return sub_agent_turn(conversation, frame, step.as_ref());
+        return sub_agent_turn(conversation, frame, step.as_deref());
     }
     let Some(step) = step else {
         return Ok(written(case, "Is there anything else I can help you with?".to_owned(), None, Vec::new()));
     };
     let content = match &step.agent {
-        Some(line) => line_of(line, &context(conversation))?,
+        Some(line) => Context::of(conversation).line(line)?,
         None => String::new(),
     };
     let agent = case.playbook.agent(case.variant.as_deref());
     let calls = delegated(case, agent, rendered_calls(conversation, &step)?);
-    Ok(written(case, content, step.reasoning, calls))
+    Ok(written(case, content, step.reasoning.clone(), calls))
 }
 
 /// The step of the script that the agent under test is at, or whose calls its sub-agents are making.
-fn current_step(conversation: &Conversation) -> Option<ScriptStep> {
+fn current_step(conversation: &Conversation) -> Option<Cow<'_, ScriptStep>> {
     let trunk = conversation.state().agent();
     // Each turn whose calls met a fault was followed by one that repeated them.
     let turns = (trunk.turns as usize).saturating_sub(faulty_turns(conversation, trunk).len());
@@ -186,11 +187,11 @@ fn written(case: &Case, content: String, reasoning: Option<String>, tool_calls: 
 }
 
 fn rendered_calls(conversation: &Conversation, step: &ScriptStep) -> Result<Vec<ToolCall>, String> {
-    let context = context(conversation);
+    let context = Context::of(conversation);
     step.calls.iter().map(|call| tool_call(call, &context)).collect()
 }
 
-fn tool_call(call: &ScriptCall, context: &Value) -> Result<ToolCall, String> {
+fn tool_call(call: &ScriptCall, context: &Context<'_>) -> Result<ToolCall, String> {
     let mut arguments = Map::new();
     for (name, value) in &call.args {
         arguments.insert(name.clone(), rendered(value, context)?);
@@ -198,20 +199,9 @@ fn tool_call(call: &ScriptCall, context: &Value) -> Result<ToolCall, String> {
     Ok(ToolCall::new(String::new(), call.tool.clone(), Value::Object(arguments).to_string()))
 }
 
-/// Longest line or argument, in bytes. What a call is given may stand in its answer, and in the next call twice.
-const LONGEST_LINE: usize = 64 << 10;
-
-fn line_of(template: &str, context: &Value) -> Result<String, String> {
-    let text = templates::render_text(template, context)?;
-    if text.len() > LONGEST_LINE {
-        return Err(format!("a line of the script is {} bytes long; at most {LONGEST_LINE}", text.len()));
-    }
-    Ok(text)
-}
-
-fn rendered(value: &Value, context: &Value) -> Result<Value, String> {
+fn rendered(value: &Value, context: &Context<'_>) -> Result<Value, String> {
     Ok(match value {
-        Value::String(text) if text.contains("{{") => line_of(text, context)?.into(),
+        Value::String(text) if text.contains("{{") => context.line(text)?.into(),
         Value::Array(items) => items.iter().map(|v| rendered(v, context)).collect::<Result<_, _>>()?,
         Value::Object(map) => {
             let fields = map.iter().map(|(k, v)| Ok((k.clone(), rendered(v, context)?)));
@@ -219,16 +209,4 @@ fn rendered(value: &Value, context: &Value) -> Result<Value, String> {
         }
         other => other.clone(),
     })
-}
-
-/// What lines of the script see: `calls.<tool>`, the last answer of each tool, and `facts`.
-fn context(conversation: &Conversation) -> Value {
-    let mut calls = Map::new();
-    for call in conversation.state().calls.iter().filter(|c| c.answer == Answer::Succeeded) {
-        let answer = serde_json::from_str(&call.content).unwrap_or_else(|_| call.content.clone().into());
-        calls.insert(call.tool.clone(), answer);
-    }
-    let facts: Map<String, Value> =
-        conversation.case().scenario.user_knowledge().map(|(k, v)| (k.clone(), v.clone())).collect();
-    json!({"calls": calls, "facts": facts})
 }
