@@ -3,15 +3,20 @@
 //! Endpoints return it as `reasoning_content` or `reasoning` (the client reads both), or inside the text between
 //! `<think>` or `<reasoning>` tags. A closing tag without an opening one ends reasoning that the chat template opened.
 
+use std::borrow::Cow;
+
 const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<reasoning>", "</reasoning>")];
 
 /// Separates what a model thought from what it said.
 pub fn split(content: &str, field: Option<&str>) -> (String, Option<String>) {
     let mut thoughts: Vec<String> =
         field.map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned).into_iter().collect();
-    let mut said = content.to_owned();
-    for (open, close) in TAGS {
-        said = take(&said, open, close, &mut thoughts);
+    let mut said = Cow::Borrowed(content);
+    // Without one there is no tag.
+    if content.contains('<') {
+        for (open, close) in TAGS {
+            said = Cow::Owned(take(&said, open, close, &mut thoughts));
+        }
     }
     let reasoning = (!thoughts.is_empty()).then(|| thoughts.join("\n\n"));
     (said.trim().to_owned(), reasoning)

@@ -48,10 +48,10 @@ fn log(state: &State) -> Value {
                 while let Some(call) = calls.next_if(|call| call.caller == Caller::User) {
                     entries.push(called(call));
                 }
-                entries.push(json!({"kind": "user", "text": content}));
+                entries.push(said("user", content));
             }
             Message::Assistant { content, .. } if content.is_empty() => {}
-            Message::Assistant { content, .. } => entries.push(json!({"kind": "agent", "text": content})),
+            Message::Assistant { content, .. } => entries.push(said("agent", content)),
             // Before the answer of a sub-agent, what that one called.
             Message::Tool { tool_call_id, .. } => {
                 for call in calls.by_ref() {
@@ -67,6 +67,14 @@ fn log(state: &State) -> Value {
     Value::Array(entries)
 }
 
+fn said(kind: &str, text: &str) -> Value {
+    entry([("kind", kind.into()), ("text", text.into())])
+}
+
+fn entry<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
 fn called(call: &Call) -> Value {
     let by = match &call.caller {
         Caller::Agent => "agent",
@@ -75,5 +83,12 @@ fn called(call: &Call) -> Value {
     };
     let args: Value = serde_json::from_str(&call.arguments).ok().filter(Value::is_object).unwrap_or_else(|| json!({}));
     let answer = serde_json::from_str(&call.content).unwrap_or_else(|_| Value::String(call.content.clone()));
-    json!({"kind": "call", "tool": call.tool, "args": args, "ok": call.answer.succeeded(), "answer": answer, "by": by})
+    entry([
+        ("kind", "call".into()),
+        ("tool", call.tool.as_str().into()),
+        ("args", args),
+        ("ok", call.answer.succeeded().into()),
+        ("answer", answer),
+        ("by", by.into()),
+    ])
 }

@@ -1,5 +1,7 @@
 //! The patch between two nodes. Records are compared key by key, lists place by place.
 
+use std::sync::Arc;
+
 use domain::patch::{Patch, PatchOp, join};
 
 use super::node::Node;
@@ -15,10 +17,10 @@ pub fn diff(old: &Node, new: &Node, at: &str, patch: &mut Patch) {
                 patch.push(PatchOp::Remove { path: join(at, key) });
             }
             for (key, value) in b {
-                let path = join(at, key);
                 match a.get(key) {
-                    Some(before) => diff(before, value, &path, patch),
-                    None => patch.push(PatchOp::Add { path, value: value.to_json() }),
+                    Some(before) if shared(before, value) => {}
+                    Some(before) => diff(before, value, &join(at, key), patch),
+                    None => patch.push(PatchOp::Add { path: join(at, key), value: value.to_json() }),
                 }
             }
         }
@@ -35,5 +37,15 @@ pub fn diff(old: &Node, new: &Node, at: &str, patch: &mut Patch) {
         }
         _ if old == new => {}
         _ => patch.push(PatchOp::Replace { path: at.to_owned(), value: new.to_json() }),
+    }
+}
+
+/// Whether two versions have a node in common, as they have most.
+fn shared(old: &Node, new: &Node) -> bool {
+    match (old, new) {
+        (Node::Map(a), Node::Map(b)) => a.ptr_eq(b),
+        (Node::Text(a), Node::Text(b)) => Arc::ptr_eq(a, b),
+        (Node::Number(a), Node::Number(b)) => a == b,
+        _ => false,
     }
 }

@@ -8,6 +8,8 @@
 #![expect(unsafe_code, reason = "the derives implement marker traits of the starlark crate")]
 #![expect(clippy::unnecessary_wraps, reason = "the macro asks for fallible functions")]
 
+mod difference;
+
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::Arc;
@@ -217,7 +219,7 @@ impl<'v> Collection<'v> {
                 }
                 (Some(before), Some(value)) => match value.downcast_ref::<Self>() {
                     Some(inner) if inner.stands_for(before) && levels > 1 => inner.changes(&path, levels - 1, patch)?,
-                    _ => crate::world::diff(before, &node(value, levels - 1)?, &path, patch),
+                    _ => difference::diff(before, value, &path, levels - 1, patch)?,
                 },
             }
         }
