@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Words that carry a digit: ids, dates, amounts. Lower case, without punctuation around them or separators of
 /// thousands; amounts lose trailing zeros, so that 7.5 and 7.50 are one fact.
 pub fn tokens(text: &str) -> impl Iterator<Item = String> + '_ {
-    forms(text).filter(|word| word.bytes().any(|b| b.is_ascii_digit())).map(Cow::into_owned)
+    forms_where(text, has_digit).map(Cow::into_owned)
 }
 
 /// All words of a text, in the same form.
@@ -15,7 +15,39 @@ pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 
 /// The same words, copied only where they are not written in that form.
 pub fn forms(text: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
-    text.split(ends_word).filter(|piece| !piece.is_empty()).map(form).filter(|word| !word.is_empty())
+    forms_where(text, |piece| !piece.is_empty())
+}
+
+/// Those among them that pass as they are written, with all that is written around them.
+pub fn forms_where<'a>(
+    text: &'a str,
+    passes: impl Fn(&'a str) -> bool + 'a,
+) -> impl Iterator<Item = Cow<'a, str>> + 'a {
+    pieces(text).filter(move |piece| passes(piece)).map(form).filter(|word| !word.is_empty())
+}
+
+/// Whether a word is such as can be checked.
+pub fn has_digit(word: &str) -> bool {
+    word.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// What stands between the signs that end a word, empty pieces included.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let from = rest?;
+        // By bytes, for most are letters of ASCII.
+        let ends = |(at, b): (usize, u8)| match b {
+            b'a'..=b'z' | 0x80..=0xbf => false,
+            0xc0.. => from[at..].starts_with(ends_word),
+            _ => ends_word(char::from(b)),
+        };
+        let end = from.bytes().enumerate().position(ends);
+        let (piece, after) = from.split_at(end.unwrap_or(from.len()));
+        let mut after = after.chars();
+        rest = after.next().map(|_| after.as_str());
+        Some(piece)
+    })
 }
 
 fn ends_word(c: char) -> bool {
@@ -29,6 +61,10 @@ pub fn normal(word: &str) -> String {
 }
 
 fn form(word: &str) -> Cow<'_, str> {
+    // Most of a text.
+    if word.bytes().all(|b| b.is_ascii_lowercase()) {
+        return Cow::Borrowed(word);
+    }
     let word = lower(word.trim_matches(|c: char| !c.is_alphanumeric()));
     match amount(&word) {
         Some(amount) if amount != *word => Cow::Owned(amount),
@@ -81,6 +117,7 @@ pub fn states(text: &str, fact: &str) -> bool {
     let fact: Vec<Cow<'_, str>> = forms(fact).collect();
     match fact.as_slice() {
         [] => false,
+        [only] if has_digit(only) => forms_where(text, has_digit).any(|word| word == *only),
         [only] => forms(text).any(|word| word == *only),
         several => {
             let text: Vec<Cow<'_, str>> = forms(text).collect();
@@ -94,9 +131,10 @@ pub fn names(text: &str) -> impl Iterator<Item = String> + '_ {
     let mut at_start = true;
     text.split_whitespace().filter_map(move |word| {
         let opens = at_start;
-        at_start = word.ends_with(['.', '!', '?', ':']);
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let named = !opens && bare.chars().count() > 1 && bare.starts_with(char::is_uppercase);
+        at_start = matches!(word.as_bytes().last(), Some(b'.' | b'!' | b'?' | b':'));
+        let capital = || word.chars().find(|c| c.is_alphanumeric()).is_some_and(char::is_uppercase);
+        let letters = || word.trim_matches(|c: char| !c.is_alphanumeric()).chars().count();
+        let named = !opens && capital() && letters() > 1;
         named.then(|| normal(word))
     })
 }

@@ -47,11 +47,11 @@ fn invented(fact: &str) -> String {
 
 /// Ids, dates, amounts, and addresses of e-mail.
 fn checkable(text: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
-    facts::forms(text).filter(|word| has_digit(word) || word.contains('@'))
+    facts::forms_where(text, can_be).filter(|word| can_be(word))
 }
 
-fn has_digit(word: &str) -> bool {
-    word.bytes().any(|b| b.is_ascii_digit())
+fn can_be(word: &str) -> bool {
+    word.bytes().any(|b| b.is_ascii_digit() || b == b'@')
 }
 
 /// Counts and ways of speaking ("2 cards", "5 minutes", "the 24th", "10am") are no facts about records.
@@ -87,7 +87,7 @@ impl Known {
     /// Words, and the parts of those with digits: who knows a date knows its year.
     fn add(&mut self, text: &str) {
         for word in facts::words(text) {
-            if has_digit(&word) {
+            if facts::has_digit(&word) {
                 self.words.extend(parts(&word).map(str::to_owned));
             }
             self.words.insert(word);
@@ -120,7 +120,7 @@ impl Knowledge<'_> {
 
 /// Whether a word, or a part of one with digits, is this one.
 fn says(text: &str, word: &str) -> bool {
-    let is_it = |said: &str| said == word || (has_digit(said) && parts(said).any(|part| part == word));
+    let is_it = |said: &str| said == word || (facts::has_digit(said) && parts(said).any(|part| part == word));
     facts::forms(text).any(|said| said.contains(word) && is_it(&said))
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::dates::Date;
 use super::numbers::{Number, Unit};
-use super::reading::{Fact, Token, tokens};
+use super::reading::{self, Fact, Token};
 use super::unicode::fold;
 use crate::world::Node;
 
@@ -129,7 +129,7 @@ impl Heard {
     }
 
     fn text(&mut self, text: &str, n: usize) {
-        self.take_in(text, &tokens(&fold(&spaced(text))), n);
+        self.take_in(text, &reading::facts(&fold(&spaced(text))), n);
     }
 
     fn take_in(&mut self, text: &str, tokens: &[Token<'_>], n: usize) {
@@ -165,7 +165,7 @@ impl Heard {
     /// The ids, amounts and dates of a text. What stands in it may be computed with further on.
     pub fn stated(&self, text: &str) -> Vec<Stated> {
         let mut all = Vec::new();
-        let mut state = |text: &str| self.state(&tokens(&fold(&spaced(text))), &mut all);
+        let mut state = |text: &str| self.state(&reading::facts(&fold(&spaced(text))), &mut all);
         match structured(text) {
             Some(words) => strings(&words, &mut state),
             None => state(text),
@@ -183,7 +183,7 @@ impl Heard {
         let mut all = Vec::new();
         let spaced = spaced(text);
         let folded = fold(&spaced);
-        let read = tokens(&folded);
+        let read = reading::facts(&folded);
         self.state(&read, &mut all);
         let n = self.source(source);
         self.take_in(text, &read, n);
@@ -246,7 +246,7 @@ impl Heard {
         // With commas, so that they are not one number.
         let listed = parts.join(", ");
         let folded = fold(&listed);
-        let tokens = tokens(&folded);
+        let tokens = reading::facts(&folded);
         let facts = tokens.iter().enumerate().filter(|(i, t)| is_fact(t, tokens.get(i + 1).and_then(Token::word)));
         let mut sources = facts.map(|(_, part)| self.known(part));
         let first = sources.next().unwrap_or_else(|| Some("no record: it is a way of speaking".to_owned()))?;
@@ -332,9 +332,13 @@ fn plain(text: &str) -> String {
 fn spaced(text: &str) -> Cow<'_, str> {
     const SIGNS: [char; 4] = ['€', '$', '£', '¥'];
     const NAMES: [&str; 5] = ["EUR", "USD", "GBP", "CHF", "JPY"];
+    // Most texts have nothing to part. Without a way out of the loops, many bytes are looked at in one step.
     let bytes = text.as_bytes();
-    let named = bytes.windows(2).any(|pair| pair[0].is_ascii_uppercase() && pair[1].is_ascii_digit());
-    if !named && !text.contains(SIGNS) {
+    let odd = bytes.iter().fold(0, |found, b| found | u8::from(*b == b'$') | u8::from(!b.is_ascii())) != 0;
+    let name = |(a, b): (&u8, &u8)| u8::from(a.is_ascii_uppercase()) & u8::from(b.is_ascii_digit());
+    let named = bytes.iter().zip(bytes.iter().skip(1)).map(name).fold(0, |found, name| found | name) != 0;
+    let signed = || odd && text.contains(SIGNS);
+    if !named && !signed() {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());

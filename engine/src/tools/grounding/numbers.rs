@@ -88,6 +88,9 @@ pub fn amount(piece: &str) -> Option<Vec<String>> {
     if !shaped || !digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '\'' | ' ')) {
         return None;
     }
+    if let Some((whole, part)) = unambiguous(digits) {
+        return joined(whole, part).map(|value| vec![format!("{sign}{value}")]);
+    }
     let mut readings = Vec::new();
     for decimal in ['.', ','] {
         let mut halves = digits.splitn(2, decimal);
@@ -100,6 +103,15 @@ pub fn amount(piece: &str) -> Option<Vec<String>> {
         }
     }
     (!readings.is_empty()).then_some(readings)
+}
+
+/// Digits alone, or a point among them that cannot set thousands apart: most numbers are written so.
+fn unambiguous(digits: &str) -> Option<(&str, Option<&str>)> {
+    let number = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    match digits.split_once('.') {
+        None => number(digits).then_some((digits, None)),
+        Some((whole, part)) => (part.len() != 3 && number(whole) && number(part)).then_some((whole, Some(part))),
+    }
 }
 
 /// The digits of a whole number whose thousands are set apart by one kind of separator.

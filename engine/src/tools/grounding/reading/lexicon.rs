@@ -1,6 +1,5 @@
 //! Words that change what stands beside them. Few words do, so most are known by first letter and length to be none.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::tools::grounding::{dates, numbers};
@@ -15,26 +14,37 @@ pub const NOON: Roles = 2;
 pub const CALENDAR: Roles = 4;
 /// It says what a number counts.
 pub const UNIT: Roles = 8;
+/// It may stand between the parts of a number, a date or an amount, or says that a number is an hour.
+const BETWEEN: Roles = 16;
 
 struct Lexicon {
     /// By first letter: the lengths that words have, one bit each.
-    lengths: [u32; 26],
-    words: HashMap<&'static str, Roles>,
+    lengths: [u32; LETTERS],
+    /// By first letter; what begins with none stands at the end.
+    words: [Vec<(&'static str, Roles)>; LETTERS + 1],
 }
 
+const LETTERS: usize = 26;
+
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
-    let mut lexicon = Lexicon { lengths: [0; 26], words: HashMap::new() };
+    let mut lexicon = Lexicon { lengths: [0; LETTERS], words: Default::default() };
     let roles = [
         (NUMBER, numbers::words().collect::<Vec<_>>()),
         (NOON, vec!["am", "pm", "o'clock"]),
         (CALENDAR, dates::words().collect()),
         (UNIT, numbers::units().chain(["cents"]).collect()),
+        (BETWEEN, vec!["and", "business", "calendar", "h", "of", "or", "per", "point", "the", "to", "uhr", "working"]),
     ];
     for (role, words) in roles {
         for word in words {
-            *lexicon.words.entry(word).or_default() |= role;
-            if let Some(letter) = letter(word) {
+            let letter = letter(word);
+            if let Some(letter) = letter {
                 lexicon.lengths[letter] |= 1 << word.len();
+            }
+            let known = &mut lexicon.words[letter.unwrap_or(LETTERS)];
+            match known.iter_mut().find(|(other, _)| *other == word) {
+                Some((_, roles)) => *roles |= role,
+                None => known.push((word, role)),
             }
         }
     }
@@ -49,9 +59,12 @@ fn letter(word: &str) -> Option<usize> {
 /// What a word, in lower case, does to its neighbours.
 pub fn roles(word: &str) -> Roles {
     let lexicon = &*LEXICON;
-    let possible =
-        letter(word).is_none_or(|letter| word.len() < 32 && lexicon.lengths[letter] & (1 << word.len()) != 0);
-    if possible { lexicon.words.get(word).copied().unwrap_or_default() } else { 0 }
+    let letter = letter(word);
+    if letter.is_some_and(|letter| word.len() >= 32 || lexicon.lengths[letter] & (1 << word.len()) == 0) {
+        return 0;
+    }
+    let known = &lexicon.words[letter.unwrap_or(LETTERS)];
+    known.iter().find(|(other, _)| *other == word).map_or(0, |(_, roles)| *roles)
 }
 
 #[cfg(test)]
@@ -67,7 +80,8 @@ mod tests {
             ("second", UNIT),
             ("€", UNIT),
             ("cents", UNIT),
-            ("the", 0),
+            ("the", BETWEEN),
+            ("table", 0),
         ] {
             assert_eq!(roles(word), expected, "{word}");
         }
