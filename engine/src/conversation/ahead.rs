@@ -26,7 +26,9 @@ impl Conversation {
         }
         let mut asks = Vec::new();
         for (place, call) in self.state.acting().pending.iter().enumerate() {
-            let Some((tool, arguments)) = self.checked(call).ok().filter(|(tool, _)| tool.writes.is_empty()) else { break };
+            let Some((tool, arguments)) = self.checked(call).ok().filter(|(tool, _)| tool.writes.is_empty()) else {
+                break;
+            };
             match tool.simulate() {
                 Simulate::Model if place > 0 => {
                     let who = Who { role: Role::ToolSimulator, sub_agent: None, judge: 0 };

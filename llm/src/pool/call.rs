@@ -97,6 +97,7 @@ impl<'a> Call<'a> {
     fn is_spent(&mut self, failure: &Failure, probe: bool) -> bool {
         let options = &self.pool.options;
         if !self.pool.router.has_answered() {
+            self.counted += 1;
             return self.attempts >= options.max_attempts.min(FIRST_ATTEMPTS);
         }
         // An outage ends the call's patience, not its attempts.

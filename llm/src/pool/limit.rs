@@ -8,6 +8,9 @@
 #[derive(Debug)]
 pub struct Limit {
     now: u32,
+    /// A quarter of where it began. Errors that have nothing to do with the load would else bring it down to 1, and one
+    /// request that hangs would be all that is in flight.
+    min: u32,
     max: u32,
     /// No setback yet.
     slow_start: bool,
@@ -20,7 +23,8 @@ pub struct Limit {
 impl Limit {
     pub fn new(start: u32, max: Option<u32>) -> Self {
         let max = max.unwrap_or(u32::MAX).max(1);
-        Self { now: start.clamp(1, max), max, slow_start: true, successes: 0, heeds_from: 0 }
+        let now = start.clamp(1, max);
+        Self { now, min: (now / 4).max(1), max, slow_start: true, successes: 0, heeds_from: 0 }
     }
 
     pub const fn get(&self) -> u32 {
@@ -51,7 +55,7 @@ impl Limit {
         if sent < self.heeds_from {
             return false;
         }
-        self.now = (u64::from(self.now) * 7 / 10).try_into().unwrap_or(self.max).max(1);
+        self.now = (u64::from(self.now) * 7 / 10).try_into().unwrap_or(self.max).max(self.min);
         self.slow_start = false;
         self.successes = 0;
         self.heeds_from = next;
@@ -101,13 +105,16 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_of_failures_is_one_setback_and_one_request_is_always_allowed() {
+    fn a_burst_of_failures_is_one_setback_and_a_quarter_of_the_start_is_always_allowed() {
         let mut limit = Limit::new(10, None);
         let heard = (0..10).filter(|sent| limit.set_back(*sent, 10)).count();
         assert_eq!((heard, limit.get()), (1, 7));
         for sent in 10..30 {
             limit.set_back(sent, sent + 1);
         }
-        assert_eq!(limit.get(), 1);
+        assert_eq!(limit.get(), 2);
+        let mut one = Limit::new(1, None);
+        one.set_back(0, 1);
+        assert_eq!(one.get(), 1);
     }
 }

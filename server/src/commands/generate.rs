@@ -45,6 +45,7 @@ use crate::store::control::{self, Refused};
 use crate::store::{StoreError, runs};
 
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command are independent of each other")]
 pub struct Generate {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]
@@ -163,6 +164,9 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let temperatures = args.bindings.temperatures(&mut flag);
     let max_tokens = args.bindings.max_tokens(&mut flag);
     check_out(&args.out, &mut flag);
+    let registry = models_file::read(&args.project)?;
+    let specs = || models.values().chain(&panel).chain(sub_agents.values());
+    let pools = models_file::used(&registry, specs(), &mut flag);
     let mut terms = args.terms.terms(&mut flag);
     let faults = match &args.faults {
         Some(file) => faults::read(file, &selection.playbooks)?,
@@ -196,11 +200,10 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         faults,
         scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
         personas: profiles.keys().cloned().collect(),
-        pools: Vec::new(),
+        pools,
         pipelining: !args.no_pipelining,
         out,
     };
-    let config = RunConfig { pools: models_file::used(&args.project, config.specs())?, ..config };
     run::check(&library, &config, args.seed).map_err(|e| BadInput::one("--persona", e.to_string()))?;
     // Keys are looked for before anything is stored.
     let clients = Clients::new(EndpointOptions::default());

@@ -53,8 +53,9 @@ pub struct Named {
 #[derive(clap::Args)]
 pub struct Priority {
     run: String,
-    #[arg(allow_negative_numbers = true)]
-    priority: i32,
+    /// Higher is earlier; 0 if nothing was said
+    #[arg(allow_negative_numbers = true, value_name = "PRIORITY")]
+    value: i32,
     #[command(flatten)]
     connection: ConnectionArgs,
 }
@@ -118,13 +119,13 @@ async fn done(pool: &PgPool, command: &RunsCommand) -> anyhow::Result<()> {
         }
         RunsCommand::Priority(args) => {
             let id = run_id(pool, "RUN", &args.run).await?;
-            (id, control::set_priority(&mut db, id, args.priority).await)
+            (id, control::set_priority(&mut db, id, args.value).await)
         }
         RunsCommand::Budget(args) => {
             let id = run_id(pool, "RUN", &args.run).await?;
             let budget = args.budget.budget();
             if let Some((field, message)) = budget.problems().into_iter().next() {
-                return Err(BadInput::one(&format!("--budget-{field}"), message).into());
+                return Err(BadInput::one(format!("--budget-{field}"), message).into());
             }
             (id, control::set_budget(&mut db, id, &budget).await)
         }

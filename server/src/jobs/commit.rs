@@ -130,7 +130,7 @@ impl Desk {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "histograms are of floats")]
-    fn count(&self, steps: &[&Step], begun: Instant) {
+    fn count(steps: &[&Step], begun: Instant) {
         histogram!("groundstate_commit_seconds").record(begun.elapsed());
         histogram!("groundstate_commit_steps").record(steps.len() as f64);
         counter!("groundstate_events_total").increment(steps.iter().map(|step| step.events.len() as u64).sum());
@@ -154,7 +154,7 @@ impl Desk {
         }
         let begun = Instant::now();
         let kept = steps::commit(db, self.writer, steps, clock::now()).await?;
-        self.count(steps, begun);
+        Self::count(steps, begun);
         Ok(kept)
     }
 }

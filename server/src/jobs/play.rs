@@ -55,7 +55,7 @@ pub async fn play(
     loop {
         let span = info_span!("conversation", id = %attempt.id, run = %run.run.id, scenario = attempt.scenario);
         let playing = Play::new(run, committer, &attempt, past.take())?;
-        let (outcome, again) = playing.to_its_end().instrument(span).await?;
+        let (outcome, again) = playing.finish().instrument(span).await?;
         let Some(again) = again else { return Ok(outcome) };
         past = Some(if again.from_judge {
             run.events_of(again.planned.id).await.map_err(|error| Stopped::Broken(error.into()))?
@@ -124,11 +124,21 @@ impl<'a> Play<'a> {
         let begins = past.is_none();
         let conversation = Conversation::resume(Arc::new(case), past.iter().flatten());
         let conversation = conversation.map_err(|error| Stopped::Broken(error.into()))?;
-        Ok(Self { run, committer, planned, conversation, step: Vec::new(), spent: Vec::new(), begins, world, ahead: Ahead::default() })
+        Ok(Self {
+            run,
+            committer,
+            planned,
+            conversation,
+            step: Vec::new(),
+            spent: Vec::new(),
+            begins,
+            world,
+            ahead: Ahead::default(),
+        })
     }
 
     /// The outcome, and the next attempt, if there is one.
-    async fn to_its_end(mut self) -> Result<(Outcome, Option<Again>), Stopped> {
+    async fn finish(mut self) -> Result<(Outcome, Option<Again>), Stopped> {
         loop {
             let event = match self.conversation.next() {
                 Next::Act => self.conversation.act(),

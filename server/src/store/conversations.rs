@@ -29,6 +29,7 @@ pub fn next_attempt(spoiled: &Uuid) -> Uuid {
 
 impl Planned {
     /// The attempt that takes its place.
+    #[must_use]
     pub fn again(&self) -> Self {
         Self { id: next_attempt(&self.id), attempt: self.attempt + 1, ..self.clone() }
     }

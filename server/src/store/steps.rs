@@ -82,7 +82,7 @@ pub async fn commit(db: &mut PgConnection, writer: Writer, steps: &[&Step], now:
     }
     finish(&mut tx, steps, now).await?;
     copy(&mut tx, CONVERSATIONS, conversations(steps, now)).await?;
-    copy(&mut tx, EVENTS, all_events(steps, now)).await?;
+    copy(&mut tx, EVENTS, Some(all_events(steps, now))).await?;
     for (spoiled, again) in steps.iter().filter_map(|step| Some((step.planned.id, again(step)?))) {
         if again.from_judge {
             events::copy_before_judge(&mut tx, spoiled, again.planned.id).await?;
@@ -98,17 +98,13 @@ pub async fn commit(db: &mut PgConnection, writer: Writer, steps: &[&Step], now:
 /// Whether steps that were sent with no answer were kept: a transaction is kept whole.
 pub async fn were_kept(db: &mut PgConnection, steps: &[&Step]) -> Result<bool> {
     let Some(step) = steps.first() else { return Ok(true) };
-    let kept = match step.events.last() {
-        Some((seq, _)) => {
-            let event =
-                sqlx::query!("SELECT seq FROM events WHERE conversation_id = $1 AND seq = $2", step.planned.id, seq);
-            event.fetch_optional(db).await?.is_some()
-        }
-        None => {
-            let ended =
-                sqlx::query!("SELECT id FROM conversations WHERE id = $1 AND outcome IS NOT NULL", step.planned.id);
-            ended.fetch_optional(db).await?.is_some()
-        }
+    let kept = if let Some((seq, _)) = step.events.last() {
+        let event =
+            sqlx::query!("SELECT seq FROM events WHERE conversation_id = $1 AND seq = $2", step.planned.id, seq);
+        event.fetch_optional(db).await?.is_some()
+    } else {
+        let ended = sqlx::query!("SELECT id FROM conversations WHERE id = $1 AND outcome IS NOT NULL", step.planned.id);
+        ended.fetch_optional(db).await?.is_some()
     };
     Ok(kept)
 }
@@ -163,6 +159,10 @@ fn unfinished(rows: &mut Rows) {
     rows.null().null().null().null().null().null().bool(Some(false));
 }
 
+fn column<'a, T>(ends: &[(Uuid, &'a End)], field: impl Fn(&'a End) -> T) -> Vec<T> {
+    ends.iter().map(|(_, end)| field(end)).collect()
+}
+
 /// Ends of conversations that have a row already.
 async fn finish(db: &mut PgConnection, steps: &[&Step], now: DateTime<Utc>) -> Result<()> {
     let ends: Vec<(Uuid, &End)> = steps
@@ -172,9 +172,6 @@ async fn finish(db: &mut PgConnection, steps: &[&Step], now: DateTime<Utc>) -> R
         .collect();
     if ends.is_empty() {
         return Ok(());
-    }
-    fn column<'a, T>(ends: &[(Uuid, &'a End)], field: impl Fn(&'a End) -> T) -> Vec<T> {
-        ends.iter().map(|(_, end)| field(end)).collect()
     }
     let optional = |text: Option<&str>| text.map(str::to_owned);
     sqlx::query!(
@@ -199,14 +196,14 @@ async fn finish(db: &mut PgConnection, steps: &[&Step], now: DateTime<Utc>) -> R
 
 const EVENTS: &str = "COPY events (conversation_id, seq, event, created_at) FROM STDIN (FORMAT BINARY)";
 
-fn all_events(steps: &[&Step], now: DateTime<Utc>) -> Option<Rows> {
+fn all_events(steps: &[&Step], now: DateTime<Utc>) -> Rows {
     let mut rows = Rows::new();
     for step in steps {
         for (seq, event) in &step.events {
             rows.row(4).uuid(step.planned.id).int(*seq).text(event).time(now);
         }
     }
-    Some(rows)
+    rows
 }
 
 const VERDICTS: &str = "COPY verdicts (conversation_id, judging_id, judge, judge_version, overall, goal_achieved, \

@@ -18,15 +18,19 @@ pub fn read(project: &Path) -> anyhow::Result<Registry> {
 }
 
 /// What it says of the models that are named: a run keeps it, so that players elsewhere need no file.
-pub fn used<'a>(project: &Path, specs: impl Iterator<Item = &'a ModelSpec>) -> anyhow::Result<Vec<PoolSpec>> {
-    let registry = read(project)?;
+pub fn used<'a>(
+    registry: &Registry,
+    specs: impl Iterator<Item = &'a ModelSpec>,
+    problem: &mut impl FnMut(&str, String),
+) -> Vec<PoolSpec> {
     let mut used: Vec<PoolSpec> = Vec::new();
     for spec in specs {
         let ModelSpec::Named(name) = spec else { continue };
-        let pool = registry.pool(name).map_err(|error| BadInput::one("models", error.to_string()))?;
-        if !used.contains(pool) {
-            used.push(pool.clone());
+        match registry.pool(name) {
+            Ok(pool) if used.contains(pool) => {}
+            Ok(pool) => used.push(pool.clone()),
+            Err(error) => problem("models", error.to_string()),
         }
     }
-    Ok(used)
+    used
 }

@@ -18,6 +18,7 @@ pub struct TermsArgs {
 
 /// Caps at which a run pauses.
 #[derive(clap::Args)]
+#[expect(clippy::struct_field_names, reason = "they are the names of the flags")]
 pub struct BudgetArgs {
     /// Pause when so many tokens were read and written, of all models together
     #[arg(long, value_name = "TOKENS")]

@@ -117,7 +117,7 @@ impl Claims {
     /// Returns when another claim is settled; never if none is being settled.
     pub async fn one_settled(&mut self) {
         if self.settling.join_next().await.is_none() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

@@ -48,12 +48,7 @@ async fn a_run_from_documents_to_rows(pool: PgPool) {
     rows         4 in [project]/rows.jsonl
     note         played from the script, by no model: simulated user, agent, tool simulator, state manager, judge
     ");
-    insta::assert_snapshot!(said.stderr, @"
-    1/4 conversations, 1 accepted
-    2/4 conversations, 2 accepted
-    3/4 conversations, 3 accepted
-    4/4 conversations, 4 accepted
-    ");
+    assert!(said.stderr.ends_with("4/4 conversations, 4 accepted\n"), "{}", said.stderr);
     let rows = std::fs::read_to_string(project.join("rows.jsonl")).unwrap();
     assert_eq!(rows.lines().count(), 4);
 
@@ -72,9 +67,9 @@ async fn a_run_is_resumed_by_its_id_from_anywhere(pool: PgPool) {
     let said = said(command.env("DATABASE_URL", database_url(&pool)).current_dir(dir.path())).await;
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stdout.contains("accepted     3 of 3"), "{}", said.stdout);
-    let left: i64 =
-        sqlx::query_scalar("SELECT count(*) FROM conversations WHERE outcome IS NULL").fetch_one(&pool).await.unwrap();
-    assert_eq!(left, 3, "the other run was not meant");
+    let other: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM runs WHERE next_position = 0").fetch_one(&pool).await.unwrap();
+    assert_eq!(other, 1, "the other run was not meant");
 }
 
 #[sqlx::test(migrations = "../migrations")]

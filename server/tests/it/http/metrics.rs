@@ -16,7 +16,9 @@ fn names(text: &str) -> BTreeSet<String> {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words = text.split(|c| !word(c)).filter(|word| word.starts_with("groundstate_"));
     // Histograms come as three series.
-    let base = |name: &str| ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned();
+    let base = |name: &str| {
+        ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned()
+    };
     words.map(base).collect()
 }
 

@@ -192,7 +192,12 @@ async fn an_endpoint_with_mixed_errors_loses_no_conversation(pool: PgPool) {
     .await;
     let models = [(Role::Agent, endpoint.model())];
     let mut run = planned_as(&pool, &[HELP], 40, 3, &models, |config| config.retries = 3).await;
-    let options = llm::EndpointOptions { first_byte_timeout: Duration::from_millis(200), max_attempts: 8, ..hasty() };
+    let options = llm::EndpointOptions {
+        first_byte_timeout: Duration::from_millis(200),
+        max_attempts: 8,
+        patience: Duration::from_mins(1),
+        ..hasty()
+    };
     run.models = Models::of(&run.config, &Clients::new(options)).unwrap();
     let run = play_all(run, 8).await;
     ledger::check(&pool, run.run.id).await;

@@ -33,7 +33,13 @@ pub const TRANSFER: &str = "transfer_rent_to_payee";
 /// As in life, but for waits.
 pub fn hasty() -> EndpointOptions {
     let ms = Duration::from_millis;
-    EndpointOptions { max_attempts: 3, backoff: ms(1), max_retry_after: ms(5), ..EndpointOptions::default() }
+    EndpointOptions {
+        max_attempts: 3,
+        backoff: ms(1),
+        max_retry_after: ms(5),
+        patience: ms(50),
+        ..EndpointOptions::default()
+    }
 }
 
 /// Plays a run to its end, so many conversations at once.
