@@ -112,7 +112,7 @@ pub async fn latency(place: &Place, n: u32, concurrency: u32, median_ms: f64) ->
     let full = f64::from(concurrency) * 0.98;
     let begun = Instant::now();
     while stats(&url).await?.1 < full {
-        if begun.elapsed() > Duration::from_secs(120) {
+        if begun.elapsed() > Duration::from_mins(2) {
             row("at most in flight", &format!("{:.0}", stats(&url).await?.1));
             bail!("the model was never full");
         }

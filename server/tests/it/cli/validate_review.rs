@@ -176,7 +176,7 @@ async fn models_that_cannot_review_are_refused_before_anything_is_asked() {
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(refused.stderr, @"
     --model: `scripted` follows the script and cannot review a scenario; name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV
-    --model: `nonsense` is no model: expected `scripted`, NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
+    --model: `nonsense` names no endpoint; name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV
     --model: `a@http://x/v1` is named twice; its vote would count twice
     3 problems found; nothing was started
     ");

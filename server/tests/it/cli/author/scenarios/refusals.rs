@@ -36,7 +36,7 @@ async fn everything_wrong_at_once() {
     2 problems found; nothing was started
     --model: m@http://localhost/v1@NO_SUCH_KEY: the environment variable NO_SUCH_KEY, which must hold the key, is not set or empty
     1 problem found; nothing was started
-    --model: `gpt-x` is no model: expected `scripted`, NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
+    --model: `gpt-x` names no endpoint: name a model behind an endpoint as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
     1 problem found; nothing was started
     --out: playbooks/retail_bank/policy.md is no folder
     1 problem found; nothing was started
