@@ -151,6 +151,7 @@ impl Shift<'_> {
     ) -> anyhow::Result<End> {
         let mut deadline = None;
         let mut look = true;
+        let mut polls = tokio::time::interval(self.player.options.poll);
         loop {
             if look && deadline.is_none() {
                 look = self.claim().await?;
@@ -169,7 +170,7 @@ impl Shift<'_> {
                 }
                 () = self.claims.one_settled() => {}
                 () = wake.told() => look = true,
-                () = tokio::time::sleep(self.player.options.poll) => look = true,
+                _ = polls.tick() => look = true,
                 () = given_up.cancelled() => return Ok(End::GivenUp),
                 () = stop.cancelled(), if deadline.is_none() => {
                     info!(conversations = self.playing.len(), "stopping; calls in flight are waited for");
