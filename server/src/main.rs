@@ -14,7 +14,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "groundstate", version)]
 struct Cli {
-    /// How logs are written, to standard error; what is logged says RUST_LOG
+    /// How logs are written, to standard error; what is logged says the variable `RUST_LOG`
     #[arg(long, global = true, env = "GROUNDSTATE_LOG_FORMAT", value_enum, default_value = "text", hide = true)]
     log_format: LogFormat,
     #[command(subcommand)]

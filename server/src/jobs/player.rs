@@ -237,6 +237,13 @@ impl Shift<'_> {
             && let Some(error) = error.stuck()
         {
             error!(run = %played.run, position = played.position, %error, "a conversation can neither be played nor ended");
+            // Else its claim would be taken again and again.
+            let (pool, run, reason) = (self.player.pool.clone(), played.run, error.to_string());
+            tokio::spawn(async move {
+                if let Err(error) = claims::pause(&pool, run, &reason).await {
+                    error!(%run, %error, "a run cannot be paused");
+                }
+            });
             self.stuck.get_or_insert(error);
         }
         self.claims.ended(&self.player.pool, self.id, played);

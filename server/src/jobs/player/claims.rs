@@ -1,9 +1,12 @@
 //! The claims of a player: each is settled when all of its conversations have come to an end, or to a stop.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use anyhow::anyhow;
 use domain::outcome::Outcome;
+use futures::FutureExt;
 use sqlx::{Connection, PgPool};
 use tokio::task::JoinSet;
 use tracing::{error, warn};
@@ -133,7 +136,9 @@ async fn one(
     position: i32,
     begun: Option<Planned>,
 ) -> Result<Outcome, Stopped> {
-    let played = from_where_it_stands(run, committer, position, begun).await;
+    // What panics would leave its claim open for ever, and whoever takes it would panic, too.
+    let played = AssertUnwindSafe(from_where_it_stands(run, committer, position, begun)).catch_unwind().await;
+    let played = played.unwrap_or_else(|_| Err(Stopped::Broken(anyhow!("playing it panicked; see the log"))));
     let reason = match &played {
         Err(Stopped::Broken(error)) => format!("it cannot be played: {error:#}"),
         Err(Stopped::NotKept(NotKept::Refused(error))) => format!("what was played cannot be stored: {error}"),
@@ -173,11 +178,14 @@ async fn from_where_it_stands(
 /// Gives back what this process cannot play, and pauses the run with the reason: nobody is to try for ever.
 pub async fn refuse(pool: &PgPool, player: i64, claim: &Claim, reason: &anyhow::Error) -> store::Result<()> {
     error!(run = %claim.run_id, "a run cannot be played here: {reason:#}");
-    let reason = format!("{reason:#}");
+    pause(pool, claim.run_id, &format!("{reason:#}")).await?;
+    store::patiently(|| async { players::release(&mut *pool.acquire().await?, player, claim).await }).await
+}
+
+/// Pauses a run, if it can still be paused.
+pub async fn pause(pool: &PgPool, run: Uuid, reason: &str) -> store::Result<()> {
     store::patiently(|| async {
-        let mut db = pool.acquire().await?;
-        players::release(&mut db, player, claim).await?;
-        match control::pause(&mut db, claim.run_id, Some(&reason)).await {
+        match control::pause(&mut *pool.acquire().await?, run, Some(reason)).await {
             Err(store::StoreError::Refused(_)) => Ok(()),
             paused => paused,
         }

@@ -67,7 +67,7 @@ async fn a_run_is_paused_and_goes_on(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_run_is_cancelled_for_good(pool: PgPool) {
     // Nobody would wait for these calls.
-    let endpoint = Endpoint::start_slow(Duration::from_secs(600), agent::help).await;
+    let endpoint = Endpoint::start_slow(Duration::from_mins(10), agent::help).await;
     let run = Arc::new(planned(&pool, &[HELP], 30, 1, &[(Role::Agent, endpoint.model())]).await);
     let mut db = pool.acquire().await.unwrap();
     let (playing, never) = (player(&run, 4), CancellationToken::new());
@@ -161,7 +161,7 @@ async fn a_budget_stops_a_run_and_a_larger_one_lets_it_go_on(pool: PgPool) {
     );
     let spent: i64 = stopped.usage.iter().map(|usage| usage.prompt_tokens + usage.completion_tokens).sum();
     assert!((18 * 20..18 * 24).contains(&spent), "calls in flight may go beyond it, no others: {spent}");
-    assert_eq!(endpoint.requests().len() as i64 * 18, spent);
+    assert_eq!(i64::try_from(endpoint.requests().len()).unwrap() * 18, spent);
 
     control::set_budget(&mut db, id, &Budget::default()).await.unwrap();
     control::resume(&mut db, id).await.unwrap();
@@ -192,7 +192,7 @@ async fn budgets_of_conversations_and_time(pool: PgPool) {
 async fn a_player_hears_of_new_runs_and_plays_all_of_them(pool: PgPool) {
     // It would look by itself only after an hour.
     let options =
-        Options { concurrency: 4, poll: Duration::from_secs(3600), drain: Duration::ZERO, ..Options::default() };
+        Options { concurrency: 4, poll: Duration::from_hours(1), drain: Duration::ZERO, ..Options::default() };
     let player = Player::new(pool.clone(), Clients::new(hasty()), options);
     let stop = CancellationToken::new();
     let people = async {

@@ -5,6 +5,6 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 pub async fn check(pool: &PgPool, run: Uuid) {
-    let broken = ledger::broken(&mut *pool.acquire().await.unwrap(), run).await.unwrap();
+    let broken = ledger::broken(&mut pool.acquire().await.unwrap(), run).await.unwrap();
     assert!(broken.is_empty(), "{broken:?}");
 }
