@@ -1,5 +1,6 @@
 //! Endpoints that are down, busy, broken or slow.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use axum::response::Response;
@@ -15,14 +16,14 @@ use crate::support::endpoint::{Endpoint, busy, cut, nobody, not_json, silence, s
 use crate::support::play::{HANDOVER, HELP, exported, hasty, planned, play_all, played, stories};
 
 /// One conversation goes well, and in the other the agent's endpoint answers so.
-async fn check(pool: &PgPool, answer: fn() -> Response, because: &str, attempts: usize) {
+async fn check(pool: &PgPool, answer: fn() -> Response, because: &str, attempts: RangeInclusive<usize>) {
     let endpoint = Endpoint::start(move |request| if is_help(request) { help(request) } else { answer() }).await;
     let player = played(pool, &[HANDOVER, HELP], 2, 1, &[(Role::Agent, endpoint.model())]).await;
     let stories = stories(&player).await;
     stories[0].assert_failed(Blame::Infrastructure, because);
     assert_eq!(stories[1].outcome, Outcome::Accepted, "{because}");
     let failing = endpoint.requests().iter().filter(|request| !is_help(request)).count();
-    assert_eq!(failing, attempts, "{because}");
+    assert!(attempts.contains(&failing), "{because}: {failing} requests");
 
     let kinds: Vec<&EventKind> = stories[0].events.iter().map(|event| &event.kind).collect();
     let [EventKind::Started { .. }, EventKind::UserSpoke { .. }, EventKind::Finished { .. }] = kinds[..] else {
@@ -35,11 +36,12 @@ async fn check(pool: &PgPool, answer: fn() -> Response, because: &str, attempts:
 #[sqlx::test(migrations = "../migrations")]
 async fn an_endpoint_that_fails_loses_its_own_conversation_only(pool: PgPool) {
     let all = hasty().max_attempts as usize;
-    check(&pool, || status(500), "answered 500 (no luck today)", all).await;
-    check(&pool, || status(401), "check that the spec names the key", 1).await;
-    check(&pool, busy, "asks for fewer requests", all).await;
-    check(&pool, not_json, "no chat completion", all).await;
-    check(&pool, cut, "broke off in the middle", all).await;
+    check(&pool, || status(500), "answered 500 (no luck today)", all..=all).await;
+    check(&pool, || status(401), "check that the spec names the key", 1..=1).await;
+    // A busy endpoint is a healthy one: it is waited for as long as patience lasts.
+    check(&pool, busy, "asks for fewer requests", all..=usize::MAX).await;
+    check(&pool, not_json, "no chat completion", all..=all).await;
+    check(&pool, cut, "broke off in the middle", all..=all).await;
 }
 
 #[sqlx::test(migrations = "../migrations")]
