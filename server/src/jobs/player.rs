@@ -197,9 +197,19 @@ impl Shift<'_> {
             }
             let most = i32::try_from(free.min(claims::MOST))?;
             let (pool, only) = (&self.player.pool, options.only);
-            let claimed =
-                store::patiently(|| async { players::claim(&mut *pool.acquire().await?, self.id, most, only).await });
-            let Some(claim) = claimed.await? else { return Ok(false) };
+            // Not the same when it is done twice: if the answer is lost, a claim may be ours that we do not know of.
+            let claimed = async { players::claim(&mut *pool.acquire().await?, self.id, most, only).await }.await;
+            let claim = match claimed {
+                Ok(Some(claim)) => claim,
+                Ok(None) => return Ok(false),
+                Err(error) if error.is_outage() => {
+                    let known = self.claims.known();
+                    let free = || async { players::free_unknown(&mut *pool.acquire().await?, self.id, &known).await };
+                    store::patiently(free).await?;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
             counter!("groundstate_claims_total").increment(1);
             let run = match self.run(claim.run_id).await {
                 Ok(run) => run,

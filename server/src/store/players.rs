@@ -73,6 +73,19 @@ pub async fn claim(db: &mut PgConnection, player: i64, most: i32, only: Option<U
     Ok(claim)
 }
 
+/// Frees claims that the player does not know of: the answer to the statement that made them was lost.
+pub async fn free_unknown(db: &mut PgConnection, player: i64, known: &[(Uuid, i32)]) -> Result<u64> {
+    let (runs, firsts): (Vec<Uuid>, Vec<i32>) = known.iter().copied().unzip();
+    let freed = sqlx::query!(
+        "UPDATE claims SET player = NULL WHERE player = $1 AND (run_id, first_position) NOT IN (
+             SELECT run, first FROM unnest($2::uuid[], $3::int[]) AS known (run, first))",
+        player,
+        &runs,
+        &firsts
+    );
+    Ok(freed.execute(db).await?.rows_affected())
+}
+
 async fn claim_left(db: &mut PgConnection, player: i64, only: Option<Uuid>) -> Result<Option<Claim>> {
     let left = sqlx::query_as!(
         Claim,

@@ -1,6 +1,6 @@
 //! The claims of a player: each is settled when all of its conversations have come to an end, or to a stop.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -26,7 +26,9 @@ pub const MOST: usize = 64;
 #[derive(Default)]
 pub struct Claims {
     open: HashMap<(Uuid, i32), Open>,
-    settling: JoinSet<()>,
+    settling: JoinSet<(Uuid, i32)>,
+    /// Those that are being settled.
+    closing: HashSet<(Uuid, i32)>,
 }
 
 struct Open {
@@ -48,6 +50,11 @@ pub struct Played {
 impl Claims {
     pub fn is_empty(&self) -> bool {
         self.open.is_empty() && self.settling.is_empty()
+    }
+
+    /// All that the player holds, as far as it knows.
+    pub fn known(&self) -> Vec<(Uuid, i32)> {
+        self.open.keys().chain(&self.closing).copied().collect()
     }
 
     /// Begins to play what is claimed.
@@ -99,6 +106,7 @@ impl Claims {
     fn settle(&mut self, pool: &PgPool, player: i64, key: (Uuid, i32)) {
         let Some(Open { claim, unfinished, .. }) = self.open.remove(&key) else { return };
         let pool = pool.clone();
+        self.closing.insert(key);
         self.settling.spawn(async move {
             let settle = || async {
                 let mut db = pool.acquire().await?;
@@ -114,13 +122,15 @@ impl Claims {
             if let Err(error) = store::patiently(settle).await {
                 error!(run = %claim.run_id, first = claim.first_position, %error, "a claim cannot be settled");
             }
+            key
         });
     }
 
     /// Returns when another claim is settled; never if none is being settled.
     pub async fn one_settled(&mut self) {
-        if self.settling.join_next().await.is_none() {
-            std::future::pending::<()>().await;
+        match self.settling.join_next().await {
+            Some(settled) => drop(settled.map(|key| self.closing.remove(&key))),
+            None => std::future::pending().await,
         }
     }
 
