@@ -1,5 +1,9 @@
 //! Asking a judge, and reading its verdict.
 
+mod apart;
+#[cfg(test)]
+mod tests;
+
 use domain::judge::{Adjustments, Judge as Spec};
 use domain::problem::Problem;
 use domain::verdict::{Score, Verdict};
@@ -9,12 +13,14 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::templates;
+pub use apart::{apart, together};
 
 #[derive(Clone)]
 pub struct Judge {
     pub spec: Spec,
     templates: Environment<'static>,
     prompt: String,
+    version: String,
 }
 
 impl Judge {
@@ -36,7 +42,7 @@ impl Judge {
         if let Err(e) = templates.add_template_owned("prompt", prompt.clone()) {
             return Err(vec![located.problem("/prompt", templates::explain(&e))]);
         }
-        Ok(Self { spec, templates, prompt: prompt.clone() })
+        Ok(Self { version: version(&spec, prompt), spec, templates, prompt: prompt.clone() })
     }
 
     /// The judge with the criteria of a playbook.
@@ -44,13 +50,13 @@ impl Judge {
     /// # Errors
     /// Pointers into the adjustments, and what is wrong there.
     pub fn adjusted(&self, by: &Adjustments) -> Result<Self, Vec<(String, String)>> {
-        Ok(Self { spec: self.spec.adjusted(by)?, ..self.clone() })
+        let spec = self.spec.adjusted(by)?;
+        Ok(Self { version: version(&spec, &self.prompt), spec, ..self.clone() })
     }
 
     /// Which judge this is: a hash of its criteria and its prompt.
-    pub fn version(&self) -> String {
-        let spec = serde_json::to_string(&self.spec).unwrap_or_default();
-        crate::world::hex(&Sha256::digest(format!("{spec}\n{}", self.prompt)))
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     pub fn prompt(&self, context: &Value) -> Result<String, String> {
@@ -131,6 +137,11 @@ impl Judge {
         let sum: f64 = self.spec.criteria.iter().zip(scores).map(|(c, s)| c.weight * f64::from(s.score)).sum();
         if weights > 0.0 { (sum / weights * 100.0).round() / 100.0 } else { 0.0 }
     }
+}
+
+fn version(spec: &Spec, prompt: &str) -> String {
+    let spec = serde_json::to_string(spec).unwrap_or_default();
+    crate::world::hex(&Sha256::digest(format!("{spec}\n{prompt}")))
 }
 
 #[derive(Deserialize)]

@@ -27,9 +27,9 @@ use reqwest::{Url, redirect};
 use self::format::{Format, KnownFormat};
 use self::key::Key;
 use self::request::Body;
-use crate::EndpointOptions;
 use crate::error::{Failure, SetupError};
 use crate::spec::{EndpointSpec, UrlError};
+use crate::{EndpointOptions, Listener};
 
 /// Asks one endpoint. Cheap to use from many tasks at once: connections are shared.
 #[derive(Debug)]
@@ -90,14 +90,14 @@ impl Client {
     }
 
     /// One attempt, with weaker response formats where the endpoint refuses the stronger ones.
-    pub async fn ask(&self, ask: &Ask) -> Result<Heard, Failed> {
+    pub async fn ask(&self, ask: &Ask, listener: Listener<'_>) -> Result<Heard, Failed> {
         let mut format = match ask.schema {
             Some(_) => self.format.get(),
             None => Format::Plain,
         };
         let mut first_refusal = None;
         loop {
-            let failed = match self.attempt(&Body::new(self.spec.name(), ask, format)).await {
+            let failed = match self.attempt(&Body::new(self.spec.name(), ask, format), listener).await {
                 Ok(heard) => {
                     if first_refusal.is_some() && self.format.weaken_to(format) {
                         tracing::info!(model = %self.spec, ?format, "the endpoint refuses stronger response formats");

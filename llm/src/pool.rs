@@ -14,7 +14,7 @@ mod status;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Ask, Conversation};
+use engine::{Ask, ChatReply, Conversation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
@@ -27,7 +27,7 @@ use self::router::Router;
 pub use self::status::{Health, PoolStatus, ReplicaStatus};
 use crate::client::Client;
 use crate::error::{ModelError, SetupError};
-use crate::{Answer, ChatModel, EndpointOptions, EndpointSpec, PoolSpec};
+use crate::{Answer, ChatModel, EndpointOptions, EndpointSpec, Listener, PoolSpec, deaf};
 
 /// Asks replicas of one model. Cheap to use from many tasks at once; calls that find no free slot wait in line.
 #[derive(Debug)]
@@ -91,7 +91,12 @@ impl Pool {
     /// The reply to an ask. Asks with the same `sticky` go to the same replica where they can: it has read the
     /// conversation so far.
     pub async fn answer(&self, ask: &Ask, sticky: u64) -> Result<Answer, ModelError> {
-        Call::new(self, ask, sticky).answer().await
+        Call::new(self, ask, sticky, &deaf).answer().await
+    }
+
+    /// The reply to an ask that belongs to no conversation.
+    pub async fn ask(&self, ask: &Ask) -> Result<ChatReply, ModelError> {
+        Ok(self.answer(ask, ask.seed.cast_unsigned()).await?.reply)
     }
 
     /// How it does.
@@ -107,6 +112,15 @@ impl ChatModel for Pool {
         ask: &'a Ask,
         conversation: &'a Conversation,
     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        self.answer(ask, conversation.case().seed.sticky()).boxed()
+        self.stream(ask, conversation, &deaf)
+    }
+
+    fn stream<'a>(
+        &'a self,
+        ask: &'a Ask,
+        conversation: &'a Conversation,
+        listener: Listener<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        Call::new(self, ask, conversation.case().seed.sticky(), listener).answer().boxed()
     }
 }

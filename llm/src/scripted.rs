@@ -28,5 +28,5 @@ fn answer(role: Role, conversation: &Conversation) -> Result<Answer, ModelError>
         attempts: 1,
         failure: Failure::Unplayable { reason },
     });
-    Ok(Answer { reply: reply?, attempts: 1 })
+    Ok(Answer { reply: reply?, replies: 1, attempts: 1 })
 }

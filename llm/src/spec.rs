@@ -31,7 +31,7 @@ pub enum SpecError {
     NotASpec { found: String },
     #[error("no model name stands before the first `@`: {EXPECTED}")]
     NoName,
-    #[error("{0}: {EXPECTED}")]
+    #[error("{0}; {EXPECTED}")]
     Url(#[from] UrlError),
     #[error(
         "after the last `@` stands no name of an environment variable like OPENAI_API_KEY \

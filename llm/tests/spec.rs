@@ -1,6 +1,6 @@
 //! Model specs: what is read, and what is said about those that cannot be.
 
-use llm::{Endpoint, EndpointOptions, ModelSpec};
+use llm::{EndpointOptions, ModelSpec, Pool};
 
 #[test]
 fn specs_are_read_and_written_back() {
@@ -60,6 +60,6 @@ fn bad_specs_say_what_is_wrong_with_an_example_and_without_secrets() {
 #[test]
 fn a_missing_key_is_said_before_anything_is_asked() {
     let ModelSpec::Endpoint(spec) = "m@http://localhost/v1@GROUNDSTATE_NO_SUCH_KEY".parse().unwrap() else { panic!() };
-    let error = Endpoint::new(spec, EndpointOptions::default()).unwrap_err().to_string();
+    let error = Pool::of_endpoint(spec, EndpointOptions::default()).unwrap_err().to_string();
     assert!(error.contains("environment variable GROUNDSTATE_NO_SUCH_KEY"), "{error}");
 }

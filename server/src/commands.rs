@@ -7,6 +7,7 @@ pub mod db;
 pub mod export;
 pub mod generate;
 pub mod judge;
+mod models_file;
 pub mod persona;
 pub mod play;
 pub mod playbook;

@@ -17,7 +17,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 pub enum LogFormat {
     /// For people
     Text,
-    /// One JSON object a line, with the conversation and run it belongs to
+    /// One JSON object a line; `spans` says which conversation of which run it belongs to
     Json,
 }
 
@@ -36,7 +36,7 @@ pub fn start(format: LogFormat) -> anyhow::Result<Telemetry> {
     let logs = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let logs = match format {
         LogFormat::Text => logs.boxed(),
-        LogFormat::Json => logs.json().flatten_event(true).with_current_span(true).with_span_list(false).boxed(),
+        LogFormat::Json => logs.json().flatten_event(true).with_current_span(false).with_span_list(true).boxed(),
     };
     let traces = ENDPOINTS.iter().any(|name| std::env::var_os(name).is_some()).then(provider).transpose()?;
     // Spans of conversations and model calls, whatever is logged; not those of libraries.

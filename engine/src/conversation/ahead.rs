@@ -1,12 +1,13 @@
-//! What will be asked next if nothing comes in between: parallel calls of tools that only read, and the other judges of a
-//! panel. They do not depend on each other's answers, so they may be asked at once. An ask that turns out to be another
-//! one when its turn comes was asked in vain; it is never used.
+//! What will be asked next if nothing comes in between: parallel calls of tools that only read, also those of a reply that
+//! still comes, and the other judges of a panel. They do not depend on each other's answers, so they may be asked at
+//! once. An ask that turns out to be another one when its turn comes was asked in vain; it is never used.
 
+use domain::message::ToolCall;
 use domain::playbook::Simulate;
 use domain::role::Role;
 
-use super::{Conversation, Phase, Who};
-use crate::chat::Ask;
+use super::{Conversation, Next, Phase, Who};
+use crate::chat::{Ask, ChatReply};
 
 impl Conversation {
     /// The asks that follow the present one, in their order.
@@ -16,6 +17,24 @@ impl Conversation {
             Phase::Judge => self.judges_ahead(),
             _ => Vec::new(),
         }
+    }
+
+    /// The asks that follow if a reply that still comes begins with these calls.
+    pub fn ahead_of(&self, calls: &[ToolCall]) -> Vec<(Who, Ask)> {
+        let simulated = |call: &ToolCall| {
+            let tool = self.case.playbook.tool(call.name());
+            tool.is_some_and(|tool| tool.simulate() == Simulate::Model && tool.writes.is_empty())
+        };
+        if !matches!(self.state.phase, Phase::Agent | Phase::User) || !calls.iter().any(simulated) {
+            return Vec::new();
+        }
+        let mut heard = self.clone();
+        heard.hear(ChatReply { tool_calls: calls.to_vec(), ..ChatReply::default() });
+        let first = match heard.next() {
+            Next::Ask(who) if who.role == Role::ToolSimulator => heard.ask().map(|ask| (who, ask)),
+            _ => None,
+        };
+        first.into_iter().chain(heard.ahead()).collect()
     }
 
     /// Up to the first call that may change the world, or that something else than a model or code answers.

@@ -8,15 +8,16 @@ use super::body::{Parts, Waiting};
 use super::deadline::Deadline;
 use super::request::Body;
 use super::{Client, Failed, Heard, body, retry_after, status};
+use crate::Listener;
 use crate::error::{Failure, Wait};
 
 /// As much of an endpoint's words as a person wants to read in a log, in characters.
 const LONGEST_MESSAGE: usize = 300;
 
 impl Client {
-    pub(super) async fn attempt(&self, body: &Body<'_>) -> Result<Heard, Failed> {
+    pub(super) async fn attempt(&self, body: &Body<'_>, listener: Listener<'_>) -> Result<Heard, Failed> {
         let limit = self.options.total_timeout;
-        let answer = timeout(limit, self.exchange(body)).await;
+        let answer = timeout(limit, self.exchange(body, listener)).await;
         let answer = answer.unwrap_or_else(|_| {
             let wait = Wait::WholeReply;
             Err(Failure::Timeout { wait, limit }.into())
@@ -27,7 +28,7 @@ impl Client {
         })
     }
 
-    async fn exchange(&self, body: &Body<'_>) -> Result<Heard, Failed> {
+    async fn exchange(&self, body: &Body<'_>, listener: Listener<'_>) -> Result<Heard, Failed> {
         let sent = Instant::now();
         let limit = self.options.first_byte_timeout;
         let waiting = Waiting { wait: Wait::FirstByte, limit, until: sent + limit };
@@ -43,7 +44,7 @@ impl Client {
         let retry_after = retry_after::read(response.headers());
         let parts = Parts { response, deadline, waiting, idle: self.options.idle_timeout, so_far: 0 };
         if status.is_success() {
-            let (reply, began) = body::read(parts).await?;
+            let (reply, began) = body::read(parts, listener).await?;
             return Ok(Heard { reply, first_byte: began - sent });
         }
         Err(Failed { failure: status::failure(status.as_u16(), &available_text(parts).await), retry_after })

@@ -10,6 +10,7 @@ use super::deadline::Deadline;
 use super::draft::Draft;
 use super::events::Events;
 use super::wire::Chunk;
+use crate::Listener;
 use crate::error::{Failure, Wait};
 
 /// Longest answer that is read, in bytes: a model that never stops must not fill the memory.
@@ -60,7 +61,7 @@ impl Parts {
 
 /// Reads a reply, and says when it began. Its first characters, not its content type, say what it is: proxies and
 /// servers mislabel both kinds.
-pub async fn read(mut parts: Parts) -> Result<(ChatReply, Instant), Failure> {
+pub async fn read(mut parts: Parts, listener: Listener<'_>) -> Result<(ChatReply, Instant), Failure> {
     let mut head = Vec::new();
     // Blank lines keep a connection alive while the request is queued.
     while head.trim_ascii().is_empty() {
@@ -70,7 +71,7 @@ pub async fn read(mut parts: Parts) -> Result<(ChatReply, Instant), Failure> {
     }
     let began = Instant::now();
     if begins_events(head.trim_ascii_start()) {
-        return Ok((read_events(head, parts).await?, began));
+        return Ok((read_events(head, parts, listener).await?, began));
     }
     while parts.append_to(&mut head).await? {}
     Ok((read_document(&head)?, began))
@@ -84,7 +85,7 @@ fn begins_events(head: &[u8]) -> bool {
     })
 }
 
-async fn read_events(head: Vec<u8>, mut parts: Parts) -> Result<ChatReply, Failure> {
+async fn read_events(head: Vec<u8>, mut parts: Parts, listener: Listener<'_>) -> Result<ChatReply, Failure> {
     let mut events = Events::new(head);
     let mut draft = Draft::default();
     loop {
@@ -98,7 +99,12 @@ async fn read_events(head: Vec<u8>, mut parts: Parts) -> Result<ChatReply, Failu
                     let _ = timeout(LINGER, async { while let Ok(true) = parts.append_to(rest).await {} }).await;
                     return draft.finish();
                 }
-                data => draft.add(chunk(data)?)?,
+                data => {
+                    draft.add(chunk(data)?)?;
+                    if let Some(calls) = draft.complete_calls() {
+                        listener(&calls);
+                    }
+                }
             }
         }
         match parts.append_to(events.end()).await {

@@ -5,46 +5,68 @@ use serde_json::Value;
 
 use super::wire::{CallPart, text};
 
-#[derive(Debug, Default)]
-pub struct Calls(Vec<Call>);
+/// Of so many calls it is told while they come: more would be a flood, not a plan.
+const LISTENED: usize = 64;
 
 #[derive(Debug, Default)]
+pub struct Calls {
+    calls: Vec<Call>,
+    /// So many of the first are known to be complete.
+    complete: usize,
+}
+
+#[derive(Debug, Default, Clone)]
 struct Call {
     index: Option<usize>,
     id: String,
     name: String,
     arguments: String,
+    nesting: Nesting,
+}
+
+/// How deep in its objects and lists a JSON text is that comes in parts.
+#[derive(Debug, Default, Clone)]
+struct Nesting {
+    depth: u32,
+    in_string: bool,
+    escaped: bool,
+    /// Its outermost object has ended.
+    ended: bool,
 }
 
 impl Calls {
     /// Adds a part to the call with its index, or to the last call when the server sends none.
     pub fn add(&mut self, part: CallPart) {
         let known = match part.index {
-            Some(index) => self.0.iter().rposition(|call| call.index == Some(index)),
-            None => self.0.len().checked_sub(1),
+            Some(index) => self.calls.iter().rposition(|call| call.index == Some(index)),
+            None => self.calls.len().checked_sub(1),
         };
-        match known.and_then(|known| self.0.get_mut(known)) {
+        match known.and_then(|known| self.calls.get_mut(known)) {
             Some(call) if !call.is_other_than(&part) => call.extend(part),
             _ => {
                 let mut call = Call { index: part.index, ..Call::default() };
                 call.extend(part);
-                self.0.push(call);
+                self.calls.push(call);
             }
         }
     }
 
-    pub fn finish(self) -> Vec<ToolCall> {
-        let calls = self.0.into_iter().enumerate();
-        calls
-            .map(|(position, call)| {
-                let id = match call.id.as_str() {
-                    "" => format!("call_{position}"),
-                    _ => call.id,
-                };
-                ToolCall::new(id, call.name, call.arguments)
-            })
-            .collect()
+    /// The first calls whose arguments are complete, if there are more than when this was asked last.
+    pub fn newly_complete(&mut self) -> Option<Vec<ToolCall>> {
+        let known = self.complete;
+        let rest = self.calls.iter().take(LISTENED).skip(known);
+        self.complete += rest.take_while(|call| call.nesting.ended).count();
+        let complete = &self.calls[..self.complete];
+        (self.complete > known).then(|| finished(complete.to_vec()))
     }
+
+    pub fn finish(self) -> Vec<ToolCall> {
+        finished(self.calls)
+    }
+}
+
+fn finished(calls: Vec<Call>) -> Vec<ToolCall> {
+    (0_usize..).zip(calls).map(|(position, call)| call.finish(position)).collect()
 }
 
 impl Call {
@@ -65,7 +87,74 @@ impl Call {
             self.name.push_str(&name);
         }
         if let Some(arguments) = part.function.arguments.filter(|value| !value.is_null()) {
-            self.arguments.push_str(&text(&arguments));
+            let arguments = text(&arguments);
+            self.nesting.read(&arguments);
+            self.arguments.push_str(&arguments);
+        }
+    }
+
+    fn finish(self, position: usize) -> ToolCall {
+        let id = if self.id.is_empty() { format!("call_{position}") } else { self.id };
+        ToolCall::new(id, self.name, self.arguments)
+    }
+}
+
+impl Nesting {
+    fn read(&mut self, part: &str) {
+        for byte in part.bytes() {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                _ if self.in_string => {}
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.ended = self.depth == 0;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn part(index: usize, name: Option<&str>, arguments: &str) -> CallPart {
+        serde_json::from_value(json!({"index": index, "function": {"name": name, "arguments": arguments}})).unwrap()
+    }
+
+    #[test]
+    fn a_call_is_complete_with_the_last_brace_of_its_arguments() {
+        for arguments in ["{}", r#"{"a": "}", "b": ["{", {"c": "\\"}]}"#, r#"{"quote": "\"}{", "zoë": "é"}"#, "[1, {}]"]
+        {
+            let mut calls = Calls::default();
+            calls.add(part(0, Some("first"), ""));
+            for (at, letter) in arguments.char_indices() {
+                assert_eq!(calls.newly_complete(), None, "{arguments} up to {at}");
+                calls.add(part(0, None, &letter.to_string()));
+            }
+            let complete = calls.newly_complete().unwrap();
+            assert_eq!((complete.len(), complete[0].function.arguments.as_str()), (1, arguments));
+            assert_eq!(calls.newly_complete(), None, "it is told once");
+        }
+    }
+
+    #[test]
+    fn calls_are_told_in_their_order_and_not_without_end() {
+        let mut calls = Calls::default();
+        calls.add(part(0, Some("first"), "{"));
+        calls.add(part(1, Some("second"), "{}"));
+        assert_eq!(calls.newly_complete(), None, "the first is not complete");
+        calls.add(part(0, None, "}"));
+        assert_eq!(calls.newly_complete().unwrap().len(), 2);
+        for index in 2..1_000 {
+            calls.add(part(index, Some("more"), "{}"));
+            assert_eq!(calls.newly_complete().is_some(), index < LISTENED);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A reply in the making.
 
 use domain::event::Usage;
+use domain::message::ToolCall;
 use engine::ChatReply;
 
 use super::calls::Calls;
@@ -55,6 +56,11 @@ impl Draft {
         for call in part.tool_calls.into_iter().flatten() {
             self.calls.add(call);
         }
+    }
+
+    /// The first calls whose JSON is complete, if there are more than there were.
+    pub fn complete_calls(&mut self) -> Option<Vec<ToolCall>> {
+        self.calls.newly_complete()
     }
 
     /// The endpoint says that nothing more comes.

@@ -10,7 +10,7 @@ use super::choice::Wanted;
 use super::router::OutOfPatience;
 use crate::client::{Failed, Heard};
 use crate::error::{Failure, ModelError};
-use crate::{Answer, retry};
+use crate::{Answer, Listener, retry};
 
 /// Attempts for a call to a model that has never answered.
 const FIRST_ATTEMPTS: u32 = 5;
@@ -18,6 +18,7 @@ const FIRST_ATTEMPTS: u32 = 5;
 pub struct Call<'a> {
     pool: &'a Pool,
     ask: &'a Ask,
+    listener: Listener<'a>,
     wanted: Wanted,
     began: Instant,
     ticket: Option<u64>,
@@ -29,10 +30,10 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub fn new(pool: &'a Pool, ask: &'a Ask, sticky: u64) -> Self {
+    pub fn new(pool: &'a Pool, ask: &'a Ask, sticky: u64, listener: Listener<'a>) -> Self {
         let wanted = Wanted { sticky, ..Wanted::default() };
         let began = Instant::now();
-        Self { pool, ask, wanted, began, ticket: None, attempts: 0, counted: 0, limited_since: None }
+        Self { pool, ask, listener, wanted, began, ticket: None, attempts: 0, counted: 0, limited_since: None }
     }
 
     /// Asks until there is a reply, a failure that lasts, or no attempt left.
@@ -45,14 +46,14 @@ impl<'a> Call<'a> {
             self.attempts += 1;
             tracing::debug!(model = %self.pool.name, role = %self.ask.role, self.attempts, "asking");
             let sent = Instant::now();
-            let answer = clients[replica].ask(self.ask).await;
+            let answer = clients[replica].ask(self.ask, self.listener).await;
             let failure = answer.as_ref().err().map(|failed| &failed.failure);
             meters.request(replica, self.ask.role, failure, sent.elapsed());
             match answer {
                 Ok(Heard { reply, first_byte }) => {
                     permit.answered(first_byte);
                     meters.tokens(self.ask.role, reply.usage);
-                    return Ok(Answer { reply, attempts: self.attempts });
+                    return Ok(Answer { reply, replies: 1, attempts: self.attempts });
                 }
                 Err(Failed { failure, retry_after }) => {
                     permit.failed(&failure, retry_after);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use domain::message::Message;
 use domain::role::Role;
 use engine::{Ask, ChatReply};
-use llm::{Endpoint, EndpointOptions, EndpointSpec, Failure, ModelError};
+use llm::{EndpointOptions, EndpointSpec, Failure, ModelError, Pool};
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -39,9 +39,9 @@ fn options() -> EndpointOptions {
     EndpointOptions { max_attempts: 3, backoff: MS, ..EndpointOptions::default() }
 }
 
-fn endpoint(base_url: &str, options: EndpointOptions) -> Endpoint {
+fn endpoint(base_url: &str, options: EndpointOptions) -> Pool {
     let spec: EndpointSpec = format!("org/m:1@{base_url}/v1@{KEY_ENV}").parse().unwrap();
-    Endpoint::new(spec, options).unwrap()
+    Pool::of_endpoint(spec, options).unwrap()
 }
 
 /// A server that gives these answers in turn, and the last one for ever.

@@ -14,7 +14,7 @@ use domain::scenario::Scenario;
 use engine::author::scenario::{Brief, question};
 use engine::{Playbook, Seed};
 use futures::{StreamExt, stream};
-use llm::Endpoint;
+use llm::Pool;
 
 use super::add;
 use crate::library::{Library, Limits};
@@ -85,7 +85,7 @@ pub fn first_question(library: &Library, order: &Order<'_>) -> anyhow::Result<Ve
 /// [`llm::ModelError`]: the endpoint refuses all that it is asked first, as it does with a wrong key. Else: `told` failed.
 pub async fn draft_scenarios(
     library: &Library,
-    model: &Endpoint,
+    model: &Pool,
     order: &Order<'_>,
     mut told: impl FnMut(&Told<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Report> {

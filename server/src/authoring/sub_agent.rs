@@ -21,7 +21,7 @@ use engine::author::sub_agent::{Prose, question, read};
 use engine::author::{self, Sampling};
 use engine::playbook::{Sources, compile};
 use engine::{Playbook, Seed};
-use llm::Endpoint;
+use llm::Pool;
 
 use crate::bad_input::BadInput;
 use crate::library::{Files, unknown};
@@ -29,7 +29,7 @@ use shapes::Shape;
 
 /// Who writes the prose, and how.
 pub struct Author<'a> {
-    pub model: &'a Endpoint,
+    pub model: &'a Pool,
     pub attempts: u32,
     pub seed: i64,
     pub temperature: f32,

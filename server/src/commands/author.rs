@@ -1,6 +1,5 @@
 //! `groundstate author`: documents that a model drafts.
 
-mod model;
 mod scenarios;
 mod subagent;
 

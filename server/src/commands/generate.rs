@@ -3,7 +3,6 @@
 pub(super) mod binding;
 mod faults;
 mod forecast;
-pub(super) mod models_file;
 mod progress;
 mod selection;
 pub(super) mod summary;
@@ -31,7 +30,7 @@ use uuid::Uuid;
 use selection::Selection;
 
 use super::connection::{Connection, ConnectionArgs};
-use super::{INTERRUPTED, PAUSED};
+use super::{INTERRUPTED, PAUSED, models_file};
 use crate::bad_input::BadInput;
 use crate::export::{self, Choice};
 use crate::jobs::active::ActiveRun;
@@ -90,6 +89,9 @@ pub struct Generate {
     /// Ask one thing after another, also where nothing would be lost by asking at once
     #[arg(long)]
     no_pipelining: bool,
+    /// Ask judges for each criterion by itself, all at once: more calls, sooner done
+    #[arg(long)]
+    criteria_apart: bool,
     /// Only store the run; whoever runs `groundstate serve` or `groundstate play` plays it
     #[arg(long, conflicts_with = "resume")]
     detach: bool,
@@ -202,6 +204,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         personas: profiles.keys().cloned().collect(),
         pools,
         pipelining: !args.no_pipelining,
+        criteria_apart: args.criteria_apart,
         out,
     };
     run::check(&library, &config, args.seed).map_err(|e| BadInput::one("--persona", e.to_string()))?;

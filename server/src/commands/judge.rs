@@ -13,7 +13,8 @@ use sqlx::PgPool;
 use super::INTERRUPTED;
 use super::connection::{Connection, ConnectionArgs};
 use super::generate::binding::judges;
-use super::generate::{latest_or, models_file};
+use super::generate::latest_or;
+use super::models_file;
 use crate::bad_input::BadInput;
 use crate::jobs::active;
 use crate::jobs::cast::Clients;
@@ -97,7 +98,7 @@ async fn judge_and_report(
     // A name is looked up in the project's file, or else in what the run knows.
     let file = models_file::read(args.project.as_deref().unwrap_or(Path::new(".")))?;
     let pools = config.pools.iter().chain(file.pools()).cloned().collect();
-    let clients = Clients::new(EndpointOptions::default()).all(&models, &pools);
+    let clients = Clients::new(EndpointOptions::default()).judges(&models, &pools, &config);
     let clients = clients.map_err(|e| BadInput::one("--judge", e.to_string()))?;
     let lacks = |others: &Library, name: &&str| !others.playbooks.contains_key(*name);
     if let Some(others) = &judges

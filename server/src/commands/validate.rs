@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use domain::document;
 use domain::finding::{Grade, Reported};
 use domain::review::Review;
-use llm::Endpoint;
+use llm::Pool;
 
 use super::BAD_INPUT;
 use super::connection::{Connection, ConnectionArgs};
@@ -70,7 +70,7 @@ struct Outcome {
 }
 
 pub async fn run(args: Validate) -> anyhow::Result<ExitCode> {
-    let models = args.reviewers.models()?;
+    let models = args.reviewers.models(&args.project)?;
     if !args.save {
         return report(&args, &models, None).await;
     }
@@ -81,11 +81,11 @@ pub async fn run(args: Validate) -> anyhow::Result<ExitCode> {
     ended
 }
 
-async fn report(args: &Validate, models: &[Endpoint], keep: Option<&Connection>) -> anyhow::Result<ExitCode> {
+async fn report(args: &Validate, models: &[Pool], keep: Option<&Connection>) -> anyhow::Result<ExitCode> {
     let found = find(args, models).await?;
     let failed = reviewers::all_failed(&found.reviews);
     if let (Some(connection), None) = (keep, failed) {
-        let models: Vec<String> = models.iter().map(|model| model.spec().to_string()).collect();
+        let models: Vec<String> = models.iter().map(|model| model.name().to_owned()).collect();
         let id = save::save(connection, args, &models, &found).await?;
         eprintln!("validation {id} is kept");
     }
@@ -104,7 +104,7 @@ async fn report(args: &Validate, models: &[Endpoint], keep: Option<&Connection>)
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(UNSOUND) })
 }
 
-async fn find(args: &Validate, models: &[Endpoint]) -> anyhow::Result<Outcome> {
+async fn find(args: &Validate, models: &[Pool]) -> anyhow::Result<Outcome> {
     let limits = Limits { description: args.similar_description, goal: args.similar_goal };
     let (library, mut findings) = Library::examine(Files::read(&args.project)?, &limits).map_err(BadInput)?;
     let reviews = args.reviewers.ask(models, &library, &findings).await?;

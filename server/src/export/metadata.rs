@@ -185,7 +185,9 @@ pub fn metadata(source: &Source<'_>, frame: &Frame) -> Metadata {
         reason: failure.map(|(_, reason)| reason.clone()).unwrap_or_default(),
         judge: Judge {
             name: source.judged.map_or_else(|| case.judge.spec.name.clone(), |judged| judged.judge.clone()),
-            version: source.judged.map_or_else(|| case.judge.version(), |judged| judged.judge_version.clone()),
+            version: source
+                .judged
+                .map_or_else(|| case.judge.version().to_owned(), |judged| judged.judge_version.clone()),
             models: common.judges.clone(),
             agreement: verdict.and_then(Verdict::agreement).unwrap_or(1.0),
         },

@@ -1,23 +1,19 @@
 //! A run as it is played: its documents, who plays the roles, what it may still spend, and whether it is to go on.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, anyhow};
 use domain::Event;
 use domain::api::RunState;
-use domain::persona::Profile;
-use domain::scenario::Scenario;
-use engine::plan::Plan;
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
+use tracing::error;
 use uuid::Uuid;
 
 use super::budget::Spending;
 use super::cast::{Clients, Models};
-use super::plan::{self, RunConfig};
+use super::plan::{self, Played, RunConfig};
 use crate::library::{Files, Library};
 use crate::store::conversations::Planned;
 use crate::store::runs::{self, Asked, Run};
@@ -30,8 +26,7 @@ pub struct ActiveRun {
     pub config: RunConfig,
     pub models: Models,
     pub spending: Spending,
-    scenarios: Vec<Arc<Scenario>>,
-    profiles: BTreeMap<String, Profile>,
+    played: Played,
     paused: AtomicBool,
     /// This process goes.
     leaving: AtomicBool,
@@ -58,19 +53,11 @@ impl ActiveRun {
         library: Arc<Library>,
         clients: &Clients,
     ) -> anyhow::Result<Self> {
-        let scenarios = config.scenarios.iter().map(|id| library.scenario(id).cloned().map_err(|e| anyhow!(e)));
-        let scenarios = scenarios.collect::<anyhow::Result<_>>()?;
-        let profiles = config.personas.iter().map(|name| {
-            let profile =
-                library.profiles.get(name).with_context(|| format!("there is no persona profile `{name}`"))?;
-            Ok((name.clone(), profile.clone()))
-        });
         Ok(Self {
             pool: pool.clone(),
             models: Models::of(&config, clients)?,
             spending: Spending::new(&run),
-            scenarios,
-            profiles: profiles.collect::<anyhow::Result<_>>()?,
+            played: Played::of(&library, &config)?,
             paused: AtomicBool::new(false),
             leaving: AtomicBool::new(false),
             at_once: CancellationToken::new(),
@@ -88,8 +75,7 @@ impl ActiveRun {
 
     /// What stands at a position of the run.
     pub fn planned(&self, position: i32) -> anyhow::Result<Planned> {
-        let (scenarios, profiles) = (&self.scenarios, &self.profiles);
-        let plan = Plan { scenarios, profiles, model: &self.library.personas, seed: self.run.seed };
+        let plan = self.played.plan(&self.library, self.run.seed);
         plan::planned(plan.row(usize::try_from(position)?).map_err(|e| anyhow!(e))?)
     }
 
@@ -115,13 +101,7 @@ impl ActiveRun {
         }
         if let Some(reason) = self.spending.used_up() {
             self.pause();
-            let (pool, id) = (self.pool.clone(), self.run.id);
-            tokio::spawn(async move {
-                let paused = || async { control::pause(&mut *pool.acquire().await?, id, Some(reason)).await };
-                if let Err(error) = store::patiently(paused).await {
-                    warn!(run = %id, %error, "a run whose budget is used up cannot be paused");
-                }
-            });
+            pause_soon(&self.pool, self.run.id, reason.to_owned());
             return Err(Halt::Paused);
         }
         Ok(())
@@ -162,6 +142,27 @@ impl ActiveRun {
         self.at_once.cancelled().await;
         Halt::AtOnce
     }
+}
+
+/// Pauses a run for everybody, if it can still be paused.
+pub async fn pause(pool: &PgPool, run: Uuid, reason: &str) -> store::Result<()> {
+    store::patiently(|| async {
+        match control::pause(&mut *pool.acquire().await?, run, Some(reason)).await {
+            Err(store::StoreError::Refused(_)) => Ok(()),
+            paused => paused,
+        }
+    })
+    .await
+}
+
+/// Like [`pause`], for those who cannot wait.
+pub fn pause_soon(pool: &PgPool, run: Uuid, reason: String) {
+    let pool = pool.clone();
+    tokio::spawn(async move {
+        if let Err(error) = pause(&pool, run, &reason).await {
+            error!(%run, %error, reason, "a run cannot be paused");
+        }
+    });
 }
 
 /// A stored run with the documents it was started with.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::role::Role;
 use engine::Who;
-use llm::{ChatModel, EndpointOptions, ModelSpec, Pool, Registry, Scripted};
+use llm::{Apart, ChatModel, EndpointOptions, ModelSpec, Pool, Registry, Scripted};
 
 use super::plan::RunConfig;
 
@@ -53,13 +53,18 @@ impl Clients {
         Ok(cast)
     }
 
-    /// Clients for several models.
+    /// A panel of judges, asked as the run asks its own.
     ///
     /// # Errors
     /// As [`get`](Self::get).
-    pub fn all(&self, specs: &[ModelSpec], pools: &Registry) -> anyhow::Result<Vec<Cast>> {
-        specs.iter().map(|spec| self.get(spec, pools)).collect()
+    pub fn judges(&self, specs: &[ModelSpec], pools: &Registry, config: &RunConfig) -> anyhow::Result<Vec<Cast>> {
+        specs.iter().map(|spec| Ok(as_judge(self.get(spec, pools)?, config))).collect()
     }
+}
+
+fn as_judge(Cast { name, model }: Cast, config: &RunConfig) -> Cast {
+    let model = if config.criteria_apart { Arc::new(Apart(model)) } else { model };
+    Cast { name, model }
 }
 
 /// Who plays each role of a run.
@@ -76,11 +81,14 @@ impl Models {
     /// As [`Clients::get`].
     pub fn of(config: &RunConfig, clients: &Clients) -> anyhow::Result<Self> {
         let pools = config.registry();
-        let roles = config.models.iter().map(|(role, spec)| Ok((*role, clients.get(spec, &pools)?)));
+        let roles = config.models.iter().map(|(role, spec)| {
+            let cast = clients.get(spec, &pools)?;
+            Ok((*role, if *role == Role::Judge { as_judge(cast, config) } else { cast }))
+        });
         let subs = config.sub_agents.iter().map(|(name, spec)| Ok((name.clone(), clients.get(spec, &pools)?)));
         Ok(Self {
             roles: roles.collect::<anyhow::Result<_>>()?,
-            panel: clients.all(&config.panel, &pools)?,
+            panel: clients.judges(&config.panel, &pools, config)?,
             sub_agents: subs.collect::<anyhow::Result<_>>()?,
         })
     }

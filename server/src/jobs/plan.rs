@@ -6,10 +6,11 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use domain::event::Usage;
 use domain::fault::FaultRule;
-use domain::persona::Complexity;
+use domain::persona::{Complexity, Profile};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
-use engine::plan::Row;
+use domain::scenario::Scenario;
+use engine::plan::{Plan, Row};
 use engine::{Ask, Case, Seed};
 use llm::{ModelSpec, PoolSpec, Registry};
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,9 @@ pub struct RunConfig {
     /// Whether models are asked before their turn where nothing in between can change what they are asked.
     #[serde(default = "yes")]
     pub pipelining: bool,
+    /// Whether judges are asked for each criterion by itself, all at once.
+    #[serde(default)]
+    pub criteria_apart: bool,
     /// Where accepted rows are written.
     pub out: String,
 }
@@ -109,6 +113,33 @@ impl RunConfig {
         let subs = self.sub_agents.iter().map(|(name, model)| (format!("{}.{name}", Role::Agent), model.to_string()));
         let panel = self.panel.iter().zip(2..).map(|(model, n)| (format!("{}.{n}", Role::Judge), model.to_string()));
         roles.chain(subs).chain(panel).collect()
+    }
+}
+
+/// What a run plays in turn, and who may be the user.
+pub struct Played {
+    scenarios: Vec<Arc<Scenario>>,
+    profiles: BTreeMap<String, Profile>,
+}
+
+impl Played {
+    /// # Errors
+    /// The documents do not hold what the run plays.
+    pub fn of(library: &Library, config: &RunConfig) -> anyhow::Result<Self> {
+        let scenarios = config.scenarios.iter().map(|id| library.scenario(id).cloned().map_err(|e| anyhow!(e)));
+        let profiles = config.personas.iter().map(|name| {
+            let profile =
+                library.profiles.get(name).with_context(|| format!("there is no persona profile `{name}`"))?;
+            Ok((name.clone(), profile.clone()))
+        });
+        Ok(Self {
+            scenarios: scenarios.collect::<anyhow::Result<_>>()?,
+            profiles: profiles.collect::<anyhow::Result<_>>()?,
+        })
+    }
+
+    pub fn plan<'a>(&'a self, library: &'a Library, seed: i64) -> Plan<'a> {
+        Plan { scenarios: &self.scenarios, profiles: &self.profiles, model: &library.personas, seed }
     }
 }
 

@@ -6,13 +6,14 @@
 use std::sync::Arc;
 
 use domain::event::{Event, Usage};
+use domain::message::ToolCall;
 use domain::outcome::{Blame, Ending, Outcome};
 use engine::{Conversation, Next, Who};
 use llm::{Answer, Failure, ModelError};
-use tracing::{Instrument, info_span, warn};
+use tracing::{Instrument, error_span, warn};
 
 use super::active::{ActiveRun, Halt};
-use super::ahead::Ahead;
+use super::ahead::{Ahead, InVain};
 use super::commit::{Committer, NotKept};
 use super::plan;
 use crate::store::conversations::Planned;
@@ -53,7 +54,8 @@ pub async fn play(
 ) -> Result<Outcome, Stopped> {
     let mut attempt = planned;
     loop {
-        let span = info_span!("conversation", id = %attempt.id, run = %run.run.id, scenario = attempt.scenario);
+        // Of the highest level, so that whatever is logged says which conversation it is about.
+        let span = error_span!("conversation", id = %attempt.id, run = %run.run.id, scenario = attempt.scenario);
         let playing = Play::new(run, committer, &attempt, past.take())?;
         let (outcome, again) = playing.finish().instrument(span).await?;
         let Some(again) = again else { return Ok(outcome) };
@@ -161,14 +163,20 @@ impl<'a> Play<'a> {
         // What cannot even be asked is the program's to say.
         let Some(ask) = self.conversation.ask() else { return Ok(self.conversation.act()) };
         let ask = run.config.complete(ask);
+        let (ahead, conversation) = (&self.ahead, &self.conversation);
         if run.config.pipelining {
-            self.ahead.ask(run, &self.conversation);
+            ahead.ask(run, conversation, conversation.ahead());
         }
-        let asking = info_span!("ask", role = %who.role, model = %cast.name);
+        let listen = |calls: &[ToolCall]| {
+            if run.config.pipelining {
+                ahead.ask(run, conversation, conversation.ahead_of(calls));
+            }
+        };
+        let asking = error_span!("ask", role = %who.role, model = %cast.name);
         let answered = async {
-            match self.ahead.answer(&ask).await {
+            match ahead.answer(&ask).await {
                 Some(answer) => answer,
-                None => cast.model.complete(&ask, &self.conversation).await,
+                None => cast.model.stream(&ask, conversation, &listen).await,
             }
         };
         let answer = tokio::select! {
@@ -180,24 +188,28 @@ impl<'a> Play<'a> {
 
     fn heard(&mut self, who: &Who, model: &Arc<str>, answer: Result<Answer, ModelError>) -> Option<Event> {
         match answer {
-            Ok(Answer { reply, attempts }) => {
-                self.spend(who, model, attempts, reply.usage);
-                self.conversation.hear(reply)
+            Ok(answer) => {
+                self.paid(who, model, &answer);
+                self.conversation.hear(answer.reply)
             }
             // The endpoint did its part; the model did not come to an end.
             Err(ModelError { failure: failure @ Failure::Stopped { .. }, attempts, .. }) => {
-                self.spend(who, model, attempts, Usage::default());
+                self.spend(who, model, 1, attempts, Usage::default());
                 self.conversation.refuse(&failure.to_string())
             }
             Err(error) => {
                 warn!(role = %who.role, %error, "a model call was lost");
-                self.spend(who, model, error.attempts, Usage::default());
+                self.spend(who, model, 1, error.attempts, Usage::default());
                 self.conversation.lose(&error.to_string())
             }
         }
     }
 
-    fn spend(&mut self, who: &Who, model: &Arc<str>, attempts: u32, usage: Usage) {
+    fn paid(&mut self, who: &Who, model: &Arc<str>, answer: &Answer) {
+        self.spend(who, model, answer.replies, answer.attempts, answer.reply.usage);
+    }
+
+    fn spend(&mut self, who: &Who, model: &Arc<str>, calls: u32, attempts: u32, usage: Usage) {
         let cost = self.run.config.cost(model, usage);
         self.run.spending.add(usage, cost);
         let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
@@ -207,14 +219,17 @@ impl<'a> Play<'a> {
             self.spent.len() - 1
         });
         let spent = &mut self.spent[own];
-        spent.calls += 1;
-        spent.retries += i64::from(attempts.saturating_sub(1));
+        spent.calls += i64::from(calls);
+        spent.retries += i64::from(attempts.saturating_sub(calls));
         spent.prompt_tokens += count(usage.prompt_tokens);
         spent.completion_tokens += count(usage.completion_tokens);
         spent.cost += cost;
     }
 
     async fn end(mut self, outcome: Outcome) -> Result<(Outcome, Option<Again>), Stopped> {
+        for InVain { who, model, answer } in self.ahead.in_vain() {
+            self.paid(&who, &model, &answer);
+        }
         let again = again(self.run, self.planned, &outcome).map(|planned| {
             // What was played to its end is not played again because it could not be judged.
             let unjudged = matches!(outcome, Outcome::Failed { blame: Blame::Judge | Blame::Infrastructure, .. });
@@ -266,7 +281,7 @@ pub(super) fn judged(conversation: &Conversation, outcome: &Outcome) -> Option<J
     let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
     (verdict.is_some() || failed).then(|| Judged {
         judge: case.judge.spec.name.clone(),
-        judge_version: case.judge.version(),
+        judge_version: case.judge.version().to_owned(),
         verdict: verdict.filter(|_| !failed),
         verification: None,
         outcome: outcome.clone(),

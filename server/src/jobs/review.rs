@@ -7,7 +7,7 @@ use domain::review::{Abstention, Answer, Review, Vote};
 use domain::scenario::Scenario;
 use engine::{Ask, review};
 use futures::{StreamExt, stream};
-use llm::Endpoint;
+use llm::Pool;
 
 use crate::library::Library;
 
@@ -15,7 +15,7 @@ use crate::library::Library;
 pub async fn review_all(
     library: &Library,
     scenarios: &[Arc<Scenario>],
-    models: &[Endpoint],
+    models: &[Pool],
     concurrency: usize,
     mut voted: impl FnMut(),
 ) -> Vec<Review> {
@@ -25,7 +25,7 @@ pub async fn review_all(
         scenarios.iter().map(|scenario| Review { scenario: scenario.id.clone(), ..Review::default() }).collect();
     for votes in &mut reviews {
         for model in models {
-            let model = model.spec().to_string();
+            let model = model.name().to_owned();
             match asked.next().await {
                 Some(Ok(answers)) => votes.votes.push(Vote { model, answers }),
                 Some(Err(reason)) => {
@@ -42,7 +42,7 @@ pub async fn review_all(
 
 /// # Errors
 /// Why the model's vote does not count.
-async fn vote(library: &Library, scenario: &Scenario, model: &Endpoint) -> Result<Vec<Answer>, String> {
+async fn vote(library: &Library, scenario: &Scenario, model: &Pool) -> Result<Vec<Answer>, String> {
     let playbook = library.playbook(&scenario.playbook)?;
     let ask = review::ask(playbook, scenario, &personas(library, scenario))?;
     let (ask, refused) = match once(&ask, model).await? {
@@ -56,7 +56,7 @@ async fn vote(library: &Library, scenario: &Scenario, model: &Endpoint) -> Resul
 }
 
 /// A vote, or a reply that is none with the reason.
-async fn once(ask: &Ask, model: &Endpoint) -> Result<Result<Vec<Answer>, (engine::ChatReply, String)>, String> {
+async fn once(ask: &Ask, model: &Pool) -> Result<Result<Vec<Answer>, (engine::ChatReply, String)>, String> {
     let reply = model.ask(ask).await.map_err(|error| error.to_string())?;
     Ok(review::read(&reply).map_err(|reason| (reply, reason)))
 }

@@ -2,10 +2,9 @@
 
 use anyhow::{Context, anyhow};
 use domain::budget::Budget;
-use engine::plan::Plan;
 use sqlx::PgPool;
 
-use super::plan::RunConfig;
+use super::plan::{Played, RunConfig};
 use super::worlds;
 use crate::clock;
 use crate::library::Library;
@@ -64,15 +63,7 @@ pub async fn create(pool: &PgPool, library: &Library, config: &RunConfig, terms:
 /// # Errors
 /// A scenario that none of the run's profiles may play.
 pub fn check(library: &Library, config: &RunConfig, seed: i64) -> anyhow::Result<()> {
-    let scenarios = config.scenarios.iter().map(|id| library.scenario(id).cloned().map_err(|e| anyhow!(e)));
-    let scenarios = scenarios.collect::<anyhow::Result<Vec<_>>>()?;
-    let named = |name: &&String| config.personas.contains(name);
-    let profiles = library
-        .profiles
-        .iter()
-        .filter(|(name, _)| named(name))
-        .map(|(name, own)| (name.clone(), own.clone()))
-        .collect();
-    let plan = Plan { scenarios: &scenarios, profiles: &profiles, model: &library.personas, seed };
-    (0..scenarios.len().max(1)).try_for_each(|position| plan.row(position).map(drop)).map_err(|e| anyhow!(e))
+    let played = Played::of(library, config)?;
+    let plan = played.plan(library, seed);
+    (0..config.scenarios.len().max(1)).try_for_each(|position| plan.row(position).map(drop)).map_err(|e| anyhow!(e))
 }

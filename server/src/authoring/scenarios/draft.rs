@@ -6,7 +6,7 @@ use domain::finding::{Grade, Reported};
 use domain::message::Message;
 use engine::Seed;
 use engine::author::{self, Sampling, scenario};
-use llm::{Endpoint, Failure, ModelError};
+use llm::{Failure, ModelError, Pool};
 use serde_json::{Map, Value};
 
 use super::super::add;
@@ -40,7 +40,7 @@ impl Draft {
 }
 
 impl Drafting<'_> {
-    pub async fn run(self, model: &Endpoint) -> (Draft, Usage) {
+    pub async fn run(self, model: &Pool) -> (Draft, Usage) {
         let mut usage = Usage::default();
         let mut dropped =
             Dropped { what: format!("a scenario of the intent `{}`", self.intent), attempts: 0, reasons: Vec::new() };

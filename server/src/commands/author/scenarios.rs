@@ -11,11 +11,11 @@ use std::process::ExitCode;
 use anyhow::bail;
 use domain::Problem;
 use domain::problem::did_you_mean;
-use llm::{Endpoint, ModelError};
+use llm::{ModelError, Pool};
 
 use super::super::INTERRUPTED;
+use super::super::models_file;
 use super::super::validate::ratio;
-use super::model;
 use crate::authoring::scenarios::{Order, Told, draft_scenarios, first_question};
 use crate::bad_input::BadInput;
 use crate::library::{Library, Limits};
@@ -100,7 +100,8 @@ pub async fn run(args: Scenarios) -> anyhow::Result<ExitCode> {
 }
 
 /// The model, if one is to be asked, and the intents. All that is wrong with the flags is said at once.
-fn checked(args: &Scenarios, library: &Library) -> anyhow::Result<(Option<Endpoint>, Vec<String>)> {
+fn checked(args: &Scenarios, library: &Library) -> anyhow::Result<(Option<Pool>, Vec<String>)> {
+    let registry = models_file::read(&args.project)?;
     let mut problems = Vec::new();
     let mut flag = |flag: &str, message: String| problems.push(Problem::new(flag, 0, "", message));
     let known = match library.playbook(&args.playbook) {
@@ -114,12 +115,11 @@ fn checked(args: &Scenarios, library: &Library) -> anyhow::Result<(Option<Endpoi
         let hint = did_you_mean(intent, known.iter().map(String::as_str));
         flag("--intent", format!("`{}` has no intent `{intent}`{hint}; known: {}", args.playbook, known.join(", ")));
     }
-    let spec = match &args.model {
-        Some(text) => model::read(text).map(Some),
+    let model = match &args.model {
+        Some(text) => models_file::pool(&registry, text).map(Some),
         None if args.dry_run => Ok(None),
-        None => Err(format!("scenarios are written by a model: {}", model::EXPECTED)),
+        None => Err(format!("scenarios are written by a model: {}", models_file::EXPECTED)),
     };
-    let model = spec.and_then(|spec| spec.filter(|_| !args.dry_run).map(model::endpoint).transpose());
     let model = model.unwrap_or_else(|e| {
         flag("--model", e);
         None
@@ -130,7 +130,7 @@ fn checked(args: &Scenarios, library: &Library) -> anyhow::Result<(Option<Endpoi
     Ok((model, if args.intents.is_empty() { known.to_vec() } else { args.intents.clone() }))
 }
 
-async fn draft(library: &Library, model: &Endpoint, order: &Order<'_>, folder: &Folder) -> anyhow::Result<ExitCode> {
+async fn draft(library: &Library, model: &Pool, order: &Order<'_>, folder: &Folder) -> anyhow::Result<ExitCode> {
     let progress = progress::Progress::new(order.n);
     let written = RefCell::new(Vec::new());
     let drafting = draft_scenarios(library, model, order, |told| {

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use domain::sub_agent::SubAgent;
-use llm::{Endpoint, ModelError};
+use llm::ModelError;
 
-use super::model;
+use super::super::models_file;
 use super::scenarios::temperature;
 use crate::authoring::sub_agent::{Author, Drafted, draft_sub_agent};
 use crate::bad_input::BadInput;
@@ -25,8 +25,8 @@ pub struct Subagent {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]
     project: PathBuf,
-    /// Who writes prompt and templates in words, as `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`; default: the words of the
-    /// description
+    /// Who writes prompt and templates in words, as `NAME@BASE_URL`, `NAME@BASE_URL@KEY_ENV` or a name of models.yaml;
+    /// default: the words of the description
     #[arg(long)]
     model: Option<String>,
     /// Replies, mended ones included
@@ -50,8 +50,9 @@ pub async fn run(args: Subagent) -> anyhow::Result<ExitCode> {
     let text = std::fs::read_to_string(&args.spec);
     let text = text.map_err(|error| BadInput::one(&file, format!("cannot be read: {error}")))?;
     let project = Files::read(&args.project)?;
-    let model = args.model.as_deref().map(|text| model::read(text).and_then(model::endpoint)).transpose();
-    let model: Option<Endpoint> = model.map_err(|error| BadInput::one("--model", error))?;
+    let registry = models_file::read(&args.project)?;
+    let model = args.model.as_deref().map(|text| models_file::pool(&registry, text)).transpose();
+    let model = model.map_err(|error| BadInput::one("--model", error))?;
     let author = model.as_ref().map(|model| Author {
         model,
         attempts: args.attempts,

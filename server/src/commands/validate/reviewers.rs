@@ -1,6 +1,7 @@
 //! The models that scenarios are shown to, and what they are asked about.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -8,8 +9,9 @@ use domain::Problem;
 use domain::finding::{Grade, Reported};
 use domain::review::Review;
 use domain::scenario::Scenario;
-use llm::{Endpoint, EndpointOptions, ModelSpec};
+use llm::Pool;
 
+use super::super::models_file;
 use super::progress::Progress;
 use super::ratio;
 use crate::bad_input::BadInput;
@@ -18,7 +20,8 @@ use crate::library::Library;
 
 #[derive(clap::Args)]
 pub struct Reviewers {
-    /// A model that votes on every sound scenario, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV` (repeat the flag)
+    /// A model that votes on every sound scenario, `NAME@BASE_URL`, `NAME@BASE_URL@KEY_ENV` or a name of models.yaml
+    /// (repeat the flag)
     #[arg(long = "model", value_name = "MODEL")]
     models: Vec<String>,
     /// Share of the models that must answer a question with yes
@@ -37,12 +40,13 @@ impl Reviewers {
     ///
     /// # Errors
     /// Every flag that names no model that can review.
-    pub fn models(&self) -> Result<Vec<Endpoint>, BadInput> {
-        let mut models: Vec<Endpoint> = Vec::new();
+    pub fn models(&self, project: &Path) -> anyhow::Result<Vec<Pool>> {
+        let registry = models_file::read(project)?;
+        let mut models: Vec<Pool> = Vec::new();
         let mut problems = Vec::new();
         for text in &self.models {
-            match endpoint(text) {
-                Ok(model) if models.iter().any(|known| known.spec() == model.spec()) => {
+            match models_file::pool(&registry, text) {
+                Ok(model) if models.iter().any(|known| known.name() == model.name()) => {
                     let message = format!("`{text}` is named twice; its vote would count twice");
                     problems.push(Problem::new("--model", 0, "", message));
                 }
@@ -50,14 +54,14 @@ impl Reviewers {
                 Err(message) => problems.push(Problem::new("--model", 0, "", message)),
             }
         }
-        if problems.is_empty() { Ok(models) } else { Err(BadInput(problems)) }
+        if problems.is_empty() { Ok(models) } else { bail!(BadInput(problems)) }
     }
 
     /// The votes on the scenarios that the programs found sound.
     ///
     /// # Errors
     /// A scenario that is named does not exist.
-    pub async fn ask(&self, models: &[Endpoint], library: &Library, found: &[Reported]) -> anyhow::Result<Vec<Review>> {
+    pub async fn ask(&self, models: &[Pool], library: &Library, found: &[Reported]) -> anyhow::Result<Vec<Review>> {
         let scenarios = self.scenarios(library, found)?;
         if models.is_empty() || scenarios.is_empty() {
             return Ok(Vec::new());
@@ -84,18 +88,6 @@ impl Reviewers {
                 && !unsound.contains(library.scenario_path(scenario))
         };
         Ok(library.scenarios.values().filter(wanted).map(Arc::clone).collect())
-    }
-}
-
-fn endpoint(text: &str) -> Result<Endpoint, String> {
-    match text.parse::<ModelSpec>().map_err(|e| e.to_string())? {
-        ModelSpec::Scripted => Err("`scripted` follows the script and cannot review a scenario; name a model as \
-                                    NAME@BASE_URL or NAME@BASE_URL@KEY_ENV"
-            .to_owned()),
-        ModelSpec::Named(name) => {
-            Err(format!("`{name}` names no endpoint; name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV"))
-        }
-        ModelSpec::Endpoint(spec) => Endpoint::new(spec, EndpointOptions::default()).map_err(|e| e.to_string()),
     }
 }
 

@@ -175,14 +175,29 @@ async fn models_that_cannot_review_are_refused_before_anything_is_asked() {
     let refused = said(&mut project(0).groundstate(flags)).await;
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(refused.stderr, @"
-    --model: `scripted` follows the script and cannot review a scenario; name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV
-    --model: `nonsense` names no endpoint; name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV
+    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
+    --model: no model is named `nonsense`; add it to models.yaml, which names none, or give NAME@BASE_URL
     --model: `a@http://x/v1` is named twice; its vote would count twice
     3 problems found; nothing was started
     ");
     let lonely = said(&mut project(0).groundstate("validate --scenario transfer_rent_to_payee")).await;
     assert_eq!(lonely.code, Some(2));
     assert!(lonely.stderr.contains("--model <MODEL>"), "{}", lonely.stderr);
+}
+
+#[tokio::test]
+async fn a_reviewer_may_be_one_of_models_yaml() {
+    let project = project(1);
+    let ada = content("ada").await;
+    let url = ada.spec.strip_prefix("ada@").unwrap();
+    let models = format!("models:\n- name: reader\n  model: ada\n  replicas: [\"{url}\"]\n");
+    std::fs::write(project.join("models.yaml"), models).unwrap();
+    let found = said(&mut project.groundstate("validate --model reader")).await;
+    assert_eq!((found.code, found.stderr.lines().last()), (Some(0), Some("2/2 votes")), "{}", found.stdout);
+    assert_eq!(ada.endpoint.requests()[0]["model"], "ada");
+    let typo = said(&mut project.groundstate("validate --model raeder")).await;
+    assert_eq!(typo.code, Some(2));
+    assert!(typo.stderr.contains("did you mean `reader`"), "{}", typo.stderr);
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -20,7 +20,7 @@ async fn judging(pool: &PgPool, player: &ActiveRun, model: &str) -> Judge {
     let judging = judge::plan(&player.run, &player.library, &models).unwrap();
     judge::store(pool, &judging, &player.library).await.unwrap();
     let (run, config, library) = active::load(pool, player.run.id).await.unwrap();
-    let models = casts(&models);
+    let models = casts(&models, &config);
     Judge { pool: pool.clone(), library, judges: None, run, config, models, judging }
 }
 
@@ -90,7 +90,7 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     let made = judge::plan(&player.run, &others, &models).unwrap();
     judge::store(&pool, &made, &others).await.unwrap();
     let (run, config, library) = active::load(&pool, player.run.id).await.unwrap();
-    let models = casts(&models);
+    let models = casts(&models, &config);
     let again = Judge { pool: pool.clone(), library, judges: Some(others), run, config, models, judging: made };
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
     let choice = Choice { judging: Some(again.judging.id), ..Choice::default() };
@@ -109,7 +109,7 @@ async fn half_a_panel_has_said_nothing(pool: PgPool) {
     let made = judge::plan(&player.run, &player.library, &models).unwrap();
     judge::store(&pool, &made, &player.library).await.unwrap();
     let (run, config, library) = active::load(&pool, player.run.id).await.unwrap();
-    let models = casts(&models);
+    let models = casts(&models, &config);
     let again = Judge { pool: pool.clone(), library, judges: None, run, config, models, judging: made };
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
     assert_eq!(again.left().await.unwrap().len(), 1, "nothing is stored");

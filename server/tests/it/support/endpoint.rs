@@ -131,6 +131,6 @@ pub fn silence() -> Response {
     events(Body::from_stream(stream::pending::<Result<String, Infallible>>().boxed()))
 }
 
-fn events(body: Body) -> Response {
+pub fn events(body: Body) -> Response {
     ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
 }

@@ -63,9 +63,9 @@ pub fn player(run: &Arc<ActiveRun>, concurrency: usize) -> Player {
     player
 }
 
-/// Models that judge.
-pub fn casts(models: &[ModelSpec]) -> Vec<Cast> {
-    Clients::new(hasty()).all(models, &llm::Registry::default()).unwrap()
+/// Models that judge a run.
+pub fn casts(models: &[ModelSpec], config: &RunConfig) -> Vec<Cast> {
+    Clients::new(hasty()).judges(models, &llm::Registry::default(), config).unwrap()
 }
 
 /// A stored run in which these models play some of the roles and `scripted` the others.
@@ -100,6 +100,7 @@ pub async fn planned_as(
         personas: library.profiles.keys().cloned().collect(),
         pools: Vec::new(),
         pipelining: true,
+        criteria_apart: false,
         out: "rows.jsonl".to_owned(),
     };
     configure(&mut config);

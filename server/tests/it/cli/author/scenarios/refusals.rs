@@ -26,17 +26,17 @@ async fn everything_wrong_at_once() {
         all += &refused(flags).await;
     }
     insta::assert_snapshot!(all, @"
-    --model: scenarios are written by a model: name a model behind an endpoint as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
+    --model: scenarios are written by a model: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
     1 problem found; nothing was started
     --playbook: there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank
-    --model: `scripted` only plays what scenarios say and can write nothing: name a model behind an endpoint as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
+    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
     2 problems found; nothing was started
     --intent: `retail_bank` has no intent `money_transfr` (did you mean `money_transfer`?); known: card_dispute, card_block, card_replacement, card_limit, money_transfer, payee_setup, fee_refund, identity_document, contact_update, account_question, general_help, sensitive_case
-    --model: `scripted` only plays what scenarios say and can write nothing: name a model behind an endpoint as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
+    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
     2 problems found; nothing was started
     --model: m@http://localhost/v1@NO_SUCH_KEY: the environment variable NO_SUCH_KEY, which must hold the key, is not set or empty
     1 problem found; nothing was started
-    --model: `gpt-x` names no endpoint: name a model behind an endpoint as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
+    --model: no model is named `gpt-x`; add it to models.yaml, which names none, or give NAME@BASE_URL
     1 problem found; nothing was started
     --out: playbooks/retail_bank/policy.md is no folder
     1 problem found; nothing was started

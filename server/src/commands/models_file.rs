@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use llm::{ModelSpec, PoolSpec, Registry};
+use llm::{EndpointOptions, ModelSpec, Pool, PoolSpec, Registry};
 
 use crate::bad_input::BadInput;
 
@@ -15,6 +15,23 @@ pub fn read(project: &Path) -> anyhow::Result<Registry> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Registry::default()),
         Err(error) => Err(BadInput::one(FILE, error.to_string()).into()),
     }
+}
+
+pub const EXPECTED: &str = "name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, \
+     e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml";
+
+/// A model that is to write or to vote. Its key is looked for; nothing is asked yet.
+///
+/// # Errors
+/// It cannot: what to name instead.
+pub fn pool(registry: &Registry, text: &str) -> Result<Pool, String> {
+    let options = EndpointOptions::default();
+    let pool = match text.parse().map_err(|error: llm::SpecError| error.to_string())? {
+        ModelSpec::Endpoint(endpoint) => Pool::of_endpoint(endpoint, options),
+        ModelSpec::Named(name) => Pool::new(registry.pool(&name).map_err(|error| error.to_string())?, options),
+        ModelSpec::Scripted => return Err(format!("`scripted` only plays what scenarios say: {EXPECTED}")),
+    };
+    pool.map_err(|error| error.to_string())
 }
 
 /// What it says of the models that are named: a run keeps it, so that players elsewhere need no file.
