@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::api::RunState;
-use domain::outcome::Outcome;
 use metrics::{counter, gauge};
 use sqlx::PgPool;
 use tokio::task::{JoinError, JoinSet};
@@ -22,7 +21,7 @@ use uuid::Uuid;
 
 use self::alive::Wake;
 use self::claims::{Claims, Played};
-use super::active::ActiveRun;
+use super::active::{self, ActiveRun};
 use super::cast::Clients;
 use super::commit::Committer;
 use crate::store::{self, players, runs};
@@ -99,9 +98,9 @@ impl Player {
         let wake = alive::start(&self.pool, id, &self.options, &self.runs, &given_up, &mut background);
         let mut writers = JoinSet::new();
         let committer = Committer::start(&self.pool, id, &given_up, &mut writers);
-        let mut shift =
-            Shift { player: self, id, claims: Claims::default(), playing: JoinSet::new(), committer, stuck: None };
-        let end = shift.work(stop, &given_up, &wake).await?;
+        let claims = Claims::new(self.pool.clone(), id);
+        let mut shift = Shift { player: self, id, claims, playing: JoinSet::new(), committer, stuck: None };
+        let end = shift.work(stop, &given_up, &wake).await;
         shift.playing.shutdown().await;
         shift.claims.settled().await;
         let stuck = shift.stuck.take();
@@ -109,10 +108,13 @@ impl Player {
         while writers.join_next().await.is_some() {}
         background.shutdown().await;
         self.lock_runs().clear();
-        if matches!(end, End::Stopped) {
-            store::patiently(|| async { players::leave(&mut *self.pool.acquire().await?, id).await }).await?;
+        if !matches!(end, Ok(End::GivenUp)) {
+            let left = store::patiently(|| async { players::leave(&mut *self.pool.acquire().await?, id).await }).await;
+            if end.is_ok() {
+                left?;
+            }
         }
-        stuck.map_or(Ok(end), Err)
+        stuck.map_or(end, Err)
     }
 
     fn lock_runs(&self) -> std::sync::MutexGuard<'_, HashMap<Uuid, Arc<ActiveRun>>> {
@@ -248,21 +250,9 @@ impl Shift<'_> {
         {
             error!(run = %played.run, position = played.position, %error, "a conversation can neither be played nor ended");
             // Else its claim would be taken again and again.
-            let (pool, run, reason) = (self.player.pool.clone(), played.run, error.to_string());
-            tokio::spawn(async move {
-                if let Err(error) = claims::pause(&pool, run, &reason).await {
-                    error!(%run, %error, "a run cannot be paused");
-                }
-            });
+            active::pause_soon(&self.player.pool, played.run, error.to_string());
             self.stuck.get_or_insert(error);
         }
-        self.claims.ended(&self.player.pool, self.id, played);
-    }
-}
-
-/// What the log says of a conversation that ended.
-pub(super) fn log_outcome(outcome: &Outcome) {
-    if let Outcome::Failed { blame, reason } = outcome {
-        tracing::debug!(%blame, reason, "a conversation failed");
+        self.claims.ended(played);
     }
 }

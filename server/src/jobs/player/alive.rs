@@ -4,6 +4,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use domain::api::RunState;
 use metrics::counter;
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
@@ -119,8 +120,13 @@ async fn follow(pool: PgPool, player: i64, poll: Duration, active: Arc<Runs>, wa
         match asked {
             Ok(asked) => {
                 for asked in asked {
-                    if let Some(run) = here.iter().find(|run| run.run.id == asked.id) {
+                    let (id, over) = (asked.id, matches!(asked.state, RunState::Finished | RunState::Cancelled));
+                    if let Some(run) = here.iter().find(|run| run.run.id == id) {
                         run.follow(asked);
+                    }
+                    // Should it be taken up again, it is read again.
+                    if over {
+                        active.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
                     }
                 }
             }

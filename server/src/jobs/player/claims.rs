@@ -9,13 +9,12 @@ use domain::outcome::Outcome;
 use futures::FutureExt;
 use sqlx::{Connection, PgPool};
 use tokio::task::JoinSet;
-use tracing::{error, warn};
+use tracing::{debug, error, warn};
 use uuid::Uuid;
 
-use super::super::active::ActiveRun;
+use super::super::active::{self, ActiveRun};
 use super::super::commit::{Committer, NotKept};
 use super::super::play::{self, Stopped};
-use super::log_outcome;
 use crate::store::conversations::{self, Planned};
 use crate::store::players::{self, Claim};
 use crate::store::{self, control};
@@ -23,8 +22,9 @@ use crate::store::{self, control};
 /// Conversations in one claim.
 pub const MOST: usize = 64;
 
-#[derive(Default)]
 pub struct Claims {
+    pool: PgPool,
+    player: i64,
     open: HashMap<(Uuid, i32), Open>,
     settling: JoinSet<(Uuid, i32)>,
     /// Those that are being settled.
@@ -48,6 +48,10 @@ pub struct Played {
 }
 
 impl Claims {
+    pub fn new(pool: PgPool, player: i64) -> Self {
+        Self { pool, player, open: HashMap::new(), settling: JoinSet::new(), closing: HashSet::new() }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.open.is_empty() && self.settling.is_empty()
     }
@@ -88,24 +92,24 @@ impl Claims {
         let key = (claim.run_id, claim.first_position);
         self.open.insert(key, Open { claim, left, unfinished: false });
         if left == 0 {
-            self.settle(&run.pool, 0, key);
+            self.settle(key);
         }
         Ok(())
     }
 
-    pub fn ended(&mut self, pool: &PgPool, player: i64, played: Played) {
+    pub fn ended(&mut self, played: Played) {
         let key = (played.run, played.claim);
         let Some(open) = self.open.get_mut(&key) else { return };
         open.left -= 1;
         open.unfinished |= played.outcome.is_err();
         if open.left == 0 {
-            self.settle(pool, player, key);
+            self.settle(key);
         }
     }
 
-    fn settle(&mut self, pool: &PgPool, player: i64, key: (Uuid, i32)) {
+    fn settle(&mut self, key: (Uuid, i32)) {
         let Some(Open { claim, unfinished, .. }) = self.open.remove(&key) else { return };
-        let pool = pool.clone();
+        let (pool, player) = (self.pool.clone(), self.player);
         self.closing.insert(key);
         self.settling.spawn(async move {
             let settle = || async {
@@ -153,7 +157,9 @@ async fn one(
         Err(Stopped::Broken(error)) => format!("it cannot be played: {error:#}"),
         Err(Stopped::NotKept(NotKept::Refused(error))) => format!("what was played cannot be stored: {error}"),
         _ => {
-            played.iter().for_each(log_outcome);
+            if let Ok(Outcome::Failed { blame, reason }) = &played {
+                debug!(%blame, reason, "a conversation failed");
+            }
             return played;
         }
     };
@@ -188,17 +194,6 @@ async fn from_where_it_stands(
 /// Gives back what this process cannot play, and pauses the run with the reason: nobody is to try for ever.
 pub async fn refuse(pool: &PgPool, player: i64, claim: &Claim, reason: &anyhow::Error) -> store::Result<()> {
     error!(run = %claim.run_id, "a run cannot be played here: {reason:#}");
-    pause(pool, claim.run_id, &format!("{reason:#}")).await?;
+    active::pause(pool, claim.run_id, &format!("{reason:#}")).await?;
     store::patiently(|| async { players::release(&mut *pool.acquire().await?, player, claim).await }).await
-}
-
-/// Pauses a run, if it can still be paused.
-pub async fn pause(pool: &PgPool, run: Uuid, reason: &str) -> store::Result<()> {
-    store::patiently(|| async {
-        match control::pause(&mut *pool.acquire().await?, run, Some(reason)).await {
-            Err(store::StoreError::Refused(_)) => Ok(()),
-            paused => paused,
-        }
-    })
-    .await
 }
