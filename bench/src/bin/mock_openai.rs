@@ -1,5 +1,6 @@
-//! An OpenAI-compatible server that plays the agent of `bench/workload` from its scripts, after a wait that is drawn from
-//! a log-normal distribution, as those of real models are. It can fail in the ways of real ones.
+//! An OpenAI-compatible server that plays the agent of `bench/workload` from its scripts, and a judge that is content,
+//! after a wait that is drawn from a log-normal distribution, as those of real models are. It can fail in the ways of
+//! real ones.
 //!
 //!     mock_openai --median-ms 2000 --sigma 0.5 [--errors 0.3]
 
@@ -71,6 +72,7 @@ impl Load {
 #[derive(Deserialize)]
 struct Request {
     messages: Vec<Message>,
+    response_format: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -144,6 +146,9 @@ async fn complete(State(mock): State<Arc<Mock>>, body: Bytes) -> Response {
 
 impl Mock {
     fn reply(&self, request: &Request) -> Option<Bytes> {
+        if let Some(schema) = request.response_format.as_ref().and_then(|f| f.pointer("/json_schema/schema")) {
+            return Some(streamed(&json!({"role": "assistant", "content": verdict(schema).to_string()})));
+        }
         let of = |role: &'static str| request.messages.iter().filter(move |message| message.role == role);
         let content = |message: &Message| message.content.clone().unwrap_or_default();
         let Some(hire) = of("user").find_map(|message| hire(message.content.as_deref()?)) else {
@@ -152,6 +157,24 @@ impl Mock {
         let asked_back = of("assistant").filter(|message| content(message) == self.clarification.0).count();
         self.turns.get(&(hire, of("assistant").count() - asked_back)).cloned()
     }
+}
+
+/// A good verdict, or the part of one that a schema asks for.
+fn verdict(schema: &Value) -> Value {
+    let said = |(name, field): (&String, &Value)| {
+        let value = match field["type"].as_str() {
+            Some("array") => {
+                let names = field.pointer("/items/properties/criterion/enum").and_then(Value::as_array);
+                let score = |name: &Value| json!({"criterion": name, "score": 9, "rationale": "as it should be"});
+                names.into_iter().flatten().map(score).collect()
+            }
+            Some("integer") => json!(9),
+            Some("boolean") => json!(true),
+            _ => json!("as it should be"),
+        };
+        (name.clone(), value)
+    };
+    Value::Object(schema["properties"].as_object().into_iter().flatten().map(said).collect())
 }
 
 /// The hire that a text names.

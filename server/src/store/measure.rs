@@ -1,6 +1,6 @@
 //! What benchmarks ask.
 
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 use super::Result;
@@ -32,4 +32,51 @@ pub async fn left_to_begin(db: &mut PgConnection, run: Uuid) -> Result<i32> {
 pub async fn backend(db: &mut PgConnection) -> Result<i32> {
     let pid = sqlx::query_scalar!(r#"SELECT pg_backend_pid() AS "pid!""#);
     Ok(pid.fetch_one(db).await?)
+}
+
+/// Conversations of all runs.
+pub async fn conversations(db: &mut PgConnection) -> Result<i64> {
+    Ok(sqlx::query_scalar!(r#"SELECT count(*) AS "n!" FROM conversations"#).fetch_one(db).await?)
+}
+
+/// Writes a run once more, as `copy`, with all of its conversations. Their ids are as many milliseconds later.
+pub async fn copy_run(db: &mut PgConnection, run: Uuid, copy: Uuid, later: i32) -> Result<()> {
+    let mut tx = db.begin().await?;
+    sqlx::query!(
+        "INSERT INTO runs SELECT (jsonb_populate_record(r, jsonb_build_object('id', $2::uuid))).* FROM runs r WHERE id = $1",
+        run,
+        copy
+    )
+    .execute(&mut *tx)
+    .await?;
+    // The first 48 bits of an id are its time.
+    sqlx::query!(
+        "WITH old AS (
+             SELECT id, (lpad(to_hex(('x' || substr(h, 1, 12))::bit(48)::bigint + $3), 12, '0') || substr(h, 13))::uuid AS new
+             FROM (SELECT id, replace(id::text, '-', '') AS h FROM conversations WHERE run_id = $1) AS ids
+         ), conversations_copied AS (
+             INSERT INTO conversations
+             SELECT (jsonb_populate_record(c, jsonb_build_object('id', new, 'run_id', $2::uuid))).*
+             FROM conversations c JOIN old USING (id)
+         ), verdicts_copied AS (
+             INSERT INTO verdicts
+             SELECT (jsonb_populate_record(v, jsonb_build_object('conversation_id', new))).*
+             FROM verdicts v JOIN old ON old.id = conversation_id
+         )
+         INSERT INTO events (conversation_id, seq, event, created_at)
+         SELECT new, seq, event, created_at FROM events JOIN old ON old.id = conversation_id ORDER BY new, seq",
+        run,
+        copy,
+        i64::from(later)
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(tx.commit().await?)
+}
+
+/// Lets PostgreSQL finish what it puts off.
+pub async fn settle(db: &mut PgConnection) -> Result<()> {
+    sqlx::query!("ANALYZE").execute(&mut *db).await?;
+    sqlx::query!("CHECKPOINT").execute(db).await?;
+    Ok(())
 }

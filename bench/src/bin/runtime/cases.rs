@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use domain::api::{RunState, RunSummary};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use server::clock;
 use server::store::runs::{self, Run};
 use server::store::{self, ledger, measure};
 use sqlx::PgPool;
@@ -58,37 +59,116 @@ async fn check(db: &Database, run: &Run) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What one run took.
+struct Measured {
+    done: RunSummary,
+    /// Conversations a second.
+    rate: f64,
+    messages: f64,
+    /// CPU seconds of the whole machine and of our process.
+    busy: f64,
+    own: f64,
+    memory: u64,
+    bytes: i64,
+}
+
+/// Plays a run with one player, from when it is claimed to its end.
+#[expect(clippy::cast_precision_loss, reason = "means")]
+async fn measured(place: &Place, db: &Database, n: u32, concurrency: u32) -> anyhow::Result<Measured> {
+    let run = place.run(db, n, &[]).await?;
+    let before = measure::size(&mut *db.pool.acquire().await?).await?;
+    let busy = machine::busy();
+    let mut players = [place.play(db, concurrency, &[])?];
+    let pid = players[0].id().context("no process")?;
+    let done = ended(&db.pool, &run, &mut players).await?;
+    let (busy, own) = (machine::busy() - busy, machine::cpu(pid));
+    let memory = machine::peak_memory(pid);
+    players[0].kill().await?;
+    let messages = measure::messages(&mut *db.pool.acquire().await?, run.id).await? as f64 / f64::from(n);
+    let bytes = measure::size(&mut *db.pool.acquire().await?).await? - before;
+    check(db, &run).await?;
+    Ok(Measured { rate: rate(&done)?, done, messages, busy, own, memory, bytes })
+}
+
+fn micros(seconds: f64, n: u32) -> String {
+    format!("{:.0} us", seconds * 1e6 / f64::from(n))
+}
+
 #[expect(clippy::cast_precision_loss, reason = "means")]
 pub async fn durable(place: &Place, n: u32, concurrency: u32) -> anyhow::Result<()> {
     let db = place.database().await?;
-    // The first run warms PostgreSQL's files and the program's pages; it is not measured.
-    for (n, measured) in [(n / 10 + 1, false), (n, true)] {
-        let run = place.run(&db, n, &[]).await?;
-        let before = measure::size(&mut *db.pool.acquire().await?).await?;
-        let busy = machine::busy();
-        let mut players = [place.play(&db, concurrency, &[])?];
-        let pid = players[0].id().context("no process")?;
-        let done = ended(&db.pool, &run, &mut players).await?;
-        let (busy, own) = (machine::busy() - busy, machine::cpu(pid));
-        let memory = machine::peak_memory(pid);
-        players[0].kill().await?;
-        if !measured {
-            continue;
+    // The first run warms PostgreSQL's files; it is not measured.
+    measured(place, &db, n / 10 + 1, concurrency).await?;
+    let Measured { done, rate, messages, busy, own, memory, bytes } = measured(place, &db, n, concurrency).await?;
+    row("conversations", &format!("{n}, {} accepted", done.accepted));
+    row("conversations a second", &format!("{rate:.0}"));
+    row("messages a second", &format!("{:.0} ({messages:.1} a conversation)", rate * messages));
+    row("CPU a conversation, the whole machine", &format!("{} of {} cores", micros(busy, n), machine::cores()));
+    row("CPU a conversation, our process", &micros(own, n));
+    row("database a conversation", &format!("{:.1} KB", bytes as f64 / f64::from(n) / 1000.0));
+    row("most memory of our process", &format!("{} MB", memory / 1_000_000));
+    db.stop().await;
+    Ok(())
+}
+
+/// The same run in a small database and in a large one.
+pub async fn rows(place: &Place, n: u32, copies: i32, concurrency: u32) -> anyhow::Result<()> {
+    let db = place.database().await?;
+    measured(place, &db, n / 10 + 1, concurrency).await?;
+    let first = place.run(&db, n, &[]).await?;
+    let mut players = [place.play(&db, concurrency, &[])?];
+    ended(&db.pool, &first, &mut players).await?;
+    players[0].kill().await?;
+    let mut costs = Vec::new();
+    for copies in [0, copies] {
+        let begun = Instant::now();
+        for copy in 1..=copies {
+            measure::copy_run(&mut *db.pool.acquire().await?, first.id, clock::id(), copy).await?;
         }
-        let messages = measure::messages(&mut *db.pool.acquire().await?, run.id).await? as f64 / f64::from(n);
-        let rate = rate(&done)?;
-        let size = (measure::size(&mut *db.pool.acquire().await?).await? - before) as f64 / f64::from(n);
-        row("conversations", &format!("{n}, {} accepted", done.accepted));
-        row("conversations a second", &format!("{rate:.0}"));
-        row("messages a second", &format!("{:.0} ({messages:.1} a conversation)", rate * messages));
+        measure::settle(&mut *db.pool.acquire().await?).await?;
+        let all = measure::conversations(&mut *db.pool.acquire().await?).await?;
+        let gigabytes = measure::size(&mut *db.pool.acquire().await?).await? / 1_000_000;
         row(
-            "CPU a conversation, the whole machine",
-            &format!("{:.0} us of {} cores", busy * 1e6 / f64::from(n), machine::cores()),
+            "conversations in the database",
+            &format!("{all}, {gigabytes} MB, made in {:.0} s", begun.elapsed().as_secs_f64()),
         );
-        row("CPU a conversation, our process", &format!("{:.0} us", own * 1e6 / f64::from(n)));
-        row("database a conversation", &format!("{:.1} KB", size / 1000.0));
-        row("most memory of our process", &format!("{} MB", memory / 1_000_000));
-        check(&db, &run).await?;
+        let Measured { rate, busy, own, .. } = measured(place, &db, n, concurrency).await?;
+        row(
+            &format!("{n} more"),
+            &format!("{rate:.0} a second; CPU of the machine {}, ours {}", micros(busy, n), micros(own, n)),
+        );
+        costs.push(busy);
+    }
+    row(
+        "CPU a conversation in the large one, of that in the small one",
+        &format!("{:.0} %", 100.0 * costs[1] / costs[0]),
+    );
+    db.stop().await;
+    Ok(())
+}
+
+/// A panel of three judges that take their time, asked one after another, at once, and by criteria.
+pub async fn pipelining(place: &Place, n: u32) -> anyhow::Result<()> {
+    let db = place.database().await?;
+    let (_model, url) = place.model(&["--median-ms", "500"]).await?;
+    place.name_model(&url, 10_000)?;
+    let panel = ["--agent", "mock", "--judge", "mock", "--judge", "mock", "--judge", "mock"];
+    for (what, more) in [
+        ("one after another", &["--no-pipelining"][..]),
+        ("what does not depend on each other at once", &[]),
+        ("criteria of a verdict at once as well", &["--criteria-apart"]),
+    ] {
+        let run = place.run(&db, n, &[&panel[..], more].concat()).await?;
+        let (requests, ..) = stats(&url).await?;
+        let mut players = [place.play(&db, 32, &[])?];
+        let done = ended(&db.pool, &run, &mut players).await?;
+        players[0].kill().await?;
+        let calls = (stats(&url).await?.0 - requests) / f64::from(n);
+        let rate = rate(&done)?;
+        row(
+            what,
+            &format!("{rate:.1} conversations a second, 32 at once: {:.1} s each, {calls:.1} calls", 32.0 / rate),
+        );
     }
     db.stop().await;
     Ok(())

@@ -46,6 +46,20 @@ enum Case {
         #[arg(long, default_value_t = 20_000)]
         n: u32,
     },
+    /// The same run in a database of ten thousand conversations and in one of a million
+    Rows {
+        #[arg(long, default_value_t = 10_000)]
+        n: u32,
+        #[arg(long, default_value_t = 98)]
+        copies: i32,
+        #[arg(long, default_value_t = 512)]
+        concurrency: u32,
+    },
+    /// Judges asked one after another, at once, and by criteria
+    Pipelining {
+        #[arg(long, default_value_t = 320)]
+        n: u32,
+    },
     /// An endpoint of whose answers 30 % are errors
     Errors {
         #[arg(long, default_value_t = 1_000)]
@@ -62,6 +76,8 @@ async fn main() -> anyhow::Result<()> {
         Case::Latency { n, concurrency, median_ms } => cases::latency(&place, n, concurrency, median_ms).await,
         Case::Crash { n } => cases::crash(&place, n).await,
         Case::Restart { n } => cases::restart(&place, n).await,
+        Case::Rows { n, copies, concurrency } => cases::rows(&place, n, copies, concurrency).await,
+        Case::Pipelining { n } => cases::pipelining(&place, n).await,
         Case::Errors { n } => cases::errors(&place, n).await,
     }
 }
