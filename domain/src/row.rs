@@ -1,5 +1,7 @@
 //! The canonical export row: one conversation, one JSON object, one line.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +11,7 @@ use crate::message::Message;
 pub struct Row {
     pub messages: Vec<Message>,
     /// `OpenAI` function descriptions.
-    pub tools: Vec<Value>,
+    pub tools: Vec<Arc<Value>>,
     pub metadata: Value,
 }
 

@@ -1,5 +1,7 @@
 //! What the engine asks of a model and what it gets back. No transport: that is the llm crate's.
 
+use std::sync::Arc;
+
 use domain::event::Usage;
 use domain::message::{Message, ToolCall};
 use domain::role::Role;
@@ -15,7 +17,7 @@ pub struct Ask {
     pub role: Role,
     pub messages: Vec<Message>,
     /// `OpenAI` function descriptions; empty unless the agent calls functions.
-    pub tools: Vec<Value>,
+    pub tools: Vec<Arc<Value>>,
     /// The reply must be JSON of this schema.
     pub schema: Option<ReplySchema>,
     pub temperature: f32,

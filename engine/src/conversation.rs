@@ -254,7 +254,7 @@ impl Conversation {
     }
 
     /// `OpenAI` descriptions of the tools that an agent may call.
-    pub fn functions(&self, frame: &Frame) -> Vec<Value> {
+    pub fn functions(&self, frame: &Frame) -> Vec<Arc<Value>> {
         self.agent(frame).map(|agent| self.case.playbook.functions(agent)).unwrap_or_default()
     }
 }

@@ -42,6 +42,8 @@ pub struct Tool {
     /// Its own places, and for code those of the playbook's `after_call`.
     pub writes: Vec<Pattern>,
     pub reads: Vec<Pattern>,
+    /// As `OpenAI` function calling describes it, once for all who are asked.
+    function: Arc<Value>,
     arguments: Validator,
     returns: Option<Validator>,
 }

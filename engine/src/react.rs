@@ -1,6 +1,7 @@
 //! Agents that call tools in text: Thought, Action, Action Input, Observation (Yao et al. 2023).
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use domain::message::{Message, ToolCall};
 use serde_json::Value;
@@ -19,7 +20,7 @@ pub enum Step {
 }
 
 /// How the agent is told to write; follows its system prompt.
-pub fn instructions(functions: &[Value]) -> String {
+pub fn instructions(functions: &[Arc<Value>]) -> String {
     let mut out = format!("\n\n{}\n", include_str!("prompts/react.md").trim_end());
     for function in functions.iter().map(|f| &f["function"]) {
         let (name, description) = (text(&function["name"]), text(&function["description"]));

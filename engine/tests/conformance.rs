@@ -16,7 +16,7 @@ use engine::world::Node;
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Calls from one initial world, each with what it answered and changed.
 #[derive(Deserialize)]
@@ -69,8 +69,8 @@ fn check(name: &str, sequences: usize, calls: usize) {
 #[test]
 fn retail_tools_are_described_as_recorded() {
     let Some(recordings) = recordings() else { return };
-    let recorded: Vec<Value> = parse(&fs::read_to_string(recordings.join("tools.json")).expect("tools.json is read"));
-    assert_eq!(playbook().functions(playbook().agent(None)), recorded);
+    let recorded: Value = parse(&fs::read_to_string(recordings.join("tools.json")).expect("tools.json is read"));
+    assert_eq!(json!(playbook().functions(playbook().agent(None))), recorded);
 }
 
 /// What differs in a sequence. After a difference it goes on from the recorded world, so that each call is judged alone.

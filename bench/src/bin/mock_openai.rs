@@ -36,6 +36,9 @@ struct Flags {
     /// Standard deviation of the wait's logarithm
     #[arg(long, default_value_t = 0.5)]
     sigma: f64,
+    /// Wait for each token of the reply, of four characters
+    #[arg(long, default_value_t = 0.0)]
+    token_ms: f64,
     /// Share of requests that fail: 429, 500, silence, a cut stream, or garbage
     #[arg(long, default_value_t = 0.0)]
     errors: f64,
@@ -48,6 +51,8 @@ struct Mock {
     turns: HashMap<(String, usize), Bytes>,
     clarification: (String, Bytes),
     load: Load,
+    /// Bytes of a reply that says nothing.
+    frame: usize,
 }
 
 /// How many requests are being answered, and for how long so far.
@@ -91,6 +96,7 @@ async fn main() -> Result<(), String> {
         turns: turns.into_iter().map(|(key, reply)| (key, streamed(&reply))).collect(),
         clarification: (clarification.clone(), streamed(&json!({"role": "assistant", "content": clarification}))),
         load: Load { requests: AtomicU64::new(0), since: Mutex::new((Instant::now(), 0, 0.0)) },
+        frame: streamed(&json!({"role": "assistant", "content": ""})).len(),
         flags,
     });
     let app = Router::new().route("/v1/chat/completions", post(complete)).route("/stats", get(stats)).with_state(mock);
@@ -138,6 +144,8 @@ async fn complete(State(mock): State<Arc<Mock>>, body: Bytes) -> Response {
     let Some(reply) = serde_json::from_slice(&body).ok().and_then(|request| mock.reply(&request)) else {
         return (StatusCode::BAD_REQUEST, "nothing is written for this conversation").into_response();
     };
+    let tokens = u32::try_from(reply.len().saturating_sub(mock.frame) / 4).unwrap_or(u32::MAX);
+    tokio::time::sleep(Duration::from_secs_f64(mock.flags.token_ms * f64::from(tokens) / 1000.0)).await;
     if luck < mock.flags.errors {
         return failure(kind, &reply).await;
     }
@@ -155,8 +163,21 @@ impl Mock {
             return Some(self.clarification.1.clone());
         };
         let asked_back = of("assistant").filter(|message| content(message) == self.clarification.0).count();
-        self.turns.get(&(hire, of("assistant").count() - asked_back)).cloned()
+        let turn = self.turns.get(&(hire, of("assistant").count() - asked_back))?;
+        // Receipts have other numbers in each conversation.
+        let said = of("tool").find_map(|message| receipt(message.content.as_deref()?));
+        match (said, std::str::from_utf8(turn).ok().and_then(|text| Some((text, receipt(text)?)))) {
+            (Some(own), Some((text, scripted))) => Some(Bytes::from(text.replace(scripted, own))),
+            _ => Some(turn.clone()),
+        }
     }
+}
+
+/// The receipt that a text names.
+fn receipt(text: &str) -> Option<&str> {
+    let start = text.find("rec_")?;
+    let length = text[start + 4..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+    Some(&text[start..start + 4 + length])
 }
 
 /// A good verdict, or the part of one that a schema asks for.

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 
-use domain::playbook::Tool;
 use serde_json::{Value, json};
 
 use super::Playbook;
@@ -48,13 +47,15 @@ impl Playbook {
     }
 
     /// `OpenAI` descriptions of an agent's tools, in the order of the playbook.
-    pub fn functions(&self, agent: Agent<'_>) -> Vec<Value> {
-        self.spec.tools.iter().filter(|tool| agent.uses.contains(&tool.name)).map(Tool::function).collect()
+    pub fn functions(&self, agent: Agent<'_>) -> Vec<Arc<Value>> {
+        let used = self.tools.iter().filter(|tool| agent.uses.contains(&tool.spec.name));
+        used.map(|tool| Arc::clone(&tool.function)).collect()
     }
 
     /// `OpenAI` descriptions of what the simulated user can do.
-    pub fn user_functions(&self) -> Vec<Value> {
-        self.spec.user_tools.iter().map(Tool::function).collect()
+    pub fn user_functions(&self) -> Vec<Arc<Value>> {
+        let tools = self.spec.user_tools.iter().filter_map(|tool| self.tool(&tool.name));
+        tools.map(|tool| Arc::clone(&tool.function)).collect()
     }
 
     /// An agent's system prompt, and what may be said because it says it. Made once for each moment: all conversations
@@ -72,7 +73,7 @@ impl Playbook {
         let mut heard = Heard::default();
         heard.hear("the clock", now);
         heard.hear("its instructions", &text);
-        heard.hear("its tools", &Value::Array(self.functions(agent)).to_string());
+        heard.hear("its tools", &json!(self.functions(agent)).to_string());
         let made = Arc::new(Instructions { text, heard: Arc::new(heard) });
         if known.len() >= MOST_MOMENTS {
             known.clear();

@@ -3,7 +3,7 @@
 mod agents;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use domain::document;
 use domain::playbook::{Playbook as Spec, Simulate, Tool as ToolSpec};
@@ -238,7 +238,8 @@ impl Compiler<'_> {
             writes.extend(hook.iter().cloned());
         }
         let reads = self.patterns(&at("reads"), &spec.reads, spec);
-        Some(Tool { spec: spec.clone(), writes, reads, arguments: arguments?, returns })
+        let function = Arc::new(spec.function());
+        Some(Tool { spec: spec.clone(), writes, reads, function, arguments: arguments?, returns })
     }
 
     /// Each kind of simulation has fields it needs and fields that mean nothing to it.

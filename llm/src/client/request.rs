@@ -1,5 +1,7 @@
 //! What an ask looks like on the wire. Everything is borrowed: a long conversation is sent with each of its calls.
 
+use std::sync::Arc;
+
 use domain::message::{Message, ToolCall};
 use engine::{Ask, ReplySchema};
 use serde::{Serialize, Serializer};
@@ -12,8 +14,8 @@ pub struct Body<'a> {
     model: &'a str,
     #[serde(serialize_with = "messages")]
     messages: &'a [Message],
-    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
-    tools: &'a [Value],
+    #[serde(skip_serializing_if = "<[Arc<Value>]>::is_empty")]
+    tools: &'a [Arc<Value>],
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
     temperature: f32,

@@ -37,7 +37,7 @@ async fn an_ask_on_the_wire() {
             },
             Message::Tool { tool_call_id: "c1".into(), content: "[]".into() },
         ],
-        tools: vec![json!({ "type": "function", "function": { "name": "find", "x-kept": 1 } })],
+        tools: vec![json!({ "type": "function", "function": { "name": "find", "x-kept": 1 } }).into()],
         ..asking_for_json()
     };
     endpoint(&server.uri(), options()).ask(&ask).await.unwrap();

@@ -150,7 +150,7 @@ pub async fn rows(place: &Place, n: u32, copies: i32, concurrency: u32) -> anyho
 /// A panel of three judges that take their time, asked one after another, at once, and by criteria.
 pub async fn pipelining(place: &Place, n: u32) -> anyhow::Result<()> {
     let db = place.database().await?;
-    let (_model, url) = place.model(&["--median-ms", "500"]).await?;
+    let (_model, url) = place.model(&["--median-ms", "250", "--token-ms", "10"]).await?;
     place.name_model(&url, 10_000)?;
     let panel = ["--agent", "mock", "--judge", "mock", "--judge", "mock", "--judge", "mock"];
     for (what, more) in [
@@ -164,11 +164,8 @@ pub async fn pipelining(place: &Place, n: u32) -> anyhow::Result<()> {
         let done = ended(&db.pool, &run, &mut players).await?;
         players[0].kill().await?;
         let calls = (stats(&url).await?.0 - requests) / f64::from(n);
-        let rate = rate(&done)?;
-        row(
-            what,
-            &format!("{rate:.1} conversations a second, 32 at once: {:.1} s each, {calls:.1} calls", 32.0 / rate),
-        );
+        let seconds = 32.0 / rate(&done)?;
+        row(what, &format!("{seconds:.1} s a conversation, {calls:.1} calls, {} of {n} accepted", done.accepted));
     }
     db.stop().await;
     Ok(())
