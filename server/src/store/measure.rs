@@ -64,7 +64,8 @@ pub async fn copy_run(db: &mut PgConnection, run: Uuid, copy: Uuid, later: i32) 
              FROM verdicts v JOIN old ON old.id = conversation_id
          )
          INSERT INTO events (conversation_id, seq, event, created_at)
-         SELECT new, seq, event, created_at FROM events JOIN old ON old.id = conversation_id ORDER BY new, seq",
+         SELECT new, seq, event, created_at
+         FROM old CROSS JOIN LATERAL (SELECT * FROM events WHERE conversation_id = old.id ORDER BY seq) AS of_one",
         run,
         copy,
         i64::from(later)
