@@ -44,8 +44,9 @@ const RULES: [(&str, &str); 10] = [
     ),
     (
         "no event and no verdict is an orphan",
-        "SELECT 0 FROM events WHERE $1::uuid IS NOT NULL AND conversation_id NOT IN (SELECT id FROM conversations)
-         UNION ALL SELECT 0 FROM verdicts WHERE conversation_id NOT IN (SELECT id FROM conversations)",
+        "SELECT 0 FROM events WHERE $1::uuid IS NOT NULL
+             AND NOT EXISTS (SELECT FROM conversations WHERE id = conversation_id)
+         UNION ALL SELECT 0 FROM verdicts WHERE NOT EXISTS (SELECT FROM conversations WHERE id = conversation_id)",
     ),
     (
         "what was counted is what is there",
