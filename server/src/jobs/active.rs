@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::budget::Spending;
 use super::cast::{Clients, Models};
-use super::plan::{self, Played, RunConfig};
+use super::plan::{self, Repertoire, RunConfig};
 use crate::library::{Files, Library};
 use crate::store::conversations::Planned;
 use crate::store::runs::{self, Asked, Run};
@@ -26,7 +26,7 @@ pub struct ActiveRun {
     pub config: RunConfig,
     pub models: Models,
     pub spending: Spending,
-    played: Played,
+    repertoire: Repertoire,
     paused: AtomicBool,
     /// This process goes.
     leaving: AtomicBool,
@@ -57,7 +57,7 @@ impl ActiveRun {
             pool: pool.clone(),
             models: Models::of(&config, clients)?,
             spending: Spending::new(&run),
-            played: Played::of(&library, &config)?,
+            repertoire: Repertoire::of(&library, &config)?,
             paused: AtomicBool::new(false),
             leaving: AtomicBool::new(false),
             at_once: CancellationToken::new(),
@@ -75,7 +75,7 @@ impl ActiveRun {
 
     /// What stands at a position of the run.
     pub fn planned(&self, position: i32) -> anyhow::Result<Planned> {
-        let plan = self.played.plan(&self.library, self.run.seed);
+        let plan = self.repertoire.plan(&self.library, self.run.seed);
         plan::planned(plan.row(usize::try_from(position)?).map_err(|e| anyhow!(e))?)
     }
 

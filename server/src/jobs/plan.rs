@@ -117,12 +117,12 @@ impl RunConfig {
 }
 
 /// What a run plays in turn, and who may be the user.
-pub struct Played {
+pub struct Repertoire {
     scenarios: Vec<Arc<Scenario>>,
     profiles: BTreeMap<String, Profile>,
 }
 
-impl Played {
+impl Repertoire {
     /// # Errors
     /// The documents do not hold what the run plays.
     pub fn of(library: &Library, config: &RunConfig) -> anyhow::Result<Self> {

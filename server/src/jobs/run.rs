@@ -4,7 +4,7 @@ use anyhow::{Context, anyhow};
 use domain::budget::Budget;
 use sqlx::PgPool;
 
-use super::plan::{Played, RunConfig};
+use super::plan::{Repertoire, RunConfig};
 use super::worlds;
 use crate::clock;
 use crate::library::Library;
@@ -63,7 +63,7 @@ pub async fn create(pool: &PgPool, library: &Library, config: &RunConfig, terms:
 /// # Errors
 /// A scenario that none of the run's profiles may play.
 pub fn check(library: &Library, config: &RunConfig, seed: i64) -> anyhow::Result<()> {
-    let played = Played::of(library, config)?;
-    let plan = played.plan(library, seed);
+    let repertoire = Repertoire::of(library, config)?;
+    let plan = repertoire.plan(library, seed);
     (0..config.scenarios.len().max(1)).try_for_each(|position| plan.row(position).map(drop)).map_err(|e| anyhow!(e))
 }
