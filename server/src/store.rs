@@ -10,6 +10,7 @@ pub mod ledger;
 pub mod measure;
 mod outage;
 pub mod players;
+pub mod projects;
 pub mod runs;
 pub mod steps;
 pub mod validations;

@@ -3,6 +3,7 @@
 use anyhow::{Context, anyhow};
 use domain::budget::Budget;
 use sqlx::PgPool;
+use uuid::Uuid;
 
 use super::plan::{Repertoire, RunConfig};
 use super::worlds;
@@ -15,6 +16,8 @@ use crate::store::runs::{self, Run};
 /// What a run is to be, beside its configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
+    /// Whose run it is.
+    pub project: Uuid,
     pub playbook: String,
     pub seed: i64,
     /// How many conversations.
@@ -30,6 +33,7 @@ pub async fn create(pool: &PgPool, library: &Library, config: &RunConfig, terms:
     let now = clock::now();
     let run = Run {
         id: clock::id(),
+        project: terms.project,
         library: library.files.hash(),
         playbook: terms.playbook,
         seed: terms.seed,

@@ -14,6 +14,7 @@ use super::Result;
 
 pub struct Run {
     pub id: Uuid,
+    pub project: Uuid,
     pub library: String,
     pub playbook: String,
     pub seed: i64,
@@ -48,9 +49,11 @@ pub async fn library(db: &mut PgConnection, hash: &str) -> Result<Value> {
 
 pub async fn insert(db: &mut PgConnection, run: &Run) -> Result<()> {
     sqlx::query!(
-        "INSERT INTO runs (id, library, playbook, seed, config, planned, priority, max_in_flight, budget, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        "INSERT INTO runs
+             (id, project_id, library, playbook, seed, config, planned, priority, max_in_flight, budget, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         run.id,
+        run.project,
         run.library,
         run.playbook,
         run.seed,
@@ -68,13 +71,14 @@ pub async fn insert(db: &mut PgConnection, run: &Run) -> Result<()> {
 
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
     let row = sqlx::query!(
-        r#"SELECT runs.id, runs.library, playbook, seed, config, planned, priority, max_in_flight,
+        r#"SELECT runs.id, project_id, runs.library, playbook, seed, config, planned, priority, max_in_flight,
                   budget AS "budget: Json<Budget>", runs.created_at, started_at, judgings.id AS judging
            FROM runs JOIN judgings ON run_id = runs.id AND original WHERE runs.id = $1"#,
         id
     );
     Ok(row.fetch_optional(db).await?.map(|row| Run {
         id: row.id,
+        project: row.project_id,
         library: row.library,
         playbook: row.playbook,
         seed: row.seed,

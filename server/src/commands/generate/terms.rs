@@ -3,6 +3,7 @@
 use domain::budget::Budget;
 
 use crate::jobs::run::Terms;
+use crate::store::projects;
 
 #[derive(clap::Args)]
 pub struct TermsArgs {
@@ -52,6 +53,12 @@ impl TermsArgs {
         for (field, message) in budget.problems() {
             problem(&format!("--budget-{field}"), message);
         }
-        Terms { priority: self.priority, max_in_flight: self.max_in_flight, budget, ..Terms::default() }
+        Terms {
+            priority: self.priority,
+            max_in_flight: self.max_in_flight,
+            budget,
+            project: projects::DEFAULT,
+            ..Terms::default()
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use server::jobs::run::{self, Terms};
 use server::library::{Files, Library};
-use server::store::players;
 use server::store::steps::{self, Step, Writer};
+use server::store::{players, projects};
 use sqlx::PgPool;
 
 use crate::support::play::{HELP, TRANSFER, played, stories};
@@ -63,7 +63,13 @@ async fn a_run_that_cannot_be_stored_whole_is_not_stored_at_all(pool: PgPool) {
     let played = played(&pool, &[HELP], 1, 1, &[]).await;
     let mut config = played.config.clone();
     config.scenarios = vec![TRANSFER.to_owned(), "no_such_scenario".to_owned()];
-    let terms = Terms { playbook: "retail_bank".to_owned(), seed: 1, planned: 2, ..Terms::default() };
+    let terms = Terms {
+        playbook: "retail_bank".to_owned(),
+        seed: 1,
+        planned: 2,
+        project: projects::DEFAULT,
+        ..Terms::default()
+    };
     let created = run::create(&pool, &played.library, &config, terms).await;
     assert!(created.is_err());
     let runs: i64 = sqlx::query_scalar("SELECT count(*) FROM runs").fetch_one(&pool).await.unwrap();

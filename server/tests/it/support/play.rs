@@ -17,7 +17,7 @@ use server::jobs::plan::RunConfig;
 use server::jobs::player::{Options, Player};
 use server::jobs::run::{self, Terms};
 use server::store::conversations::{self, Planned};
-use server::store::{events, runs};
+use server::store::{events, projects, runs};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
@@ -105,7 +105,8 @@ pub async fn planned_as(
     };
     configure(&mut config);
     run::check(&library, &config, seed).unwrap();
-    let terms = Terms { playbook: "retail_bank".to_owned(), seed, planned: n, ..Terms::default() };
+    let terms =
+        Terms { playbook: "retail_bank".to_owned(), seed, planned: n, project: projects::DEFAULT, ..Terms::default() };
     let run = run::create(pool, &library, &config, terms).await.unwrap();
     ActiveRun::new(pool, run, config, library, &Clients::new(hasty())).unwrap()
 }
