@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
+use crate::access::{Role, Scope};
 use crate::event::Event;
 use crate::outcome::Outcome;
+use crate::problem::Problem;
 use crate::verdict::{Verdict, Verification};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunSummary {
     pub id: String,
     pub playbook: String,
@@ -42,7 +45,7 @@ pub struct RunSummary {
 }
 
 /// What becomes of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// It is played by whoever has time.
@@ -67,7 +70,7 @@ impl RunState {
 }
 
 /// What one model was asked in one role.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UsageSummary {
     pub role: String,
     pub model: String,
@@ -81,7 +84,7 @@ pub struct UsageSummary {
     pub cost: f64,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
     pub items: Vec<T>,
     /// Pass as `?after=` to get the next page; absent on the last one.
@@ -89,7 +92,7 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConversationSummary {
     pub id: String,
     /// Place in its run, from 0.
@@ -105,7 +108,7 @@ pub struct ConversationSummary {
     pub events: i64,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConversationDetail {
     pub summary: ConversationSummary,
     pub run_id: String,
@@ -117,7 +120,7 @@ pub struct ConversationDetail {
 }
 
 /// The world of a conversation as it was after so many changes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WorldVersion {
     pub version: u32,
     pub last_version: u32,
@@ -127,7 +130,7 @@ pub struct WorldVersion {
 }
 
 /// Where a value of the last version comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Provenance {
     /// JSON pointer (RFC 6901).
     pub pointer: String,
@@ -137,7 +140,7 @@ pub struct Provenance {
 }
 
 /// A call that changed the world.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Writer {
     /// The event of its answer.
     pub seq: u32,
@@ -146,11 +149,142 @@ pub struct Writer {
 }
 
 /// RFC 9457 problem document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProblemDetails {
+    /// Always `about:blank`: the status says what kind of problem it is.
     #[serde(rename = "type")]
     pub kind: String,
     pub title: String,
     pub status: u16,
+    /// For people: what is wrong, and what to do.
     pub detail: String,
+    /// Each place that is wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<FieldError>,
+}
+
+/// One thing that is wrong with what was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FieldError {
+    /// JSON pointer (RFC 6901) into the body, or into the document; empty for the whole.
+    pub pointer: String,
+    pub detail: String,
+    /// The document, if several were looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line of the document, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+}
+
+impl FieldError {
+    pub fn at(pointer: &str, detail: impl Into<String>) -> Self {
+        Self { pointer: pointer.to_owned(), detail: detail.into(), file: None, line: None }
+    }
+}
+
+/// Problems name fields by paths, `tools[2].simulate`; here they are pointers, `/tools/2/simulate`.
+impl From<Problem> for FieldError {
+    fn from(problem: Problem) -> Self {
+        let parts =
+            problem.field.split(['.', '[']).map(|part| part.trim_end_matches(']')).filter(|part| !part.is_empty());
+        Self {
+            pointer: parts.map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect(),
+            detail: problem.message,
+            file: Some(problem.file).filter(|file| !file.is_empty()),
+            line: Some(problem.line).filter(|line| *line > 0),
+        }
+    }
+}
+
+/// Who is signed in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionDetail {
+    pub name: String,
+    /// May do everything everywhere.
+    pub administrator: bool,
+    pub projects: Vec<ProjectRole>,
+    /// To be sent as X-CSRF-Token with each change. Only in sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub csrf_token: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProjectRole {
+    pub project: String,
+    pub title: String,
+    pub role: Role,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProjectSummary {
+    /// In URLs.
+    pub name: String,
+    pub title: String,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MemberSummary {
+    pub user: String,
+    pub role: Role,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UserSummary {
+    pub name: String,
+    pub administrator: bool,
+    pub disabled: bool,
+    /// Has not chosen a password yet.
+    pub invited: bool,
+    pub created_at: DateTime<Utc>,
+}
+
+/// A one-time link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Invitation {
+    pub user: String,
+    pub secret: String,
+    /// Where it is opened, on this server.
+    pub path: String,
+    pub expires_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TokenSummary {
+    pub id: String,
+    pub name: String,
+    pub scopes: Vec<Scope>,
+    /// Absent: all projects of whoever made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    pub created_at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<DateTime<Utc>>,
+    /// To the minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewTokenAnswer {
+    /// Shown this once.
+    pub secret: String,
+    pub token: TokenSummary,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AuditEntry {
+    pub id: i64,
+    pub at: DateTime<Utc>,
+    /// Who; empty: a command on the machine itself.
+    pub actor: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// Method and path of the operation.
+    pub action: String,
+    /// What was changed.
+    pub subject: String,
+    pub detail: Value,
 }

@@ -1,10 +1,11 @@
 //! Caps of a run: at any of them it is paused.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// What a run may spend; what is absent has no cap. Calls that are in flight when a cap is reached are waited for, so
 /// that the last of them may go beyond it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
     /// Tokens, read and written, of all models together.

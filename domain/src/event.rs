@@ -1,6 +1,7 @@
 //! The steps of a conversation. Events are only appended; everything else is derived from them.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::fault::FaultKind;
 use crate::message::ToolCall;
@@ -10,7 +11,7 @@ use crate::persona::{Complexity, Persona};
 use crate::role::Role;
 use crate::verdict::{Verdict, Verification};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Event {
     /// Position in the conversation, from 0, without gaps.
     pub seq: u32,
@@ -22,7 +23,7 @@ pub struct Event {
 }
 
 /// One branch of a fan-out: the `index`-th of the steps that event `seq` started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Fork {
     pub seq: u32,
     pub index: u32,
@@ -30,7 +31,7 @@ pub struct Fork {
 
 /// Externally tagged, `{"user_spoke": {...}}`: serde buffers the other forms, and buffered floats are not read back when
 /// a dependency turns on `serde_json`'s arbitrary precision.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     Started {
@@ -113,7 +114,7 @@ pub enum EventKind {
 }
 
 /// What became of a tool call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     Succeeded,
@@ -143,7 +144,7 @@ impl Answer {
 }
 
 /// Tokens of one model call, as its endpoint counts them; zero where it says nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Usage {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,

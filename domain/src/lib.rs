@@ -3,6 +3,7 @@
 //! Pure data: no files, no network, no clock, no global randomness. It compiles to wasm, so the server and the
 //! browser read the same documents with the same checks.
 
+pub mod access;
 pub mod api;
 pub mod budget;
 pub mod calibration;

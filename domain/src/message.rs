@@ -1,10 +1,11 @@
 //! Messages in the shapes of `OpenAI` function calling, which every trainer and every chat template knows.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::untrusted;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "role", rename_all = "lowercase")]
 pub enum Message {
     System {
@@ -40,7 +41,7 @@ impl Message {
 }
 
 /// A call as the agent wrote it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ToolCall {
     /// Unique in its conversation: the engine numbers calls, whatever the model sent.
     pub id: String,
@@ -49,14 +50,14 @@ pub struct ToolCall {
     pub function: FunctionCall,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FunctionKind {
     #[default]
     Function,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FunctionCall {
     pub name: String,
     /// JSON text, as the wire carries it. It may be invalid: models write it.

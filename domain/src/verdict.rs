@@ -3,9 +3,10 @@
 mod panel;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A model judge's scores. `weighted_mean` is computed from the criteria; everything else is the judge's own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Verdict {
     pub judge: String,
     pub scores: Vec<Score>,
@@ -20,7 +21,7 @@ pub struct Verdict {
     pub panel: Vec<Verdict>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Score {
     pub criterion: String,
@@ -30,12 +31,12 @@ pub struct Score {
 }
 
 /// The programmatic judge's findings, item by item.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Verification {
     pub items: Vec<Check>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Check {
     pub rule: Rule,
     pub passed: bool,
@@ -43,7 +44,7 @@ pub struct Check {
     pub detail: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     ExpectedWorld,

@@ -1,16 +1,43 @@
 //! The HTTP side: the API under /api/v1, the web app everywhere else. All routes stand here.
 
+pub mod access;
+pub mod app;
 mod assets;
+mod audit;
+mod audit_log;
 mod conversations;
 mod error;
+mod extract;
+mod headers;
+mod idempotency;
+mod openapi;
 mod operations;
+mod page;
+mod projects;
 mod runs;
+pub mod session;
+pub mod tokens;
+pub mod users;
 mod worlds;
 
-use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::IntoResponse;
 use axum::routing::get;
+use axum::{Router, middleware};
 use sqlx::PgPool;
+use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::trace::TraceLayer;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use utoipa_swagger_ui::SwaggerUi;
+
+use app::App;
+use error::HttpError;
+
+/// Largest body, but for uploads.
+const LARGEST_BODY: usize = 4 << 20;
 
 /// What watches this process: whether it lives, whether it can work, and its figures.
 pub fn operations(pool: PgPool) -> Router {
@@ -21,18 +48,60 @@ pub fn operations(pool: PgPool) -> Router {
         .with_state(pool)
 }
 
-pub fn router(pool: PgPool) -> Router {
-    let api = Router::new()
-        .route("/runs/latest", get(runs::latest))
-        .route("/runs/{id}", get(runs::show))
-        .route("/runs/{id}/conversations", get(conversations::list))
-        .route("/conversations/{id}", get(conversations::show))
-        .route("/conversations/{id}/world", get(worlds::show))
-        .route("/conversations/{id}/provenance", get(worlds::provenance));
+/// The API, and the document that describes it.
+fn api() -> (Router<App>, OpenApi) {
+    OpenApiRouter::with_openapi(openapi::frame())
+        .routes(routes!(session::show, session::create, session::delete))
+        .routes(routes!(session::accept))
+        .routes(routes!(users::list, users::create))
+        .routes(routes!(users::change))
+        .routes(routes!(users::invite_again))
+        .routes(routes!(tokens::list, tokens::create))
+        .routes(routes!(tokens::delete))
+        .routes(routes!(audit_log::of_all))
+        .routes(routes!(audit_log::of_project))
+        .routes(routes!(projects::list, projects::create))
+        .routes(routes!(projects::show, projects::change))
+        .routes(routes!(projects::members))
+        .routes(routes!(projects::set_member, projects::remove_member))
+        .routes(routes!(runs::list))
+        .routes(routes!(runs::show))
+        .routes(routes!(conversations::list))
+        .routes(routes!(conversations::show))
+        .routes(routes!(worlds::show))
+        .routes(routes!(worlds::provenance))
+        .split_for_parts()
+}
+
+/// The OpenAPI document of this version.
+pub fn document() -> OpenApi {
+    let (_, document) = api();
+    OpenApiRouter::<()>::with_openapi(OpenApi::default())
+        .nest("/api/v1", OpenApiRouter::with_openapi(document))
+        .into_openapi()
+}
+
+pub fn router(app: App) -> Router {
+    let (api, _) = api();
+    let document = document();
+    let api = api
+        .route("/openapi.json", get(openapi::serve).with_state(document))
+        .method_not_allowed_fallback(async |request: Request| {
+            HttpError::MethodNotAllowed(request.method().to_string()).into_response()
+        })
+        // The last one is the first that a request meets.
+        .layer(from_fn_with_state(app.clone(), audit::record))
+        .layer(from_fn_with_state(app.clone(), idempotency::once))
+        .layer(from_fn_with_state(app.clone(), access::authenticate))
+        .layer(middleware::from_fn(headers::in_time))
+        .layer(DefaultBodyLimit::max(LARGEST_BODY));
     Router::new()
         .nest("/api/v1", api)
+        .merge(SwaggerUi::new("/api/docs").config(utoipa_swagger_ui::Config::from("/api/v1/openapi.json")))
         .fallback(assets::serve)
+        .with_state(app.clone())
+        .merge(operations(app.pool().clone()))
+        .layer(CatchPanicLayer::custom(error::panicked))
+        .layer(from_fn(headers::strict))
         .layer(TraceLayer::new_for_http())
-        .with_state(pool.clone())
-        .merge(operations(pool))
 }

@@ -11,6 +11,7 @@ pub mod library;
 mod names;
 pub mod postgres;
 mod say;
+pub mod secret;
 pub mod store;
 pub mod telemetry;
 mod text;

@@ -1,10 +1,13 @@
 //! Everything that talks to PostgreSQL. Plain functions over a connection; rows go in as they are given.
 
+pub mod audit;
 pub mod calibrations;
 pub mod control;
 pub mod conversations;
 mod copy;
 pub mod events;
+pub mod idempotency;
+pub mod invitations;
 pub mod judgings;
 pub mod ledger;
 pub mod measure;
@@ -12,7 +15,11 @@ mod outage;
 pub mod players;
 pub mod projects;
 pub mod runs;
+pub mod sessions;
+pub mod sign_in;
 pub mod steps;
+pub mod tokens;
+pub mod users;
 pub mod validations;
 pub mod verdicts;
 pub mod worlds;

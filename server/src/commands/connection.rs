@@ -23,6 +23,13 @@ pub struct Connection {
     private: Option<PrivatePostgres>,
 }
 
+impl ConnectionArgs {
+    /// Where this machine keeps what belongs to Groundstate, whichever PostgreSQL it uses.
+    pub fn data_dir(&self) -> PathBuf {
+        self.data_dir.clone().unwrap_or_else(default_data_dir)
+    }
+}
+
 impl Connection {
     pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Self> {
         // `--data-dir` is more specific than a DATABASE_URL that happens to be in the environment.
@@ -30,7 +37,7 @@ impl Connection {
             let pool = store::open(url).await.context("cannot use the database of DATABASE_URL")?;
             return Ok(Self { pool, private: None });
         }
-        let private = PrivatePostgres::start(&args.data_dir.clone().unwrap_or_else(default_data_dir)).await?;
+        let private = PrivatePostgres::start(&args.data_dir()).await?;
         let pool = store::open(private.url()).await.context("cannot use the private PostgreSQL")?;
         Ok(Self { pool, private: Some(private) })
     }

@@ -1,23 +1,39 @@
 //! `groundstate serve`: the API and the web app; and it plays, unless it is told not to.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use chrono::TimeDelta;
+use llm::EndpointOptions;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, ConnectionArgs};
+use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
-use crate::http;
+use crate::http::app::{App, Setup};
+use crate::jobs::cast::Clients;
 use crate::say::say;
+use crate::store::{invitations, users};
 use crate::telemetry;
+use crate::{clock, http, secret};
 
 #[derive(clap::Args)]
 pub struct Serve {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:7878", value_name = "ADDRESS")]
     listen: SocketAddr,
+    /// Folder with models.yaml: the models that runs may name
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    project: PathBuf,
+    /// Where exports are kept [default: files/ in the data directory]
+    #[arg(long, env = "GROUNDSTATE_FILES", value_name = "DIR")]
+    files: Option<PathBuf>,
+    /// Behind a proxy that ends TLS: send cookies over HTTPS alone
+    #[arg(long)]
+    https: bool,
     /// Leave playing to `groundstate play` elsewhere
     #[arg(long)]
     no_play: bool,
@@ -33,7 +49,11 @@ pub async fn run(args: Serve) -> anyhow::Result<ExitCode> {
         .with_context(|| format!("cannot listen on {}; choose another address with --listen", args.listen))?;
     telemetry::count()?;
     let connection = Connection::open(&args.connection).await?;
-    say!("Groundstate listens on http://{}", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    say!("Groundstate listens on http://{address}");
+    if let Some(secret) = first_link(&connection).await? {
+        say!("Open http://{address}/welcome#{secret} to become its administrator (once, within a day)");
+    }
     let stop = CancellationToken::new();
     let done = until_interrupted(&stop, both(&args, listener, &connection, &stop)).await;
     connection.close().await;
@@ -47,8 +67,16 @@ async fn both(
     connection: &Connection,
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
+    let app = App::new(Setup {
+        pool: connection.pool.clone(),
+        registry: models_file::read(&args.project)?,
+        clients: Clients::new(EndpointOptions::default()),
+        files: args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files")),
+        https: args.https,
+    });
     let served = async {
-        let server = axum::serve(listener, http::router(connection.pool.clone()));
+        let service = http::router(app).into_make_service_with_connect_info::<SocketAddr>();
+        let server = axum::serve(listener, service);
         Ok(server.with_graceful_shutdown(stop.clone().cancelled_owned()).await?)
     };
     if args.no_play {
@@ -56,4 +84,17 @@ async fn both(
     }
     tokio::try_join!(served, args.player.play(connection.pool.clone(), stop))?;
     Ok(())
+}
+
+/// While nobody is there who could let others in: the secret of a link that makes its opener the administrator.
+async fn first_link(connection: &Connection) -> anyhow::Result<Option<String>> {
+    let mut tx = connection.pool.begin().await?;
+    if !users::none(&mut tx).await? {
+        return Ok(None);
+    }
+    let secret = secret::make("")?;
+    let now = clock::now();
+    invitations::insert(&mut tx, &secret::hash(&secret), None, now, now + TimeDelta::days(1)).await?;
+    tx.commit().await?;
+    Ok(Some(secret))
 }

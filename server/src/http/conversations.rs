@@ -3,51 +3,41 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use domain::api::{ConversationDetail, ConversationSummary, Page};
 use domain::event::EventKind;
 use domain::verdict::Verdict;
-use serde::Deserialize;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::error::{HttpError, Result};
+use super::access::Reader;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Path, Query};
+use super::page::{PageParams, page};
 use crate::store::{conversations, events, runs};
 
-const PAGE: u16 = 50;
-
-#[derive(Deserialize)]
-pub struct ListParams {
-    /// `next` of the page before.
-    after: Option<String>,
-}
-
+/// Conversations of a run, in order
+#[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations", params(("run" = Uuid, Path), PageParams),
+    responses((status = 200, body = Page<ConversationSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
 pub async fn list(
     State(pool): State<PgPool>,
-    Path(run): Path<String>,
-    params: std::result::Result<Query<ListParams>, QueryRejection>,
+    _: Reader,
+    Path(run): Path<Uuid>,
+    Query(params): Query<PageParams>,
 ) -> Result<Json<Page<ConversationSummary>>> {
-    let missing = || HttpError::NotFound(format!("there is no run {run}"));
-    let id: Uuid = run.parse().map_err(|_| missing())?;
-    let Query(params) = params?;
-    let after = match &params.after {
-        None => -1,
-        Some(text) => text.parse().map_err(|_| HttpError::BadRequest(format!("`after`: `{text}` is no cursor")))?,
-    };
-    let mut db = pool.acquire().await?;
-    runs::get(&mut db, id).await?.ok_or_else(missing)?;
-    // One more than a page tells whether there is a next one.
-    let mut items = conversations::page(&mut db, id, after, i64::from(PAGE) + 1).await?;
-    let more = items.len() > usize::from(PAGE);
-    items.truncate(usize::from(PAGE));
-    let next = if more { items.last().map(|c| c.position.to_string()) } else { None };
-    Ok(Json(Page { items, next }))
+    let limit = params.limit()?;
+    let after = params.cursor()?.unwrap_or(-1);
+    let items = conversations::page(&mut *pool.acquire().await?, run, after, limit as i64 + 1).await?;
+    Ok(Json(page(items, limit, |conversation: &ConversationSummary| conversation.position.to_string())))
 }
 
-pub async fn show(State(pool): State<PgPool>, Path(id): Path<String>) -> Result<Json<ConversationDetail>> {
-    let missing = || HttpError::NotFound(format!("there is no conversation {id}"));
-    let uuid: Uuid = id.parse().map_err(|_| missing())?;
+/// One conversation whole: events, verdict, what the verifier found
+#[utoipa::path(get, path = "/conversations/{conversation}", tag = "conversations",
+    params(("conversation" = Uuid, Path)), responses((status = 200, body = ConversationDetail), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, _: Reader, Path(uuid): Path<Uuid>) -> Result<Json<ConversationDetail>> {
+    let missing = || HttpError::missing("conversation", &uuid.to_string());
     let mut db = pool.acquire().await?;
     let (run_id, summary) = conversations::get(&mut db, uuid).await?.ok_or_else(missing)?;
     let run = runs::get(&mut db, run_id).await?.ok_or_else(missing)?;

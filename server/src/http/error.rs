@@ -1,24 +1,49 @@
 //! Errors as problem documents (RFC 9457).
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::http::{StatusCode, header};
+use axum::extract::rejection::{BytesRejection, JsonRejection, QueryRejection};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::api::ProblemDetails;
+use domain::Problem;
+use domain::api::{FieldError, ProblemDetails};
 use tracing::error;
+use utoipa::IntoResponses;
 
+use crate::bad_input::BadInput;
 use crate::store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
+    #[error("sign in, or send a token: `Authorization: Bearer gs_...`")]
+    Unauthorized,
+    #[error("{0}")]
+    Forbidden(String),
     #[error("{0}")]
     NotFound(String),
+    #[error("{0} is not allowed here")]
+    MethodNotAllowed(String),
     #[error("{0}")]
     BadRequest(String),
+    /// What was sent can be read, and breaks rules: each with its place.
+    #[error("{}", first(.0))]
+    Invalid(Vec<FieldError>),
+    /// Somebody else changed it, or its state forbids it.
+    #[error("{0}")]
+    Conflict(String),
+    #[error("{0}")]
+    TooLarge(String),
+    #[error("{0}")]
+    UnsupportedMediaType(String),
+    #[error("too many attempts; wait {0} seconds")]
+    TooManyAttempts(i64),
+    #[error("it took too long")]
+    TimedOut,
     #[error("what is stored does not fit together")]
     Damaged(String),
+    #[error("something went wrong inside")]
+    Internal(anyhow::Error),
     #[error("the database could not be asked")]
-    Store(#[from] StoreError),
+    Store(StoreError),
     #[error("the database could not be reached")]
     Database(#[from] sqlx::Error),
 }
@@ -26,32 +51,110 @@ pub enum HttpError {
 pub type Result<T> = std::result::Result<T, HttpError>;
 
 impl HttpError {
+    /// Nothing of this kind has the id or name.
+    pub fn missing(kind: &str, name: &str) -> Self {
+        Self::NotFound(format!("there is no {kind} {name}"))
+    }
+
+    /// One thing that is wrong with what was sent. The pointer is a JSON pointer into the body.
+    pub fn invalid(pointer: &str, detail: impl Into<String>) -> Self {
+        Self::Invalid(vec![FieldError::at(pointer, detail)])
+    }
+
     const fn status(&self) -> StatusCode {
         match self {
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::BadRequest(_) => StatusCode::BAD_REQUEST,
-            Self::Damaged(_) | Self::Store(_) | Self::Database(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooManyAttempts(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Store(StoreError::Database(e)) | Self::Database(e) if away(e) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Damaged(_) | Self::Internal(_) | Self::Store(_) | Self::Database(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
         }
+    }
+
+    /// What went wrong inside is for our log, not for the caller.
+    fn log(&self) {
+        match self {
+            Self::Damaged(reason) => error!(reason, "damaged"),
+            Self::Internal(e) => error!(error = format!("{e:#}"), "internal"),
+            Self::Store(e) => error!(error = %e, "store"),
+            Self::Database(e) => error!(error = %e, "database"),
+            _ => {}
+        }
+    }
+}
+
+/// Whether the database is not there, rather than that it says no.
+const fn away(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed)
+}
+
+fn first(errors: &[FieldError]) -> String {
+    match errors {
+        [] => "it breaks a rule".to_owned(),
+        [one] => one.detail.clone(),
+        [one, rest @ ..] => format!("{} (and {} more)", one.detail, rest.len()),
     }
 }
 
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let status = self.status();
-        // What went wrong inside is for our log, not for the caller.
-        match &self {
-            Self::Damaged(reason) => error!(reason, "damaged"),
-            Self::Store(e) => error!(error = %e, "store"),
-            Self::Database(e) => error!(error = %e, "database"),
-            Self::NotFound(_) | Self::BadRequest(_) => {}
-        }
+        self.log();
+        let detail = self.to_string();
+        let wait = if let Self::TooManyAttempts(seconds) = &self { Some(*seconds) } else { None };
         let body = ProblemDetails {
             kind: "about:blank".to_owned(),
             title: status.canonical_reason().unwrap_or_default().to_owned(),
             status: status.as_u16(),
-            detail: self.to_string(),
+            detail,
+            errors: if let Self::Invalid(errors) = self { errors } else { Vec::new() },
         };
-        (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(body)).into_response()
+        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(body)).into_response();
+        if let Some(seconds) = wait {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl From<StoreError> for HttpError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused(refused) => Self::Conflict(refused.to_string()),
+            error => Self::Store(error),
+        }
+    }
+}
+
+/// Problems of documents and orders are the caller's to mend; all else is ours.
+impl From<anyhow::Error> for HttpError {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast::<BadInput>() {
+            Ok(BadInput(problems)) => Self::Invalid(problems.into_iter().map(FieldError::from).collect()),
+            Err(error) => match error.downcast::<StoreError>() {
+                Ok(error) => error.into(),
+                Err(error) => Self::Internal(error),
+            },
+        }
+    }
+}
+
+impl From<Vec<Problem>> for HttpError {
+    fn from(problems: Vec<Problem>) -> Self {
+        Self::Invalid(problems.into_iter().map(FieldError::from).collect())
     }
 }
 
@@ -59,4 +162,66 @@ impl From<QueryRejection> for HttpError {
     fn from(rejection: QueryRejection) -> Self {
         Self::BadRequest(rejection.body_text())
     }
+}
+
+impl From<JsonRejection> for HttpError {
+    fn from(rejection: JsonRejection) -> Self {
+        match rejection {
+            JsonRejection::MissingJsonContentType(e) => Self::UnsupportedMediaType(e.body_text()),
+            JsonRejection::BytesRejection(e) => e.into(),
+            other => Self::BadRequest(other.body_text()),
+        }
+    }
+}
+
+impl From<BytesRejection> for HttpError {
+    fn from(rejection: BytesRejection) -> Self {
+        match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge("the body is larger than is taken here".into()),
+            _ => Self::BadRequest(rejection.body_text()),
+        }
+    }
+}
+
+/// What any operation may answer instead of what was asked for. For the OpenAPI document only.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "its variants stand for statuses in the OpenAPI document")]
+pub enum Problems {
+    /// Query, header or body cannot be read
+    #[response(status = 400, content_type = "application/problem+json")]
+    BadRequest(#[to_schema] ProblemDetails),
+    /// Nobody is signed in
+    #[response(status = 401, content_type = "application/problem+json")]
+    Unauthorized(#[to_schema] ProblemDetails),
+    /// Whoever is signed in may not do that
+    #[response(status = 403, content_type = "application/problem+json")]
+    Forbidden(#[to_schema] ProblemDetails),
+    /// There is no such thing, or it is not yours to see
+    #[response(status = 404, content_type = "application/problem+json")]
+    NotFound(#[to_schema] ProblemDetails),
+    /// Its state, or another change, stands against it
+    #[response(status = 409, content_type = "application/problem+json")]
+    Conflict(#[to_schema] ProblemDetails),
+    /// The body is too large
+    #[response(status = 413, content_type = "application/problem+json")]
+    TooLarge(#[to_schema] ProblemDetails),
+    /// The body has another type than the one that is taken
+    #[response(status = 415, content_type = "application/problem+json")]
+    UnsupportedMediaType(#[to_schema] ProblemDetails),
+    /// What was sent breaks rules; `errors` says where
+    #[response(status = 422, content_type = "application/problem+json")]
+    Invalid(#[to_schema] ProblemDetails),
+    /// Too many attempts; the header Retry-After says when to try again
+    #[response(status = 429, content_type = "application/problem+json")]
+    TooManyAttempts(#[to_schema] ProblemDetails),
+    /// The server is busy or its database is away; try again
+    #[response(status = 503, content_type = "application/problem+json")]
+    Unavailable(#[to_schema] ProblemDetails),
+}
+
+/// A fault of the program must not look like one of the caller, nor end the connection.
+pub fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    HttpError::Internal(anyhow::anyhow!("panicked: {}", text.unwrap_or_default())).into_response()
 }

@@ -1,8 +1,7 @@
 //! The world of a conversation, in any version, and where its values come from.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use domain::Event;
 use domain::api::{Provenance, WorldVersion, Writer};
 use domain::event::EventKind;
@@ -11,24 +10,32 @@ use engine::World;
 use engine::world::written_by;
 use serde::Deserialize;
 use sqlx::PgPool;
+use utoipa::IntoParams;
 use uuid::Uuid;
 
-use super::error::{HttpError, Result};
-use crate::store::{conversations, events, worlds};
+use super::access::Reader;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Path, Query};
+use crate::store::{events, worlds};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct VersionParams {
     /// How many changes after the start; default: all of them.
     version: Option<u32>,
 }
 
+/// The world of a conversation, in any version
+#[utoipa::path(get, path = "/conversations/{conversation}/world", tag = "conversations",
+    params(("conversation" = Uuid, Path), VersionParams), responses((status = 200, body = WorldVersion), Problems),
+    security(("session" = []), ("token" = ["read"])))]
 pub async fn show(
     State(pool): State<PgPool>,
-    Path(id): Path<String>,
-    params: std::result::Result<Query<VersionParams>, QueryRejection>,
+    _: Reader,
+    Path(id): Path<Uuid>,
+    Query(params): Query<VersionParams>,
 ) -> Result<Json<WorldVersion>> {
-    let Query(params) = params?;
-    let (initial, events) = history(&pool, &id).await?;
+    let (initial, events) = history(&pool, id).await?;
     let changes = changes(&events);
     let last = u32::try_from(changes.len()).unwrap_or(u32::MAX);
     let version = params.version.unwrap_or(last);
@@ -39,47 +46,49 @@ pub async fn show(
     }
     let mut world = initial;
     for (_, patch) in &changes[..version as usize] {
-        world = world.apply(patch).map_err(|e| damaged(&id, &e))?;
+        world = world.apply(patch).map_err(|e| damaged(id, &e))?;
     }
     Ok(Json(WorldVersion { version, last_version: last, hash: world.hash(), world: world.to_json() }))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ProvenanceParams {
     /// A JSON pointer (RFC 6901) into the last version.
     pointer: String,
 }
 
+/// Where a value of the world comes from
+#[utoipa::path(get, path = "/conversations/{conversation}/provenance", tag = "conversations",
+    params(("conversation" = Uuid, Path), ProvenanceParams), responses((status = 200, body = Provenance), Problems),
+    security(("session" = []), ("token" = ["read"])))]
 pub async fn provenance(
     State(pool): State<PgPool>,
-    Path(id): Path<String>,
-    params: std::result::Result<Query<ProvenanceParams>, QueryRejection>,
+    _: Reader,
+    Path(id): Path<Uuid>,
+    Query(ProvenanceParams { pointer }): Query<ProvenanceParams>,
 ) -> Result<Json<Provenance>> {
-    let Query(ProvenanceParams { pointer }) = params?;
     if domain::patch::segments(&pointer).is_none() {
         return Err(HttpError::BadRequest(format!("`pointer`: `{pointer}` is no JSON pointer: it starts with `/`")));
     }
-    let (initial, events) = history(&pool, &id).await?;
+    let (initial, events) = history(&pool, id).await?;
     let changes = changes(&events);
     let mut world = initial.clone();
     for (_, patch) in &changes {
-        world = world.apply(patch).map_err(|e| damaged(&id, &e))?;
+        world = world.apply(patch).map_err(|e| damaged(id, &e))?;
     }
     let value = world.get(&pointer).map(engine::world::Node::to_json);
     let value = value.ok_or_else(|| HttpError::NotFound(format!("nothing stands at {pointer}")))?;
-    let writer = written_by(&initial, &changes, &pointer).map_err(|e| damaged(&id, &e))?;
+    let writer = written_by(&initial, &changes, &pointer).map_err(|e| damaged(id, &e))?;
     Ok(Json(Provenance { pointer, value, written_by: writer.and_then(called) }))
 }
 
 /// The world that a conversation started from, and what happened since.
-async fn history(pool: &PgPool, id: &str) -> Result<(World, Vec<Event>)> {
-    let missing = || HttpError::NotFound(format!("there is no conversation {id}"));
-    let uuid: Uuid = id.parse().map_err(|_| missing())?;
+async fn history(pool: &PgPool, id: Uuid) -> Result<(World, Vec<Event>)> {
     let mut db = pool.acquire().await?;
-    conversations::get(&mut db, uuid).await?.ok_or_else(missing)?;
-    let initial = worlds::initial(&mut db, uuid).await?;
+    let initial = worlds::initial(&mut db, id).await?;
     let older = || HttpError::NotFound(format!("the world of conversation {id} was not kept: it is too old"));
-    Ok((initial.ok_or_else(older)?, events::of(&mut db, uuid).await?))
+    Ok((initial.ok_or_else(older)?, events::of(&mut db, id).await?))
 }
 
 fn changes(events: &[Event]) -> Vec<(&Event, &Patch)> {
@@ -99,6 +108,6 @@ fn called(event: &Event) -> Option<Writer> {
     }
 }
 
-fn damaged(id: &str, reason: &impl ToString) -> HttpError {
+fn damaged(id: Uuid, reason: &impl ToString) -> HttpError {
     HttpError::Damaged(format!("conversation {id}: {}", reason.to_string()))
 }

@@ -1,6 +1,124 @@
-//! Projects: whose documents, runs and corpora are whose.
+//! Projects, and who may do what in them.
 
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
 use uuid::Uuid;
+
+use super::Result;
 
 /// Where commands work that name no project. The database is made with it.
 pub const DEFAULT: Uuid = Uuid::from_u128(0x7000_8000_0000_0000_0001);
+
+#[derive(Debug, Clone)]
+pub struct Project {
+    pub id: Uuid,
+    pub name: String,
+    pub title: String,
+    pub created_at: DateTime<Utc>,
+}
+
+/// False if the name is taken.
+pub async fn insert(db: &mut PgConnection, project: &Project) -> Result<bool> {
+    let done = sqlx::query!(
+        "INSERT INTO projects (id, name, title, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING",
+        project.id,
+        project.name,
+        project.title,
+        project.created_at
+    );
+    Ok(done.execute(db).await?.rows_affected() == 1)
+}
+
+pub async fn set_title(db: &mut PgConnection, id: Uuid, title: &str) -> Result<()> {
+    sqlx::query!("UPDATE projects SET title = $2 WHERE id = $1", id, title).execute(db).await?;
+    Ok(())
+}
+
+pub async fn named(db: &mut PgConnection, name: &str) -> Result<Option<Project>> {
+    let project = sqlx::query_as!(Project, "SELECT id, name, title, created_at FROM projects WHERE name = $1", name);
+    Ok(project.fetch_optional(db).await?)
+}
+
+pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Project>> {
+    let project = sqlx::query_as!(Project, "SELECT id, name, title, created_at FROM projects WHERE id = $1", id);
+    Ok(project.fetch_optional(db).await?)
+}
+
+/// Those that a person is a member of, or all, by name.
+pub async fn list(db: &mut PgConnection, member: Option<Uuid>) -> Result<Vec<Project>> {
+    let projects = sqlx::query_as!(
+        Project,
+        "SELECT id, name, title, created_at FROM projects
+         WHERE $1::uuid IS NULL OR EXISTS (SELECT FROM memberships WHERE project_id = id AND user_id = $1)
+         ORDER BY name",
+        member
+    );
+    Ok(projects.fetch_all(db).await?)
+}
+
+pub struct Member {
+    pub user: String,
+    pub role: String,
+}
+
+pub async fn members(db: &mut PgConnection, project: Uuid) -> Result<Vec<Member>> {
+    let members = sqlx::query_as!(
+        Member,
+        r#"SELECT users.name AS "user!", role AS "role!" FROM memberships JOIN users ON users.id = user_id
+           WHERE project_id = $1 ORDER BY users.name"#,
+        project
+    );
+    Ok(members.fetch_all(db).await?)
+}
+
+/// What a person may do in a project; `None` if they are no member.
+pub async fn role(db: &mut PgConnection, project: Uuid, user: Uuid) -> Result<Option<String>> {
+    let role =
+        sqlx::query_scalar!("SELECT role FROM memberships WHERE project_id = $1 AND user_id = $2", project, user);
+    Ok(role.fetch_optional(db).await?)
+}
+
+pub async fn set_role(db: &mut PgConnection, project: Uuid, user: Uuid, role: &str) -> Result<()> {
+    sqlx::query!(
+        "INSERT INTO memberships (project_id, user_id, role) VALUES ($1, $2, $3)
+         ON CONFLICT (project_id, user_id) DO UPDATE SET role = EXCLUDED.role",
+        project,
+        user,
+        role
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// False if they were no member.
+pub async fn remove(db: &mut PgConnection, project: Uuid, user: Uuid) -> Result<bool> {
+    let done = sqlx::query!("DELETE FROM memberships WHERE project_id = $1 AND user_id = $2", project, user);
+    Ok(done.execute(db).await?.rows_affected() == 1)
+}
+
+/// The project of a run.
+pub async fn of_run(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
+    Ok(sqlx::query_scalar!("SELECT project_id FROM runs WHERE id = $1", id).fetch_optional(db).await?)
+}
+
+/// The project of a conversation.
+pub async fn of_conversation(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
+    let project = sqlx::query_scalar!(
+        "SELECT project_id FROM conversations c JOIN runs ON runs.id = c.run_id WHERE c.id = $1",
+        id
+    );
+    Ok(project.fetch_optional(db).await?)
+}
+
+/// The project of a judging.
+pub async fn of_judging(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
+    let project =
+        sqlx::query_scalar!("SELECT project_id FROM judgings j JOIN runs ON runs.id = j.run_id WHERE j.id = $1", id);
+    Ok(project.fetch_optional(db).await?)
+}
+
+/// The project of a corpus.
+pub async fn of_corpus(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
+    Ok(sqlx::query_scalar!("SELECT project_id FROM corpora WHERE id = $1", id).fetch_optional(db).await?)
+}

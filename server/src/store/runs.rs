@@ -113,6 +113,19 @@ pub async fn list(db: &mut PgConnection, limit: i64) -> Result<Vec<Uuid>> {
     Ok(ids.fetch_all(db).await?)
 }
 
+/// The runs of a project before one, newest first.
+pub async fn of_project(db: &mut PgConnection, project: Uuid, before: Option<Uuid>, limit: i64) -> Result<Vec<Uuid>> {
+    let ids = sqlx::query_scalar!(
+        "SELECT id FROM runs WHERE project_id = $1 AND ($2::uuid IS NULL
+             OR (created_at, id) < (SELECT created_at, id FROM runs WHERE id = $2))
+         ORDER BY created_at DESC, id DESC LIMIT $3",
+        project,
+        before,
+        limit
+    );
+    Ok(ids.fetch_all(db).await?)
+}
+
 /// How far a run is. Cheap however large it is: what ends is counted when it does.
 pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
     let counts = sqlx::query!(

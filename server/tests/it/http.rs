@@ -6,47 +6,119 @@ mod other;
 mod runs;
 mod worlds;
 
-use domain::api::ProblemDetails;
-use reqwest::{Response, StatusCode};
-use serde::de::DeserializeOwned;
-use sqlx::PgPool;
-use tokio::net::TcpListener;
+use std::net::SocketAddr;
 
-/// The app on a loopback port.
+use domain::access::{Role, Scope};
+use domain::api::ProblemDetails;
+use llm::Registry;
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use server::http::app::{App, Setup};
+use server::jobs::cast::Clients;
+use server::store::projects;
+use server::store::tokens::{self, Token};
+use server::store::users::{self, User};
+use server::{clock, secret};
+use sqlx::PgPool;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use uuid::Uuid;
+
+use crate::support::play::hasty;
+
+/// The app on a loopback port, and somebody who asks it: an administrator with a token, if nothing else is said.
 pub struct TestApp {
-    url: String,
+    pub url: String,
+    pub pool: PgPool,
+    client: Client,
+    token: String,
+    /// Where the server keeps files.
+    files: TempDir,
 }
 
 impl TestApp {
     pub async fn start(pool: &PgPool) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let router = server::http::router(pool.clone());
-        tokio::spawn(async { axum::serve(listener, router).await });
-        Self { url }
+        Self::with_models(pool, Registry::default()).await
     }
 
-    async fn get(&self, path: &str) -> Response {
-        reqwest::get(format!("{}{path}", self.url)).await.unwrap()
+    /// With models that runs may name.
+    pub async fn with_models(pool: &PgPool, registry: Registry) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let files = tempfile::tempdir().unwrap();
+        let clients = Clients::new(hasty());
+        let setup = Setup { pool: pool.clone(), registry, clients, files: files.path().to_owned(), https: false };
+        let service = server::http::router(App::new(setup)).into_make_service_with_connect_info::<SocketAddr>();
+        tokio::spawn(async { axum::serve(listener, service).await });
+        let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
+        Self { url, pool: pool.clone(), client: Client::new(), token, files }
+    }
+
+    /// A request by whoever asks here.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, format!("{}{path}", self.url));
+        if self.token.is_empty() { request } else { request.bearer_auth(&self.token) }
+    }
+
+    /// The same app, asked by a new member of the default project.
+    pub async fn member(&self, role: Role) -> Self {
+        let user = somebody(&self.pool, &format!("member-{}-{}", role.as_str(), clock::id()), false).await;
+        let mut db = self.pool.acquire().await.unwrap();
+        projects::set_role(&mut db, projects::DEFAULT, user, role.as_str()).await.unwrap();
+        self.with_token(token(&self.pool, user, &[Scope::Admin]).await)
+    }
+
+    /// The same app, asked with another token, or with none.
+    pub fn with_token(&self, token: String) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        Self { url: self.url.clone(), pool: self.pool.clone(), client: Client::new(), token, files }
+    }
+
+    pub async fn get(&self, path: &str) -> Response {
+        self.request(Method::GET, path).send().await.unwrap()
+    }
+
+    /// What is answered to a request with a JSON body.
+    pub async fn send(&self, method: Method, path: &str, body: &Value) -> (StatusCode, Value) {
+        let response = self.request(method, path).json(body).send().await.unwrap();
+        let (status, text) = (response.status(), response.text().await.unwrap());
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    /// What is made by a POST, which must be fine.
+    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> T {
+        let (status, answer) = self.send(Method::POST, path, body).await;
+        assert!(status.is_success(), "{path}: {status} {answer}");
+        serde_json::from_value(answer).unwrap()
+    }
+
+    /// The errors of a POST that is refused because of what was sent: pointer and detail of each.
+    pub async fn refused(&self, path: &str, body: &Value) -> Vec<(String, String)> {
+        let (status, answer) = self.send(Method::POST, path, body).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{path}: {answer}");
+        let problem: ProblemDetails = serde_json::from_value(answer).unwrap();
+        problem.errors.into_iter().map(|error| (error.pointer, error.detail)).collect()
     }
 
     /// What stands there, which must be fine.
     pub async fn json<T: DeserializeOwned>(&self, path: &str) -> T {
         let response = self.get(path).await;
-        assert_eq!(response.status(), StatusCode::OK, "{path}");
-        response.json().await.unwrap()
+        let (status, text) = (response.status(), response.text().await.unwrap());
+        assert_eq!(status, StatusCode::OK, "{path}: {text}");
+        serde_json::from_str(&text).unwrap()
     }
 
-    async fn text(&self, path: &str) -> String {
+    pub async fn text(&self, path: &str) -> String {
         self.get(path).await.text().await.unwrap()
     }
 
-    async fn status(&self, path: &str) -> StatusCode {
+    pub async fn status(&self, path: &str) -> StatusCode {
         self.get(path).await.status()
     }
 
     /// The detail of the problem document that is the answer.
-    async fn problem(&self, path: &str, status: StatusCode) -> String {
+    pub async fn problem(&self, path: &str, status: StatusCode) -> String {
         let response = self.get(path).await;
         assert_eq!(response.status(), status, "{path}");
         assert_eq!(response.headers()["content-type"], "application/problem+json", "{path}");
@@ -55,4 +127,30 @@ impl TestApp {
         assert_eq!(Some(problem.title.as_str()), status.canonical_reason());
         problem.detail
     }
+}
+
+/// A new user without a password.
+pub async fn somebody(pool: &PgPool, name: &str, administrator: bool) -> Uuid {
+    let (id, now) = (clock::id(), clock::now());
+    let user =
+        User { id, name: name.to_owned(), password_hash: None, administrator, disabled_at: None, created_at: now };
+    assert!(users::insert(&mut *pool.acquire().await.unwrap(), &user).await.unwrap(), "{name} is new");
+    id
+}
+
+/// A token of a user.
+pub async fn token(pool: &PgPool, user: Uuid, scopes: &[Scope]) -> String {
+    let secret = secret::make("gs_").unwrap();
+    let token = Token {
+        id: clock::id(),
+        user_id: user,
+        project_id: None,
+        name: "test".to_owned(),
+        scopes: scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
+        created_at: clock::now(),
+        expires_at: None,
+        last_used_at: None,
+    };
+    tokens::insert(&mut *pool.acquire().await.unwrap(), &token, &secret::hash(&secret)).await.unwrap();
+    secret
 }

@@ -1,6 +1,6 @@
 //! Everything but the resources.
 
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use sqlx::PgPool;
 
 use super::TestApp;
@@ -8,18 +8,18 @@ use super::TestApp;
 #[sqlx::test(migrations = "../migrations")]
 async fn unknown_api_routes_are_problems_and_never_pages(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    for path in ["/api/v1/nothing", "/api/v1/runs", "/api/v1", "/api/v1/", "/api/v2/runs/latest", "/api", "/api/"] {
+    for path in ["/api/v1/nothing", "/api/v1/runs", "/api/v1", "/api/v1/", "/api/v2/runs", "/api", "/api/"] {
         let detail = app.problem(path, StatusCode::NOT_FOUND).await;
         assert_eq!(detail, format!("there is no {path}"));
     }
 }
 
 #[sqlx::test(migrations = "../migrations")]
-async fn known_routes_take_only_get(pool: PgPool) {
+async fn known_routes_take_only_their_methods(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let url = format!("{}/api/v1/runs/latest", app.url);
-    let response = reqwest::Client::new().delete(url).send().await.unwrap();
+    let response = app.request(Method::PATCH, "/api/v1/session").send().await.unwrap();
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -44,6 +44,6 @@ async fn all_other_paths_are_the_web_apps(pool: PgPool) {
 async fn a_database_that_is_gone_is_our_fault_and_told_no_more(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     pool.close().await;
-    let detail = app.problem("/api/v1/runs/latest", StatusCode::INTERNAL_SERVER_ERROR).await;
+    let detail = app.problem("/api/v1/projects", StatusCode::SERVICE_UNAVAILABLE).await;
     assert_eq!(detail, "the database could not be reached");
 }

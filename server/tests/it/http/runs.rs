@@ -1,6 +1,6 @@
 //! /api/v1/runs
 
-use domain::api::RunSummary;
+use domain::api::{Page, RunSummary};
 use domain::role::Role;
 use reqwest::StatusCode;
 use sqlx::PgPool;
@@ -10,15 +10,18 @@ use crate::support::endpoint::nobody;
 use crate::support::play::{HANDOVER, HELP, planned, played};
 
 #[sqlx::test(migrations = "../migrations")]
-async fn the_latest_run(pool: PgPool) {
+async fn the_runs_of_a_project_newest_first(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let nothing = app.problem("/api/v1/runs/latest", StatusCode::NOT_FOUND).await;
-    assert_eq!(nothing, "there is no run yet");
+    let list = "/api/v1/projects/default/runs";
+    assert_eq!(app.json::<Page<RunSummary>>(list).await, Page { items: Vec::new(), next: None });
     let first = played(&pool, &[HELP, HANDOVER], 3, -4, &[]).await;
     let second = planned(&pool, &[HELP], 2, 1, &[]).await;
 
-    let latest: RunSummary = app.json("/api/v1/runs/latest").await;
-    assert_eq!((latest.id, latest.planned, latest.finished), (second.run.id.to_string(), 2, 0));
+    let page: Page<RunSummary> = app.json(&format!("{list}?limit=1")).await;
+    let [latest] = &page.items[..] else { panic!("one") };
+    assert_eq!((latest.id.clone(), latest.planned, latest.finished), (second.run.id.to_string(), 2, 0));
+    let rest: Page<RunSummary> = app.json(&format!("{list}?limit=1&after={}", page.next.unwrap())).await;
+    assert_eq!((rest.items[0].id.clone(), rest.next), (first.run.id.to_string(), None));
     let run: RunSummary = app.json(&format!("/api/v1/runs/{}", first.run.id)).await;
     assert_eq!((run.playbook.as_str(), run.seed), ("retail_bank", -4));
     assert_eq!((run.planned, run.finished, run.accepted, run.failures.len()), (3, 3, 3, 0));

@@ -1,0 +1,105 @@
+//! Who asks, and what they may do. A handler says whom it lets in by an argument: [`Reader`], [`Author`], [`Runner`] and
+//! [`Admin`] of the project that its path is about, [`SignedIn`] or [`Administrator`].
+
+mod authenticate;
+mod caller;
+mod place;
+
+use std::marker::PhantomData;
+
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use uuid::Uuid;
+
+pub use authenticate::{SESSION_COOKIE, authenticate};
+pub use caller::Caller;
+pub use domain::access::{Role, Scope};
+
+use super::app::App;
+use super::audit::Audit;
+use super::error::HttpError;
+
+/// Somebody who may do what `N` says in a project.
+pub struct In<N> {
+    pub caller: Caller,
+    pub project: Uuid,
+    needs: PhantomData<N>,
+}
+
+/// What a handler needs.
+pub trait Needs {
+    const SCOPE: Scope;
+}
+
+pub struct ToRead;
+pub struct ToAuthor;
+pub struct ToRun;
+pub struct ToAdminister;
+
+impl Needs for ToRead {
+    const SCOPE: Scope = Scope::Read;
+}
+
+impl Needs for ToAuthor {
+    const SCOPE: Scope = Scope::Author;
+}
+
+impl Needs for ToRun {
+    const SCOPE: Scope = Scope::Run;
+}
+
+impl Needs for ToAdminister {
+    const SCOPE: Scope = Scope::Admin;
+}
+
+/// Looks at things.
+pub type Reader = In<ToRead>;
+/// Writes documents, corpora, ratings.
+pub type Author = In<ToAuthor>;
+/// Spends money: starts and steers runs, asks judges.
+pub type Runner = In<ToRun>;
+/// Decides who is a member.
+pub type Admin = In<ToAdminister>;
+
+impl<N: Needs> FromRequestParts<App> for In<N> {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
+        let SignedIn(caller) = SignedIn::from_request_parts(parts, app).await?;
+        let params = RawPathParams::from_request_parts(parts, app).await;
+        let params = params.map_err(|_| HttpError::NotFound("there is no such path".into()))?;
+        let mut db = app.pool().acquire().await?;
+        let project = place::project(&mut db, &params).await?;
+        caller.check(&mut db, &project, N::SCOPE).await?;
+        if let Some(audit) = parts.extensions.get::<Audit>() {
+            audit.project(project.id);
+        }
+        Ok(Self { caller, project: project.id, needs: PhantomData })
+    }
+}
+
+/// Anybody with a session or a token.
+pub struct SignedIn(pub Caller);
+
+impl FromRequestParts<App> for SignedIn {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, HttpError> {
+        parts.extensions.get::<Caller>().cloned().map(Self).ok_or(HttpError::Unauthorized)
+    }
+}
+
+/// Somebody who administers the whole installation.
+pub struct Administrator(pub Caller);
+
+impl FromRequestParts<App> for Administrator {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
+        let SignedIn(caller) = SignedIn::from_request_parts(parts, app).await?;
+        if caller.administrator && caller.scopes.contains(&Scope::Admin) && caller.only_project.is_none() {
+            return Ok(Self(caller));
+        }
+        Err(HttpError::Forbidden("only an administrator of this installation may do that".into()))
+    }
+}

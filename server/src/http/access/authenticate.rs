@@ -1,0 +1,77 @@
+//! Finds out who asks: a token in the Authorization header, or a session in a cookie.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use axum_extra::extract::CookieJar;
+use sqlx::PgConnection;
+
+use super::Caller;
+use crate::clock;
+use crate::http::app::App;
+use crate::http::error::{HttpError, Result};
+use crate::secret;
+use crate::store::{sessions, tokens, users};
+
+pub const SESSION_COOKIE: &str = "groundstate_session";
+/// What a browser sends with each change, so that no other site can make it do so.
+pub const CSRF_HEADER: &str = "x-csrf-token";
+
+/// Leaves a [`Caller`] with the request if somebody is known. Whether anybody must be is said by the handlers.
+pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
+    let caller = match bearer(request.headers())? {
+        Some(token) => Some(by_token(&mut *app.pool().acquire().await?, token).await?),
+        None => match session(request.headers()) {
+            Some(session) => {
+                let caller = by_session(&mut *app.pool().acquire().await?, &session).await?;
+                if caller.is_some() && !request.method().is_safe() {
+                    check_csrf(&session, request.headers())?;
+                }
+                caller
+            }
+            None => None,
+        },
+    };
+    if let Some(caller) = caller {
+        request.extensions_mut().insert(caller);
+    }
+    Ok(next.run(request).await)
+}
+
+/// # Errors
+/// An Authorization header of another kind: whoever sends one expects it to be heeded.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>> {
+    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+    let text = value.to_str().map_err(|_| HttpError::Unauthorized)?;
+    match text.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
+        _ => Err(HttpError::Unauthorized),
+    }
+}
+
+async fn by_token(db: &mut PgConnection, token: &str) -> Result<Caller> {
+    let token = tokens::used(db, &secret::hash(token), clock::now()).await?.ok_or(HttpError::Unauthorized)?;
+    let user = users::get(db, token.user_id).await?.ok_or(HttpError::Unauthorized)?;
+    Ok(Caller::with_token(user, token))
+}
+
+pub fn session(headers: &HeaderMap) -> Option<String> {
+    CookieJar::from_headers(headers).get(SESSION_COOKIE).map(|cookie| cookie.value().to_owned())
+}
+
+/// A session that has ended is like none: the browser may still sign in.
+async fn by_session(db: &mut PgConnection, session: &str) -> Result<Option<Caller>> {
+    let Some(user) = sessions::user(db, &secret::hash(session), clock::now()).await? else { return Ok(None) };
+    Ok(users::get(db, user).await?.map(Caller::in_session))
+}
+
+fn check_csrf(session: &str, headers: &HeaderMap) -> Result<()> {
+    let given = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
+    if given.is_some_and(|given| secret::hash(given) == secret::hash(&secret::csrf_token(session))) {
+        return Ok(());
+    }
+    Err(HttpError::Forbidden(format!(
+        "a change that is asked for with a cookie needs the header {CSRF_HEADER}; GET /api/v1/session gives its value"
+    )))
+}

@@ -1,0 +1,84 @@
+//! Who asks.
+
+use std::collections::BTreeSet;
+
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::{Role, Scope};
+use crate::http::error::{HttpError, Result};
+use crate::store::projects::{self, Project};
+use crate::store::tokens::Token;
+use crate::store::users::User;
+
+/// A person, perhaps by a token that may do less than they.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub id: Uuid,
+    pub name: String,
+    pub administrator: bool,
+    /// The token's name; `None` in a session.
+    pub token: Option<String>,
+    pub scopes: BTreeSet<Scope>,
+    pub only_project: Option<Uuid>,
+}
+
+impl Caller {
+    pub fn in_session(user: User) -> Self {
+        Self {
+            id: user.id,
+            name: user.name,
+            administrator: user.administrator,
+            token: None,
+            scopes: Scope::ALL.into(),
+            only_project: None,
+        }
+    }
+
+    pub fn with_token(user: User, token: Token) -> Self {
+        // The scopes of a token include those below the highest.
+        let highest = token.scopes.iter().filter_map(|name| Scope::named(name)).max();
+        let scopes = Scope::ALL.into_iter().filter(|scope| highest.is_some_and(|highest| *scope <= highest));
+        Self {
+            scopes: scopes.collect(),
+            token: Some(token.name),
+            only_project: token.project_id,
+            ..Self::in_session(user)
+        }
+    }
+
+    /// What they are in a project; `None` if it is not theirs to know of.
+    pub async fn role(&self, db: &mut PgConnection, project: Uuid) -> Result<Option<Role>> {
+        if self.only_project.is_some_and(|only| only != project) {
+            return Ok(None);
+        }
+        if self.administrator {
+            return Ok(Some(Role::Admin));
+        }
+        let role = projects::role(db, project, self.id).await?;
+        Ok(role.and_then(|name| Role::named(&name)))
+    }
+
+    /// # Errors
+    /// They may not; of a project that is not theirs they do not hear that it exists.
+    pub async fn check(&self, db: &mut PgConnection, project: &Project, scope: Scope) -> Result<()> {
+        let Some(role) = self.role(db, project.id).await? else {
+            return Err(HttpError::NotFound("there is no such thing, or it is not yours to see".into()));
+        };
+        if role.scope() < scope {
+            return Err(HttpError::Forbidden(format!(
+                "this needs the role {} in the project {}, and you are {}; ask one of its admins",
+                scope.role().as_str(),
+                project.name,
+                role.as_str()
+            )));
+        }
+        if !self.scopes.contains(&scope) {
+            return Err(HttpError::Forbidden(format!(
+                "this needs the scope {}, which the token has not; make another token",
+                scope.as_str()
+            )));
+        }
+        Ok(())
+    }
+}

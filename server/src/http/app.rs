@@ -1,0 +1,57 @@
+//! What handlers work with.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use llm::Registry;
+use sqlx::PgPool;
+
+use crate::jobs::cast::Clients;
+
+/// How a server is set up.
+pub struct Setup {
+    pub pool: PgPool,
+    /// The models that may be named. There is no other way to an endpoint from here.
+    pub registry: Registry,
+    pub clients: Clients,
+    /// Where this server keeps what is too large for the database: exports.
+    pub files: PathBuf,
+    /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone.
+    pub https: bool,
+}
+
+#[derive(Clone)]
+pub struct App(Arc<Setup>);
+
+impl App {
+    pub fn new(setup: Setup) -> Self {
+        Self(Arc::new(setup))
+    }
+
+    pub fn pool(&self) -> &PgPool {
+        &self.0.pool
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    pub fn clients(&self) -> &Clients {
+        &self.0.clients
+    }
+
+    pub fn files(&self) -> &Path {
+        &self.0.files
+    }
+
+    pub fn https(&self) -> bool {
+        self.0.https
+    }
+}
+
+impl FromRef<App> for PgPool {
+    fn from_ref(app: &App) -> Self {
+        app.pool().clone()
+    }
+}

@@ -1,0 +1,71 @@
+//! What comes in: bodies and queries, read strictly, with every error as a problem document.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use domain::api::FieldError;
+use serde::de::DeserializeOwned;
+
+use super::error::{HttpError, Result};
+
+/// A JSON body.
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = HttpError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        if !is_json(request.headers()) {
+            return Err(HttpError::UnsupportedMediaType("send the body as Content-Type: application/json".into()));
+        }
+        let bytes = Bytes::from_request(request, state).await?;
+        read(&bytes).map(Self)
+    }
+}
+
+/// # Errors
+/// Text that is no JSON, or JSON of another shape: where, and what was expected.
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    // What PostgreSQL and the engine cannot keep is refused before anything is done with it.
+    let value = std::str::from_utf8(bytes)
+        .map_err(|e| HttpError::BadRequest(format!("the body is no UTF-8: {e}")))
+        .and_then(|text| domain::untrusted::json(text).map_err(|e| HttpError::BadRequest(format!("the body: {e}"))))?;
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let pointer = error.path().iter().map(|segment| format!("/{segment}")).collect::<String>();
+        let pointer = if pointer == "/." { String::new() } else { pointer };
+        HttpError::Invalid(vec![FieldError::at(&pointer, error.into_inner().to_string())])
+    })
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+/// Parameters of the query string.
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let axum::extract::Query(params) = axum::extract::Query::from_request_parts(parts, state).await?;
+        Ok(Self(params))
+    }
+}
+
+/// Parts of the path, one or a tuple of them.
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let axum::extract::Path(params) = axum::extract::Path::from_request_parts(parts, state)
+            .await
+            .map_err(|_| HttpError::NotFound(format!("there is nothing at {}", parts.uri.path())))?;
+        Ok(Self(params))
+    }
+}

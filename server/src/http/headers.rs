@@ -1,0 +1,37 @@
+//! Headers that every answer has, and how long an answer may take.
+
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::error::{HttpError, Result};
+
+/// Nothing but what this server gives may run or be asked. WebAssembly is compiled, so it needs a word of its own.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
+    font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const LONGEST: Duration = Duration::from_secs(60);
+
+pub async fn strict(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
+    ] {
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Until an answer begins. What is streamed may take as long as it does.
+pub async fn in_time(request: Request, next: Next) -> Result<Response> {
+    tokio::time::timeout(LONGEST, next.run(request)).await.map_err(|_| HttpError::TimedOut)
+}

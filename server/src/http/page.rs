@@ -1,0 +1,49 @@
+//! Lists come in pages.
+
+use domain::api::Page;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::error::{HttpError, Result};
+
+const LIMIT: u16 = 50;
+const LARGEST: u16 = 200;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PageParams {
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+    /// `next` of the page before.
+    pub after: Option<String>,
+}
+
+impl PageParams {
+    /// # Errors
+    /// A limit out of range.
+    pub fn limit(&self) -> Result<usize> {
+        match self.limit.unwrap_or(LIMIT) {
+            limit @ 1..=LARGEST => Ok(usize::from(limit)),
+            other => Err(HttpError::BadRequest(format!("`limit`: {other} is not from 1 to {LARGEST}"))),
+        }
+    }
+
+    /// Where the page begins.
+    ///
+    /// # Errors
+    /// Text that was no page's `next`.
+    pub fn cursor<T: std::str::FromStr>(&self) -> Result<Option<T>> {
+        let read =
+            |text: &String| text.parse().map_err(|_| HttpError::BadRequest(format!("`after`: `{text}` is no cursor")));
+        self.after.as_ref().map(read).transpose()
+    }
+}
+
+/// A page of what was read with one more than it holds: that one tells whether there is a next.
+pub fn page<T>(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> String) -> Page<T> {
+    let more = items.len() > limit;
+    items.truncate(limit);
+    let next = if more { items.last().map(cursor) } else { None };
+    Page { items, next }
+}

@@ -1,0 +1,155 @@
+//! Projects and their members.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::access::Role;
+use domain::api::{MemberSummary, ProjectSummary};
+use serde::Deserialize;
+use sqlx::PgPool;
+use utoipa::ToSchema;
+
+use super::access::{Admin, Administrator, Reader, SignedIn};
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path};
+use crate::clock;
+use crate::store::projects::{self, Project};
+use crate::store::users;
+
+/// Projects of whoever asks
+#[utoipa::path(get, path = "/projects", tag = "projects", responses((status = 200, body = Vec<ProjectSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn list(State(pool): State<PgPool>, SignedIn(caller): SignedIn) -> Result<Json<Vec<ProjectSummary>>> {
+    let mut db = pool.acquire().await?;
+    let mut mine = projects::list(&mut db, (!caller.administrator).then_some(caller.id)).await?;
+    mine.retain(|project| caller.only_project.is_none_or(|only| only == project.id));
+    Ok(Json(mine.into_iter().map(summary).collect()))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewProject {
+    /// In URLs: 1 to 64 letters a-z, digits, `_` and `-`.
+    name: String,
+    /// For people; default: the name.
+    title: Option<String>,
+}
+
+/// Make a project
+#[utoipa::path(post, path = "/projects", tag = "projects", request_body = NewProject,
+    responses((status = 201, body = ProjectSummary), Problems), security(("session" = []), ("token" = ["installation"])))]
+pub async fn create(
+    State(pool): State<PgPool>,
+    _: Administrator,
+    audit: Audit,
+    Body(new): Body<NewProject>,
+) -> Result<(StatusCode, Json<ProjectSummary>)> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let valid =
+        new.name.len() <= 64 && new.name.starts_with(plain) && new.name.chars().all(|c| plain(c) || "_-".contains(c));
+    if !valid {
+        return Err(HttpError::invalid("/name", "take 1 to 64 letters a-z, digits, _ and -"));
+    }
+    let title = check_title(new.title.as_deref().unwrap_or(&new.name))?;
+    let project = Project { id: clock::id(), name: new.name, title, created_at: clock::now() };
+    if !projects::insert(&mut *pool.acquire().await?, &project).await? {
+        return Err(HttpError::Conflict(format!("there is a project {} already", project.name)));
+    }
+    audit.project(project.id);
+    audit.subject(&project.name);
+    Ok((StatusCode::CREATED, Json(summary(project))))
+}
+
+/// One project
+#[utoipa::path(get, path = "/projects/{project}", tag = "projects", params(("project" = String, Path)),
+    responses((status = 200, body = ProjectSummary), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, reader: Reader) -> Result<Json<ProjectSummary>> {
+    let project = projects::get(&mut *pool.acquire().await?, reader.project).await?;
+    project.map(|project| Json(summary(project))).ok_or_else(|| HttpError::Damaged("a project went".into()))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectChange {
+    title: String,
+}
+
+/// Rename a project
+#[utoipa::path(patch, path = "/projects/{project}", tag = "projects", params(("project" = String, Path)),
+    request_body = ProjectChange, responses((status = 200, body = ProjectSummary), Problems),
+    security(("session" = []), ("token" = ["admin"])))]
+pub async fn change(
+    State(pool): State<PgPool>,
+    admin: Admin,
+    Body(change): Body<ProjectChange>,
+) -> Result<Json<ProjectSummary>> {
+    let mut db = pool.acquire().await?;
+    projects::set_title(&mut db, admin.project, &check_title(&change.title)?).await?;
+    let project = projects::get(&mut db, admin.project).await?;
+    project.map(|project| Json(summary(project))).ok_or_else(|| HttpError::Damaged("a project went".into()))
+}
+
+/// Members of a project
+#[utoipa::path(get, path = "/projects/{project}/members", tag = "projects", params(("project" = String, Path)),
+    responses((status = 200, body = Vec<MemberSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn members(State(pool): State<PgPool>, reader: Reader) -> Result<Json<Vec<MemberSummary>>> {
+    let members = projects::members(&mut *pool.acquire().await?, reader.project).await?.into_iter();
+    let known =
+        members.filter_map(|member| Some(MemberSummary { role: Role::named(&member.role)?, user: member.user }));
+    Ok(Json(known.collect()))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Membership {
+    role: Role,
+}
+
+/// Make somebody a member, or change their role
+#[utoipa::path(put, path = "/projects/{project}/members/{user}", tag = "projects",
+    params(("project" = String, Path), ("user" = String, Path)), request_body = Membership,
+    responses((status = 200, body = MemberSummary), Problems), security(("session" = []), ("token" = ["admin"])))]
+pub async fn set_member(
+    State(pool): State<PgPool>,
+    admin: Admin,
+    audit: Audit,
+    Path((_, user)): Path<(String, String)>,
+    Body(membership): Body<Membership>,
+) -> Result<Json<MemberSummary>> {
+    let mut db = pool.acquire().await?;
+    let found = users::named(&mut db, &user).await?.ok_or_else(|| HttpError::missing("user", &user))?;
+    projects::set_role(&mut db, admin.project, found.id, membership.role.as_str()).await?;
+    audit.detail(serde_json::json!({"role": membership.role}));
+    Ok(Json(MemberSummary { user: found.name, role: membership.role }))
+}
+
+/// End a membership
+#[utoipa::path(delete, path = "/projects/{project}/members/{user}", tag = "projects",
+    params(("project" = String, Path), ("user" = String, Path)), responses((status = 204), Problems),
+    security(("session" = []), ("token" = ["admin"])))]
+pub async fn remove_member(
+    State(pool): State<PgPool>,
+    admin: Admin,
+    Path((_, user)): Path<(String, String)>,
+) -> Result<StatusCode> {
+    let mut db = pool.acquire().await?;
+    let found = users::named(&mut db, &user).await?.ok_or_else(|| HttpError::missing("user", &user))?;
+    match projects::remove(&mut db, admin.project, found.id).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(HttpError::NotFound(format!("{user} is no member"))),
+    }
+}
+
+fn summary(project: Project) -> ProjectSummary {
+    ProjectSummary { name: project.name, title: project.title, created_at: project.created_at }
+}
+
+fn check_title(title: &str) -> Result<String> {
+    let title = title.trim();
+    if (1..=200).contains(&title.chars().count()) && !title.chars().any(char::is_control) {
+        Ok(title.to_owned())
+    } else {
+        Err(HttpError::invalid("/title", "take 1 to 200 letters in one line"))
+    }
+}

@@ -1,0 +1,226 @@
+//! Signing in and out.
+
+use axum::extract::{ConnectInfo, FromRequestParts, State};
+use axum::http::header::SET_COOKIE;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, StatusCode};
+use axum::{Extension, Json};
+use axum_extra::extract::CookieJar;
+use chrono::{Duration, TimeDelta};
+use domain::api::{ProjectRole, SessionDetail};
+use serde::Deserialize;
+use sqlx::PgConnection;
+use std::net::{IpAddr, SocketAddr};
+use utoipa::ToSchema;
+
+use super::access::{Caller, SESSION_COOKIE, SignedIn};
+use super::app::App;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::Body;
+use crate::store::users::User;
+use crate::store::{invitations, projects, sessions, sign_in, users};
+use crate::{clock, secret};
+
+const SESSION: Duration = Duration::days(14);
+/// Failures that cost nothing; each one more doubles the wait.
+const FREE_FAILURES: i32 = 5;
+const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(15);
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignIn {
+    name: String,
+    password: String,
+}
+
+/// The cookie of a session, and what it is.
+type Opened = ([(HeaderName, String); 1], Json<SessionDetail>);
+
+/// Sign in
+///
+/// The answer sets a cookie. Whoever guesses must wait: after 5 failures a second, then two, and so on up to 15 minutes,
+/// by name and by address.
+#[utoipa::path(post, path = "/session", tag = "session", request_body = SignIn,
+    responses((status = 200, body = SessionDetail), Problems))]
+pub async fn create(
+    State(app): State<App>,
+    audit: Audit,
+    address: Address,
+    Body(given): Body<SignIn>,
+) -> Result<Opened> {
+    let name = given.name.trim().to_lowercase();
+    let subjects = [format!("name {name}"), format!("address {}", address.0)];
+    let mut db = app.pool().acquire().await?;
+    for subject in &subjects {
+        throttle(&mut db, subject).await?;
+    }
+    let user = users::named(&mut db, &name).await?.filter(|user| user.disabled_at.is_none());
+    let hash = user.as_ref().and_then(|user| user.password_hash.clone());
+    let password = given.password;
+    let right = password.len() <= secret::LONGEST_PASSWORD
+        && hashed(move || secret::is_password(&password, hash.as_deref())).await?;
+    let Some(user) = user.filter(|_| right) else {
+        for subject in &subjects {
+            sign_in::add(&mut db, subject, clock::now()).await?;
+        }
+        return Err(HttpError::Forbidden("name and password do not fit together".into()));
+    };
+    sign_in::forget(&mut db, &subjects[0]).await?;
+    audit.actor(&user.name);
+    audit.subject(&user.name);
+    open(&mut db, user, app.https()).await
+}
+
+/// Who is signed in
+#[utoipa::path(get, path = "/session", tag = "session", responses((status = 200, body = SessionDetail), Problems),
+    security(("session" = []), ("token" = [])))]
+pub async fn show(State(app): State<App>, jar: CookieJar, SignedIn(caller): SignedIn) -> Result<Json<SessionDetail>> {
+    let csrf = jar.get(SESSION_COOKIE).filter(|_| caller.token.is_none()).map(|c| secret::csrf_token(c.value()));
+    Ok(Json(detail(&mut *app.pool().acquire().await?, &caller, csrf).await?))
+}
+
+/// Sign out
+#[utoipa::path(delete, path = "/session", tag = "session", responses((status = 204), Problems), security(("session" = [])))]
+pub async fn delete(
+    State(app): State<App>,
+    jar: CookieJar,
+    _: SignedIn,
+) -> Result<(StatusCode, [(HeaderName, String); 1])> {
+    if let Some(cookie) = jar.get(SESSION_COOKIE) {
+        sessions::delete(&mut *app.pool().acquire().await?, &secret::hash(cookie.value())).await?;
+    }
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie("", 0, app.https()))]))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Accept {
+    /// From the link.
+    secret: String,
+    /// The name to sign in with. Only the first administrator chooses one; an invitation has its own.
+    name: Option<String>,
+    /// At least 10 letters.
+    password: String,
+}
+
+/// Open a one-time link
+///
+/// Makes the first administrator, or lets somebody who was invited choose a password. The link is used up.
+#[utoipa::path(post, path = "/invitations/accept", tag = "session", request_body = Accept,
+    responses((status = 200, body = SessionDetail), Problems))]
+pub async fn accept(State(app): State<App>, audit: Audit, Body(given): Body<Accept>) -> Result<Opened> {
+    check_password(&given.password)?;
+    let password = given.password;
+    let hash = hashed(move || secret::hash_password(&password)).await??;
+    let mut tx = app.pool().begin().await?;
+    let gone = || HttpError::Forbidden("the link is used up or too old; ask for another one".into());
+    let invited = invitations::take(&mut tx, &secret::hash(&given.secret), clock::now()).await?.ok_or_else(gone)?;
+    let user = match invited {
+        Some(id) => {
+            users::set_password(&mut tx, id, &hash).await?;
+            users::get(&mut tx, id).await?.filter(|user| user.disabled_at.is_none()).ok_or_else(gone)?
+        }
+        None => first_administrator(&mut tx, given.name.as_deref(), hash).await?,
+    };
+    audit.actor(&user.name);
+    audit.subject(&user.name);
+    let opened = open(&mut tx, user, app.https()).await?;
+    tx.commit().await?;
+    Ok(opened)
+}
+
+async fn first_administrator(db: &mut PgConnection, name: Option<&str>, hash: String) -> Result<User> {
+    let name = check_name("/name", name.unwrap_or("admin"))?;
+    if !users::none(db).await? {
+        return Err(HttpError::Conflict("there is an administrator already".into()));
+    }
+    let user = User {
+        id: clock::id(),
+        name,
+        password_hash: Some(hash),
+        administrator: true,
+        disabled_at: None,
+        created_at: clock::now(),
+    };
+    users::insert(db, &user).await?;
+    Ok(user)
+}
+
+/// # Errors
+/// It can be guessed, or is too long to be hashed.
+fn check_password(password: &str) -> Result<()> {
+    if password.chars().count() < secret::SHORTEST_PASSWORD {
+        return Err(HttpError::invalid("/password", format!("take at least {} letters", secret::SHORTEST_PASSWORD)));
+    }
+    if password.len() > secret::LONGEST_PASSWORD {
+        return Err(HttpError::invalid("/password", format!("take at most {} bytes", secret::LONGEST_PASSWORD)));
+    }
+    Ok(())
+}
+
+/// The name in the form in which it is kept.
+///
+/// # Errors
+/// It cannot be a name.
+pub fn check_name(pointer: &str, name: &str) -> Result<String> {
+    let name = name.trim().to_lowercase();
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let valid = name.len() <= 64 && name.starts_with(plain) && name.chars().all(|c| plain(c) || "._@+-".contains(c));
+    if valid { Ok(name) } else { Err(HttpError::invalid(pointer, "take 1 to 64 letters a-z, digits and . _ @ + -")) }
+}
+
+/// # Errors
+/// Whoever asks has failed too often, and must wait.
+async fn throttle(db: &mut PgConnection, subject: &str) -> Result<()> {
+    let Some(failed) = sign_in::of(db, subject).await? else { return Ok(()) };
+    let beyond = failed.failures - FREE_FAILURES;
+    if beyond < 0 {
+        return Ok(());
+    }
+    let wait = TimeDelta::seconds(1 << beyond.min(10)).min(LONGEST_WAIT);
+    let left = (failed.last_at + wait - clock::now()).num_milliseconds();
+    if left > 0 { Err(HttpError::TooManyAttempts(left.div_euclid(1000) + 1)) } else { Ok(()) }
+}
+
+async fn open(db: &mut PgConnection, user: User, https: bool) -> Result<Opened> {
+    let session = secret::make("")?;
+    let now = clock::now();
+    sessions::insert(db, &secret::hash(&session), user.id, now, now + SESSION).await?;
+    let detail = detail(db, &Caller::in_session(user), Some(secret::csrf_token(&session))).await?;
+    Ok(([(SET_COOKIE, cookie(&session, SESSION.num_seconds(), https))], Json(detail)))
+}
+
+/// A cookie that scripts cannot read and that other sites' forms do not carry.
+fn cookie(session: &str, seconds: i64, https: bool) -> String {
+    let secure = if https { "; Secure" } else { "" };
+    format!("{SESSION_COOKIE}={session}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}")
+}
+
+async fn detail(db: &mut PgConnection, caller: &Caller, csrf_token: Option<String>) -> Result<SessionDetail> {
+    let mine = projects::list(db, (!caller.administrator).then_some(caller.id)).await?;
+    let mut roles = Vec::new();
+    for project in mine {
+        if let Some(role) = caller.role(db, project.id).await? {
+            roles.push(ProjectRole { project: project.name, title: project.title, role });
+        }
+    }
+    Ok(SessionDetail { name: caller.name.clone(), administrator: caller.administrator, projects: roles, csrf_token })
+}
+
+/// Off the threads that serve.
+async fn hashed<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|e| HttpError::Internal(e.into()))
+}
+
+/// Where a request comes from.
+pub struct Address(IpAddr);
+
+impl FromRequestParts<App> for Address {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let info = Extension::<ConnectInfo<SocketAddr>>::from_request_parts(parts, app).await;
+        Ok(Self(info.map_or(IpAddr::from([0, 0, 0, 0]), |Extension(ConnectInfo(address))| address.ip())))
+    }
+}

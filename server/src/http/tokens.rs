@@ -1,0 +1,138 @@
+//! API tokens of whoever asks.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use chrono::{DateTime, Utc};
+use domain::access::Scope;
+use domain::api::{NewTokenAnswer, TokenSummary};
+use serde::Deserialize;
+use sqlx::PgPool;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::access::SignedIn;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path};
+use crate::store::projects;
+use crate::store::tokens::{self, Token};
+use crate::{clock, secret};
+
+/// How tokens begin, so that scanners of leaked secrets know them.
+pub const PREFIX: &str = "gs_";
+
+/// Tokens of whoever asks
+#[utoipa::path(get, path = "/tokens", tag = "tokens", responses((status = 200, body = Vec<TokenSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn list(State(pool): State<PgPool>, SignedIn(caller): SignedIn) -> Result<Json<Vec<TokenSummary>>> {
+    let mut db = pool.acquire().await?;
+    let mut all = Vec::new();
+    for token in tokens::of_user(&mut db, caller.id).await? {
+        let project = match token.project_id {
+            Some(id) => projects::get(&mut db, id).await?.map(|project| project.name),
+            None => None,
+        };
+        all.push(summary(token, project));
+    }
+    Ok(Json(all))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewToken {
+    /// What it is for: 1 to 100 letters.
+    name: String,
+    /// What it may be used for; a scope includes those below it.
+    scopes: Vec<Scope>,
+    /// Only for this project; default: all of yours.
+    project: Option<String>,
+    /// From when on it is refused; default: never.
+    expires_at: Option<DateTime<Utc>>,
+}
+
+/// Make a token
+///
+/// Its secret is shown once, in this answer. A token can do no more than whoever made it, and tokens are made in
+/// sessions, never by other tokens.
+#[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = NewToken,
+    responses((status = 201, body = NewTokenAnswer), Problems), security(("session" = [])))]
+pub async fn create(
+    State(pool): State<PgPool>,
+    SignedIn(caller): SignedIn,
+    audit: Audit,
+    Body(new): Body<NewToken>,
+) -> Result<(StatusCode, Json<NewTokenAnswer>)> {
+    if caller.token.is_some() {
+        return Err(HttpError::Forbidden(
+            "a token makes no tokens; sign in, or use `groundstate tokens create`".into(),
+        ));
+    }
+    let name = new.name.trim().to_owned();
+    if !(1..=100).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+        return Err(HttpError::invalid("/name", "take 1 to 100 letters in one line"));
+    }
+    if new.scopes.is_empty() {
+        return Err(HttpError::invalid("/scopes", "name at least one of read, author, run, admin"));
+    }
+    let now = clock::now();
+    if new.expires_at.is_some_and(|at| at <= now) {
+        return Err(HttpError::invalid("/expires_at", "is over already"));
+    }
+    let mut db = pool.acquire().await?;
+    let project = match &new.project {
+        None => None,
+        Some(name) => {
+            let missing = || HttpError::invalid("/project", format!("there is no project {name}"));
+            let project = projects::named(&mut db, name).await?.ok_or_else(missing)?;
+            caller.role(&mut db, project.id).await?.ok_or_else(missing)?;
+            Some(project)
+        }
+    };
+    let token = Token {
+        id: clock::id(),
+        user_id: caller.id,
+        project_id: project.as_ref().map(|project| project.id),
+        name,
+        scopes: new.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
+        created_at: now,
+        expires_at: new.expires_at,
+        last_used_at: None,
+    };
+    let secret = secret::make(PREFIX)?;
+    tokens::insert(&mut db, &token, &secret::hash(&secret)).await?;
+    audit.subject(token.id);
+    audit.detail(serde_json::json!({"name": token.name, "scopes": token.scopes}));
+    Ok((
+        StatusCode::CREATED,
+        Json(NewTokenAnswer { secret, token: summary(token, project.map(|project| project.name)) }),
+    ))
+}
+
+/// Withdraw a token
+#[utoipa::path(delete, path = "/tokens/{token}", tag = "tokens", params(("token" = Uuid, Path)),
+    responses((status = 204), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn delete(
+    State(pool): State<PgPool>,
+    SignedIn(caller): SignedIn,
+    Path(id): Path<String>,
+) -> Result<StatusCode> {
+    let missing = || HttpError::missing("token", &id);
+    let token: Uuid = id.parse().map_err(|_| missing())?;
+    match tokens::delete(&mut *pool.acquire().await?, caller.id, token).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(missing()),
+    }
+}
+
+fn summary(token: Token, project: Option<String>) -> TokenSummary {
+    TokenSummary {
+        id: token.id.to_string(),
+        name: token.name,
+        scopes: token.scopes.iter().filter_map(|name| Scope::named(name)).collect(),
+        project,
+        created_at: token.created_at,
+        expires_at: token.expires_at,
+        last_used_at: token.last_used_at,
+    }
+}

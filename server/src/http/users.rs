@@ -1,0 +1,146 @@
+//! People, for administrators.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use chrono::TimeDelta;
+use domain::api::{Invitation, Page, UserSummary};
+use serde::Deserialize;
+use sqlx::{PgConnection, PgPool};
+use utoipa::ToSchema;
+
+use super::access::Administrator;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use super::page::{PageParams, page};
+use super::session::check_name;
+use crate::store::invitations;
+use crate::store::users::{self, User};
+use crate::{clock, secret};
+
+/// How long a link can be opened.
+pub const INVITATION: TimeDelta = TimeDelta::days(7);
+
+/// People
+#[utoipa::path(get, path = "/users", tag = "users", params(PageParams),
+    responses((status = 200, body = Page<UserSummary>), Problems), security(("session" = []), ("token" = ["installation"])))]
+pub async fn list(
+    State(pool): State<PgPool>,
+    _: Administrator,
+    Query(params): Query<PageParams>,
+) -> Result<Json<Page<UserSummary>>> {
+    let limit = params.limit()?;
+    let after = params.after.unwrap_or_default();
+    let found = users::list(&mut *pool.acquire().await?, &after, limit as i64 + 1).await?;
+    let items = found.into_iter().map(summary).collect();
+    Ok(Json(page(items, limit, |user: &UserSummary| user.name.clone())))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewUser {
+    /// What they sign in with: 1 to 64 letters a-z, digits and `. _ @ + -`.
+    name: String,
+    #[serde(default)]
+    administrator: bool,
+}
+
+/// Invite somebody
+///
+/// The answer holds the secret of a link by which they choose a password: it is shown once and can be opened for 7 days.
+#[utoipa::path(post, path = "/users", tag = "users", request_body = NewUser,
+    responses((status = 201, body = Invitation), Problems), security(("session" = []), ("token" = ["installation"])))]
+pub async fn create(
+    State(pool): State<PgPool>,
+    _: Administrator,
+    audit: Audit,
+    Body(new): Body<NewUser>,
+) -> Result<(StatusCode, Json<Invitation>)> {
+    let user = User {
+        id: clock::id(),
+        name: check_name("/name", &new.name)?,
+        password_hash: None,
+        administrator: new.administrator,
+        disabled_at: None,
+        created_at: clock::now(),
+    };
+    let mut tx = pool.begin().await?;
+    if !users::insert(&mut tx, &user).await? {
+        return Err(HttpError::Conflict(format!("there is a user {} already", user.name)));
+    }
+    let invitation = invite(&mut tx, &user).await?;
+    tx.commit().await?;
+    audit.subject(&user.name);
+    Ok((StatusCode::CREATED, Json(invitation)))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserChange {
+    administrator: Option<bool>,
+    /// Whoever is disabled is signed out, and their tokens are refused.
+    disabled: Option<bool>,
+}
+
+/// Change what somebody is
+#[utoipa::path(patch, path = "/users/{user}", tag = "users", params(("user" = String, Path)), request_body = UserChange,
+    responses((status = 200, body = UserSummary), Problems), security(("session" = []), ("token" = ["installation"])))]
+pub async fn change(
+    State(pool): State<PgPool>,
+    _: Administrator,
+    audit: Audit,
+    Path(name): Path<String>,
+    Body(change): Body<UserChange>,
+) -> Result<Json<UserSummary>> {
+    let mut tx = pool.begin().await?;
+    let mut user = users::named(&mut tx, &name).await?.ok_or_else(|| HttpError::missing("user", &name))?;
+    user.administrator = change.administrator.unwrap_or(user.administrator);
+    user.disabled_at = match change.disabled {
+        Some(true) => user.disabled_at.or_else(|| Some(clock::now())),
+        Some(false) => None,
+        None => user.disabled_at,
+    };
+    let stays = user.administrator && user.disabled_at.is_none();
+    if !stays && !users::another_administrator(&mut tx, user.id).await? {
+        return Err(HttpError::Conflict("somebody must stay administrator".into()));
+    }
+    users::update(&mut tx, &user).await?;
+    tx.commit().await?;
+    audit.detail(serde_json::json!({"administrator": change.administrator, "disabled": change.disabled}));
+    Ok(Json(summary(user)))
+}
+
+/// A new link by which somebody chooses a password
+#[utoipa::path(post, path = "/users/{user}/invitation", tag = "users", params(("user" = String, Path)),
+    responses((status = 201, body = Invitation), Problems), security(("session" = []), ("token" = ["installation"])))]
+pub async fn invite_again(
+    State(pool): State<PgPool>,
+    _: Administrator,
+    Path(name): Path<String>,
+) -> Result<(StatusCode, Json<Invitation>)> {
+    let mut tx = pool.begin().await?;
+    let user = users::named(&mut tx, &name).await?.ok_or_else(|| HttpError::missing("user", &name))?;
+    let invitation = invite(&mut tx, &user).await?;
+    tx.commit().await?;
+    Ok((StatusCode::CREATED, Json(invitation)))
+}
+
+/// Makes a link for somebody; one that was made before is void.
+pub async fn invite(db: &mut PgConnection, user: &User) -> Result<Invitation> {
+    let secret = secret::make("")?;
+    let now = clock::now();
+    let expires_at = now + INVITATION;
+    invitations::insert(db, &secret::hash(&secret), Some(user.id), now, expires_at).await?;
+    Ok(Invitation { user: user.name.clone(), path: format!("/welcome#{secret}"), secret, expires_at })
+}
+
+fn summary(user: User) -> UserSummary {
+    UserSummary {
+        name: user.name,
+        administrator: user.administrator,
+        disabled: user.disabled_at.is_some(),
+        invited: user.password_hash.is_none(),
+        created_at: user.created_at,
+    }
+}

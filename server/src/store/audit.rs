@@ -1,0 +1,61 @@
+//! Who changed what.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::Result;
+
+pub struct Entry {
+    pub at: DateTime<Utc>,
+    pub actor: String,
+    pub token: Option<String>,
+    pub project_id: Option<Uuid>,
+    pub action: String,
+    pub subject: String,
+    pub detail: Value,
+}
+
+pub async fn insert(db: &mut PgConnection, entry: &Entry) -> Result<()> {
+    sqlx::query!(
+        "INSERT INTO audit_log (at, actor, token, project_id, action, subject, detail)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        entry.at,
+        entry.actor,
+        entry.token,
+        entry.project_id,
+        entry.action,
+        entry.subject,
+        entry.detail
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Entries before one, newest first: of a project, or of all and of what belongs to none.
+pub async fn list(db: &mut PgConnection, project: Option<Uuid>, before: i64, limit: i64) -> Result<Vec<(i64, Entry)>> {
+    let rows = sqlx::query!(
+        "SELECT id, at, actor, token, project_id, action, subject, detail FROM audit_log
+         WHERE ($1::uuid IS NULL OR project_id = $1) AND id < $2 ORDER BY id DESC LIMIT $3",
+        project,
+        before,
+        limit
+    );
+    let rows = rows.fetch_all(db).await?.into_iter();
+    Ok(rows
+        .map(|row| {
+            let entry = Entry {
+                at: row.at,
+                actor: row.actor,
+                token: row.token,
+                project_id: row.project_id,
+                action: row.action,
+                subject: row.subject,
+                detail: row.detail,
+            };
+            (row.id, entry)
+        })
+        .collect())
+}
