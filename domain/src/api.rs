@@ -8,6 +8,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::access::{Role, Scope};
+use crate::budget::Budget;
 use crate::event::Event;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
@@ -42,6 +43,20 @@ pub struct RunSummary {
     /// What was asked of models, by role and model.
     #[serde(default)]
     pub usage: Vec<UsageSummary>,
+}
+
+/// A run with everything that decides how it is played.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunDetail {
+    pub summary: RunSummary,
+    /// Hash of the documents that it was started with.
+    pub library: String,
+    /// Conversations at once, all players together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<i32>,
+    pub budget: Budget,
+    /// Models, temperatures, scenarios, personas and the rest of its order.
+    pub config: Value,
 }
 
 /// What becomes of a run.
@@ -287,4 +302,91 @@ pub struct AuditEntry {
     /// What was changed.
     pub subject: String,
     pub detail: Value,
+}
+
+/// A model of the registry, and how its endpoints do as this server sees them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ModelSummary {
+    pub name: String,
+    /// How its endpoints call it.
+    pub model: String,
+    /// Environment variable that holds the key, and whether this server has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_env: Option<String>,
+    pub key_found: bool,
+    /// Money for a million tokens, read and written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<u32>,
+    /// It stands in models.yaml and is changed there.
+    pub from_file: bool,
+    /// Calls that wait for a slot.
+    pub waiting: usize,
+    pub replicas: Vec<ReplicaSummary>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReplicaSummary {
+    pub url: String,
+    /// Null until it was asked.
+    pub health: Value,
+    pub in_flight: u32,
+    /// Most requests that it is given at once, for now.
+    pub limit: u32,
+    pub ok: u64,
+    pub failed: u64,
+    /// Moving average of the time to the first byte, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte_ms: Option<f64>,
+}
+
+/// A process that plays.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PlayerSummary {
+    pub id: i64,
+    pub host: String,
+    pub pid: i32,
+    pub started_at: DateTime<Utc>,
+    pub heartbeat_at: DateTime<Utc>,
+    /// Positions of runs that it holds.
+    pub claimed: i64,
+}
+
+/// One way in which a run was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JudgingSummary {
+    pub id: String,
+    pub run_id: String,
+    /// Who judges; more than one are a panel.
+    pub models: Vec<String>,
+    /// The run's own, made while it was played.
+    pub original: bool,
+    /// running, finished, cancelled or failed
+    pub state: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub created_by: String,
+    pub created_at: DateTime<Utc>,
+    /// Verdicts so far, and conversations to judge.
+    pub judged: i64,
+    pub conversations: i64,
+}
+
+/// What one judging says of one conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct VerdictSummary {
+    pub judging_id: String,
+    pub conversation_id: String,
+    pub position: i32,
+    pub judge: String,
+    /// Of the judge's criteria and its prompt.
+    pub judge_version: String,
+    /// Who judged.
+    pub models: Vec<String>,
+    /// Absent if the judge failed; the outcome then blames it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    pub outcome: Outcome,
+    pub created_at: DateTime<Utc>,
 }

@@ -13,6 +13,7 @@ pub mod expectation;
 pub mod facts;
 pub mod fault;
 pub mod finding;
+pub mod forecast;
 pub mod judge;
 pub mod message;
 pub mod outcome;

@@ -18,6 +18,7 @@ pub struct Verdict {
     pub weighted_mean: f64,
     /// Of a panel: the verdict of each of its judges. The verdict itself is then their median.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(no_recursion)]
     pub panel: Vec<Verdict>,
 }
 

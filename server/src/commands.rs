@@ -8,6 +8,7 @@ pub mod export;
 pub mod generate;
 pub mod judge;
 mod models_file;
+pub mod openapi;
 pub mod persona;
 pub mod play;
 pub mod playbook;

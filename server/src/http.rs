@@ -10,9 +10,12 @@ mod error;
 mod extract;
 mod headers;
 mod idempotency;
+mod judgings;
+mod models;
 mod openapi;
 mod operations;
 mod page;
+mod progress;
 mod projects;
 mod runs;
 pub mod session;
@@ -48,9 +51,17 @@ pub fn operations(pool: PgPool) -> Router {
         .with_state(pool)
 }
 
+/// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
+const AREAS: [fn() -> OpenApiRouter<App>; 5] = [people, projects, models, runs, conversations];
+
 /// The API, and the document that describes it.
 fn api() -> (Router<App>, OpenApi) {
-    OpenApiRouter::with_openapi(openapi::frame())
+    let frame = OpenApiRouter::with_openapi(openapi::frame());
+    AREAS.iter().fold(frame, |all, area| all.merge(area())).split_for_parts()
+}
+
+fn people() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
         .routes(routes!(session::show, session::create, session::delete))
         .routes(routes!(session::accept))
         .routes(routes!(users::list, users::create))
@@ -59,18 +70,48 @@ fn api() -> (Router<App>, OpenApi) {
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::delete))
         .routes(routes!(audit_log::of_all))
-        .routes(routes!(audit_log::of_project))
+}
+
+fn projects() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
         .routes(routes!(projects::list, projects::create))
         .routes(routes!(projects::show, projects::change))
         .routes(routes!(projects::members))
         .routes(routes!(projects::set_member, projects::remove_member))
-        .routes(routes!(runs::list))
-        .routes(routes!(runs::show))
+        .routes(routes!(audit_log::of_project))
+}
+
+fn models() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(models::list))
+        .routes(routes!(models::set, models::delete))
+        .routes(routes!(models::players))
+}
+
+fn runs() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(runs::list, runs::create))
+        .routes(routes!(runs::preview))
+        .routes(routes!(runs::show, runs::change))
+        .routes(routes!(runs::forecast))
+        .routes(routes!(runs::pause))
+        .routes(routes!(runs::resume))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(runs::retry))
+        .routes(routes!(progress::follow))
+        .routes(routes!(judgings::list, judgings::create))
+}
+
+fn conversations() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(judgings::show))
+        .routes(routes!(judgings::cancel))
+        .routes(routes!(judgings::of_judging))
+        .routes(routes!(judgings::of_conversation))
         .routes(routes!(conversations::list))
         .routes(routes!(conversations::show))
         .routes(routes!(worlds::show))
         .routes(routes!(worlds::provenance))
-        .split_for_parts()
 }
 
 /// The OpenAPI document of this version.

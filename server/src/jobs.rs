@@ -6,6 +6,8 @@ pub mod budget;
 pub mod cast;
 pub mod commit;
 pub mod judge;
+pub mod judgings;
+pub mod order;
 pub mod plan;
 pub mod play;
 pub mod player;

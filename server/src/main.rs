@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use server::commands::{
-    self, author, calibrate, db, export, generate, judge, persona, play, playbook, runs, serve, validate,
+    self, author, calibrate, db, export, generate, judge, openapi, persona, play, playbook, runs, serve, validate,
 };
 use server::telemetry::{self, LogFormat};
 
@@ -50,6 +50,8 @@ enum Command {
     Persona(persona::PersonaCommand),
     /// Write the rows of a run that was played
     Export(export::Export),
+    /// Print the OpenAPI document of the REST API
+    Openapi,
     /// The private PostgreSQL
     #[command(subcommand)]
     Db(db::DbCommand),
@@ -71,6 +73,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Command::Author(command) => author::run(command).await,
         Command::Persona(command) => persona::run(&command),
         Command::Export(args) => export::run(args).await,
+        Command::Openapi => openapi::run(),
         Command::Db(command) => db::run(command).await,
     };
     done.or_else(commands::failed)

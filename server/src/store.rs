@@ -11,6 +11,7 @@ pub mod invitations;
 pub mod judgings;
 pub mod ledger;
 pub mod measure;
+pub mod models;
 mod outage;
 pub mod players;
 pub mod projects;

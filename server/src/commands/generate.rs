@@ -4,7 +4,6 @@ pub(super) mod binding;
 mod faults;
 mod forecast;
 mod progress;
-mod selection;
 pub(super) mod summary;
 pub(super) mod terms;
 
@@ -27,14 +26,13 @@ use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use selection::Selection;
-
 use super::connection::{Connection, ConnectionArgs};
 use super::{INTERRUPTED, PAUSED, models_file};
 use crate::bad_input::BadInput;
 use crate::export::{self, Choice};
 use crate::jobs::active::ActiveRun;
 use crate::jobs::cast::{Clients, Models};
+use crate::jobs::order::selection::{self, Selection};
 use crate::jobs::plan::{self, RunConfig};
 use crate::jobs::player::{Options, Player};
 use crate::jobs::run::{self, Terms};
@@ -154,10 +152,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     }
     let profiles = selection::profiles(&library, &args.personas, &mut flag);
     if args.scenarios.is_empty() {
-        let fits = |scenario: &Scenario| {
-            scenario.personas.is_empty() || scenario.personas.iter().any(|name| profiles.contains_key(name))
-        };
-        selection.scenarios.retain(|scenario| fits(scenario));
+        selection.retain_playable(&profiles);
     }
     let sub_agents = args.bindings.sub_agents(&selection.playbooks, &mut flag);
     if let Some(variant) = &args.variant {

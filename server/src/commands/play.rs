@@ -47,16 +47,20 @@ pub struct PlayerArgs {
 
 impl PlayerArgs {
     /// Plays until it is asked to stop.
-    pub async fn play(&self, pool: PgPool, stop: &CancellationToken) -> anyhow::Result<()> {
+    pub async fn play(&self, pool: PgPool, clients: Clients, stop: &CancellationToken) -> anyhow::Result<()> {
         let options = Options {
             concurrency: self.concurrency as usize,
             drain: Duration::from_secs(self.drain),
             lease: Duration::from_secs(self.lease),
             ..Options::default()
         };
-        let first_byte_timeout = Duration::from_secs(self.first_byte_timeout);
-        let clients = Clients::new(EndpointOptions { first_byte_timeout, ..EndpointOptions::default() });
         Player::new(pool, clients, options).play(stop).await
+    }
+
+    /// The clients by which models are asked.
+    pub fn clients(&self) -> Clients {
+        let first_byte_timeout = Duration::from_secs(self.first_byte_timeout);
+        Clients::new(EndpointOptions { first_byte_timeout, ..EndpointOptions::default() })
     }
 }
 
@@ -78,7 +82,8 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
         tokio::spawn(async move { axum::serve(listener, router).await });
     }
     say!("playing what is stored; Ctrl-C stops");
-    let played = until_interrupted(&stop, args.player.play(connection.pool.clone(), &stop)).await;
+    let played =
+        until_interrupted(&stop, args.player.play(connection.pool.clone(), args.player.clients(), &stop)).await;
     connection.close().await;
     played?;
     Ok(ExitCode::SUCCESS)

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use chrono::TimeDelta;
-use llm::EndpointOptions;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +13,7 @@ use super::connection::{Connection, ConnectionArgs};
 use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
 use crate::http::app::{App, Setup};
-use crate::jobs::cast::Clients;
+use crate::jobs::judgings;
 use crate::say::say;
 use crate::store::{invitations, users};
 use crate::telemetry;
@@ -67,13 +66,16 @@ async fn both(
     connection: &Connection,
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
+    let clients = args.player.clients();
     let app = App::new(Setup {
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
-        clients: Clients::new(EndpointOptions::default()),
+        clients: clients.clone(),
         files: args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files")),
         https: args.https,
+        stop: stop.clone(),
     });
+    judgings::take_up(&connection.pool, &clients, stop).await?;
     let served = async {
         let service = http::router(app).into_make_service_with_connect_info::<SocketAddr>();
         let server = axum::serve(listener, service);
@@ -82,7 +84,7 @@ async fn both(
     if args.no_play {
         return served.await;
     }
-    tokio::try_join!(served, args.player.play(connection.pool.clone(), stop))?;
+    tokio::try_join!(served, args.player.play(connection.pool.clone(), clients, stop))?;
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::FromRef;
 use llm::Registry;
 use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
 
 use crate::jobs::cast::Clients;
 
@@ -19,6 +20,8 @@ pub struct Setup {
     pub files: PathBuf,
     /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone.
     pub https: bool,
+    /// What is done in the background ends with it.
+    pub stop: CancellationToken,
 }
 
 #[derive(Clone)]
@@ -45,6 +48,10 @@ impl App {
         &self.0.files
     }
 
+    pub fn stop(&self) -> &CancellationToken {
+        &self.0.stop
+    }
+
     pub fn https(&self) -> bool {
         self.0.https
     }
@@ -53,5 +60,12 @@ impl App {
 impl FromRef<App> for PgPool {
     fn from_ref(app: &App) -> Self {
         app.pool().clone()
+    }
+}
+
+impl App {
+    /// The documents of a project that are promoted.
+    pub async fn library(&self, _project: uuid::Uuid) -> super::error::Result<Arc<crate::library::Library>> {
+        Err(super::error::HttpError::Conflict("to be wired".into()))
     }
 }

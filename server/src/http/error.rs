@@ -10,7 +10,7 @@ use tracing::error;
 use utoipa::IntoResponses;
 
 use crate::bad_input::BadInput;
-use crate::store::StoreError;
+use crate::store::{StoreError, control};
 
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
@@ -133,6 +133,7 @@ impl IntoResponse for HttpError {
 impl From<StoreError> for HttpError {
     fn from(error: StoreError) -> Self {
         match error {
+            StoreError::Refused(control::Refused::Missing) => Self::NotFound("there is no such run".into()),
             StoreError::Refused(refused) => Self::Conflict(refused.to_string()),
             error => Self::Store(error),
         }

@@ -1,16 +1,28 @@
-//! Runs.
+//! Runs: order them, look at them, steer them.
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{Page, RunSummary};
-use sqlx::PgPool;
+use axum::http::StatusCode;
+use domain::api::{Page, RunDetail, RunSummary};
+use domain::budget::Budget;
+use domain::forecast::Forecast;
+use serde::Deserialize;
+use sqlx::{PgConnection, PgPool};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::access::Reader;
+use super::access::{Reader, Runner};
+use super::app::App;
+use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
-use super::extract::{Path, Query};
+use super::extract::{Body, Path, Query};
+use super::models;
 use super::page::{PageParams, page};
-use crate::store::runs;
+use crate::clock;
+use crate::jobs::cast::Models;
+use crate::jobs::order::{Order, Ordered};
+use crate::jobs::run;
+use crate::store::{control, runs};
 
 /// Runs, newest first
 #[utoipa::path(get, path = "/projects/{project}/runs", tag = "runs", params(("project" = String, Path), PageParams),
@@ -24,17 +36,184 @@ pub async fn list(
     let mut db = pool.acquire().await?;
     let mut items = Vec::new();
     for id in runs::of_project(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await? {
-        let Some(run) = runs::get(&mut db, id).await? else { continue };
-        items.push(runs::summary(&mut db, &run).await?);
+        items.push(summary(&mut db, id).await?);
     }
     Ok(Json(page(items, limit, |run: &RunSummary| run.id.clone())))
 }
 
-/// One run: how far it is, what it spent, who failed
+/// Start a run
+///
+/// It is stored whole, in one transaction, however many conversations it has, and is played by whoever plays. With
+/// `forecast` it pauses after so many conversations; with `paused` it does not begin before it is resumed.
+#[utoipa::path(post, path = "/projects/{project}/runs", tag = "runs", params(("project" = String, Path)),
+    request_body = Order, responses((status = 201, body = RunSummary), Problems),
+    security(("session" = []), ("token" = ["run"])))]
+pub async fn create(
+    State(app): State<App>,
+    runner: Runner,
+    audit: Audit,
+    Body(order): Body<Order>,
+) -> Result<(StatusCode, Json<RunSummary>)> {
+    let library = app.library(runner.project).await?;
+    let registry = models::registry(&app).await?;
+    let Ordered { config, terms } = order.check(&library, &registry, runner.project).map_err(HttpError::Invalid)?;
+    run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
+    // Keys are looked for before anything is stored.
+    Models::of(&config, app.clients()).map_err(|e| HttpError::invalid("/models", e.to_string()))?;
+    let run = run::create(app.pool(), &library, &config, terms).await?;
+    audit.subject(run.id);
+    let made = summary(&mut *app.pool().acquire().await?, run.id).await?;
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// Check an order and say what it would play, without storing anything
+#[utoipa::path(post, path = "/projects/{project}/runs/preview", tag = "runs", params(("project" = String, Path)),
+    request_body = Order, responses((status = 200, body = OrderPreview), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn preview(
+    State(app): State<App>,
+    reader: Reader,
+    audit: Audit,
+    Body(order): Body<Order>,
+) -> Result<Json<OrderPreview>> {
+    audit.nothing_changed();
+    let library = app.library(reader.project).await?;
+    let registry = models::registry(&app).await?;
+    let Ordered { config, terms } = order.check(&library, &registry, reader.project).map_err(HttpError::Invalid)?;
+    run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
+    Ok(Json(OrderPreview {
+        playbooks: terms.playbook.split(", ").map(str::to_owned).collect(),
+        planned: terms.planned,
+        scenarios: config.scenarios.clone(),
+        personas: config.personas.clone(),
+        models: config.model_names(),
+    }))
+}
+
+/// What an order would play.
+#[derive(serde::Serialize, ToSchema)]
+pub struct OrderPreview {
+    playbooks: Vec<String>,
+    /// How many conversations.
+    planned: usize,
+    /// Played in turn.
+    scenarios: Vec<String>,
+    personas: Vec<String>,
+    /// Role -> model.
+    models: std::collections::BTreeMap<String, String>,
+}
+
+/// One run: how far it is, what it spent, who failed, and everything that decides how it is played
 #[utoipa::path(get, path = "/runs/{run}", tag = "runs", params(("run" = Uuid, Path)),
-    responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["read"])))]
-pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<RunSummary>> {
+    responses((status = 200, body = RunDetail), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<RunDetail>> {
     let mut db = pool.acquire().await?;
     let run = runs::get(&mut db, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
-    Ok(Json(runs::summary(&mut db, &run).await?))
+    let summary = runs::summary(&mut db, &run).await?;
+    Ok(Json(RunDetail {
+        summary,
+        library: run.library,
+        max_in_flight: run.max_in_flight,
+        budget: run.budget,
+        config: run.config,
+    }))
+}
+
+/// What the whole run will take, from what was played of it
+#[utoipa::path(get, path = "/runs/{run}/forecast", tag = "runs", params(("run" = Uuid, Path)),
+    responses((status = 200, body = Forecast), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn forecast(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<Forecast>> {
+    let mut db = pool.acquire().await?;
+    let run = summary(&mut db, id).await?;
+    let seconds = runs::seconds_played(&mut db, id, clock::now()).await?;
+    let nothing = || HttpError::Conflict("no conversation has ended yet, so nothing can be forecast".into());
+    Forecast::of(&run, seconds).map(Json).ok_or_else(nothing)
+}
+
+/// Ask no more models; what is in flight comes to its end
+#[utoipa::path(post, path = "/runs/{run}/pause", tag = "runs", params(("run" = Uuid, Path)),
+    responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn pause(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<RunSummary>> {
+    let mut db = pool.acquire().await?;
+    control::pause(&mut db, id, None).await?;
+    Ok(Json(summary(&mut db, id).await?))
+}
+
+/// Go on with a run that was paused
+///
+/// If it paused after the conversations of a forecast, that cap is lifted.
+#[utoipa::path(post, path = "/runs/{run}/resume", tag = "runs", params(("run" = Uuid, Path)),
+    responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn resume(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<RunSummary>> {
+    let mut db = pool.acquire().await?;
+    let run = runs::get(&mut db, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
+    let now = runs::summary(&mut db, &run).await?;
+    if run.budget.conversations.is_some_and(|cap| now.finished >= i64::from(cap)) {
+        control::set_budget(&mut db, id, &Budget { conversations: None, ..run.budget }).await?;
+    }
+    control::resume(&mut db, id).await?;
+    Ok(Json(summary(&mut db, id).await?))
+}
+
+/// End a run for good; what was played stays
+#[utoipa::path(post, path = "/runs/{run}/cancel", tag = "runs", params(("run" = Uuid, Path)),
+    responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn cancel(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<RunSummary>> {
+    let mut db = pool.acquire().await?;
+    control::cancel(&mut db, id).await?;
+    Ok(Json(summary(&mut db, id).await?))
+}
+
+/// Play again what somebody else than the agent spoiled
+#[utoipa::path(post, path = "/runs/{run}/retry", tag = "runs", params(("run" = Uuid, Path)),
+    responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn retry(
+    State(pool): State<PgPool>,
+    _: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<RunSummary>> {
+    let mut db = pool.acquire().await?;
+    let again = control::retry_failed(&mut db, id).await?;
+    audit.detail(serde_json::json!({"conversations": again}));
+    Ok(Json(summary(&mut db, id).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunChange {
+    /// Runs of higher priority are played before others.
+    priority: Option<i32>,
+    /// Replaces all caps.
+    budget: Option<Budget>,
+}
+
+/// Change a run's priority or its budget
+#[utoipa::path(patch, path = "/runs/{run}", tag = "runs", params(("run" = Uuid, Path)), request_body = RunChange,
+    responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn change(
+    State(pool): State<PgPool>,
+    _: Runner,
+    Path(id): Path<Uuid>,
+    Body(change): Body<RunChange>,
+) -> Result<Json<RunSummary>> {
+    let wrong = change.budget.iter().flat_map(Budget::problems);
+    let wrong: Vec<_> = wrong.map(|(field, e)| domain::api::FieldError::at(&format!("/budget/{field}"), e)).collect();
+    if !wrong.is_empty() {
+        return Err(HttpError::Invalid(wrong));
+    }
+    let mut tx = pool.begin().await?;
+    if let Some(priority) = change.priority {
+        control::set_priority(&mut tx, id, priority).await?;
+    }
+    if let Some(budget) = &change.budget {
+        control::set_budget(&mut tx, id, budget).await?;
+    }
+    tx.commit().await?;
+    Ok(Json(summary(&mut *pool.acquire().await?, id).await?))
+}
+
+pub(super) async fn summary(db: &mut PgConnection, id: Uuid) -> Result<RunSummary> {
+    let run = runs::get(db, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
+    Ok(runs::summary(db, &run).await?)
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::role::Role;
 use engine::Who;
-use llm::{Apart, ChatModel, EndpointOptions, ModelSpec, Pool, Registry, Scripted};
+use llm::{Apart, ChatModel, EndpointOptions, ModelSpec, Pool, PoolStatus, Registry, Scripted};
 
 use super::plan::RunConfig;
 
@@ -17,14 +17,22 @@ pub struct Cast {
 }
 
 /// A client for each model, made once in a process: runs that name the same model share its connections and its limits.
+/// Cheap to clone; clones are the same clients.
+#[derive(Clone)]
 pub struct Clients {
     options: EndpointOptions,
-    known: Mutex<HashMap<String, Cast>>,
+    known: Arc<Mutex<HashMap<String, Known>>>,
+}
+
+struct Known {
+    cast: Cast,
+    /// What says how the endpoints do.
+    pool: Option<Arc<Pool>>,
 }
 
 impl Clients {
     pub fn new(options: EndpointOptions) -> Self {
-        Self { options, known: Mutex::default() }
+        Self { options, known: Arc::default() }
     }
 
     /// `pools`: what the run says of the models that it only names.
@@ -39,18 +47,28 @@ impl Clients {
         // Two runs may know different models by one name.
         let key = pool.map_or_else(|| Ok(spec.to_string()), serde_json::to_string)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cast) = known.get(&key) {
-            return Ok(cast.clone());
+        if let Some(known) = known.get(&key) {
+            return Ok(known.cast.clone());
         }
         let options = self.options.clone();
-        let model: Arc<dyn ChatModel> = match (spec, pool) {
-            (_, Some(pool)) => Arc::new(Pool::new(pool, options)?),
-            (ModelSpec::Endpoint(endpoint), _) => Arc::new(Pool::of_endpoint(endpoint.clone(), options)?),
-            _ => Arc::new(Scripted),
+        let pool = match (spec, pool) {
+            (_, Some(pool)) => Some(Arc::new(Pool::new(pool, options)?)),
+            (ModelSpec::Endpoint(endpoint), _) => Some(Arc::new(Pool::of_endpoint(endpoint.clone(), options)?)),
+            _ => None,
+        };
+        let model: Arc<dyn ChatModel> = match &pool {
+            Some(pool) => Arc::clone(pool) as _,
+            None => Arc::new(Scripted),
         };
         let cast = Cast { name: Arc::from(spec.to_string()), model };
-        known.insert(key, cast.clone());
+        known.insert(key, Known { cast: cast.clone(), pool });
         Ok(cast)
+    }
+
+    /// How the endpoints do that were asked so far.
+    pub fn statuses(&self) -> Vec<PoolStatus> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.values().filter_map(|known| known.pool.as_ref()).map(|pool| pool.status()).collect()
     }
 
     /// A panel of judges, asked as the run asks its own.

@@ -6,7 +6,8 @@ use anyhow::{Context, bail};
 use domain::event::{EventKind, Usage};
 use domain::outcome::{Blame, Outcome};
 use engine::{Conversation, Next, Who};
-use futures::{StreamExt, stream};
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use llm::{Answer, ChatModel, Failure, ModelError, ModelSpec};
 use sqlx::PgPool;
 
@@ -17,7 +18,7 @@ use crate::clock;
 use crate::library::Library;
 use crate::store::conversations::{self, Planned};
 use crate::store::events;
-use crate::store::judgings::{self, Judging};
+use crate::store::judgings::{self, Judging, State};
 use crate::store::runs::{self, Run};
 use crate::store::verdicts::{self, Judged};
 
@@ -48,6 +49,11 @@ pub fn plan(run: &Run, judges: &Library, models: &[ModelSpec]) -> anyhow::Result
         models: serde_json::to_value(models)?,
         original: false,
         created_at: clock::now(),
+        // Whoever asks for it by a command does it, too.
+        state: State::Finished,
+        created_by: String::new(),
+        criteria_apart: false,
+        pools: serde_json::json!([]),
     })
 }
 
@@ -81,15 +87,17 @@ impl Judge {
         concurrency: usize,
         mut ended: impl FnMut(&Rejudged),
     ) -> anyhow::Result<()> {
-        let mut judging = stream::iter(left.iter().map(|planned| self.judge(planned))).buffer_unordered(concurrency);
+        let (mut waiting, mut judging) = (left.iter(), FuturesUnordered::new());
         let mut failure = Ok(());
-        while let Some(rejudged) = judging.next().await {
-            match rejudged {
-                Ok(rejudged) => ended(&rejudged),
-                Err(error) => failure = failure.and(Err(error)),
+        loop {
+            let room = concurrency.saturating_sub(judging.len());
+            judging.extend(waiting.by_ref().take(room).map(|planned| self.judge(planned).boxed()));
+            match judging.next().await {
+                Some(Ok(rejudged)) => ended(&rejudged),
+                Some(Err(error)) => failure = failure.and(Err(error)),
+                None => return failure,
             }
         }
-        failure
     }
 
     /// Asks again, as often as the run does, if the judge fails.

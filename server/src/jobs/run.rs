@@ -10,7 +10,7 @@ use super::worlds;
 use crate::clock;
 use crate::library::Library;
 use crate::store::control;
-use crate::store::judgings::{self, Judging};
+use crate::store::judgings::{self, Judging, State};
 use crate::store::runs::{self, Run};
 
 /// What a run is to be, beside its configuration.
@@ -26,6 +26,8 @@ pub struct Terms {
     /// Conversations at once, all players together.
     pub max_in_flight: Option<i32>,
     pub budget: Budget,
+    /// It does not begin before somebody resumes it.
+    pub paused: bool,
 }
 
 /// Stores a run, or nothing. Whoever plays is told.
@@ -53,10 +55,14 @@ pub async fn create(pool: &PgPool, library: &Library, config: &RunConfig, terms:
         models: serde_json::to_value(config.judges())?,
         original: true,
         created_at: now,
+        state: State::Finished,
+        created_by: String::new(),
+        criteria_apart: config.criteria_apart,
+        pools: serde_json::to_value(&config.pools)?,
     };
     let mut tx = pool.begin().await?;
     runs::insert_library(&mut tx, &run.library, &serde_json::to_value(&library.files)?, now).await?;
-    runs::insert(&mut tx, &run).await?;
+    runs::insert(&mut tx, &run, terms.paused.then_some("not started")).await?;
     judgings::insert(&mut tx, &judging).await?;
     worlds::keep(&mut tx, library, &config.scenarios, now).await?;
     control::tell(&mut tx, run.id).await?;

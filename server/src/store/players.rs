@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use domain::api::PlayerSummary;
 use sqlx::postgres::types::PgInterval;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
@@ -30,6 +31,17 @@ impl Claim {
 pub async fn register(db: &mut PgConnection, host: &str, pid: i32) -> Result<i64> {
     let id = sqlx::query_scalar!("INSERT INTO players (host, pid) VALUES ($1, $2) RETURNING id", host, pid);
     Ok(id.fetch_one(db).await?)
+}
+
+/// All that play, the newest first.
+pub async fn list(db: &mut PgConnection) -> Result<Vec<PlayerSummary>> {
+    let players = sqlx::query_as!(
+        PlayerSummary,
+        r#"SELECT id, host, pid, started_at, heartbeat_at, (SELECT coalesce(sum(last_position - first_position + 1), 0)
+               FROM claims WHERE player = players.id)::bigint AS "claimed!"
+           FROM players ORDER BY id DESC"#
+    );
+    Ok(players.fetch_all(db).await?)
 }
 
 /// Says that the player lives. False if it was given up.

@@ -47,11 +47,13 @@ pub async fn library(db: &mut PgConnection, hash: &str) -> Result<Value> {
     Ok(sqlx::query_scalar!("SELECT files FROM libraries WHERE hash = $1", hash).fetch_one(db).await?)
 }
 
-pub async fn insert(db: &mut PgConnection, run: &Run) -> Result<()> {
+/// `paused`: why it does not begin at once.
+pub async fn insert(db: &mut PgConnection, run: &Run, paused: Option<&str>) -> Result<()> {
     sqlx::query!(
         "INSERT INTO runs
-             (id, project_id, library, playbook, seed, config, planned, priority, max_in_flight, budget, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+             (id, project_id, library, playbook, seed, config, planned, priority, max_in_flight, budget, created_at,
+              state, paused_because)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         run.id,
         run.project,
         run.library,
@@ -62,7 +64,9 @@ pub async fn insert(db: &mut PgConnection, run: &Run) -> Result<()> {
         run.priority,
         run.max_in_flight,
         Json(&run.budget) as _,
-        run.created_at
+        run.created_at,
+        if paused.is_some() { "paused" } else { "running" },
+        paused
     )
     .execute(db)
     .await?;
@@ -169,6 +173,20 @@ fn state(name: &str, finished: bool) -> RunState {
         "paused" => RunState::Paused,
         _ => RunState::Running,
     }
+}
+
+/// How long a run has been played, from its first conversation to its end or to what ended last, pauses included.
+pub async fn seconds_played(db: &mut PgConnection, run: Uuid, now: DateTime<Utc>) -> Result<f64> {
+    let row = sqlx::query!(
+        "SELECT started_at, finished_at,
+                CASE WHEN state = 'paused' THEN (SELECT max(finished_at) FROM conversations WHERE run_id = $1) END
+                    AS last_ended
+         FROM runs WHERE id = $1",
+        run
+    );
+    let row = row.fetch_one(db).await?;
+    let end = row.finished_at.or(row.last_ended).unwrap_or(now);
+    Ok(row.started_at.map_or(0.0, |started| (end - started).as_seconds_f64().max(0.0)))
 }
 
 /// What becomes of a run; `None` if there is none.

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use domain::api::VerdictSummary;
 use domain::outcome::Outcome;
 use domain::verdict::{Verdict, Verification};
+use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -84,6 +86,72 @@ pub async fn of(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, J
         all.insert(row.id, Judged { judge, judge_version, verdict, verification, outcome });
     }
     Ok(all)
+}
+
+/// What a judging says of the conversations after a position, in order.
+pub async fn page(db: &mut PgConnection, judging: Uuid, after: i32, limit: i64) -> Result<Vec<VerdictSummary>> {
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT judging_id, c.id, position, judge, judge_version, models, verdict, v.outcome, v.blame, v.reason,
+                v.created_at
+         FROM judgings j JOIN conversations c ON c.run_id = j.run_id AND NOT superseded
+              JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id
+         WHERE j.id = $1 AND position > $2 ORDER BY position LIMIT $3",
+        judging,
+        after,
+        limit
+    );
+    rows.fetch_all(db).await?.into_iter().map(Row::summary).collect()
+}
+
+/// All that was ever said of one conversation, newest first.
+pub async fn of_conversation(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<VerdictSummary>> {
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT judging_id, c.id, position, judge, judge_version, models, verdict, v.outcome, v.blame, v.reason,
+                v.created_at
+         FROM verdicts v JOIN conversations c ON c.id = conversation_id JOIN judgings j ON j.id = judging_id
+         WHERE c.id = $1 ORDER BY v.created_at DESC",
+        conversation
+    );
+    rows.fetch_all(db).await?.into_iter().map(Row::summary).collect()
+}
+
+struct Row {
+    judging_id: Uuid,
+    id: Uuid,
+    position: i32,
+    judge: String,
+    judge_version: String,
+    models: Value,
+    verdict: Option<Value>,
+    outcome: String,
+    blame: Option<String>,
+    reason: Option<String>,
+    created_at: DateTime<Utc>,
+}
+
+impl Row {
+    fn summary(self) -> Result<VerdictSummary> {
+        let outcome = outcome("verdicts", self.id, Some(&self.outcome), self.blame.as_deref(), self.reason)?;
+        Ok(VerdictSummary {
+            judging_id: self.judging_id.to_string(),
+            conversation_id: self.id.to_string(),
+            position: self.position,
+            judge: self.judge,
+            judge_version: self.judge_version,
+            models: self
+                .models
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|m| m.as_str().map(str::to_owned))
+                .collect(),
+            verdict: self.verdict.map(serde_json::from_value).transpose().map_err(|e| bad(self.id, &e))?,
+            outcome: outcome.ok_or_else(|| bad(self.id, &"no outcome"))?,
+            created_at: self.created_at,
+        })
+    }
 }
 
 /// Mean score of each criterion in a judging, in no particular order: of what was accepted or the agent's failure.

@@ -1,9 +1,12 @@
 //! The HTTP side, driven over a socket. Modules mirror the URLs.
 
+mod access;
 mod conversations;
 mod metrics;
 mod other;
+mod projects;
 mod runs;
+mod session;
 mod worlds;
 
 use std::net::SocketAddr;
@@ -16,13 +19,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use server::http::app::{App, Setup};
 use server::jobs::cast::Clients;
-use server::store::projects;
+use server::store::projects as stored;
 use server::store::tokens::{self, Token};
 use server::store::users::{self, User};
 use server::{clock, secret};
 use sqlx::PgPool;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::support::play::hasty;
@@ -48,7 +52,14 @@ impl TestApp {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let files = tempfile::tempdir().unwrap();
         let clients = Clients::new(hasty());
-        let setup = Setup { pool: pool.clone(), registry, clients, files: files.path().to_owned(), https: false };
+        let setup = Setup {
+            pool: pool.clone(),
+            registry,
+            clients,
+            files: files.path().to_owned(),
+            https: false,
+            stop: CancellationToken::new(),
+        };
         let service = server::http::router(App::new(setup)).into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async { axum::serve(listener, service).await });
         let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
@@ -65,7 +76,7 @@ impl TestApp {
     pub async fn member(&self, role: Role) -> Self {
         let user = somebody(&self.pool, &format!("member-{}-{}", role.as_str(), clock::id()), false).await;
         let mut db = self.pool.acquire().await.unwrap();
-        projects::set_role(&mut db, projects::DEFAULT, user, role.as_str()).await.unwrap();
+        stored::set_role(&mut db, stored::DEFAULT, user, role.as_str()).await.unwrap();
         self.with_token(token(&self.pool, user, &[Scope::Admin]).await)
     }
 

@@ -1,42 +1,40 @@
-//! What a whole run will take, from the few conversations that were played of it.
+//! What a whole run will take, said on a terminal. The conversations that it follows from are the run's own first ones, so
+//! nothing of them is wasted.
 
 use domain::api::RunSummary;
-use engine::scripted;
+use domain::forecast::Forecast;
 
 use crate::say::say;
 
-/// The few are the run's own first ones, so nothing of them is wasted.
-#[expect(clippy::cast_precision_loss, reason = "estimates for people to read")]
 pub fn print(summary: &RunSummary, seconds: f64, resume_hint: &str) {
-    let (played, planned) = (summary.finished.max(1) as f64, summary.planned as f64);
-    let share = summary.accepted as f64 / played;
-    let models = summary.usage.iter().filter(|usage| usage.model != scripted::NAME);
-    let (tokens, cost) = models.fold((0, 0.0), |(tokens, cost), usage| {
-        (tokens + usage.prompt_tokens + usage.completion_tokens, cost + usage.cost)
-    });
-    let (tokens, cost) = (tokens as f64 / played, cost / played);
-    say!("forecast, from {} conversations of {}:", summary.finished, summary.planned);
-    say!("  accepted     about {:.0} rows ({:.0} %, {})", share * planned, share * 100.0, interval(summary));
-    say!("  tokens       about {:.0}; {:.0} a conversation{}", tokens * planned, tokens, each_row(tokens, share));
-    say!("  cost         about {:.4}; {:.6} a conversation{}", cost * planned, cost, each_row(cost, share));
+    let Some(forecast) = Forecast::of(summary, seconds) else {
+        say!("nothing has ended, so nothing can be forecast. {resume_hint}");
+        return;
+    };
+    let percent = |share: f64| share * 100.0;
+    say!("forecast, from {} conversations of {}:", forecast.finished, forecast.planned);
     say!(
-        "  time         at most {:.0} s at this pace; more conversations at once take less",
-        seconds / played * planned
+        "  accepted     about {:.0} rows ({:.0} %, {:.0} to {:.0} % at 95 % confidence)",
+        forecast.accepted_rows,
+        percent(forecast.accepted_share),
+        percent(forecast.accepted_share_low),
+        percent(forecast.accepted_share_high)
     );
+    let each_row = |each: Option<f64>| {
+        each.filter(|each| *each > 0.0).map(|each| format!(", {each:.4} an accepted row")).unwrap_or_default()
+    };
+    say!(
+        "  tokens       about {:.0}; {:.0} a conversation{}",
+        forecast.tokens,
+        forecast.tokens_per_conversation,
+        each_row(forecast.tokens_per_accepted_row)
+    );
+    say!(
+        "  cost         about {:.4}; {:.6} a conversation{}",
+        forecast.cost,
+        forecast.cost_per_conversation,
+        each_row(forecast.cost_per_accepted_row)
+    );
+    say!("  time         at most {:.0} s at this pace; more conversations at once take less", forecast.seconds);
     say!("The run is paused. {resume_hint}");
-}
-
-fn each_row(each: f64, share: f64) -> String {
-    if share > 0.0 && each > 0.0 { format!(", {:.4} an accepted row", each / share) } else { String::new() }
-}
-
-/// The Wilson score interval (Wilson 1927) at 95 %: few conversations say little, and this says how little.
-#[expect(clippy::cast_precision_loss, reason = "an estimate for people to read")]
-fn interval(summary: &RunSummary) -> String {
-    const Z: f64 = 1.96;
-    let n = summary.finished.max(1) as f64;
-    let p = summary.accepted as f64 / n;
-    let centre = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
-    let half = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-    format!("{:.0} to {:.0} % at 95 % confidence", (centre - half).max(0.0) * 100.0, (centre + half).min(1.0) * 100.0)
 }

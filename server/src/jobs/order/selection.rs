@@ -41,6 +41,13 @@ impl<'a> Selection<'a> {
         names.join(", ")
     }
 
+    /// Only what somebody of these profiles may play.
+    pub fn retain_playable(&mut self, profiles: &BTreeMap<String, Profile>) {
+        self.scenarios.retain(|scenario| {
+            scenario.personas.is_empty() || scenario.personas.iter().any(|name| profiles.contains_key(name))
+        });
+    }
+
     /// Checks that every playbook has the variant.
     pub fn check_variant(&self, name: &str, flag: &mut impl FnMut(&str, String)) {
         for playbook in &self.playbooks {

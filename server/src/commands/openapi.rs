@@ -1,0 +1,11 @@
+//! `groundstate openapi`: the document that describes the REST API.
+
+use std::process::ExitCode;
+
+use crate::http;
+use crate::say::say;
+
+pub fn run() -> anyhow::Result<ExitCode> {
+    say!("{}", serde_json::to_string_pretty(&http::document())?);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,159 @@
+//! Judging a run again, without playing it.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::Page;
+use domain::api::{JudgingSummary, VerdictSummary};
+use llm::{ModelSpec, PoolSpec};
+use serde::Deserialize;
+use sqlx::{PgConnection, PgPool};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::access::{Reader, Runner};
+use super::app::App;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use super::models;
+use super::page::{PageParams, page};
+use crate::clock;
+use crate::jobs;
+use crate::store::judgings::{self, Judging, State as Progress};
+use crate::store::{runs, verdicts};
+
+/// How a run was judged: as it was played, and again later
+#[utoipa::path(get, path = "/runs/{run}/judgings", tag = "judgings", params(("run" = Uuid, Path)),
+    responses((status = 200, body = Vec<JudgingSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn list(State(pool): State<PgPool>, _: Reader, Path(run): Path<Uuid>) -> Result<Json<Vec<JudgingSummary>>> {
+    Ok(Json(judgings::summaries(&mut *pool.acquire().await?, run, None).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewJudging {
+    /// Names of models; more than one are a panel, whose median counts. Default: as the run was judged.
+    #[serde(default)]
+    models: Vec<String>,
+    /// Ask for each criterion by itself.
+    #[serde(default)]
+    criteria_apart: bool,
+}
+
+/// Judge a run again
+///
+/// This server does it in the background, and goes on with it when it is started again. Verdicts that were given before
+/// stay as they are.
+#[utoipa::path(post, path = "/runs/{run}/judgings", tag = "judgings", params(("run" = Uuid, Path)),
+    request_body = NewJudging, responses((status = 201, body = JudgingSummary), Problems),
+    security(("session" = []), ("token" = ["run"])))]
+pub async fn create(
+    State(app): State<App>,
+    runner: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+    Body(new): Body<NewJudging>,
+) -> Result<(StatusCode, Json<JudgingSummary>)> {
+    let registry = models::registry(&app).await?;
+    let mut db = app.pool().acquire().await?;
+    let run = runs::get(&mut db, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
+    let own =
+        judgings::get(&mut db, run.judging).await?.ok_or_else(|| HttpError::Damaged("a run without judges".into()))?;
+    let (specs, pools) = if new.models.is_empty() {
+        (own.models, own.pools)
+    } else {
+        let (specs, pools) = panel(&new.models, &registry)?;
+        let unreadable = |e: serde_json::Error| HttpError::Damaged(e.to_string());
+        (serde_json::to_value(specs).map_err(unreadable)?, serde_json::to_value(pools).map_err(unreadable)?)
+    };
+    let judging = Judging {
+        id: clock::id(),
+        run_id: id,
+        library: run.library,
+        models: specs,
+        original: false,
+        created_at: clock::now(),
+        state: Progress::Running,
+        created_by: runner.caller.name,
+        criteria_apart: new.criteria_apart,
+        pools,
+    };
+    judgings::insert(&mut db, &judging).await?;
+    jobs::judgings::begin(app.pool(), app.clients(), judging.id, app.stop());
+    audit.subject(judging.id);
+    Ok((StatusCode::CREATED, Json(summary(&mut db, &judging).await?)))
+}
+
+/// How far a judging is
+#[utoipa::path(get, path = "/judgings/{judging}", tag = "judgings", params(("judging" = Uuid, Path)),
+    responses((status = 200, body = JudgingSummary), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<JudgingSummary>> {
+    let mut db = pool.acquire().await?;
+    let judging = judgings::get(&mut db, id).await?.ok_or_else(|| HttpError::missing("judging", &id.to_string()))?;
+    Ok(Json(summary(&mut db, &judging).await?))
+}
+
+/// Stop a judging; verdicts so far are kept
+#[utoipa::path(post, path = "/judgings/{judging}/cancel", tag = "judgings", params(("judging" = Uuid, Path)),
+    responses((status = 200, body = JudgingSummary), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn cancel(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<JudgingSummary>> {
+    let mut db = pool.acquire().await?;
+    if !judgings::end(&mut db, id, Progress::Cancelled, None).await? {
+        return Err(HttpError::Conflict("the judging has ended already".into()));
+    }
+    let judging = judgings::get(&mut db, id).await?.ok_or_else(|| HttpError::missing("judging", &id.to_string()))?;
+    Ok(Json(summary(&mut db, &judging).await?))
+}
+
+/// What a judging says, conversation by conversation
+#[utoipa::path(get, path = "/judgings/{judging}/verdicts", tag = "judgings",
+    params(("judging" = Uuid, Path), PageParams), responses((status = 200, body = Page<VerdictSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn of_judging(
+    State(pool): State<PgPool>,
+    _: Reader,
+    Path(id): Path<Uuid>,
+    Query(params): Query<PageParams>,
+) -> Result<Json<Page<VerdictSummary>>> {
+    let limit = params.limit()?;
+    let after = params.cursor()?.unwrap_or(-1);
+    let items = verdicts::page(&mut *pool.acquire().await?, id, after, limit as i64 + 1).await?;
+    Ok(Json(page(items, limit, |verdict: &VerdictSummary| verdict.position.to_string())))
+}
+
+/// All verdicts on one conversation, newest first
+#[utoipa::path(get, path = "/conversations/{conversation}/verdicts", tag = "judgings",
+    params(("conversation" = Uuid, Path)), responses((status = 200, body = Vec<VerdictSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn of_conversation(
+    State(pool): State<PgPool>,
+    _: Reader,
+    Path(id): Path<Uuid>,
+) -> Result<Json<Vec<VerdictSummary>>> {
+    Ok(Json(verdicts::of_conversation(&mut *pool.acquire().await?, id).await?))
+}
+
+async fn summary(db: &mut PgConnection, judging: &Judging) -> Result<JudgingSummary> {
+    let found = judgings::summaries(db, judging.run_id, Some(judging.id)).await?;
+    found.into_iter().next().ok_or_else(|| HttpError::missing("judging", &judging.id.to_string()))
+}
+
+fn panel(names: &[String], registry: &llm::Registry) -> Result<(Vec<ModelSpec>, Vec<PoolSpec>)> {
+    let (mut specs, mut pools) = (Vec::new(), Vec::new());
+    for (i, name) in names.iter().enumerate() {
+        let wrong = |detail: String| HttpError::invalid(&format!("/models/{i}"), detail);
+        match name.parse::<ModelSpec>().map_err(|e| wrong(e.to_string()))? {
+            ModelSpec::Scripted if names.len() > 1 => {
+                return Err(wrong("`scripted` is no model and sits on no panel".into()));
+            }
+            ModelSpec::Endpoint(_) => return Err(wrong("name a model of the registry (GET /api/v1/models)".into())),
+            ModelSpec::Named(name) => {
+                pools.push(registry.pool(&name).map_err(|e| wrong(e.to_string()))?.clone());
+                specs.push(ModelSpec::Named(name));
+            }
+            ModelSpec::Scripted => specs.push(ModelSpec::Scripted),
+        }
+    }
+    Ok((specs, pools))
+}

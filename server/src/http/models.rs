@@ -1,0 +1,141 @@
+//! The registry of models, how their endpoints do, and who plays.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::{ModelSummary, PlayerSummary, ReplicaSummary};
+use llm::{PoolSpec, Registry};
+use serde::Deserialize;
+use serde_json::Value;
+use sqlx::PgPool;
+use utoipa::ToSchema;
+
+use super::access::{Administrator, SignedIn};
+use super::app::App;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path};
+use crate::clock;
+use crate::store::{models, players};
+
+/// All models that may be named: those of models.yaml, and those that administrators added.
+pub async fn registry(app: &App) -> Result<Registry> {
+    let added = models::all(&mut *app.pool().acquire().await?).await?.into_iter();
+    let added = added.map(|spec| serde_json::from_value(spec).map_err(|e| HttpError::Damaged(format!("a model: {e}"))));
+    let added: Vec<PoolSpec> = added.collect::<Result<_>>()?;
+    // What the file says stands above.
+    Ok(added.into_iter().chain(app.registry().pools().cloned()).collect())
+}
+
+/// Models, and how their endpoints do
+///
+/// Health and load are as this server sees them; other players have limits of their own.
+#[utoipa::path(get, path = "/models", tag = "models", responses((status = 200, body = Vec<ModelSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn list(State(app): State<App>, _: SignedIn) -> Result<Json<Vec<ModelSummary>>> {
+    let registry = registry(&app).await?;
+    Ok(Json(registry.pools().map(|pool| summary(&app, pool)).collect()))
+}
+
+/// What a model is. It names where the key is; keys themselves are never taken.
+#[derive(Deserialize, serde::Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSpecBody {
+    /// How the endpoints call it; default: its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    /// Base URLs of the endpoints, usually ending in `/v1`.
+    replicas: Vec<String>,
+    /// Environment variable of the players that holds the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_env: Option<String>,
+    /// `{"prompt": x, "completion": y}`, money for a million tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price: Option<Value>,
+    /// Most requests that one endpoint answers at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_in_flight: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_in_flight: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slow_after_seconds: Option<f64>,
+}
+
+/// Add a model, or replace what an administrator added
+#[utoipa::path(put, path = "/models/{model}", tag = "models", params(("model" = String, Path)),
+    request_body = ModelSpecBody, responses((status = 200, body = ModelSummary), Problems),
+    security(("session" = []), ("token" = ["installation"])))]
+pub async fn set(
+    State(app): State<App>,
+    _: Administrator,
+    audit: Audit,
+    Path(name): Path<String>,
+    Body(spec): Body<ModelSpecBody>,
+) -> Result<Json<ModelSummary>> {
+    if app.registry().pool(&name).is_ok() {
+        return Err(HttpError::Conflict(format!("models.yaml says what {name} is; change it there")));
+    }
+    let mut value = serde_json::to_value(spec).map_err(|e| HttpError::invalid("", e.to_string()))?;
+    value["name"] = Value::String(name.clone());
+    let pool: PoolSpec =
+        serde_json::from_value(value.clone()).map_err(|e| HttpError::invalid("/price", e.to_string()))?;
+    let problems: Vec<_> = pool.problems().into_iter().map(|(at, e)| domain::api::FieldError::at(&at, e)).collect();
+    if !problems.is_empty() {
+        return Err(HttpError::Invalid(problems));
+    }
+    models::set(&mut *app.pool().acquire().await?, &name, &value, clock::now()).await?;
+    audit.detail(value);
+    Ok(Json(summary(&app, &pool)))
+}
+
+/// Remove a model that an administrator added
+///
+/// Runs that were started with it keep it.
+#[utoipa::path(delete, path = "/models/{model}", tag = "models", params(("model" = String, Path)),
+    responses((status = 204), Problems), security(("session" = []), ("token" = ["installation"])))]
+pub async fn delete(State(app): State<App>, _: Administrator, Path(name): Path<String>) -> Result<StatusCode> {
+    if app.registry().pool(&name).is_ok() {
+        return Err(HttpError::Conflict(format!("models.yaml says what {name} is; remove it there")));
+    }
+    match models::delete(&mut *app.pool().acquire().await?, &name).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(HttpError::missing("model", &name)),
+    }
+}
+
+/// Processes that play
+#[utoipa::path(get, path = "/players", tag = "models", responses((status = 200, body = Vec<PlayerSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn players(State(pool): State<PgPool>, _: SignedIn) -> Result<Json<Vec<PlayerSummary>>> {
+    Ok(Json(players::list(&mut *pool.acquire().await?).await?))
+}
+
+fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
+    let statuses = app.clients().statuses();
+    let status = statuses.iter().find(|status| status.model == pool.name);
+    let replica = |url: &String| {
+        let known = status.and_then(|status| {
+            status.replicas.iter().find(|replica| replica.url.trim_end_matches('/') == url.trim_end_matches('/'))
+        });
+        ReplicaSummary {
+            url: url.clone(),
+            health: known.map(|known| serde_json::to_value(known.health).unwrap_or_default()).unwrap_or_default(),
+            in_flight: known.map_or(0, |known| known.in_flight),
+            limit: known.map_or(0, |known| known.limit),
+            ok: known.map_or(0, |known| known.ok),
+            failed: known.map_or(0, |known| known.failed),
+            first_byte_ms: known.and_then(|known| known.first_byte_ms),
+        }
+    };
+    ModelSummary {
+        name: pool.name.clone(),
+        model: pool.model().to_owned(),
+        key_env: pool.key_env.clone(),
+        key_found: pool.key_env.as_ref().is_none_or(|variable| std::env::var_os(variable).is_some()),
+        price: pool.price.map(|price| serde_json::to_value(price).unwrap_or_default()),
+        max_in_flight: pool.max_in_flight,
+        from_file: app.registry().pool(&pool.name).is_ok(),
+        waiting: status.map_or(0, |status| status.waiting),
+        replicas: pool.replicas.iter().map(replica).collect(),
+    }
+}

@@ -1,0 +1,89 @@
+//! How far a run is, as server-sent events.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use domain::api::{RunState, RunSummary};
+use futures::{Stream, stream};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::access::Reader;
+use super::error::{Problems, Result};
+use super::extract::Path;
+use super::runs::summary;
+
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Follow a run
+///
+/// An event `progress` with the run's summary whenever it has changed, at most twice a second, and an event `end` with the
+/// last one when the run has finished or was cancelled. A client that comes back with Last-Event-ID is told what has
+/// changed since.
+#[utoipa::path(get, path = "/runs/{run}/progress", tag = "runs",
+    params(("run" = Uuid, Path), ("Last-Event-ID" = Option<String>, Header, description = "Id of the last event that was seen")),
+    responses((status = 200, body = String, content_type = "text/event-stream"), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn follow(
+    State(pool): State<PgPool>,
+    _: Reader,
+    Path(run): Path<Uuid>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = std::result::Result<Event, Infallible>>>> {
+    let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+    // The first look answers 404 as any other operation does.
+    let first = summary(&mut *pool.acquire().await?, run).await?;
+    let following = Following { pool, run, seen, next: Some(first), ended: false };
+    Ok(Sse::new(stream::unfold(following, Following::event)).keep_alive(KeepAlive::default()))
+}
+
+struct Following {
+    pool: PgPool,
+    run: Uuid,
+    /// Id of the last event that the client has seen.
+    seen: String,
+    next: Option<RunSummary>,
+    ended: bool,
+}
+
+impl Following {
+    /// Waits for the next thing to tell.
+    async fn event(mut self) -> Option<(std::result::Result<Event, Infallible>, Self)> {
+        if self.ended {
+            return None;
+        }
+        loop {
+            let now = match self.next.take() {
+                Some(now) => Some(now),
+                None => self.look().await,
+            };
+            if let Some(now) = now {
+                let (id, over) = (id(&now), matches!(now.state, RunState::Finished | RunState::Cancelled));
+                if over || id != self.seen {
+                    self.ended = over;
+                    let event = Event::default().event(if over { "end" } else { "progress" }).id(&id);
+                    self.seen = id;
+                    let event = event.json_data(&now).unwrap_or_else(|_| Event::default().comment("unreadable"));
+                    return Some((Ok(event), self));
+                }
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// `None` while the database is away: the client waits.
+    async fn look(&self) -> Option<RunSummary> {
+        let mut db = self.pool.acquire().await.ok()?;
+        summary(&mut db, self.run).await.ok()
+    }
+}
+
+/// Everything that can change about a run, counted: two summaries with one id say the same.
+fn id(run: &RunSummary) -> String {
+    let again: i64 = run.played_again.values().sum();
+    let calls: i64 = run.usage.iter().map(|usage| usage.calls).sum();
+    format!("{}-{}-{again}-{calls}-{}-{}", run.finished, run.accepted, run.state.as_str(), run.priority)
+}

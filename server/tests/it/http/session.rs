@@ -1,0 +1,201 @@
+//! /api/v1/session, /api/v1/invitations/accept, /api/v1/users, /api/v1/tokens, /api/v1/audit
+
+use chrono::TimeDelta;
+use domain::api::{AuditEntry, Invitation, NewTokenAnswer, Page, SessionDetail, TokenSummary, UserSummary};
+use reqwest::{Method, Response, StatusCode};
+use serde_json::{Value, json};
+use server::store::invitations;
+use server::{clock, secret};
+use sqlx::PgPool;
+
+use super::TestApp;
+
+const PASSWORD: &str = "correct horse";
+
+/// A browser with the cookie of an answer.
+struct Browser<'a> {
+    app: &'a TestApp,
+    cookie: String,
+    csrf: String,
+}
+
+impl<'a> Browser<'a> {
+    async fn of(app: &'a TestApp, answer: Response) -> Self {
+        assert_eq!(answer.status(), StatusCode::OK);
+        let cookie = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
+        assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Lax; Max-Age=1209600"), "{cookie}");
+        let cookie = cookie.split(';').next().unwrap().to_owned();
+        let session: SessionDetail = answer.json().await.unwrap();
+        Self { app, cookie, csrf: session.csrf_token.unwrap() }
+    }
+
+    async fn send(&self, method: Method, path: &str, csrf: Option<&str>, body: &Value) -> StatusCode {
+        let mut request = reqwest::Client::new().request(method, format!("{}{path}", self.app.url));
+        request = request.header("cookie", &self.cookie).json(body);
+        if let Some(csrf) = csrf {
+            request = request.header("x-csrf-token", csrf);
+        }
+        request.send().await.unwrap().status()
+    }
+}
+
+async fn sign_in(app: &TestApp, name: &str, password: &str) -> Response {
+    let request = app.with_token(String::new()).request(Method::POST, "/api/v1/session");
+    request.json(&json!({"name": name, "password": password})).send().await.unwrap()
+}
+
+async fn accept(app: &TestApp, body: &Value) -> Response {
+    app.with_token(String::new()).request(Method::POST, "/api/v1/invitations/accept").json(body).send().await.unwrap()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn the_first_administrator_comes_by_a_link_that_works_once(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    sqlx::query("DELETE FROM users").execute(&pool).await.unwrap();
+    let (link, now) = (secret::make("").unwrap(), clock::now());
+    let mut db = pool.acquire().await.unwrap();
+    invitations::insert(&mut db, &secret::hash(&link), None, now, now + TimeDelta::days(1)).await.unwrap();
+    let body = |password: &str| json!({"secret": link, "name": "Ann", "password": password});
+    let short = accept(&app, &body("short")).await;
+    assert_eq!(short.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let problem: Value = short.json().await.unwrap();
+    assert_eq!(problem["errors"], json!([{"pointer": "/password", "detail": "take at least 10 letters"}]));
+    let browser = Browser::of(&app, accept(&app, &body(PASSWORD)).await).await;
+    assert_eq!(accept(&app, &body(PASSWORD)).await.status(), StatusCode::FORBIDDEN);
+    // Her cookie is enough to look, and not enough to change anything.
+    assert_eq!(browser.send(Method::GET, "/api/v1/users", None, &json!({})).await, StatusCode::OK);
+    let new = json!({"name": "bob"});
+    for csrf in [None, Some("x"), Some(secret::csrf_token("x").as_str())] {
+        assert_eq!(browser.send(Method::POST, "/api/v1/users", csrf, &new).await, StatusCode::FORBIDDEN);
+    }
+    assert_eq!(browser.send(Method::POST, "/api/v1/users", Some(&browser.csrf), &new).await, StatusCode::CREATED);
+    // Signed out is signed out.
+    assert_eq!(
+        browser.send(Method::DELETE, "/api/v1/session", Some(&browser.csrf), &new).await,
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(browser.send(Method::GET, "/api/v1/session", None, &new).await, StatusCode::UNAUTHORIZED);
+    let again = Browser::of(&app, sign_in(&app, " ANN ", PASSWORD).await).await;
+    assert_ne!(again.cookie, browser.cookie);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn people_are_invited_changed_and_never_the_last_one_locked_out(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob", "administrator": true})).await;
+    assert_eq!(invited.path, format!("/welcome#{}", invited.secret));
+    let (status, _) = app.send(Method::POST, "/api/v1/users", &json!({"name": "BOB"})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    let again: Invitation = app.post("/api/v1/users/bob/invitation", &json!({})).await;
+    let void = accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await;
+    assert_eq!(void.status(), StatusCode::FORBIDDEN, "a new link makes the old one void");
+    Browser::of(&app, accept(&app, &json!({"secret": again.secret, "password": PASSWORD})).await).await;
+    let users: Page<UserSummary> = app.json("/api/v1/users").await;
+    let names: Vec<(&str, bool)> = users.items.iter().map(|user| (user.name.as_str(), user.invited)).collect();
+    assert_eq!(names, [("bob", false), ("root", true)]);
+    for change in [json!({"administrator": false}), json!({"disabled": true})] {
+        let (status, _) = app.send(Method::PATCH, "/api/v1/users/bob", &change).await;
+        assert_eq!(status, StatusCode::OK);
+    }
+    assert_eq!(sign_in(&app, "bob", PASSWORD).await.status(), StatusCode::FORBIDDEN);
+    let (status, problem) = app.send(Method::PATCH, "/api/v1/users/root", &json!({"disabled": true})).await;
+    assert_eq!((status, problem["detail"].as_str()), (StatusCode::CONFLICT, Some("somebody must stay administrator")));
+    let refused = app.refused("/api/v1/users", &json!({"name": "<script>"})).await;
+    assert_eq!(refused[0].0, "/name");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn whoever_guesses_must_wait(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob"})).await;
+    Browser::of(&app, accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await).await;
+    for _ in 0..5 {
+        assert_eq!(sign_in(&app, "bob", "wrong password").await.status(), StatusCode::FORBIDDEN);
+    }
+    // The right password does not help either, nor does another name from the same address.
+    for name in ["bob", "carol"] {
+        let answer = sign_in(&app, name, PASSWORD).await;
+        assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS, "{name}");
+        assert!((1..=2).contains(&answer.headers()["retry-after"].to_str().unwrap().parse::<i32>().unwrap()));
+    }
+    sqlx::query("UPDATE sign_in_failures SET last_at = last_at - interval '1 minute'").execute(&pool).await.unwrap();
+    assert_eq!(sign_in(&app, "bob", PASSWORD).await.status(), StatusCode::OK);
+    let long = "x".repeat(100_000);
+    assert_eq!(sign_in(&app, "bob", &long).await.status(), StatusCode::FORBIDDEN);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn tokens_are_made_in_sessions_and_shown_once(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let (status, problem) = app.send(Method::POST, "/api/v1/tokens", &json!({"name": "ci", "scopes": ["run"]})).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "{problem}");
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob", "administrator": true})).await;
+    let browser = Browser::of(&app, accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await).await;
+    let make = async |body: Value| {
+        let request = reqwest::Client::new().post(format!("{}/api/v1/tokens", app.url));
+        request
+            .header("cookie", &browser.cookie)
+            .header("x-csrf-token", &browser.csrf)
+            .json(&body)
+            .send()
+            .await
+            .unwrap()
+    };
+    for (body, pointer) in [
+        (json!({"name": "", "scopes": ["run"]}), "/name"),
+        (json!({"name": "ci", "scopes": []}), "/scopes"),
+        (json!({"name": "ci", "scopes": ["all"]}), "/scopes/0"),
+        (json!({"name": "ci", "scopes": ["run"], "project": "nothing"}), "/project"),
+        (json!({"name": "ci", "scopes": ["run"], "expires_at": "2020-01-01T00:00:00Z"}), "/expires_at"),
+        (json!({"name": "ci", "scopes": ["run"], "admin": true}), "/admin"),
+    ] {
+        let answer = make(body).await;
+        assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
+        let problem: Value = answer.json().await.unwrap();
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{problem}");
+    }
+    let answer = make(json!({"name": "ci", "scopes": ["run"], "project": "default"})).await;
+    assert_eq!(answer.status(), StatusCode::CREATED);
+    let made: NewTokenAnswer = answer.json().await.unwrap();
+    let with = app.with_token(made.secret.clone());
+    let mine: Vec<TokenSummary> = with.json("/api/v1/tokens").await;
+    assert_eq!((mine.len(), mine[0].project.as_deref()), (1, Some("default")));
+    let stored: Vec<String> = sqlx::query_scalar("SELECT t::text FROM api_tokens t").fetch_all(&pool).await.unwrap();
+    assert!(stored.iter().all(|row| !row.contains(&made.secret)), "only its hash is kept");
+    let (status, _) = with.send(Method::DELETE, &format!("/api/v1/tokens/{}", made.token.id), &json!({})).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    assert_eq!(with.status("/api/v1/session").await, StatusCode::UNAUTHORIZED);
+    // All of it can be read later, by an administrator.
+    let log: Page<AuditEntry> = app.json("/api/v1/audit").await;
+    let said: Vec<(String, String)> = log.items.into_iter().rev().map(|e| (e.actor, e.action)).collect();
+    let expected = [
+        ("root", "POST /api/v1/users"),
+        ("bob", "POST /api/v1/invitations/accept"),
+        ("bob", "POST /api/v1/tokens"),
+        ("bob", "DELETE /api/v1/tokens/{token}"),
+    ];
+    assert_eq!(said, expected.map(|(actor, action)| (actor.to_owned(), action.to_owned())));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_request_that_is_sent_twice_is_done_once(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let send = async |key: &str, body: Value| {
+        let request = app.request(Method::POST, "/api/v1/projects").header("idempotency-key", key).json(&body);
+        let answer = request.send().await.unwrap();
+        let replayed = answer.headers().contains_key("idempotency-replayed");
+        (answer.status(), replayed, answer.json::<Value>().await.unwrap())
+    };
+    let (status, replayed, first) = send("one", json!({"name": "a"})).await;
+    assert_eq!((status, replayed), (StatusCode::CREATED, false));
+    let (status, replayed, second) = send("one", json!({"name": "a"})).await;
+    assert_eq!((status, replayed, &second), (StatusCode::CREATED, true, &first));
+    let (status, _, problem) = send("one", json!({"name": "b"})).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
+    // What was refused may be sent again with the same key, once it is mended.
+    assert_eq!(send("two", json!({"name": "A B"})).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(send("two", json!({"name": "ab"})).await.0, StatusCode::CREATED);
+    assert_eq!(send("", json!({"name": "c"})).await.0, StatusCode::BAD_REQUEST);
+    let log: Page<AuditEntry> = app.json("/api/v1/audit").await;
+    assert_eq!(log.items.len(), 2, "what was answered again was not done again");
+}
