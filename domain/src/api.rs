@@ -45,10 +45,9 @@ pub struct RunSummary {
     pub usage: Vec<UsageSummary>,
 }
 
-/// A run with everything that decides how it is played.
+/// What decides how a run is played.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct RunDetail {
-    pub summary: RunSummary,
+pub struct RunTerms {
     /// Hash of the documents that it was started with.
     pub library: String,
     /// Conversations at once, all players together.

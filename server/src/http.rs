@@ -93,6 +93,7 @@ fn runs() -> OpenApiRouter<App> {
         .routes(routes!(runs::list, runs::create))
         .routes(routes!(runs::preview))
         .routes(routes!(runs::show, runs::change))
+        .routes(routes!(runs::config))
         .routes(routes!(runs::forecast))
         .routes(routes!(runs::pause))
         .routes(routes!(runs::resume))

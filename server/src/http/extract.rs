@@ -6,6 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use domain::api::FieldError;
 use serde::de::DeserializeOwned;
+use serde_path_to_error::Segment;
 
 use super::error::{HttpError, Result};
 
@@ -32,10 +33,18 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
         .map_err(|e| HttpError::BadRequest(format!("the body is no UTF-8: {e}")))
         .and_then(|text| domain::untrusted::json(text).map_err(|e| HttpError::BadRequest(format!("the body: {e}"))))?;
     serde_path_to_error::deserialize(value).map_err(|error| {
-        let pointer = error.path().iter().map(|segment| format!("/{segment}")).collect::<String>();
-        let pointer = if pointer == "/." { String::new() } else { pointer };
+        let pointer = error.path().iter().map(part).collect::<String>();
         HttpError::Invalid(vec![FieldError::at(&pointer, error.into_inner().to_string())])
     })
+}
+
+/// One part of a JSON pointer.
+fn part(segment: &Segment) -> String {
+    match segment {
+        Segment::Seq { index } => format!("/{index}"),
+        Segment::Map { key } => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+        Segment::Enum { .. } | Segment::Unknown => String::new(),
+    }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::{Page, RunDetail, RunSummary};
+use domain::api::{Page, RunSummary, RunTerms};
 use domain::budget::Budget;
 use domain::forecast::Forecast;
 use serde::Deserialize;
@@ -103,20 +103,21 @@ pub struct OrderPreview {
     models: std::collections::BTreeMap<String, String>,
 }
 
-/// One run: how far it is, what it spent, who failed, and everything that decides how it is played
+/// One run: how far it is, what it spent, who failed
 #[utoipa::path(get, path = "/runs/{run}", tag = "runs", params(("run" = Uuid, Path)),
-    responses((status = 200, body = RunDetail), Problems), security(("session" = []), ("token" = ["read"])))]
-pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<RunDetail>> {
-    let mut db = pool.acquire().await?;
-    let run = runs::get(&mut db, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
-    let summary = runs::summary(&mut db, &run).await?;
-    Ok(Json(RunDetail {
-        summary,
-        library: run.library,
-        max_in_flight: run.max_in_flight,
-        budget: run.budget,
-        config: run.config,
-    }))
+    responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<RunSummary>> {
+    Ok(Json(summary(&mut *pool.acquire().await?, id).await?))
+}
+
+/// Everything that decides how a run is played
+#[utoipa::path(get, path = "/runs/{run}/config", tag = "runs", params(("run" = Uuid, Path)),
+    responses((status = 200, body = RunTerms), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn config(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<RunTerms>> {
+    let run = runs::get(&mut *pool.acquire().await?, id).await?;
+    let run = run.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
+    let (library, config) = (run.library, run.config);
+    Ok(Json(RunTerms { library, max_in_flight: run.max_in_flight, budget: run.budget, config }))
 }
 
 /// What the whole run will take, from what was played of it

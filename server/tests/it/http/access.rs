@@ -67,8 +67,15 @@ fn may(caller: &str, scope: &str) -> bool {
     }
 }
 
-/// Paths that are about whoever asks, in no project.
-const OWN: [&str; 4] = ["/api/v1/session", "/api/v1/tokens", "/api/v1/tokens/{token}", "/api/v1/projects"];
+/// Paths that are about no project: whoever is signed in may ask.
+const OWN: [&str; 6] = [
+    "/api/v1/session",
+    "/api/v1/tokens",
+    "/api/v1/tokens/{token}",
+    "/api/v1/projects",
+    "/api/v1/models",
+    "/api/v1/players",
+];
 
 #[sqlx::test(migrations = "../migrations")]
 async fn every_operation_lets_in_whom_it_says(pool: PgPool) {
