@@ -1,6 +1,8 @@
 //! The HTTP side, driven over a socket. Modules mirror the URLs.
 
 mod conversations;
+mod headers;
+mod invitations;
 mod metrics;
 mod other;
 mod runs;
