@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { openPage, overflows, screenshot, startBrowser } from "./support/browser.mjs";
+import { firstStart } from "./support/people.mjs";
 import { startServer } from "./support/server.mjs";
 
 const PLANNED = 6;
@@ -11,10 +12,12 @@ const CRITERIA = 8;
 
 let server;
 let browser;
+let storageState;
 
 before(async () => {
   server = await startServer({ n: PLANNED, seed: 3 });
   browser = await startBrowser();
+  storageState = await firstStart(browser, server);
 });
 
 after(async () => {
@@ -24,7 +27,7 @@ after(async () => {
 
 /** Opens an address, runs `look`, and fails if the console told of an error that is not expected. */
 async function visit(address, look, { expected = [], ...options } = {}) {
-  const { page, errors, close } = await openPage(browser, options);
+  const { page, errors, close } = await openPage(browser, { storageState, ...options });
   try {
     await page.goto(`${server.url}${address}`);
     await look(page);

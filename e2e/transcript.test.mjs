@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { openPage, overflows, screenshot, startBrowser } from "./support/browser.mjs";
+import { firstStart } from "./support/people.mjs";
 import { startServer } from "./support/server.mjs";
 
 let browser;
@@ -19,7 +20,8 @@ after(async () => {
 /** Plays one scenario and looks at its conversation. */
 async function conversation({ playbook, scenario }, look) {
   const server = await startServer({ n: 1, seed: 1, playbook, args: ["--scenario", scenario] });
-  const { page, errors, close } = await openPage(browser, {});
+  const storageState = await firstStart(browser, server);
+  const { page, errors, close } = await openPage(browser, { storageState });
   try {
     await page.goto(server.url);
     await page.locator("table.rows tbody tr").first().getByRole("link").click();

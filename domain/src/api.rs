@@ -254,6 +254,14 @@ pub struct UserSummary {
     pub created_at: DateTime<Utc>,
 }
 
+/// For whom a one-time link is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Invited {
+    /// Absent: for the first administrator, who chooses a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
 /// A one-time link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Invitation {
@@ -296,7 +304,7 @@ pub struct AuditEntry {
     pub actor: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// Method and path of the operation.
+    /// Method and path of the operation, or the command.
     pub action: String,
     /// What was changed.
     pub subject: String,

@@ -9,8 +9,13 @@ const PLAY_LIMIT_MS = 180_000;
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 30_000;
 const LISTENS = /^Groundstate listens on (http:\/\/\S+)$/m;
+/** What a server says that nobody can sign in to yet. */
+const FIRST_LINK = /^Open (http:\/\/\S+\/welcome#[0-9a-f]{64}) to become its administrator/m;
 
-/** Plays `n` conversations with the seed, then serves them. `stop()` ends everything and removes the data. */
+/**
+ * Plays `n` conversations with the seed, then serves them: at `url`, to whoever opens `link` first. `run()` runs another
+ * command on the same data and gives what it prints. `stop()` ends everything and removes the data.
+ */
 export async function startServer({ n, seed, playbook = "retail_bank", args = [] }) {
   const binary = process.env.GROUNDSTATE_BIN;
   if (!binary) {
@@ -27,8 +32,9 @@ export async function startServer({ n, seed, playbook = "retail_bank", args = []
     await succeed(start(binary, ["generate", ...play, "--data-dir", dataDir]), PLAY_LIMIT_MS);
     const server = start(binary, ["serve", "--listen", "127.0.0.1:0", "--data-dir", dataDir]);
     try {
-      const url = await address(server);
-      return { url, stop: () => stop(server).finally(remove) };
+      const link = await firstLink(server);
+      const run = (...words) => succeed(start(binary, [...words, "--data-dir", dataDir]), PLAY_LIMIT_MS);
+      return { url: LISTENS.exec(server.output)[1], link, run, stop: () => stop(server).finally(remove) };
     } catch (error) {
       server.child.kill("SIGKILL");
       throw error;
@@ -45,7 +51,8 @@ function start(binary, args) {
   // The tests bring their own database.
   delete env.DATABASE_URL;
   const child = spawn(binary, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-  const job = { name: `groundstate ${args[0]}`, child, output: "", exit: null };
+  const job = { name: `groundstate ${args[0]}`, child, output: "", printed: "", exit: null };
+  child.stdout.setEncoding("utf8").on("data", (text) => (job.printed += text));
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => (job.output += text));
   }
@@ -56,23 +63,25 @@ function start(binary, args) {
   return job;
 }
 
+/** What it printed. */
 async function succeed(job, limit) {
   const result = await within(limit, job.exit);
   if (result !== 0) {
     job.child.kill("SIGKILL");
     throw failure(job, result === undefined ? "took too long" : `ended with ${result}`);
   }
+  return job.printed;
 }
 
-/** Where the server says that it listens. */
-async function address(job) {
+/** The link by which the first administrator comes in. By then the server has said where it listens. */
+async function firstLink(job) {
   const spoken = new Promise((resolve) => {
-    job.child.stdout.on("data", () => LISTENS.test(job.output) && resolve());
+    job.child.stdout.on("data", () => FIRST_LINK.test(job.output) && resolve());
   });
   await within(START_LIMIT_MS, Promise.race([spoken, job.exit]));
-  const found = LISTENS.exec(job.output);
+  const found = FIRST_LINK.exec(job.output);
   if (!found) {
-    throw failure(job, "did not say where it listens");
+    throw failure(job, "did not say how its first administrator comes in");
   }
   return found[1];
 }

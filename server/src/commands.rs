@@ -12,15 +12,23 @@ pub mod openapi;
 pub mod persona;
 pub mod play;
 pub mod playbook;
+pub mod projects;
 pub mod runs;
 pub mod serve;
+pub mod tokens;
+pub mod users;
 pub mod validate;
 
 use std::process::ExitCode;
 
+use serde_json::Value;
+use sqlx::PgConnection;
 use tokio::signal::unix::{SignalKind, signal};
+use uuid::Uuid;
 
 use crate::bad_input::BadInput;
+use crate::clock;
+use crate::store::audit;
 
 /// Exit code for input that the user must mend.
 const BAD_INPUT: u8 = 2;
@@ -43,4 +51,18 @@ async fn interrupted() -> std::io::Result<()> {
         pressed = tokio::signal::ctrl_c() => pressed,
         _ = terminate.recv() => Ok(()),
     }
+}
+
+/// Keeps what a command changed in the audit log. The actor is empty: whoever has the machine need not sign in.
+async fn record(
+    db: &mut PgConnection,
+    project_id: Option<Uuid>,
+    command: &str,
+    subject: &str,
+    detail: Value,
+) -> anyhow::Result<()> {
+    let (action, subject) = (command.to_owned(), subject.to_owned());
+    let entry =
+        audit::Entry { at: clock::now(), actor: String::new(), token: None, project_id, action, subject, detail };
+    Ok(audit::insert(db, &entry).await?)
 }

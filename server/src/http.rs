@@ -63,6 +63,7 @@ fn api() -> (Router<App>, OpenApi) {
 fn people() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(session::show, session::create, session::delete))
+        .routes(routes!(session::look))
         .routes(routes!(session::accept))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::change))
@@ -139,7 +140,7 @@ pub fn router(app: App) -> Router {
         .layer(DefaultBodyLimit::max(LARGEST_BODY));
     Router::new()
         .nest("/api/v1", api)
-        .merge(SwaggerUi::new("/api/docs").config(utoipa_swagger_ui::Config::from("/api/v1/openapi.json")))
+        .merge(SwaggerUi::new(headers::REFERENCE).config(utoipa_swagger_ui::Config::from("/api/v1/openapi.json")))
         .fallback(assets::serve)
         .with_state(app.clone())
         .merge(operations(app.pool().clone()))

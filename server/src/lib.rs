@@ -9,6 +9,7 @@ pub mod http;
 pub mod jobs;
 pub mod library;
 mod names;
+pub mod people;
 pub mod postgres;
 mod say;
 pub mod secret;

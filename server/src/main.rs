@@ -2,7 +2,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use server::commands::{
-    self, author, calibrate, db, export, generate, judge, openapi, persona, play, playbook, runs, serve, validate,
+    self, author, calibrate, db, export, generate, judge, openapi, persona, play, playbook, projects, runs, serve,
+    tokens, users, validate,
 };
 use server::telemetry::{self, LogFormat};
 
@@ -37,6 +38,15 @@ enum Command {
     /// Look at runs; pause, resume, cancel them, and more
     #[command(subcommand)]
     Runs(runs::RunsCommand),
+    /// What runs, documents and corpora belong to
+    #[command(subcommand)]
+    Projects(projects::ProjectsCommand),
+    /// Who may sign in
+    #[command(subcommand)]
+    Users(users::UsersCommand),
+    /// Secrets by which programs use the API
+    #[command(subcommand)]
+    Tokens(tokens::TokensCommand),
     /// Check all documents of a project and prove its scenarios solvable
     Validate(Box<validate::Validate>),
     /// Make, check and try a playbook of your own
@@ -68,6 +78,9 @@ async fn main() -> anyhow::Result<ExitCode> {
         Command::Serve(args) => serve::run(args).await,
         Command::Play(args) => play::run(args).await,
         Command::Runs(command) => runs::run(command).await,
+        Command::Projects(command) => projects::run(command).await,
+        Command::Users(command) => users::run(command).await,
+        Command::Tokens(command) => tokens::run(command).await,
         Command::Validate(args) => validate::run(*args).await,
         Command::Playbook(command) => playbook::run(command).await,
         Command::Author(command) => author::run(command).await,

@@ -2,11 +2,41 @@
 
 use leptos_router::location::Url;
 
+pub const HOME: &str = "/";
+pub const SIGN_IN: &str = "/sign-in";
+
 pub fn conversation(id: &str) -> String {
     format!("/conversations/{}", segment(id))
+}
+
+/// The sign-in page, which leads back to an address.
+pub fn sign_in(back: &str) -> String {
+    if back == HOME { SIGN_IN.to_owned() } else { format!("{SIGN_IN}?back={}", segment(back)) }
+}
+
+/// Where to go after signing in. What stands in the address bar may come from anybody, so it must be a page of ours.
+pub fn after_sign_in(back: Option<String>) -> String {
+    let ours = |back: &String| back.starts_with('/') && !back.starts_with("//") && !back.contains('\\');
+    back.filter(ours).unwrap_or_else(|| HOME.to_owned())
 }
 
 /// One segment of a path: an identifier may come from the address bar and hold anything.
 pub fn segment(id: &str) -> String {
     Url::escape(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signing_in_leads_to_no_other_site() {
+        assert_eq!(after_sign_in(Some("/conversations/7".to_owned())), "/conversations/7");
+        for back in
+            ["", "conversations", "//example.org", "/\\example.org", "https://example.org", "javascript:alert(1)"]
+        {
+            assert_eq!(after_sign_in(Some(back.to_owned())), HOME, "{back}");
+        }
+        assert_eq!(after_sign_in(None), HOME);
+    }
 }

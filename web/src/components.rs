@@ -1,20 +1,26 @@
 //! The parts that pages are made of, one module a part.
 
+mod account;
 mod badge;
 mod conversation_list;
+mod form;
 mod models;
 mod notice;
 mod run_header;
 mod scores;
+mod signed_in;
 mod tool_call;
 mod transcript;
 mod verified;
 
+pub use account::Account;
 pub use badge::Badge;
 pub use conversation_list::ConversationList;
+pub use form::{Field, Refusal, Send, enter};
 pub use models::Models;
-pub use notice::{BackToRun, Failure, Loading};
+pub use notice::{BackToRun, Failure, Loading, explain};
 pub use run_header::RunHeader;
 pub use scores::Scores;
+pub use signed_in::{SignedIn, ToSignIn};
 pub use transcript::Transcript;
 pub use verified::Verified;

@@ -7,6 +7,7 @@ mod components;
 mod json_text;
 mod labels;
 mod pages;
+mod session;
 mod transcript;
 
 fn main() {

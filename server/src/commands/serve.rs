@@ -17,7 +17,7 @@ use crate::jobs::judgings;
 use crate::say::say;
 use crate::store::{invitations, users};
 use crate::telemetry;
-use crate::{clock, http, secret};
+use crate::{clock, http, people, secret};
 
 #[derive(clap::Args)]
 pub struct Serve {
@@ -51,7 +51,7 @@ pub async fn run(args: Serve) -> anyhow::Result<ExitCode> {
     let address = listener.local_addr()?;
     say!("Groundstate listens on http://{address}");
     if let Some(secret) = first_link(&connection).await? {
-        say!("Open http://{address}/welcome#{secret} to become its administrator (once, within a day)");
+        say!("Open http://{address}{} to become its administrator (once, within a day)", people::welcome(&secret));
     }
     let stop = CancellationToken::new();
     let done = until_interrupted(&stop, both(&args, listener, &connection, &stop)).await;

@@ -11,14 +11,29 @@ use axum::response::Response;
 use super::error::{HttpError, Result};
 
 /// Nothing but what this server gives may run or be asked. WebAssembly is compiled, so it needs a word of its own.
-const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
-    font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+macro_rules! policy {
+    ($styles:literal) => {
+        concat!(
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src ",
+            $styles,
+            "; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; \
+             frame-ancestors 'none'"
+        )
+    };
+}
+
+const POLICY: &str = policy!("'self'");
+/// Where the reference of the API is.
+pub const REFERENCE: &str = "/api/docs";
+/// Swagger UI is not ours, and puts styles into its markup. Scripts are as strict there as everywhere.
+const REFERENCE_POLICY: &str = policy!("'self' 'unsafe-inline'");
 const LONGEST: Duration = Duration::from_secs(60);
 
 pub async fn strict(request: Request, next: Next) -> Response {
+    let policy = if request.uri().path().starts_with(REFERENCE) { REFERENCE_POLICY } else { POLICY };
     let mut response = next.run(request).await;
     for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
+        (CONTENT_SECURITY_POLICY, policy),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
         (REFERRER_POLICY, "no-referrer"),

@@ -13,9 +13,9 @@ use super::access::{Admin, Administrator, Reader, SignedIn};
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
-use crate::clock;
 use crate::store::projects::{self, Project};
 use crate::store::users;
+use crate::{clock, people};
 
 /// Projects of whoever asks
 #[utoipa::path(get, path = "/projects", tag = "projects", responses((status = 200, body = Vec<ProjectSummary>), Problems),
@@ -45,14 +45,9 @@ pub async fn create(
     audit: Audit,
     Body(new): Body<NewProject>,
 ) -> Result<(StatusCode, Json<ProjectSummary>)> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let valid =
-        new.name.len() <= 64 && new.name.starts_with(plain) && new.name.chars().all(|c| plain(c) || "_-".contains(c));
-    if !valid {
-        return Err(HttpError::invalid("/name", "take 1 to 64 letters a-z, digits, _ and -"));
-    }
-    let title = check_title(new.title.as_deref().unwrap_or(&new.name))?;
-    let project = Project { id: clock::id(), name: new.name, title, created_at: clock::now() };
+    let name = people::project_name(&new.name).map_err(|detail| HttpError::invalid("/name", detail))?;
+    let title = check_title(new.title.as_deref().unwrap_or(&name))?;
+    let project = Project { id: clock::id(), name, title, created_at: clock::now() };
     if !projects::insert(&mut *pool.acquire().await?, &project).await? {
         return Err(HttpError::Conflict(format!("there is a project {} already", project.name)));
     }
@@ -146,10 +141,5 @@ fn summary(project: Project) -> ProjectSummary {
 }
 
 fn check_title(title: &str) -> Result<String> {
-    let title = title.trim();
-    if (1..=200).contains(&title.chars().count()) && !title.chars().any(char::is_control) {
-        Ok(title.to_owned())
-    } else {
-        Err(HttpError::invalid("/title", "take 1 to 200 letters in one line"))
-    }
+    people::title(title, 200).map_err(|detail| HttpError::invalid("/title", detail))
 }

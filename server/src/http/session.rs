@@ -7,7 +7,7 @@ use axum::http::{HeaderName, StatusCode};
 use axum::{Extension, Json};
 use axum_extra::extract::CookieJar;
 use chrono::{Duration, TimeDelta};
-use domain::api::{ProjectRole, SessionDetail};
+use domain::api::{Invited, ProjectRole, SessionDetail};
 use serde::Deserialize;
 use sqlx::PgConnection;
 use std::net::{IpAddr, SocketAddr};
@@ -20,7 +20,7 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::Body;
 use crate::store::users::User;
 use crate::store::{invitations, projects, sessions, sign_in, users};
-use crate::{clock, secret};
+use crate::{clock, people, secret};
 
 const SESSION: Duration = Duration::days(14);
 /// Failures that cost nothing; each one more doubles the wait.
@@ -95,6 +95,35 @@ pub async fn delete(
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+pub struct OneTimeLink {
+    /// From the link.
+    secret: String,
+}
+
+/// Look at a one-time link
+///
+/// Says for whom it is, and leaves it as it is. A POST, because the secret must not stand in a URL, which servers log.
+#[utoipa::path(post, path = "/invitations/look", tag = "session", request_body = OneTimeLink,
+    responses((status = 200, body = Invited), Problems))]
+pub async fn look(State(app): State<App>, audit: Audit, Body(given): Body<OneTimeLink>) -> Result<Json<Invited>> {
+    audit.nothing_changed();
+    let mut db = app.pool().acquire().await?;
+    let invited = invitations::find(&mut db, &secret::hash(&given.secret), clock::now()).await?.ok_or_else(gone)?;
+    let name = match invited {
+        Some(id) => {
+            Some(users::get(&mut db, id).await?.filter(|user| user.disabled_at.is_none()).ok_or_else(gone)?.name)
+        }
+        None => None,
+    };
+    Ok(Json(Invited { name }))
+}
+
+fn gone() -> HttpError {
+    HttpError::Forbidden("the link is used up or too old; ask for another one".into())
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Accept {
     /// From the link.
     secret: String,
@@ -114,7 +143,6 @@ pub async fn accept(State(app): State<App>, audit: Audit, Body(given): Body<Acce
     let password = given.password;
     let hash = hashed(move || secret::hash_password(&password)).await??;
     let mut tx = app.pool().begin().await?;
-    let gone = || HttpError::Forbidden("the link is used up or too old; ask for another one".into());
     let invited = invitations::take(&mut tx, &secret::hash(&given.secret), clock::now()).await?.ok_or_else(gone)?;
     let user = match invited {
         Some(id) => {
@@ -164,10 +192,7 @@ fn check_password(password: &str) -> Result<()> {
 /// # Errors
 /// It cannot be a name.
 pub fn check_name(pointer: &str, name: &str) -> Result<String> {
-    let name = name.trim().to_lowercase();
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let valid = name.len() <= 64 && name.starts_with(plain) && name.chars().all(|c| plain(c) || "._@+-".contains(c));
-    if valid { Ok(name) } else { Err(HttpError::invalid(pointer, "take 1 to 64 letters a-z, digits and . _ @ + -")) }
+    people::user_name(name).map_err(|detail| HttpError::invalid(pointer, detail))
 }
 
 /// # Errors

@@ -17,10 +17,7 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use crate::store::projects;
 use crate::store::tokens::{self, Token};
-use crate::{clock, secret};
-
-/// How tokens begin, so that scanners of leaked secrets know them.
-pub const PREFIX: &str = "gs_";
+use crate::{clock, people};
 
 /// Tokens of whoever asks
 #[utoipa::path(get, path = "/tokens", tag = "tokens", responses((status = 200, body = Vec<TokenSummary>), Problems),
@@ -68,10 +65,7 @@ pub async fn create(
             "a token makes no tokens; sign in, or use `groundstate tokens create`".into(),
         ));
     }
-    let name = new.name.trim().to_owned();
-    if !(1..=100).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        return Err(HttpError::invalid("/name", "take 1 to 100 letters in one line"));
-    }
+    let name = people::title(&new.name, 100).map_err(|detail| HttpError::invalid("/name", detail))?;
     if new.scopes.is_empty() {
         return Err(HttpError::invalid("/scopes", "name at least one of read, author, run, admin"));
     }
@@ -99,8 +93,7 @@ pub async fn create(
         expires_at: new.expires_at,
         last_used_at: None,
     };
-    let secret = secret::make(PREFIX)?;
-    tokens::insert(&mut db, &token, &secret::hash(&secret)).await?;
+    let secret = people::keep_token(&mut db, &token).await?;
     audit.subject(token.id);
     audit.detail(serde_json::json!({"name": token.name, "scopes": token.scopes}));
     Ok((

@@ -3,10 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use chrono::TimeDelta;
 use domain::api::{Invitation, Page, UserSummary};
 use serde::Deserialize;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgPool;
 use utoipa::ToSchema;
 
 use super::access::Administrator;
@@ -15,12 +14,8 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
 use super::session::check_name;
-use crate::store::invitations;
 use crate::store::users::{self, User};
-use crate::{clock, secret};
-
-/// How long a link can be opened.
-pub const INVITATION: TimeDelta = TimeDelta::days(7);
+use crate::{clock, people};
 
 /// People
 #[utoipa::path(get, path = "/users", tag = "users", params(PageParams),
@@ -57,19 +52,12 @@ pub async fn create(
     audit: Audit,
     Body(new): Body<NewUser>,
 ) -> Result<(StatusCode, Json<Invitation>)> {
-    let user = User {
-        id: clock::id(),
-        name: check_name("/name", &new.name)?,
-        password_hash: None,
-        administrator: new.administrator,
-        disabled_at: None,
-        created_at: clock::now(),
-    };
+    let user = people::invited(check_name("/name", &new.name)?, new.administrator);
     let mut tx = pool.begin().await?;
     if !users::insert(&mut tx, &user).await? {
         return Err(HttpError::Conflict(format!("there is a user {} already", user.name)));
     }
-    let invitation = invite(&mut tx, &user).await?;
+    let invitation = people::invite(&mut tx, &user).await?;
     tx.commit().await?;
     audit.subject(&user.name);
     Ok((StatusCode::CREATED, Json(invitation)))
@@ -121,18 +109,9 @@ pub async fn invite_again(
 ) -> Result<(StatusCode, Json<Invitation>)> {
     let mut tx = pool.begin().await?;
     let user = users::named(&mut tx, &name).await?.ok_or_else(|| HttpError::missing("user", &name))?;
-    let invitation = invite(&mut tx, &user).await?;
+    let invitation = people::invite(&mut tx, &user).await?;
     tx.commit().await?;
     Ok((StatusCode::CREATED, Json(invitation)))
-}
-
-/// Makes a link for somebody; one that was made before is void.
-pub async fn invite(db: &mut PgConnection, user: &User) -> Result<Invitation> {
-    let secret = secret::make("")?;
-    let now = clock::now();
-    let expires_at = now + INVITATION;
-    invitations::insert(db, &secret::hash(&secret), Some(user.id), now, expires_at).await?;
-    Ok(Invitation { user: user.name.clone(), path: format!("/welcome#{secret}"), secret, expires_at })
 }
 
 fn summary(user: User) -> UserSummary {

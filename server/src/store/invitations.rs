@@ -27,6 +27,16 @@ pub async fn insert(
     Ok(())
 }
 
+/// For whom a link is, `Some(None)` for the first administrator. `None` if there is none, or no longer.
+pub async fn find(db: &mut PgConnection, secret_hash: &[u8], now: DateTime<Utc>) -> Result<Option<Option<Uuid>>> {
+    let found = sqlx::query_scalar!(
+        "SELECT user_id FROM invitations WHERE secret_hash = $1 AND expires_at > $2",
+        secret_hash,
+        now
+    );
+    Ok(found.fetch_optional(db).await?)
+}
+
 /// Uses a link up: for whom it is, `Some(None)` for the first administrator. `None` if there is none, or no longer.
 pub async fn take(db: &mut PgConnection, secret_hash: &[u8], now: DateTime<Utc>) -> Result<Option<Option<Uuid>>> {
     let taken = sqlx::query_scalar!(

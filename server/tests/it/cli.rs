@@ -7,6 +7,7 @@ mod flags;
 mod generate;
 mod interrupt;
 mod judge;
+mod people;
 mod playbook;
 mod telemetry;
 mod validate_review;

@@ -2,6 +2,8 @@
 
 mod access;
 mod conversations;
+mod headers;
+mod invitations;
 mod metrics;
 mod other;
 mod projects;

@@ -1,9 +1,12 @@
 //! What stands where data will be, or cannot be.
 
+use domain::api::{FieldError, ProblemDetails};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
 use crate::api_client::ApiError;
+use crate::components::ToSignIn;
+use crate::labels::words;
 
 #[component]
 pub fn Loading(what: &'static str) -> impl IntoView {
@@ -14,9 +17,12 @@ pub fn Loading(what: &'static str) -> impl IntoView {
     }
 }
 
-/// An error, and what the reader can do about it.
+/// An error, and what the reader can do about it. Whoever is not signed in is led to where they can.
 #[component]
 pub fn Failure(error: ApiError, retry: impl Fn() + 'static) -> impl IntoView {
+    if error.is_signed_out() {
+        return view! { <ToSignIn /> }.into_any();
+    }
     let Advice { title, detail, action } = advice(error);
     view! {
         <section class="notice" role="alert">
@@ -28,6 +34,7 @@ pub fn Failure(error: ApiError, retry: impl Fn() + 'static) -> impl IntoView {
             </button>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -37,6 +44,39 @@ pub fn BackToRun() -> impl IntoView {
             <A href="/">"← Last run"</A>
         </nav>
     }
+}
+
+/// An error in a few words, beside the form that it is about.
+pub fn explain(error: ApiError) -> String {
+    match error {
+        ApiError::Refused(problem) => refusal(&problem),
+        error => {
+            let Advice { title, action, .. } = advice(error);
+            format!("{title} {action}")
+        }
+    }
+}
+
+/// What the server says, as sentences; each field that it is about is named.
+fn refusal(problem: &ProblemDetails) -> String {
+    if problem.errors.is_empty() {
+        return sentence(&problem.detail);
+    }
+    let one = |error: &FieldError| {
+        let field = words(error.pointer.trim_start_matches('/'));
+        if field.is_empty() { sentence(&error.detail) } else { sentence(&format!("{field}: {}", error.detail)) }
+    };
+    problem.errors.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let mut sentence: String = first.chain(letters).collect();
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
 }
 
 struct Advice {
@@ -66,5 +106,29 @@ fn advice(error: ApiError) -> Advice {
             detail: format!("Status {status}: {reason}"),
             action: "Reload the page: it may be older than the server. Otherwise check what stands between them.",
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(errors: &[(&str, &str)]) -> String {
+        let errors = errors.iter().map(|(pointer, detail)| FieldError::at(pointer, *detail)).collect();
+        let detail = "too many attempts; wait 4 seconds".to_owned();
+        explain(ApiError::Refused(ProblemDetails {
+            kind: String::new(),
+            title: String::new(),
+            status: 422,
+            detail,
+            errors,
+        }))
+    }
+
+    #[test]
+    fn a_refusal_reads_as_sentences() {
+        assert_eq!(refused(&[]), "Too many attempts; wait 4 seconds.");
+        assert_eq!(refused(&[("/password", "take at least 10 letters")]), "Password: take at least 10 letters.");
+        assert_eq!(refused(&[("", "is no object"), ("/name", "is too long.")]), "Is no object. Name: is too long.");
     }
 }

@@ -6,17 +6,32 @@ use leptos::prelude::*;
 use crate::api_client;
 use crate::app::set_title;
 use crate::components::{ConversationList, Failure, Loading, RunHeader};
+use crate::session::Session;
 
 #[component]
 pub fn RunPage() -> impl IntoView {
     set_title("Last run");
-    let run = LocalResource::new(api_client::latest_run);
+    let project = Session::here().project();
+    view! {
+        <h1>"Last run"</h1>
+        {match project {
+            Some(project) => view! { <LastRun project /> }.into_any(),
+            None => view! { <NoProject /> }.into_any(),
+        }}
+    }
+}
+
+#[component]
+fn LastRun(project: String) -> impl IntoView {
+    let run = LocalResource::new(move || {
+        let project = project.clone();
+        async move { api_client::latest_run(&project).await }
+    });
     let retry = move || {
         run.set(None);
         run.refetch();
     };
     view! {
-        <h1>"Last run"</h1>
         {move || match run.get() {
             None => view! { <Loading what="the last run" /> }.into_any(),
             Some(Ok(None)) => view! { <NothingYet /> }.into_any(),
@@ -32,6 +47,16 @@ fn Run(run: RunSummary) -> impl IntoView {
     view! {
         <RunHeader run />
         <ConversationList run_id />
+    }
+}
+
+#[component]
+fn NoProject() -> impl IntoView {
+    view! {
+        <section class="notice">
+            <h2>"You are a member of no project yet."</h2>
+            <p>"An admin of a project makes you one; then reload."</p>
+        </section>
     }
 }
 

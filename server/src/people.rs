@@ -1,0 +1,107 @@
+//! What the API and the commands do alike with people, their tokens and projects.
+
+use chrono::TimeDelta;
+use domain::api::Invitation;
+use sqlx::PgConnection;
+
+use crate::store::invitations;
+use crate::store::tokens::{self, Token};
+use crate::store::users::User;
+use crate::{clock, secret};
+
+/// How long a link can be opened.
+const INVITATION: TimeDelta = TimeDelta::days(7);
+/// How tokens begin, so that scanners of leaked secrets know them.
+const TOKEN: &str = "gs_";
+
+/// The name of a user in the form in which it is kept.
+///
+/// # Errors
+/// It cannot be a name; the text says what can.
+pub fn user_name(name: &str) -> Result<String, &'static str> {
+    let name = name.trim().to_lowercase();
+    if is_name(&name, "._@+-") { Ok(name) } else { Err("take 1 to 64 letters a-z, digits and . _ @ + -") }
+}
+
+/// The name of a project, which stands in URLs.
+///
+/// # Errors
+/// It cannot be a name; the text says what can.
+pub fn project_name(name: &str) -> Result<String, &'static str> {
+    if is_name(name, "_-") { Ok(name.to_owned()) } else { Err("take 1 to 64 letters a-z, digits, _ and -") }
+}
+
+fn is_name(name: &str, joints: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    name.len() <= 64 && name.starts_with(plain) && name.chars().all(|c| plain(c) || joints.contains(c))
+}
+
+/// What people call a thing: some letters in one line.
+///
+/// # Errors
+/// It is empty, longer than that, or has a line break; the text says what can be taken.
+pub fn title(text: &str, longest: usize) -> Result<String, String> {
+    let text = text.trim();
+    if (1..=longest).contains(&text.chars().count()) && !text.chars().any(char::is_control) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("take 1 to {longest} letters in one line"))
+    }
+}
+
+/// Somebody who has not chosen a password yet.
+pub fn invited(name: String, administrator: bool) -> User {
+    User { id: clock::id(), name, password_hash: None, administrator, disabled_at: None, created_at: clock::now() }
+}
+
+/// Makes a link by which somebody chooses a password; one that was made before is void.
+///
+/// # Errors
+/// The database or the operating system's randomness is away.
+pub async fn invite(db: &mut PgConnection, user: &User) -> anyhow::Result<Invitation> {
+    let secret = secret::make("")?;
+    let now = clock::now();
+    let expires_at = now + INVITATION;
+    invitations::insert(db, &secret::hash(&secret), Some(user.id), now, expires_at).await?;
+    Ok(Invitation { user: user.name.clone(), path: welcome(&secret), secret, expires_at })
+}
+
+/// Where a link is opened. The secret is a fragment, which browsers send to nobody, so that no log has it.
+pub fn welcome(secret: &str) -> String {
+    format!("/welcome#{secret}")
+}
+
+/// Keeps a token; its secret is in the answer and nowhere else.
+///
+/// # Errors
+/// The database or the operating system's randomness is away.
+pub async fn keep_token(db: &mut PgConnection, token: &Token) -> anyhow::Result<String> {
+    let secret = secret::make(TOKEN)?;
+    tokens::insert(db, token, &secret::hash(&secret)).await?;
+    Ok(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_lower_case_and_plain() {
+        assert_eq!(user_name(" Mira@Example.org "), Ok("mira@example.org".to_owned()));
+        for bad in ["", " ", "-mira", "mira west", "míra", "mi\nra", &"a".repeat(65)] {
+            assert!(user_name(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(project_name("bank_2-eu"), Ok("bank_2-eu".to_owned()));
+        for bad in ["", "Bank", "bank/eu", "bank.eu", " bank"] {
+            assert!(project_name(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn titles_have_one_line() {
+        assert_eq!(title(" Retail bank ", 200), Ok("Retail bank".to_owned()));
+        for bad in ["", "  ", "two\nlines", &"x".repeat(201)] {
+            assert!(title(bad, 200).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Finds out who is signed in before a page asks for anything, and lets nobody else see it.
+
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::components::{Outlet, Redirect};
+use leptos_router::hooks::use_location;
+
+use crate::components::{Failure, Loading};
+use crate::session::Session;
+use crate::{address, api_client};
+
+#[component]
+pub fn SignedIn() -> impl IntoView {
+    let here = Session::here();
+    let session = LocalResource::new(move || async move {
+        let session = api_client::session().await;
+        here.set(session.clone().ok());
+        session
+    });
+    let retry = move || {
+        session.set(None);
+        session.refetch();
+    };
+    move || match session.get() {
+        None => view! { <Loading what="your session" /> }.into_any(),
+        Some(Ok(_)) => view! { <Outlet /> }.into_any(),
+        Some(Err(error)) => view! { <Failure error retry /> }.into_any(),
+    }
+}
+
+/// Leads to the sign-in page, and from there back to where the reader was.
+#[component]
+pub fn ToSignIn() -> impl IntoView {
+    Session::here().set(None);
+    let here = use_location();
+    let (path, query) = (here.pathname.get_untracked(), here.search.get_untracked());
+    let back = if query.is_empty() { path } else { format!("{path}?{query}") };
+    let options = NavigateOptions { replace: true, ..NavigateOptions::default() };
+    view! { <Redirect path=address::sign_in(&back) options /> }
+}
