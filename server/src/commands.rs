@@ -13,6 +13,7 @@ pub mod play;
 pub mod playbook;
 pub mod runs;
 pub mod serve;
+pub mod sync;
 pub mod validate;
 
 use std::process::ExitCode;

@@ -2,10 +2,12 @@
 
 pub mod access;
 pub mod app;
+mod archive;
 mod assets;
 mod audit;
 mod audit_log;
 mod conversations;
+mod documents;
 mod error;
 mod extract;
 mod headers;
@@ -15,9 +17,11 @@ mod operations;
 mod page;
 mod projects;
 mod runs;
+mod schemas;
 pub mod session;
 pub mod tokens;
 pub mod users;
+mod validations;
 mod worlds;
 
 use axum::extract::{DefaultBodyLimit, Request};
@@ -38,6 +42,8 @@ use error::HttpError;
 
 /// Largest body, but for uploads.
 const LARGEST_BODY: usize = 4 << 20;
+/// Largest upload: an archive, and a little more, so that it is the archive's reader that says what is too large.
+const LARGEST_UPLOAD: usize = (32 << 20) + (1 << 10);
 
 /// What watches this process: whether it lives, whether it can work, and its figures.
 pub fn operations(pool: PgPool) -> Router {
@@ -64,6 +70,19 @@ fn api() -> (Router<App>, OpenApi) {
         .routes(routes!(projects::show, projects::change))
         .routes(routes!(projects::members))
         .routes(routes!(projects::set_member, projects::remove_member))
+        .merge(uploads())
+        .routes(routes!(archive::demo))
+        .routes(routes!(documents::list))
+        .routes(routes!(documents::versions))
+        .routes(routes!(documents::version))
+        .routes(routes!(documents::diff))
+        .routes(routes!(documents::used_by))
+        .routes(routes!(documents::restore))
+        .routes(routes!(documents::promote))
+        .routes(routes!(documents::sample))
+        .routes(routes!(validations::list, validations::create))
+        .routes(routes!(validations::show))
+        .routes(routes!(schemas::show))
         .routes(routes!(runs::list))
         .routes(routes!(runs::show))
         .routes(routes!(conversations::list))
@@ -71,6 +90,15 @@ fn api() -> (Router<App>, OpenApi) {
         .routes(routes!(worlds::show))
         .routes(routes!(worlds::provenance))
         .split_for_parts()
+}
+
+/// What takes larger bodies: documents with all their files, and whole projects.
+fn uploads() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(documents::show, documents::save, documents::delete))
+        .routes(routes!(documents::check))
+        .routes(routes!(archive::download, archive::upload))
+        .layer(DefaultBodyLimit::max(LARGEST_UPLOAD))
 }
 
 /// The OpenAPI document of this version.

@@ -1,9 +1,11 @@
 //! The program `groundstate`.
 
+pub mod archive;
 pub mod authoring;
 pub mod bad_input;
 pub mod clock;
 pub mod commands;
+pub mod documents;
 pub mod export;
 pub mod http;
 pub mod jobs;
@@ -12,6 +14,7 @@ mod names;
 pub mod postgres;
 mod say;
 pub mod secret;
+mod shipped;
 pub mod store;
 pub mod telemetry;
 mod text;

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use server::commands::{
-    self, author, calibrate, db, export, generate, judge, persona, play, playbook, runs, serve, validate,
+    self, author, calibrate, db, export, generate, judge, persona, play, playbook, runs, serve, sync, validate,
 };
 use server::telemetry::{self, LogFormat};
 
@@ -39,6 +39,8 @@ enum Command {
     Runs(runs::RunsCommand),
     /// Check all documents of a project and prove its scenarios solvable
     Validate(Box<validate::Validate>),
+    /// Keep a project's folders and its documents in the database or on a server the same
+    Sync(Box<sync::Sync>),
     /// Make, check and try a playbook of your own
     #[command(subcommand)]
     Playbook(playbook::PlaybookCommand),
@@ -67,6 +69,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Command::Play(args) => play::run(args).await,
         Command::Runs(command) => runs::run(command).await,
         Command::Validate(args) => validate::run(*args).await,
+        Command::Sync(args) => sync::run(*args).await,
         Command::Playbook(command) => playbook::run(command).await,
         Command::Author(command) => author::run(command).await,
         Command::Persona(command) => persona::run(&command),

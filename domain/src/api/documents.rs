@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::FieldError;
 use crate::finding::{Grade, Rule};
+use crate::persona::Persona;
+use crate::problem::Problem;
 use crate::project::{DocumentId, Kind};
 
 /// A document in a list: its newest version.
@@ -96,8 +99,28 @@ pub struct Found {
     /// Dotted path of the field, such as `tools[2].simulate`; empty for the whole document.
     pub field: String,
     /// The same as a JSON pointer (RFC 6901), such as `/tools/2/simulate`.
+    #[serde(default)]
     pub pointer: String,
     pub message: String,
+}
+
+impl Found {
+    /// A finding of a rule, or what keeps a document from being read.
+    pub fn new(problem: Problem, rule: Option<Rule>, pointer: String) -> Self {
+        let Problem { file, line, field, message } = problem;
+        Self { grade: rule.map_or(Grade::Critical, Rule::grade), rule, file, line, field, pointer, message }
+    }
+}
+
+impl From<Found> for FieldError {
+    fn from(found: Found) -> Self {
+        Self {
+            pointer: found.pointer,
+            detail: found.message,
+            file: Some(found.file).filter(|file| !file.is_empty()),
+            line: Some(found.line).filter(|line| *line > 0),
+        }
+    }
 }
 
 /// One version of a document, whole.
@@ -106,8 +129,7 @@ pub struct Document {
     pub kind: Kind,
     pub name: String,
     pub about: About,
-    #[serde(flatten)]
-    pub version: DocumentVersion,
+    pub saved: DocumentVersion,
     /// Path within the project -> text. Empty: this version deleted the document.
     pub files: BTreeMap<String, String>,
     pub found: Vec<Found>,
@@ -243,4 +265,46 @@ pub struct UsedBy {
 pub struct RunUse {
     pub id: String,
     pub created_at: DateTime<Utc>,
+}
+
+/// What is asked of validating a project.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NewValidation {
+    /// From how alike on two descriptions are reported: the gestalt ratio, 0 to 1; default: 0.85.
+    #[schema(minimum = 0, maximum = 1)]
+    pub similar_description: Option<f64>,
+    /// The same for goals; default: 0.90.
+    #[schema(minimum = 0, maximum = 1)]
+    pub similar_goal: Option<f64>,
+}
+
+/// What validating a project found, once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ValidationSummary {
+    pub id: String,
+    /// SHA-256 of the documents, in hex.
+    pub library: String,
+    pub findings: Counts,
+    /// Whether there is nothing critical and no error.
+    pub sound: bool,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ValidationDetail {
+    pub summary: ValidationSummary,
+    /// Thresholds, and models that were asked.
+    pub options: Value,
+    pub found: Vec<Found>,
+    /// What models answered, scenario by scenario.
+    pub reviews: Value,
+}
+
+/// A user as a profile may be drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PersonaSample {
+    pub persona: Persona,
+    /// What whoever plays the user is told of them.
+    pub guidance: Vec<String>,
 }

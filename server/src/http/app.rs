@@ -8,6 +8,7 @@ use llm::Registry;
 use sqlx::PgPool;
 
 use crate::jobs::cast::Clients;
+use crate::library::Cache;
 
 /// How a server is set up.
 pub struct Setup {
@@ -15,6 +16,8 @@ pub struct Setup {
     /// The models that may be named. There is no other way to an endpoint from here.
     pub registry: Registry,
     pub clients: Clients,
+    /// Documents of projects, ready to be played.
+    pub libraries: Cache,
     /// Where this server keeps what is too large for the database: exports.
     pub files: PathBuf,
     /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone.
@@ -39,6 +42,10 @@ impl App {
 
     pub fn clients(&self) -> &Clients {
         &self.0.clients
+    }
+
+    pub fn libraries(&self) -> &Cache {
+        &self.0.libraries
     }
 
     pub fn files(&self) -> &Path {

@@ -8,6 +8,7 @@ mod generate;
 mod interrupt;
 mod judge;
 mod playbook;
+mod sync;
 mod telemetry;
 mod validate_review;
 

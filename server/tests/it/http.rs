@@ -1,9 +1,13 @@
 //! The HTTP side, driven over a socket. Modules mirror the URLs.
 
+mod archive;
 mod conversations;
+mod documents;
 mod metrics;
 mod other;
 mod runs;
+mod schemas;
+mod validations;
 mod worlds;
 
 use std::net::SocketAddr;
@@ -16,6 +20,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use server::http::app::{App, Setup};
 use server::jobs::cast::Clients;
+use server::library::Cache;
 use server::store::projects;
 use server::store::tokens::{self, Token};
 use server::store::users::{self, User};
@@ -48,11 +53,23 @@ impl TestApp {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let files = tempfile::tempdir().unwrap();
         let clients = Clients::new(hasty());
-        let setup = Setup { pool: pool.clone(), registry, clients, files: files.path().to_owned(), https: false };
+        let setup = Setup {
+            pool: pool.clone(),
+            registry,
+            clients,
+            libraries: Cache::default(),
+            files: files.path().to_owned(),
+            https: false,
+        };
         let service = server::http::router(App::new(setup)).into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async { axum::serve(listener, service).await });
         let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
         Self { url, pool: pool.clone(), client: Client::new(), token, files }
+    }
+
+    /// The secret of whoever asks here.
+    pub fn token(&self) -> &str {
+        &self.token
     }
 
     /// A request by whoever asks here.
