@@ -1,5 +1,7 @@
 //! What the REST API answers and the web app reads.
 
+pub mod documents;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};

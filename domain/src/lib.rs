@@ -21,6 +21,7 @@ pub mod patch;
 pub mod persona;
 pub mod playbook;
 pub mod problem;
+pub mod project;
 pub mod review;
 pub mod role;
 pub mod row;

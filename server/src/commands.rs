@@ -15,6 +15,7 @@ pub mod playbook;
 pub mod projects;
 pub mod runs;
 pub mod serve;
+pub mod sync;
 pub mod tokens;
 pub mod users;
 pub mod validate;

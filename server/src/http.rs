@@ -2,10 +2,12 @@
 
 pub mod access;
 pub mod app;
+mod archive;
 mod assets;
 mod audit;
 mod audit_log;
 mod conversations;
+mod documents;
 mod error;
 mod extract;
 mod headers;
@@ -18,9 +20,11 @@ mod page;
 mod progress;
 mod projects;
 mod runs;
+mod schemas;
 pub mod session;
 pub mod tokens;
 pub mod users;
+mod validations;
 mod worlds;
 
 use axum::extract::{DefaultBodyLimit, Request};
@@ -41,6 +45,8 @@ use error::HttpError;
 
 /// Largest body, but for uploads.
 const LARGEST_BODY: usize = 4 << 20;
+/// Largest upload: an archive, and a little more, so that it is the archive's reader that says what is too large.
+const LARGEST_UPLOAD: usize = (32 << 20) + (1 << 10);
 
 /// What watches this process: whether it lives, whether it can work, and its figures.
 pub fn operations(pool: PgPool) -> Router {
@@ -52,7 +58,7 @@ pub fn operations(pool: PgPool) -> Router {
 }
 
 /// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
-const AREAS: [fn() -> OpenApiRouter<App>; 5] = [people, projects, models, runs, conversations];
+const AREAS: [fn() -> OpenApiRouter<App>; 6] = [people, projects, documents, models, runs, conversations];
 
 /// The API, and the document that describes it.
 fn api() -> (Router<App>, OpenApi) {
@@ -80,6 +86,32 @@ fn projects() -> OpenApiRouter<App> {
         .routes(routes!(projects::members))
         .routes(routes!(projects::set_member, projects::remove_member))
         .routes(routes!(audit_log::of_project))
+}
+
+fn documents() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .merge(uploads())
+        .routes(routes!(archive::demo))
+        .routes(routes!(documents::list))
+        .routes(routes!(documents::versions))
+        .routes(routes!(documents::version))
+        .routes(routes!(documents::diff))
+        .routes(routes!(documents::used_by))
+        .routes(routes!(documents::restore))
+        .routes(routes!(documents::promote))
+        .routes(routes!(documents::sample))
+        .routes(routes!(validations::list, validations::create))
+        .routes(routes!(validations::show))
+        .routes(routes!(schemas::show))
+}
+
+/// What takes larger bodies: documents with all their files, and whole projects.
+fn uploads() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(documents::show, documents::save, documents::delete))
+        .routes(routes!(documents::check))
+        .routes(routes!(archive::download, archive::upload))
+        .layer(DefaultBodyLimit::max(LARGEST_UPLOAD))
 }
 
 fn models() -> OpenApiRouter<App> {

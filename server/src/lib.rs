@@ -1,9 +1,11 @@
 //! The program `groundstate`.
 
+pub mod archive;
 pub mod authoring;
 pub mod bad_input;
 pub mod clock;
 pub mod commands;
+pub mod documents;
 pub mod export;
 pub mod http;
 pub mod jobs;
@@ -13,6 +15,7 @@ pub mod people;
 pub mod postgres;
 mod say;
 pub mod secret;
+mod shipped;
 pub mod store;
 pub mod telemetry;
 mod text;

@@ -1,7 +1,9 @@
 //! A project's documents: read from its folders, checked together, ready to play.
 
+mod cache;
 mod duplicates;
 pub mod files;
+pub mod project;
 mod scenarios;
 
 use std::collections::BTreeMap;
@@ -16,6 +18,7 @@ use domain::scenario::Scenario;
 use engine::playbook::{Sources, compile};
 use engine::{InitialWorld, Judge, Playbook};
 
+pub use cache::Cache;
 pub use duplicates::Limits;
 pub use files::Files;
 pub use scenarios::readable as readable_scenarios;
@@ -53,7 +56,7 @@ impl Library {
     /// # Errors
     /// Every problem of every document, and all that is wrong with a scenario.
     pub fn assemble(files: Files) -> Result<Self, Vec<Problem>> {
-        match Self::build(files, true)? {
+        match Self::build(files, &|_| true).whole()? {
             (library, findings) if findings.is_empty() => Ok(library),
             (_, findings) => Err(findings.into_iter().map(|found| found.problem).collect()),
         }
@@ -64,7 +67,7 @@ impl Library {
     /// # Errors
     /// Every problem of every document: another version of the program may have accepted them.
     pub fn assemble_proved(files: Files) -> Result<Self, Vec<Problem>> {
-        Ok(Self::build(files, false)?.0)
+        Ok(Self::build(files, &|_| false).whole()?.0)
     }
 
     /// Checks every document and grades what is wrong with the scenarios, near-duplicates included.
@@ -72,7 +75,7 @@ impl Library {
     /// # Errors
     /// Documents that cannot be read: every problem, and all that is wrong with those that could be.
     pub fn examine(files: Files, limits: &Limits) -> Result<(Self, Vec<Reported>), Vec<Problem>> {
-        let (library, mut findings) = Self::build(files, true)?;
+        let (library, mut findings) = Self::build(files, &|_| true).whole()?;
         findings.extend(duplicates::find(&library, limits));
         findings.sort();
         Ok((library, findings))
@@ -87,14 +90,15 @@ impl Library {
         let mut files = Files::default();
         files.insert(path, text.to_owned());
         let mut problems = Vec::new();
-        let read = scenarios::read(&files, &self.playbooks, &self.judge_of, &self.profiles, true, &mut problems);
+        let read = scenarios::read(&files, &self.playbooks, &self.judge_of, &self.profiles, &|_| true, &mut problems);
         match read.by_id.into_values().next() {
             Some(scenario) if problems.is_empty() => Ok((scenario, read.findings)),
             _ => Err(problems),
         }
     }
 
-    fn build(files: Files, prove: bool) -> Result<(Self, Vec<Reported>), Vec<Problem>> {
+    /// Reads all that can be read, and proves the scenarios that are asked for.
+    pub fn build(files: Files, prove: &dyn Fn(&Scenario) -> bool) -> Built {
         let mut problems = Vec::new();
         let playbooks =
             folders(&files, "playbooks", &mut problems, |folder, own| compile(&Sources { folder, files: own }));
@@ -106,28 +110,20 @@ impl Library {
         let mut findings = scenarios.findings;
         findings.sort();
         findings.dedup();
-        match personas {
-            Some(personas) if problems.is_empty() => {
-                let library = Self {
-                    playbooks,
-                    judges,
-                    judge_of,
-                    personas,
-                    profiles,
-                    scenarios: scenarios.by_id,
-                    scenario_paths: scenarios.paths,
-                    initial: Mutex::default(),
-                    files,
-                };
-                Ok((library, findings))
-            }
-            _ => {
-                problems.extend(findings.into_iter().map(|found| found.problem));
-                problems.sort();
-                problems.dedup();
-                Err(problems)
-            }
-        }
+        problems.sort();
+        problems.dedup();
+        let library = personas.filter(|_| problems.is_empty()).map(|personas| Self {
+            playbooks,
+            judges,
+            judge_of,
+            personas,
+            profiles,
+            scenarios: scenarios.by_id,
+            scenario_paths: scenarios.paths,
+            initial: Mutex::default(),
+            files,
+        });
+        Built { library, problems, findings }
     }
 
     /// # Errors
@@ -168,6 +164,29 @@ impl Library {
 
     pub fn scenarios_of<'a>(&'a self, playbook: &'a str) -> impl Iterator<Item = &'a Arc<Scenario>> {
         self.scenarios.values().filter(move |s| s.playbook == playbook)
+    }
+}
+
+/// What came of reading documents.
+pub struct Built {
+    /// `None` if there are problems.
+    pub library: Option<Library>,
+    /// All that keeps documents from being read, or from fitting together.
+    pub problems: Vec<Problem>,
+    /// What is wrong with scenarios that were proved.
+    pub findings: Vec<Reported>,
+}
+
+impl Built {
+    fn whole(self) -> Result<(Library, Vec<Reported>), Vec<Problem>> {
+        if let Some(library) = self.library {
+            return Ok((library, self.findings));
+        }
+        let mut problems = self.problems;
+        problems.extend(self.findings.into_iter().map(|found| found.problem));
+        problems.sort();
+        problems.dedup();
+        Err(problems)
     }
 }
 

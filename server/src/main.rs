@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use server::commands::{
     self, author, calibrate, db, export, generate, judge, openapi, persona, play, playbook, projects, runs, serve,
-    tokens, users, validate,
+    sync, tokens, users, validate,
 };
 use server::telemetry::{self, LogFormat};
 
@@ -49,6 +49,8 @@ enum Command {
     Tokens(tokens::TokensCommand),
     /// Check all documents of a project and prove its scenarios solvable
     Validate(Box<validate::Validate>),
+    /// Keep a project's folders and its documents in the database or on a server the same
+    Sync(Box<sync::Sync>),
     /// Make, check and try a playbook of your own
     #[command(subcommand)]
     Playbook(playbook::PlaybookCommand),
@@ -82,6 +84,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Command::Users(command) => users::run(command).await,
         Command::Tokens(command) => tokens::run(command).await,
         Command::Validate(args) => validate::run(*args).await,
+        Command::Sync(args) => sync::run(*args).await,
         Command::Playbook(command) => playbook::run(command).await,
         Command::Author(command) => author::run(command).await,
         Command::Persona(command) => persona::run(&command),

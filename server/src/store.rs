@@ -5,6 +5,7 @@ pub mod calibrations;
 pub mod control;
 pub mod conversations;
 mod copy;
+pub mod documents;
 pub mod events;
 pub mod idempotency;
 pub mod invitations;

@@ -39,6 +39,11 @@ impl Located {
         }
     }
 
+    /// The JSON pointer of a field that a [`Problem`] names.
+    pub fn pointer(&self, field: &str) -> Option<&str> {
+        self.lines.keys().map(String::as_str).find(|pointer| dotted(pointer) == field)
+    }
+
     pub fn problem(&self, pointer: &str, message: impl Into<String>) -> Problem {
         Problem::new(&self.file, self.line(pointer), dotted(pointer), message)
     }

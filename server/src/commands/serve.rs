@@ -14,6 +14,7 @@ use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
 use crate::http::app::{App, Setup};
 use crate::jobs::judgings;
+use crate::library::Cache;
 use crate::say::say;
 use crate::store::{invitations, users};
 use crate::telemetry;
@@ -71,6 +72,7 @@ async fn both(
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
         clients: clients.clone(),
+        libraries: Cache::default(),
         files: args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files")),
         https: args.https,
         stop: stop.clone(),

@@ -9,6 +9,7 @@ use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use crate::jobs::cast::Clients;
+use crate::library::Cache;
 
 /// How a server is set up.
 pub struct Setup {
@@ -16,6 +17,8 @@ pub struct Setup {
     /// The models that may be named. There is no other way to an endpoint from here.
     pub registry: Registry,
     pub clients: Clients,
+    /// Documents of projects, ready to be played.
+    pub libraries: Cache,
     /// Where this server keeps what is too large for the database: exports.
     pub files: PathBuf,
     /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone.
@@ -44,6 +47,10 @@ impl App {
         &self.0.clients
     }
 
+    pub fn libraries(&self) -> &Cache {
+        &self.0.libraries
+    }
+
     pub fn files(&self) -> &Path {
         &self.0.files
     }
@@ -60,12 +67,5 @@ impl App {
 impl FromRef<App> for PgPool {
     fn from_ref(app: &App) -> Self {
         app.pool().clone()
-    }
-}
-
-impl App {
-    /// The documents of a project that are promoted.
-    pub async fn library(&self, _project: uuid::Uuid) -> super::error::Result<Arc<crate::library::Library>> {
-        Err(super::error::HttpError::Conflict("to be wired".into()))
     }
 }

@@ -10,6 +10,7 @@ use tracing::error;
 use utoipa::IntoResponses;
 
 use crate::bad_input::BadInput;
+use crate::documents::Refused;
 use crate::store::{StoreError, control};
 
 #[derive(Debug, thiserror::Error)]
@@ -156,6 +157,20 @@ impl From<anyhow::Error> for HttpError {
 impl From<Vec<Problem>> for HttpError {
     fn from(problems: Vec<Problem>) -> Self {
         Self::Invalid(problems.into_iter().map(FieldError::from).collect())
+    }
+}
+
+/// What is found in documents names file and line, beside the field.
+impl From<Refused> for HttpError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Missing(_) => Self::NotFound(refused.to_string()),
+            Refused::Conflict { .. } | Refused::Busy => Self::Conflict(refused.to_string()),
+            Refused::Unsound(found) => Self::Invalid(found.into_iter().map(FieldError::from).collect()),
+            Refused::Bad(problems) => problems.into(),
+            Refused::Store(error) => error.into(),
+            Refused::Interrupted(error) => Self::Internal(error.into()),
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, page};
 use crate::clock;
+use crate::documents;
 use crate::jobs::cast::Models;
 use crate::jobs::order::{Order, Ordered};
 use crate::jobs::run;
@@ -54,7 +55,7 @@ pub async fn create(
     audit: Audit,
     Body(order): Body<Order>,
 ) -> Result<(StatusCode, Json<RunSummary>)> {
-    let library = app.library(runner.project).await?;
+    let library = documents::library(app.pool(), app.libraries(), runner.project).await?;
     let registry = models::registry(&app).await?;
     let Ordered { config, terms } = order.check(&library, &registry, runner.project).map_err(HttpError::Invalid)?;
     run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
@@ -77,7 +78,7 @@ pub async fn preview(
     Body(order): Body<Order>,
 ) -> Result<Json<OrderPreview>> {
     audit.nothing_changed();
-    let library = app.library(reader.project).await?;
+    let library = documents::library(app.pool(), app.libraries(), reader.project).await?;
     let registry = models::registry(&app).await?;
     let Ordered { config, terms } = order.check(&library, &registry, reader.project).map_err(HttpError::Invalid)?;
     run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;

@@ -38,6 +38,27 @@ impl Files {
         self.0.insert(path.to_owned(), text);
     }
 
+    pub fn extend(&mut self, texts: impl IntoIterator<Item = (String, String)>) {
+        self.0.extend(texts);
+    }
+
+    pub fn remove(&mut self, path: &str) {
+        self.0.remove(path);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// All of them by path.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.0.iter()
+    }
+
     /// Names of the folders directly under `root`.
     pub fn folders(&self, root: &str) -> Vec<String> {
         let mut names: Vec<String> = self
@@ -68,6 +89,21 @@ impl Files {
         let mut version = hash(own.chain(self.under(path).flat_map(|(p, t)| [p.as_str(), t.as_str()])));
         version.truncate(12);
         version
+    }
+}
+
+impl FromIterator<(String, String)> for Files {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(texts: T) -> Self {
+        Self(texts.into_iter().collect())
+    }
+}
+
+impl IntoIterator for Files {
+    type Item = (String, String);
+    type IntoIter = std::collections::btree_map::IntoIter<String, String>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 

@@ -26,7 +26,7 @@ pub fn read(
     playbooks: &BTreeMap<String, Arc<Playbook>>,
     judge_of: &BTreeMap<String, Arc<Judge>>,
     profiles: &BTreeMap<String, Profile>,
-    prove: bool,
+    prove: &dyn Fn(&Scenario) -> bool,
     problems: &mut Vec<Problem>,
 ) -> Scenarios {
     let mut scenarios = Scenarios::default();
@@ -56,7 +56,7 @@ pub fn read(
             }
             Some(playbook) => {
                 // One that has no judge has been reported as well.
-                if let Some(judge) = judge_of.get(&scenario.playbook).filter(|_| prove) {
+                if let Some(judge) = judge_of.get(&scenario.playbook).filter(|_| prove(&scenario)) {
                     let found = validate::scenario(playbook, judge, &scenario);
                     scenarios.findings.extend(found.into_iter().map(|finding| finding.within(&located)));
                 }

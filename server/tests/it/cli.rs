@@ -9,6 +9,7 @@ mod interrupt;
 mod judge;
 mod people;
 mod playbook;
+mod sync;
 mod telemetry;
 mod validate_review;
 

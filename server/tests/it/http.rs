@@ -1,14 +1,18 @@
 //! The HTTP side, driven over a socket. Modules mirror the URLs.
 
 mod access;
+mod archive;
 mod conversations;
+mod documents;
 mod headers;
 mod invitations;
 mod metrics;
 mod other;
 mod projects;
 mod runs;
+mod schemas;
 mod session;
+mod validations;
 mod worlds;
 
 use std::net::SocketAddr;
@@ -21,6 +25,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use server::http::app::{App, Setup};
 use server::jobs::cast::Clients;
+use server::library::Cache;
 use server::store::projects as stored;
 use server::store::tokens::{self, Token};
 use server::store::users::{self, User};
@@ -61,11 +66,17 @@ impl TestApp {
             files: files.path().to_owned(),
             https: false,
             stop: CancellationToken::new(),
+            libraries: Cache::default(),
         };
         let service = server::http::router(App::new(setup)).into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async { axum::serve(listener, service).await });
         let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
         Self { url, pool: pool.clone(), client: Client::new(), token, files }
+    }
+
+    /// The secret of whoever asks here.
+    pub fn token(&self) -> &str {
+        &self.token
     }
 
     /// A request by whoever asks here.

@@ -1,6 +1,7 @@
 //! What the tests share.
 
 pub mod agent;
+pub mod documents;
 pub mod endpoint;
 pub mod ledger;
 pub mod play;

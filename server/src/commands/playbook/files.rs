@@ -9,14 +9,7 @@ use domain::Problem;
 use rust_embed::RustEmbed;
 
 use crate::bad_input::BadInput;
-
-#[derive(RustEmbed)]
-#[folder = "../personas"]
-struct Personas;
-
-#[derive(RustEmbed)]
-#[folder = "../judges"]
-struct Judges;
+use crate::shipped::{Judges, Personas};
 
 /// Path relative to the project, with `/` -> text.
 pub type Made = BTreeMap<String, String>;
@@ -93,10 +86,7 @@ fn add<E: RustEmbed>(folder: &str, made: &mut Made) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub fn text<E: RustEmbed>(path: &str) -> anyhow::Result<String> {
-    let file = E::get(path).with_context(|| format!("{path} is not embedded"))?;
-    Ok(String::from_utf8(file.data.into_owned())?)
-}
+pub use crate::shipped::text;
 
 /// Writes into a folder beside the others and renames what is whole. The playbook comes last: where it is, everything
 /// is.

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::{Outcome, Validate, count, json};
 use crate::clock;
 use crate::commands::connection::Connection;
+use crate::store::projects;
 use crate::store::runs;
 use crate::store::validations::{self, Validation};
 
@@ -21,6 +22,7 @@ pub async fn save(
     let (critical, errors) = (counted(Grade::Critical)?, counted(Grade::Error)?);
     let validation = Validation {
         id: clock::id(),
+        project: projects::DEFAULT,
         library: found.library.files.hash(),
         options: json!({
             "similar_description": args.similar_description,

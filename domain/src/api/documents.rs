@@ -1,0 +1,310 @@
+//! Documents of a project, and what becomes of them.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::FieldError;
+use crate::finding::{Grade, Rule};
+use crate::persona::Persona;
+use crate::problem::Problem;
+use crate::project::{DocumentId, Kind};
+
+/// A document in a list: its newest version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentSummary {
+    pub kind: Kind,
+    pub name: String,
+    /// The newest version, from 1.
+    pub version: i32,
+    /// The newest version that was promoted: what runs and the archive use. Absent: there is none yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promoted: Option<i32>,
+    pub about: About,
+    /// How many findings the newest version has.
+    pub findings: Counts,
+    /// What its author said of it.
+    pub message: String,
+    pub author: String,
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What a document says of itself, as far as it can be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct About {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Of a scenario.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub playbook: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub intent: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub family: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Profiles that may play a scenario's user; all of them if empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub personas: Vec<String>,
+    /// Of a playbook.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub judge: String,
+}
+
+/// Findings by grade.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Counts {
+    pub critical: i32,
+    pub errors: i32,
+    pub warnings: i32,
+    pub infos: i32,
+}
+
+impl Counts {
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Found>) -> Self {
+        let mut counts = Self::default();
+        for found in findings {
+            *match found.grade {
+                Grade::Critical => &mut counts.critical,
+                Grade::Error => &mut counts.errors,
+                Grade::Warning => &mut counts.warnings,
+                Grade::Info => &mut counts.infos,
+            } += 1;
+        }
+        counts
+    }
+
+    /// Whether what was found lets a version be promoted.
+    pub const fn are_sound(self) -> bool {
+        self.critical == 0 && self.errors == 0
+    }
+}
+
+/// Something that was found in a document.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+pub struct Found {
+    pub grade: Grade,
+    /// Absent: the document cannot be read, or does not fit the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+    pub file: String,
+    /// 1-based; 0 when it has no place in the text.
+    pub line: usize,
+    /// Dotted path of the field, such as `tools[2].simulate`; empty for the whole document.
+    pub field: String,
+    /// The same as a JSON pointer (RFC 6901), such as `/tools/2/simulate`.
+    #[serde(default)]
+    pub pointer: String,
+    pub message: String,
+}
+
+impl Found {
+    /// A finding of a rule, or what keeps a document from being read.
+    pub fn new(problem: Problem, rule: Option<Rule>, pointer: String) -> Self {
+        let Problem { file, line, field, message } = problem;
+        Self { grade: rule.map_or(Grade::Critical, Rule::grade), rule, file, line, field, pointer, message }
+    }
+}
+
+impl From<Found> for FieldError {
+    fn from(found: Found) -> Self {
+        Self {
+            pointer: found.pointer,
+            detail: found.message,
+            file: Some(found.file).filter(|file| !file.is_empty()),
+            line: Some(found.line).filter(|line| *line > 0),
+        }
+    }
+}
+
+/// One version of a document, whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Document {
+    pub kind: Kind,
+    pub name: String,
+    pub about: About,
+    pub saved: DocumentVersion,
+    /// Path within the project -> text. Empty: this version deleted the document.
+    pub files: BTreeMap<String, String>,
+    pub found: Vec<Found>,
+}
+
+/// A version of a document, without its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentVersion {
+    /// From 1.
+    pub version: i32,
+    pub promoted: bool,
+    /// Whether this version deleted the document.
+    pub deleted: bool,
+    /// SHA-256 of its files, in hex.
+    pub hash: String,
+    pub findings: Counts,
+    pub message: String,
+    pub author: String,
+    pub created_at: DateTime<Utc>,
+}
+
+/// What somebody wants to save.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SaveDocument {
+    /// Path within the project -> text: all files of the document.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+    /// The text of a document that is one file, in place of `files`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What was changed and why, for the people who read the history.
+    pub message: String,
+    /// The version this one was made from; it is refused if there is a newer one. 0: there is none yet. `If-Match` says
+    /// the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_version: Option<i32>,
+    /// Whether it is to be used from now on. What has critical findings or errors is refused then, and kept as a draft
+    /// otherwise.
+    pub promote: bool,
+}
+
+/// What a change to documents did, or would do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Changes {
+    pub documents: Vec<DocumentChange>,
+    /// Documents that are already as they were given.
+    pub unchanged: usize,
+    /// What is found in the documents that were changed.
+    pub found: Vec<Found>,
+    /// Whether this only says what would be done.
+    pub dry_run: bool,
+    /// Files of an archive that belong to no document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentChange {
+    pub kind: Kind,
+    pub name: String,
+    pub change: Change,
+    /// The version that it has now.
+    pub version: i32,
+    pub promoted: bool,
+    pub files: BTreeMap<String, Change>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    Added,
+    Changed,
+    Deleted,
+    /// A draft, as it is, is used from now on.
+    Promoted,
+}
+
+impl Change {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Changed => "changed",
+            Self::Deleted => "deleted",
+            Self::Promoted => "promoted",
+        }
+    }
+}
+
+/// What differs between two versions of a document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentDiff {
+    /// The versions that are compared. 0: before there was one.
+    pub from: i32,
+    pub to: i32,
+    /// Only files that differ.
+    pub files: Vec<FileDiff>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FileDiff {
+    pub path: String,
+    pub change: Change,
+    /// As `diff -u` writes it, with three lines of context.
+    pub unified: String,
+    /// Of YAML that could be read on both sides: the fields that changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Vec<FieldChange>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FieldChange {
+    /// JSON pointer (RFC 6901).
+    pub pointer: String,
+    pub change: Change,
+    /// What stands there now; absent if it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+}
+
+/// What needs a document, or was made with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UsedBy {
+    /// Documents that name it. It can be deleted when there are none.
+    pub documents: Vec<DocumentId>,
+    /// The newest runs that were made with it. They keep their own copy.
+    pub runs: Vec<RunUse>,
+    /// How many runs there are.
+    pub run_count: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunUse {
+    pub id: String,
+    pub created_at: DateTime<Utc>,
+}
+
+/// What is asked of validating a project.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NewValidation {
+    /// From how alike on two descriptions are reported: the gestalt ratio, 0 to 1; default: 0.85.
+    #[schema(minimum = 0, maximum = 1)]
+    pub similar_description: Option<f64>,
+    /// The same for goals; default: 0.90.
+    #[schema(minimum = 0, maximum = 1)]
+    pub similar_goal: Option<f64>,
+}
+
+/// What validating a project found, once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ValidationSummary {
+    pub id: String,
+    /// SHA-256 of the documents, in hex.
+    pub library: String,
+    pub findings: Counts,
+    /// Whether there is nothing critical and no error.
+    pub sound: bool,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ValidationDetail {
+    pub summary: ValidationSummary,
+    /// Thresholds, and models that were asked.
+    pub options: Value,
+    pub found: Vec<Found>,
+    /// What models answered, scenario by scenario.
+    pub reviews: Value,
+}
+
+/// A user as a profile may be drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PersonaSample {
+    pub persona: Persona,
+    /// What whoever plays the user is told of them.
+    pub guidance: Vec<String>,
+}

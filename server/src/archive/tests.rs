@@ -1,0 +1,159 @@
+//! Archives of friends and of others.
+
+use std::io::{Cursor, Write};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::*;
+use crate::library::Files;
+
+fn deflated() -> SimpleFileOptions {
+    SimpleFileOptions::default().compression_method(CompressionMethod::Deflated)
+}
+
+fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (path, bytes) in entries {
+        zip.start_file(*path, deflated()).expect("a name");
+        zip.write_all(bytes).expect("in memory");
+    }
+    zip.finish().expect("in memory").into_inner()
+}
+
+fn refused(archive: &[u8]) -> String {
+    let problems = unpack(archive).expect_err("it is refused");
+    problems.iter().map(|problem| format!("{problem}\n")).collect()
+}
+
+/// The archive with each place of some bytes replaced: what no honest program writes.
+fn forged(mut archive: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let places: Vec<usize> =
+        archive.windows(from.len()).enumerate().filter(|(_, w)| *w == from).map(|(i, _)| i).collect();
+    assert!(!places.is_empty());
+    for place in places {
+        archive[place..place + to.len()].copy_from_slice(to);
+    }
+    archive
+}
+
+#[test]
+fn a_project_comes_back_as_it_was_and_always_in_the_same_bytes() {
+    let files: Files = [("playbooks/a/playbook.yaml", "name: a\n"), ("scenarios/a/x.yaml", "id: x # ä💥\r\n")]
+        .map(|(path, text)| (path.to_owned(), text.to_owned()))
+        .into_iter()
+        .collect();
+    let packed = pack(&files).expect("it fits");
+    assert_eq!(packed, pack(&files).expect("it fits"));
+    let documents = unpack(&packed).expect("it is ours");
+    assert_eq!(documents.files(), files);
+}
+
+#[test]
+fn what_stands_beside_the_documents_is_named() {
+    let archive = zip(&[
+        ("README.md", b"x"),
+        ("playbooks/a/playbook.yaml", b"name: a"),
+        ("playbooks/a/.DS_Store", b"\xff\xfe"),
+        ("models.yaml", b"x"),
+    ]);
+    assert_eq!(unpack(&archive).expect("fine").ignored, ["README.md", "models.yaml", "playbooks/a/.DS_Store"]);
+}
+
+#[test]
+fn paths_that_lead_elsewhere() {
+    insta::assert_snapshot!(refused(&zip(&[
+        ("../playbooks/a/playbook.yaml", b"x"),
+        ("playbooks/a/../../../etc/passwd", b"x"),
+        ("/etc/passwd", b"x"),
+        ("C:/playbooks/a", b"x"),
+        ("playbooks\\a\\playbook.yaml", b"x"),
+        ("playbooks/a/b\u{202e}c", b"x"),
+        ("playbooks/a/./b", b"x"),
+        ("playbooks//b", b"x"),
+    ])), @"");
+}
+
+#[test]
+fn links_are_not_followed() {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    zip.add_symlink("playbooks/a/policy.md", "/etc/passwd", SimpleFileOptions::default()).expect("in memory");
+    let archive = zip.finish().expect("in memory").into_inner();
+    insta::assert_snapshot!(refused(&archive), @"");
+}
+
+#[test]
+fn names_that_are_given_twice() {
+    let twice = zip(&[("playbooks/a/one", b"1"), ("playbooks/a/two", b"2")]);
+    insta::assert_snapshot!(refused(&forged(twice, b"playbooks/a/two", b"playbooks/a/one")), @"");
+    insta::assert_snapshot!(refused(&zip(&[("playbooks/a/Policy.md", b"1"), ("playbooks/a/policy.md", b"2")])), @"");
+    insta::assert_snapshot!(refused(&zip(&[("scenarios/a/x.yaml", b"1"), ("scenarios/b/x.yaml", b"2")])), @"");
+}
+
+#[test]
+fn bombs_are_not_inflated() {
+    let zeros = vec![b' '; 9 << 20];
+    insta::assert_snapshot!(refused(&zip(&[("playbooks/a/world.yaml", &zeros)])), @"");
+    // Random enough not to shrink so far, but too large.
+    let mut x = 1_u32;
+    let mut noise = || {
+        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b'a' + u8::try_from(x >> 28).unwrap_or_default()
+    };
+    let large: Vec<u8> = (0..(8 << 20) + 1).map(|_| noise()).collect();
+    insta::assert_snapshot!(refused(&zip(&[("playbooks/a/world.yaml", &large)])), @"");
+    let fits = &large[..7 << 20];
+    let names: Vec<String> = (0..10).map(|i| format!("playbooks/a/{i}")).collect();
+    let many: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), fits)).collect();
+    insta::assert_snapshot!(refused(&zip(&many)), @"");
+}
+
+#[test]
+fn sizes_that_headers_lie_about_are_counted() {
+    // The header says that 300 KiB inflate to one byte.
+    let text = vec![b'x'; 300 << 10];
+    let lying = forged(zip(&[("playbooks/a/b", &text)]), &(300_u32 << 10).to_le_bytes(), &1_u32.to_le_bytes());
+    insta::assert_snapshot!(refused(&lying), @"");
+}
+
+#[test]
+fn too_many_entries() {
+    let names: Vec<String> = (0..20_001).map(|i| format!("playbooks/a/{i}")).collect();
+    let many: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), b"".as_slice())).collect();
+    insta::assert_snapshot!(refused(&zip(&many)), @"");
+}
+
+#[test]
+fn what_is_no_text() {
+    let nested = zip(&[("x", b"\xff")]);
+    insta::assert_snapshot!(refused(&zip(&[
+        ("playbooks/a/picture.png", b"\x89PNG\xff"),
+        ("playbooks/a/more.zip", &[nested.as_slice(), b"\xff"].concat()),
+        ("playbooks/a/zero.md", b"a\0b"),
+        ("scenarios/a/notes.md", b"text"),
+    ])), @"");
+    let name = forged(zip(&[("playbooks/a/bad", b"1")]), b"playbooks/a/bad", b"playbooks/a/b\xff\xfe");
+    insta::assert_snapshot!(refused(&name), @"");
+}
+
+#[test]
+fn what_is_no_archive() {
+    insta::assert_snapshot!(refused(b"PK\x03\x04 and nothing else"), @"");
+    insta::assert_snapshot!(refused(b""), @"");
+    insta::assert_snapshot!(refused(&zip(&[])), @"");
+    insta::assert_snapshot!(refused(&zip(&[("project/playbooks/a/playbook.yaml", b"name: a")])), @"");
+    let mut cut = zip(&[("playbooks/a/playbook.yaml", b"name: a")]);
+    cut.truncate(cut.len() / 2);
+    assert!(!refused(&cut).is_empty());
+    let crc = forged(zip(&[("playbooks/a/b", b"stored text that is long enough")]), b"playbooks/a/b", b"playbooks/a/b");
+    let mut spoiled = crc;
+    spoiled[45] ^= 0x55;
+    assert!(!refused(&spoiled).is_empty());
+}
+
+#[test]
+fn an_archive_that_is_too_large_is_not_even_opened() {
+    let archive = vec![0; LARGEST_ARCHIVE + 1];
+    insta::assert_snapshot!(refused(&archive), @"");
+}

@@ -1,0 +1,172 @@
+//! Reading an archive that anybody may have made. Nothing that it says of itself is believed: sizes are counted while
+//! it is inflated, and what would be too much is not inflated any further.
+
+use std::io::{Cursor, Read};
+
+use domain::Problem;
+use zip::read::ZipFile;
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::library::project::{Documents, LARGEST_FILE, LARGEST_PROJECT, MOST_FILES};
+
+/// Largest archive that is taken, in bytes.
+pub const LARGEST_ARCHIVE: usize = 32 << 20;
+/// Text shrinks to a tenth, JSON to a thirtieth. What shrinks further, and is not small, was made to fill memory.
+const LARGEST_RATIO: u64 = 200;
+const SMALL: u64 = 256 << 10;
+/// Most problems that are told of one archive.
+const MOST_PROBLEMS: usize = 100;
+
+/// The documents of an archive.
+///
+/// # Errors
+/// Everything that keeps it from being used: then none of it is.
+pub fn unpack(bytes: &[u8]) -> Result<Documents, Vec<Problem>> {
+    let whole = |message: String| vec![Problem::new("archive", 0, "", message)];
+    if bytes.len() > LARGEST_ARCHIVE {
+        return Err(whole(format!("is {} bytes; at most {LARGEST_ARCHIVE} are taken", bytes.len())));
+    }
+    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|e| whole(format!("is no zip that can be read: {e}")))?;
+    if zip.has_duplicate_names() {
+        return Err(whole("has two entries of the same name; which one is meant cannot be known".to_owned()));
+    }
+    if zip.len() > MOST_FILES {
+        return Err(whole(format!("has {} entries; at most {MOST_FILES}", zip.len())));
+    }
+    let (mut files, mut problems, mut ignored) = (Vec::new(), Vec::new(), Vec::new());
+    let mut room = LARGEST_PROJECT as u64;
+    for index in 0..zip.len() {
+        let mut entry = match zip.by_index(index) {
+            Ok(entry) => entry,
+            Err(e) => return Err(whole(format!("its entry {} cannot be read: {e}", index + 1))),
+        };
+        match read(&mut entry, &mut room) {
+            Ok(Entry::Text(path, text)) => files.push((path, text)),
+            Ok(Entry::Ignored(path)) => ignored.push(path),
+            Ok(Entry::Folder) => {}
+            Err(problem) => problems.push(problem),
+        }
+        if room == 0 {
+            return Err(whole(format!("holds more than {LARGEST_PROJECT} bytes of text")));
+        }
+        if problems.len() == MOST_PROBLEMS {
+            break;
+        }
+    }
+    let documents = Documents::of(files);
+    match documents {
+        Ok(documents) if problems.is_empty() && documents.by_id.is_empty() => Err(whole(
+            "holds no documents: expected the folders playbooks, scenarios, personas and judges at its top".into(),
+        )),
+        Ok(mut documents) if problems.is_empty() => {
+            documents.ignored.extend(ignored);
+            documents.ignored.sort();
+            Ok(documents)
+        }
+        documents => {
+            problems.extend(documents.err().unwrap_or_default());
+            problems.truncate(MOST_PROBLEMS);
+            Err(problems)
+        }
+    }
+}
+
+enum Entry {
+    Text(String, String),
+    /// Beside the documents, or hidden, as `.DS_Store` is.
+    Ignored(String),
+    Folder,
+}
+
+fn read(entry: &mut ZipFile<'_, Cursor<&[u8]>>, room: &mut u64) -> Result<Entry, Problem> {
+    let path = name(entry)?;
+    let refused = |message: String| Problem::new(path.clone(), 0, "", message);
+    if entry.is_symlink() {
+        return Err(refused("is a symbolic link; put the file itself into the archive".to_owned()));
+    }
+    // The type of a file stands in the upper bits: 0 if the archive was not made on Unix.
+    if entry.unix_mode().is_some_and(|mode| !matches!(mode & 0o170_000, 0 | 0o100_000 | 0o040_000)) {
+        return Err(refused("is neither a file nor a folder".to_owned()));
+    }
+    if entry.encrypted() {
+        return Err(refused("is encrypted".to_owned()));
+    }
+    if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
+        return Err(refused(format!("is compressed by {}; only deflate is read", entry.compression())));
+    }
+    match place(&path) {
+        Place::Outside(why) => return Err(refused(why.to_owned())),
+        Place::Ignored => return Ok(Entry::Ignored(path)),
+        Place::Within if path.ends_with('/') => return Ok(Entry::Folder),
+        Place::Within => {}
+    }
+    let bytes = inflate(entry, room).map_err(refused)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Entry::Text(path, text)),
+        Err(_) if is_archive(&path) => {
+            let message = "is an archive within the archive, which is not looked into; unpack it first".to_owned();
+            Err(Problem::new(path, 0, "", message))
+        }
+        Err(_) => Err(Problem::new(path, 0, "", "is no UTF-8 text")),
+    }
+}
+
+/// The path as it was written, or why it means nothing.
+fn name(entry: &ZipFile<'_, Cursor<&[u8]>>) -> Result<String, Problem> {
+    let raw = entry.name_raw();
+    let shown = || String::from_utf8_lossy(raw).chars().filter(|c| !c.is_control()).take(200).collect::<String>();
+    match std::str::from_utf8(raw) {
+        Ok(path) if path.len() <= 1000 && !path.chars().any(char::is_control) => Ok(path.to_owned()),
+        Ok(_) => Err(Problem::new(shown(), 0, "", "is too long a path, or has control characters")),
+        Err(_) => Err(Problem::new(shown(), 0, "", "is a path that is no UTF-8")),
+    }
+}
+
+enum Place {
+    Within,
+    Ignored,
+    Outside(&'static str),
+}
+
+/// Whether an entry is looked at. Of what leads out of the folder of an archive, nothing is ignored.
+fn place(path: &str) -> Place {
+    let mut parts = path.split('/');
+    if path.contains('\\') {
+        return Place::Outside("has a backslash; folders are parted by `/`");
+    }
+    if path.starts_with('/') || path.get(1..2) == Some(":") {
+        return Place::Outside("is an absolute path");
+    }
+    if parts.clone().any(|part| part == "..") {
+        return Place::Outside("leads out of the archive");
+    }
+    let hidden = parts.clone().any(|part| part.starts_with('.') && part != ".");
+    let known = matches!(parts.next(), Some("playbooks" | "scenarios" | "personas" | "judges"));
+    if hidden || !known { Place::Ignored } else { Place::Within }
+}
+
+/// The bytes of an entry, as long as they are not too many.
+fn inflate(entry: &mut ZipFile<'_, Cursor<&[u8]>>, room: &mut u64) -> Result<Vec<u8>, String> {
+    // No more than this is ever read of it, whatever its header says.
+    let allowed = entry.compressed_size().saturating_mul(LARGEST_RATIO).max(SMALL);
+    let most = allowed.min(LARGEST_FILE as u64).min(*room);
+    let mut bytes = Vec::new();
+    let read = entry.by_ref().take(most + 1).read_to_end(&mut bytes).map_err(|e| format!("cannot be read: {e}"))?;
+    let read = read as u64;
+    *room = room.saturating_sub(read);
+    if read <= most {
+        return Ok(bytes);
+    }
+    Err(if read > LARGEST_FILE as u64 {
+        format!("is more than {LARGEST_FILE} bytes")
+    } else if read > allowed {
+        format!("unpacks to more than {LARGEST_RATIO} times its size")
+    } else {
+        format!("is more than there is room for: an archive holds at most {LARGEST_PROJECT} bytes of text")
+    })
+}
+
+fn is_archive(path: &str) -> bool {
+    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(ending.as_str(), "zip" | "gz" | "tgz" | "tar" | "bz2" | "xz" | "zst" | "7z" | "rar" | "jar")
+}

@@ -1,0 +1,137 @@
+//! `groundstate sync`: a project's folders and its documents in a database or on a server, brought to the same state.
+
+mod compare;
+mod folder;
+mod remote;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use domain::api::documents::Changes;
+
+use super::connection::ConnectionArgs;
+use crate::bad_input::BadInput;
+use crate::library::project::Documents;
+use crate::say::say;
+use compare::Difference;
+use remote::{Push, Remote};
+
+/// Without --push and --pull it says what differs, and changes nothing. The documents there that count are those that
+/// runs use: drafts are not pulled.
+#[derive(clap::Args)]
+pub struct Sync {
+    /// Folder that holds playbooks/, scenarios/, personas/ and judges/
+    #[arg(long, default_value = ".")]
+    project: PathBuf,
+    /// The project there
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    to: String,
+    /// Make the documents there like the files here: a new version of each that differs
+    #[arg(long, conflicts_with = "pull")]
+    push: bool,
+    /// Make the files here like the documents there
+    #[arg(long)]
+    pull: bool,
+    /// Also delete what the other side does not have
+    #[arg(long)]
+    delete: bool,
+    /// Keep drafts there, whatever is found in them
+    #[arg(long, requires = "push", conflicts_with = "delete")]
+    drafts: bool,
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
+    /// What was changed and why, for the history
+    #[arg(long, short, requires = "push", default_value = "", hide_default_value = true)]
+    message: String,
+    /// A server, such as <https://groundstate.example.com>, in place of a database
+    #[arg(long, value_name = "URL")]
+    server: Option<reqwest::Url>,
+    /// The environment variable that holds a token for the server
+    #[arg(long, value_name = "VARIABLE", default_value = "GROUNDSTATE_TOKEN", requires = "server")]
+    token_env: String,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+pub async fn run(args: Sync) -> anyhow::Result<ExitCode> {
+    let here = folder::read(&args.project, args.pull)?;
+    let remote = match &args.server {
+        Some(url) => Remote::server(url, &args.to, &args.token_env)?,
+        None => Remote::database(&args.connection, &args.to).await?,
+    };
+    let done = sync(&args, here, &remote).await;
+    remote.close().await;
+    done?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn sync(args: &Sync, here: Documents, remote: &Remote) -> anyhow::Result<()> {
+    let there = remote.documents().await?;
+    let (here_files, there_files) = (here.files(), there.files());
+    let differences = if args.pull {
+        compare::differences(&there_files, &here_files)
+    } else {
+        compare::differences(&here_files, &there_files)
+    };
+    say!("{} and {}", args.project.display(), remote.name());
+    if differences.is_empty() {
+        say!("are the same");
+        return Ok(());
+    }
+    for Difference { path, change } in &differences {
+        say!("  {:<8} {path}", compare::word(*change, args.push, args.pull, args.delete));
+    }
+    if args.push {
+        let push = Push { message: &args.message, delete: args.delete, drafts: args.drafts, dry_run: args.dry_run };
+        pushed(&remote.push(here, &push).await?);
+    } else if !args.pull {
+        say!("--push makes a new version there of each document that differs, --pull changes the files here");
+    } else if args.dry_run {
+        say!("nothing was written: --dry-run");
+    } else {
+        let (written, removed) = folder::write(&args.project, &there_files, &differences, args.delete)?;
+        say!("{written} files written, {removed} removed");
+    }
+    Ok(())
+}
+
+fn pushed(changes: &Changes) {
+    for found in &changes.found {
+        let at = if found.line > 0 { format!("{}:{}", found.file, found.line) } else { found.file.clone() };
+        say!("{at}: {}: {}", found.grade, found.message);
+    }
+    for document in &changes.documents {
+        let state = if document.promoted { "" } else { ", a draft" };
+        say!("{} {} {}: version {}{state}", document.change.as_str(), document.kind, document.name, document.version);
+    }
+    let verb = if changes.dry_run { "would be" } else { "were" };
+    say!("{} documents {verb} changed, {} are as they were", changes.documents.len(), changes.unchanged);
+}
+
+/// What keeps documents from being kept, said as all commands do.
+fn refused(refused: crate::documents::Refused) -> anyhow::Error {
+    use crate::documents::Refused;
+    use domain::Problem;
+    match refused {
+        Refused::Bad(problems) => BadInput(problems).into(),
+        Refused::Unsound(found) => {
+            let grave = found.into_iter().filter(|found| found.grade >= domain::finding::Grade::Error);
+            BadInput(grave.map(|found| Problem::new(found.file, found.line, found.field, found.message)).collect())
+                .into()
+        }
+        other => other.into(),
+    }
+}
+
+/// Only plain text goes over the wire in the clear: to this machine.
+fn check_server(url: &reqwest::Url) -> anyhow::Result<()> {
+    let local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    match url.scheme() {
+        "https" => Ok(()),
+        "http" if local => Ok(()),
+        "http" => bail!(BadInput::one("--server", "would send the token in the clear; use https")),
+        other => bail!(BadInput::one("--server", format!("begins with `{other}:`, expected https:"))),
+    }
+}

@@ -1,0 +1,44 @@
+//! What a list shows of a document. Drafts may be broken, so only what can be read is told.
+
+use domain::api::documents::About;
+use domain::document;
+use domain::project::{DocumentId, Kind};
+use serde_json::Value;
+
+use crate::library::project::Texts;
+
+/// Longest text in a list, in letters.
+const LONGEST: usize = 500;
+/// Most tags and profiles in a list.
+const MOST: usize = 50;
+
+pub fn about(id: &DocumentId, files: &Texts) -> About {
+    let main = match id.kind {
+        Kind::Playbook => files.get_key_value(&format!("playbooks/{}/playbook.yaml", id.name)),
+        Kind::Judge => files.get_key_value(&format!("judges/{}/judge.yaml", id.name)),
+        Kind::Scenario | Kind::Persona => files.iter().next(),
+    };
+    let Some(Ok(located)) = main.map(|(path, text)| document::value(path, text)) else { return About::default() };
+    let text = |field: &str| located.value[field].as_str().map(cut).unwrap_or_default();
+    let list = |field: &str| -> Vec<String> {
+        let items = located.value[field].as_array().map(Vec::as_slice).unwrap_or_default();
+        items.iter().filter_map(Value::as_str).map(cut).take(MOST).collect()
+    };
+    let mut about = About { title: text("title"), description: text("description"), ..About::default() };
+    match id.kind {
+        Kind::Scenario => {
+            about.playbook = text("playbook");
+            about.intent = text("intent");
+            about.family = text("family");
+            about.tags = list("tags");
+            about.personas = list("personas");
+        }
+        Kind::Playbook => about.judge = text("judge"),
+        Kind::Persona | Kind::Judge => {}
+    }
+    about
+}
+
+fn cut(text: &str) -> String {
+    text.trim().chars().take(LONGEST).collect()
+}

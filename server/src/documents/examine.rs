@@ -1,0 +1,124 @@
+//! What a change to documents makes of their project: it is checked as a whole, and what the change is to blame for is
+//! told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use domain::Problem;
+use domain::api::documents::Found;
+use domain::document::{self, Located};
+use domain::finding::{Grade, Rule};
+use domain::project::{DocumentId, Kind, PERSONA_MODEL};
+
+use crate::library::{Cache, Files, Library};
+
+/// What was found. Nothing that the project had before is told again.
+pub struct Outlook {
+    pub found: Vec<Found>,
+}
+
+impl Outlook {
+    pub fn is_sound(&self) -> bool {
+        self.found.iter().all(|found| found.grade < Grade::Error)
+    }
+
+    /// What was found in the files of a document.
+    pub fn of(&self, id: &DocumentId) -> Vec<Found> {
+        let own = |found: &&Found| DocumentId::of(&found.file).as_ref() == Ok(id);
+        self.found.iter().filter(own).cloned().collect()
+    }
+}
+
+/// Checks the files of a project of which some documents were changed. Scenarios are proved only if they were, or what
+/// they depend on.
+pub fn examine(cache: &Cache, before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Outlook {
+    let hash = after.hash();
+    let texts = after.clone();
+    let has = |kind, name: &str| changed.contains(&DocumentId { kind, name: name.to_owned() });
+    let judges = judges(&after);
+    let built = Library::build(after, &|scenario| {
+        has(Kind::Scenario, &scenario.id)
+            || has(Kind::Playbook, &scenario.playbook)
+            || judges.get(&scenario.playbook).is_some_and(|judge| has(Kind::Judge, judge))
+    });
+    let mut places = Places { files: &texts, read: BTreeMap::new() };
+    let mut found: Vec<Found> = changed.iter().filter_map(|id| misnamed(&mut places, id)).collect();
+    if !built.problems.is_empty() && !texts.is_empty() {
+        let known = known(cache, before);
+        let deletes = changed.iter().any(|id| texts.iter().all(|(path, _)| DocumentId::of(path).as_ref() != Ok(id)));
+        let blamed = built.problems.into_iter().filter(|problem| {
+            let own = DocumentId::of(&problem.file).is_ok_and(|id| changed.contains(&id));
+            // A project that is only being filled lacks things. That is nobody's fault, unless they are taken away.
+            let lacking = texts.get(&problem.file).is_none() && !deletes && !own;
+            (own || !known.contains(&key(problem))) && !lacking
+        });
+        found.extend(blamed.map(|problem| places.found(problem, None)));
+    }
+    found.extend(built.findings.into_iter().map(|reported| places.found(reported.problem, Some(reported.rule))));
+    found.sort();
+    found.dedup();
+    if let (Some(library), true) = (built.library, found.iter().all(|found| found.grade < Grade::Error)) {
+        cache.keep(hash, Arc::new(library));
+    }
+    Outlook { found }
+}
+
+/// Each playbook's judge, as far as it can be read.
+fn judges(files: &Files) -> BTreeMap<String, String> {
+    let judge = |name: String| {
+        let path = format!("playbooks/{name}/playbook.yaml");
+        let located = document::value(&path, files.get(&path)?).ok()?;
+        Some((name, located.value["judge"].as_str().unwrap_or("default").to_owned()))
+    };
+    files.folders("playbooks").into_iter().filter_map(judge).collect()
+}
+
+/// What was wrong before.
+fn known(cache: &Cache, before: Files) -> BTreeSet<(String, String, String)> {
+    let problems = cache.assemble_here(before).err().unwrap_or_default();
+    problems.iter().map(key).collect()
+}
+
+/// Lines move; the rest of a problem stays as long as it does.
+fn key(problem: &Problem) -> (String, String, String) {
+    (problem.file.clone(), problem.field.clone(), problem.message.clone())
+}
+
+/// A document calls itself as its file or folder is called: by that name others find it.
+fn misnamed(places: &mut Places<'_>, id: &DocumentId) -> Option<Found> {
+    let (path, field) = match id.kind {
+        Kind::Playbook => (format!("playbooks/{}/playbook.yaml", id.name), "name"),
+        Kind::Judge => (format!("judges/{}/judge.yaml", id.name), "name"),
+        Kind::Persona if id.name == PERSONA_MODEL => return None,
+        Kind::Persona => (id.path(None), "name"),
+        Kind::Scenario => {
+            let own = |(path, _): &(&String, &String)| DocumentId::of(path).as_ref() == Ok(id);
+            (places.files.iter().find(own)?.0.clone(), "id")
+        }
+    };
+    let located = places.located(&path)?;
+    let name = located.value[field].as_str().filter(|name| *name != id.name)?;
+    let message = format!("is `{name}`, and the document is named `{}`; give both the same name", id.name);
+    let problem = located.problem(&format!("/{field}"), message);
+    Some(places.found(problem, None))
+}
+
+/// Where fields stand in files, each read once.
+struct Places<'a> {
+    files: &'a Files,
+    read: BTreeMap<String, Option<Located>>,
+}
+
+impl Places<'_> {
+    fn located(&mut self, path: &str) -> Option<&Located> {
+        let files = self.files;
+        let read = || files.get(path).and_then(|text| document::value(path, text).ok());
+        self.read.entry(path.to_owned()).or_insert_with(read).as_ref()
+    }
+
+    fn found(&mut self, problem: Problem, rule: Option<Rule>) -> Found {
+        let located = if problem.field.is_empty() { None } else { self.located(&problem.file) };
+        let pointer = located.and_then(|located| located.pointer(&problem.field)).unwrap_or_default().to_owned();
+        Found::new(problem, rule, pointer)
+    }
+}

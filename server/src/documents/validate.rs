@@ -1,0 +1,73 @@
+//! Validating a whole project, as `groundstate validate` does it, and keeping what is found.
+
+use domain::api::documents::{Counts, Found};
+use domain::finding::{Reported, Rule};
+use domain::{Problem, document};
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use tokio::task::spawn_blocking;
+use uuid::Uuid;
+
+use crate::clock;
+use crate::library::{Files, Library, Limits};
+use crate::store::runs;
+use crate::store::validations::{self, Validation};
+
+/// Checks all that a project uses, proves every scenario and looks for near-duplicates.
+pub async fn validate(pool: &PgPool, project: Uuid, limits: Limits) -> anyhow::Result<Validation> {
+    let files = super::files(pool, project).await?;
+    let options = json!({"similar_description": limits.description, "similar_goal": limits.goal, "models": []});
+    let (files, found) = spawn_blocking(move || {
+        let examined = Library::examine(files.clone(), &limits);
+        let (problems, reported) = match examined {
+            Ok((_, findings)) => (Vec::new(), findings),
+            Err(problems) => (problems, Vec::new()),
+        };
+        let found = found_in(&files, problems, reported);
+        (files, found)
+    })
+    .await?;
+    let now = clock::now();
+    let counts = Counts::of(&found);
+    let validation = Validation {
+        id: clock::id(),
+        project,
+        library: files.hash(),
+        options,
+        findings: serde_json::to_value(&found)?,
+        reviews: Value::Array(Vec::new()),
+        critical: counts.critical,
+        errors: counts.errors,
+        warnings: counts.warnings,
+        infos: counts.infos,
+        sound: counts.are_sound(),
+        created_at: now,
+    };
+    let mut tx = pool.begin().await?;
+    runs::insert_library(&mut tx, &validation.library, &serde_json::to_value(&files)?, now).await?;
+    validations::insert(&mut tx, &validation).await?;
+    tx.commit().await?;
+    Ok(validation)
+}
+
+/// What was found in files, with pointers to the fields.
+pub fn found_in(files: &Files, problems: Vec<Problem>, reported: Vec<Reported>) -> Vec<Found> {
+    let problems = problems.into_iter().map(|problem| (problem, None));
+    let reported = reported.into_iter().map(|reported| (reported.problem, Some(reported.rule)));
+    let mut found: Vec<Found> = problems.chain(reported).map(|(problem, rule)| placed(files, problem, rule)).collect();
+    found.sort();
+    found
+}
+
+fn placed(files: &Files, problem: Problem, rule: Option<Rule>) -> Found {
+    let text = files.get(&problem.file).filter(|_| !problem.field.is_empty());
+    let located = text.and_then(|text| document::value(&problem.file, text).ok());
+    let pointer = located.as_ref().and_then(|located| located.pointer(&problem.field)).unwrap_or_default().to_owned();
+    Found::new(problem, rule, pointer)
+}
+
+/// The counts of a validation that was kept.
+pub const fn counted(validation: &Validation) -> Counts {
+    let Validation { critical, errors, warnings, infos, .. } = validation;
+    Counts { critical: *critical, errors: *errors, warnings: *warnings, infos: *infos }
+}

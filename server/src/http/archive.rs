@@ -1,0 +1,122 @@
+//! A project as one file, down and up.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use domain::api::documents::Changes;
+use serde::Deserialize;
+use sqlx::PgPool;
+use tokio::task::spawn_blocking;
+use utoipa::IntoParams;
+
+use super::access::{Author, Reader};
+use super::app::App;
+use super::audit::Audit;
+use super::documents::message;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Path, Query};
+use crate::archive::{pack, unpack};
+use crate::documents::{self, Replacement};
+use crate::library::project::Documents;
+use crate::shipped;
+use crate::store;
+
+/// Download a project
+///
+/// A zip of the folders playbooks/, scenarios/, personas/ and judges/ with the versions that are used now. The same
+/// documents make the same bytes.
+#[utoipa::path(get, path = "/projects/{project}/archive", tag = "documents", params(("project" = String, Path)),
+    responses((status = 200, body = Vec<u8>, content_type = "application/zip"), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn download(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Path(project): Path<String>,
+) -> Result<([(HeaderName, String); 3], Vec<u8>)> {
+    let files = documents::files(&pool, reader.project).await?;
+    let packed = spawn_blocking(move || anyhow::Ok((format!("\"{}\"", files.hash()), pack(&files)?)));
+    let (tag, bytes) = packed.await.map_err(|e| HttpError::Internal(e.into()))??;
+    // Names of projects are letters, digits, `_` and `-`.
+    let disposition = format!("attachment; filename=\"{project}.zip\"");
+    let headers = [
+        (header::CONTENT_TYPE, "application/zip".to_owned()),
+        (header::CONTENT_DISPOSITION, disposition),
+        (header::ETAG, tag),
+    ];
+    Ok((headers, bytes))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Upload {
+    /// Only say what would change.
+    #[serde(default)]
+    dry_run: bool,
+    /// Delete documents that the archive does not hold.
+    #[serde(default)]
+    delete: bool,
+    /// Keep drafts, whatever is found in them.
+    #[serde(default)]
+    drafts: bool,
+    /// What was changed and why.
+    message: Option<String>,
+}
+
+/// Upload a project
+///
+/// Makes new versions of what differs, all or nothing. Unless they are kept as drafts, the documents are checked as
+/// `groundstate validate` does, and refused with all that is found.
+#[utoipa::path(put, path = "/projects/{project}/archive", tag = "documents", params(("project" = String, Path), Upload),
+    request_body(content = Vec<u8>, content_type = "application/zip"),
+    responses((status = 200, body = Changes), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn upload(
+    State(app): State<App>,
+    author: Author,
+    audit: Audit,
+    Query(wanted): Query<Upload>,
+    headers: HeaderMap,
+    body: std::result::Result<Bytes, BytesRejection>,
+) -> Result<Json<Changes>> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !matches!(kind, "application/zip" | "application/octet-stream") {
+        return Err(HttpError::UnsupportedMediaType("send the archive as Content-Type: application/zip".into()));
+    }
+    let Upload { dry_run, delete, drafts, message: text } = wanted;
+    if delete && drafts {
+        return Err(HttpError::BadRequest("`delete` takes effect at once, `drafts` does not: choose one".into()));
+    }
+    if dry_run {
+        audit.nothing_changed();
+    }
+    let message = message(text.as_deref().unwrap_or_default())?;
+    let body = body?;
+    let given = spawn_blocking(move || unpack(&body)).await.map_err(|e| HttpError::Internal(e.into()))??;
+    let author_name = &author.caller.name;
+    let wanted =
+        Replacement { project: author.project, author: author_name, message: &message, delete, drafts, dry_run };
+    let changes = documents::replace(app.pool(), app.libraries(), given, &wanted).await?;
+    audit.detail(serde_json::json!({"documents": changes.documents.len()}));
+    Ok(Json(changes))
+}
+
+/// Fill an empty project with the documents that ship with Groundstate
+#[utoipa::path(post, path = "/projects/{project}/demo", tag = "documents", params(("project" = String, Path)),
+    responses((status = 201, body = Changes), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn demo(State(app): State<App>, author: Author) -> Result<(StatusCode, Json<Changes>)> {
+    let heads = store::documents::heads(&mut *app.pool().acquire().await?, author.project).await?;
+    if !heads.is_empty() {
+        return Err(HttpError::Conflict("the project has documents already; make another one".into()));
+    }
+    let given = Documents::of(shipped::files()?)?;
+    let wanted = Replacement {
+        project: author.project,
+        author: &author.caller.name,
+        message: "ships with Groundstate",
+        delete: false,
+        drafts: false,
+        dry_run: false,
+    };
+    Ok((StatusCode::CREATED, Json(documents::replace(app.pool(), app.libraries(), given, &wanted).await?)))
+}

@@ -1,0 +1,219 @@
+//! Playbooks, scenarios, personas and judges of a project.
+
+mod place;
+mod sample;
+mod versions;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use domain::api::Page;
+use domain::api::documents::{Changes, Document, DocumentSummary, Found, SaveDocument};
+use domain::document;
+use domain::project::Kind;
+use serde::Deserialize;
+use sqlx::PgPool;
+use utoipa::IntoParams;
+
+use super::access::{Author, Reader};
+use super::app::App;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use super::page::page;
+use crate::documents::{self as edit, Edit, Order, Refused};
+use crate::library::project::Texts;
+use crate::store::documents::{self, Filter};
+pub use place::Collection;
+use place::{Place, base, tag};
+pub use sample::*;
+pub use versions::*;
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Listed {
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u16>,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// Scenarios of this playbook.
+    playbook: Option<String>,
+    /// Scenarios of this intent.
+    intent: Option<String>,
+    /// Scenarios with this tag.
+    tag: Option<String>,
+    /// Part of the name, title or description.
+    search: Option<String>,
+    /// Whether the newest version is the one that is used; false: only those with a draft.
+    promoted: Option<bool>,
+}
+
+/// Documents of a kind, by name
+#[utoipa::path(get, path = "/projects/{project}/{kind}", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), Listed),
+    responses((status = 200, body = Page<DocumentSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn list(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Path((_, kind)): Path<(String, Collection)>,
+    Query(params): Query<Listed>,
+) -> Result<Json<Page<DocumentSummary>>> {
+    let paging = super::page::PageParams { limit: params.limit, after: params.after };
+    let limit = paging.limit()?;
+    let texts = [&params.playbook, &params.intent, &params.tag, &params.search, &paging.after];
+    if texts.into_iter().flatten().any(|text| text.contains('\0')) {
+        return Err(HttpError::BadRequest("a parameter has a zero byte".into()));
+    }
+    let Listed { playbook, intent, tag, search, promoted, .. } = params;
+    let filter = Filter { playbook, intent, tag, search, promoted };
+    let after = paging.after.as_deref().unwrap_or_default();
+    let mut db = pool.acquire().await?;
+    let items = documents::list(&mut db, reader.project, kind.into(), &filter, after, limit as i64 + 1).await?;
+    Ok(Json(page(items, limit, |item: &DocumentSummary| item.name.clone())))
+}
+
+/// The newest version of a document
+///
+/// The answer's `ETag` is its version, for the `If-Match` of who changes it.
+#[utoipa::path(get, path = "/projects/{project}/{kind}/{name}", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path)),
+    responses((status = 200, body = Document), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, reader: Reader, place: Place) -> Result<(HeaderMap, Json<Document>)> {
+    let found = documents::get(&mut *pool.acquire().await?, reader.project, &place.id, None).await?;
+    let found = found.filter(|document| !document.saved.deleted).ok_or(Refused::Missing(place.id))?;
+    Ok((tag(found.saved.version), Json(found)))
+}
+
+/// Save a document
+///
+/// Makes a new version, unless the newest one is the same. A draft is kept whatever is found in it; with `promote` what
+/// has critical findings or errors, or breaks other documents, is refused.
+#[utoipa::path(put, path = "/projects/{project}/{kind}/{name}", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path),
+        ("If-Match" = Option<String>, Header, description = "The version that this one was made from")),
+    request_body = SaveDocument, responses((status = 200, body = Changes), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn save(
+    State(app): State<App>,
+    author: Author,
+    place: Place,
+    headers: HeaderMap,
+    Body(wanted): Body<SaveDocument>,
+) -> Result<Json<Changes>> {
+    let base = base(&headers, wanted.base_version)?;
+    let (message, promote) = (message(&wanted.message)?, wanted.promote);
+    let files = files(app.pool(), &author, &place, wanted).await?;
+    let edits = vec![Edit { id: place.id, files: Some(files), base }];
+    let order = Order {
+        project: author.project,
+        author: &author.caller.name,
+        message: &message,
+        promote,
+        dry_run: false,
+        edits,
+    };
+    Ok(Json(edit::save(app.pool(), app.libraries(), &order).await?))
+}
+
+/// Check a text before it is saved
+///
+/// Says what saving it would find, as `groundstate validate` does, and keeps nothing.
+#[utoipa::path(post, path = "/projects/{project}/{kind}/{name}/check", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path)),
+    request_body = SaveDocument, responses((status = 200, body = Vec<Found>), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn check(
+    State(app): State<App>,
+    author: Author,
+    place: Place,
+    audit: Audit,
+    Body(wanted): Body<SaveDocument>,
+) -> Result<Json<Vec<Found>>> {
+    audit.nothing_changed();
+    let files = files(app.pool(), &author, &place, wanted).await?;
+    Ok(Json(edit::check(app.pool(), app.libraries(), author.project, &place.id, files).await?))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Deletion {
+    /// Why, for the people who read the history.
+    message: Option<String>,
+}
+
+/// Delete a document
+///
+/// Its versions stay, so it can be restored. What other documents need is not deleted.
+#[utoipa::path(delete, path = "/projects/{project}/{kind}/{name}", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), Deletion,
+        ("If-Match" = Option<String>, Header, description = "The version that was looked at")),
+    responses((status = 200, body = Changes), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn delete(
+    State(app): State<App>,
+    author: Author,
+    place: Place,
+    headers: HeaderMap,
+    Query(deletion): Query<Deletion>,
+) -> Result<Json<Changes>> {
+    let message = message(deletion.message.as_deref().unwrap_or_default())?;
+    let edits = vec![Edit { id: place.id.clone(), files: None, base: base(&headers, None)? }];
+    let order = Order {
+        project: author.project,
+        author: &author.caller.name,
+        message: &message,
+        promote: true,
+        dry_run: false,
+        edits,
+    };
+    match edit::save(app.pool(), app.libraries(), &order).await {
+        Err(Refused::Unsound(found)) => Err(HttpError::Conflict(needed(&place, &found))),
+        done => Ok(Json(done?)),
+    }
+}
+
+/// Most documents that are named.
+const NAMED: usize = 20;
+
+fn needed(place: &Place, found: &[Found]) -> String {
+    let mut files: Vec<&str> = found.iter().map(|found| found.file.as_str()).collect();
+    files.dedup();
+    let more = if files.len() > NAMED { format!(" and {} more", files.len() - NAMED) } else { String::new() };
+    files.truncate(NAMED);
+    format!("{} is needed by {}{more}; change or delete them first", place.id, files.join(", "))
+}
+
+/// All files as they are to be.
+async fn files(pool: &PgPool, author: &Author, place: &Place, wanted: SaveDocument) -> Result<Texts> {
+    match (wanted.text, wanted.files.is_empty()) {
+        (None, false) => Ok(wanted.files),
+        (Some(_), false) => Err(HttpError::invalid("/text", "stands for the only file; give either `text` or `files`")),
+        (Some(_), true) if !place.id.kind.is_one_file() => {
+            Err(HttpError::invalid("/text", format!("a {} is a folder; give all its `files`", place.id.kind)))
+        }
+        (None, true) => Err(HttpError::invalid("/files", "is empty; give all files of the document")),
+        (Some(text), true) => {
+            let known = documents::get(&mut *pool.acquire().await?, author.project, &place.id, None).await?;
+            let path = known.and_then(|document| document.files.into_keys().next());
+            Ok(Texts::from([(path.unwrap_or_else(|| new_path(place, &text)), text)]))
+        }
+    }
+}
+
+/// A new scenario stands with the others of the playbook that it names.
+fn new_path(place: &Place, text: &str) -> String {
+    let read = if place.id.kind == Kind::Scenario { document::value("", text).ok() } else { None };
+    let playbook = read.and_then(|read| read.value["playbook"].as_str().map(str::to_owned));
+    let fits = |name: &String| domain::project::DocumentId::new(Kind::Playbook, name).is_ok();
+    place.id.path(playbook.filter(fits).as_deref())
+}
+
+/// Longest message, in letters.
+const LONGEST_MESSAGE: usize = 2000;
+
+pub fn message(text: &str) -> Result<String> {
+    if text.chars().count() > LONGEST_MESSAGE || text.contains('\0') {
+        return Err(HttpError::invalid("/message", format!("take at most {LONGEST_MESSAGE} letters")));
+    }
+    Ok(text.trim().to_owned())
+}

@@ -1,0 +1,42 @@
+//! Users as a persona profile may be drawn.
+
+use axum::Json;
+use axum::extract::State;
+use domain::api::documents::PersonaSample;
+use engine::Seed;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::documents;
+use crate::http::access::Reader;
+use crate::http::app::App;
+use crate::http::error::{HttpError, Problems, Result};
+use crate::http::extract::{Path, Query};
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Sampled {
+    /// The same seed draws the same person.
+    #[serde(default)]
+    seed: i64,
+    /// What the person wants shifts how they feel.
+    #[serde(default)]
+    intent: String,
+}
+
+/// A user as a profile may be drawn
+#[utoipa::path(get, path = "/projects/{project}/personas/{name}/sample", tag = "documents",
+    params(("project" = String, Path), ("name" = String, Path), Sampled),
+    responses((status = 200, body = PersonaSample), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn sample(
+    State(app): State<App>,
+    reader: Reader,
+    Path((_, name)): Path<(String, String)>,
+    Query(wanted): Query<Sampled>,
+) -> Result<Json<PersonaSample>> {
+    let library = documents::library(app.pool(), app.libraries(), reader.project).await?;
+    let profile = library.profiles.get(&name).ok_or_else(|| HttpError::missing("persona profile", &name))?;
+    let mut draws = Seed::new(wanted.seed, &name, 0).rng("persona");
+    let persona = library.personas.draw(profile, &wanted.intent, &mut draws);
+    Ok(Json(PersonaSample { guidance: library.personas.guidance(&persona), persona }))
+}

@@ -1,0 +1,180 @@
+//! The versions of a document: what changed from one to another, and which one is used.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use domain::api::Page;
+use domain::api::documents::{Changes, Document, DocumentDiff, DocumentVersion, UsedBy};
+use serde::Deserialize;
+use sqlx::PgPool;
+use std::collections::HashMap;
+use tokio::task::spawn_blocking;
+use utoipa::{IntoParams, ToSchema};
+
+use super::message;
+use super::place::{Collection, Place, base, tag};
+use crate::documents::{self as edit, Edit, Order, Refused};
+use crate::http::access::{Author, Reader};
+use crate::http::app::App;
+use crate::http::error::{HttpError, Problems, Result};
+use crate::http::extract::{Body, Path, Query};
+use crate::http::page::{PageParams, page};
+use crate::library::project::Texts;
+use crate::store::documents;
+
+/// Versions of a document, newest first
+#[utoipa::path(get, path = "/projects/{project}/{kind}/{name}/versions", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), PageParams),
+    responses((status = 200, body = Page<DocumentVersion>), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn versions(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    place: Place,
+    Query(params): Query<PageParams>,
+) -> Result<Json<Page<DocumentVersion>>> {
+    let (limit, before) = (params.limit()?, params.cursor()?);
+    let mut db = pool.acquire().await?;
+    let items = documents::history(&mut db, reader.project, &place.id, before, limit as i64 + 1).await?;
+    if items.is_empty() && before.is_none() {
+        return Err(Refused::Missing(place.id).into());
+    }
+    Ok(Json(page(items, limit, |item: &DocumentVersion| item.version.to_string())))
+}
+
+/// One version of a document
+#[utoipa::path(get, path = "/projects/{project}/{kind}/{name}/versions/{version}", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), ("version" = i32, Path)),
+    responses((status = 200, body = Document), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn version(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    place: Place,
+    Path(params): Path<HashMap<String, String>>,
+) -> Result<(HeaderMap, Json<Document>)> {
+    let text = params.get("version").map(String::as_str).unwrap_or_default();
+    let version = text.parse().map_err(|_| HttpError::missing("version", text))?;
+    let found = at(&pool, &reader, &place, version).await?;
+    Ok((tag(version), Json(found)))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Compared {
+    /// Default: the one before `to`. 0: nothing at all.
+    from: Option<i32>,
+    /// Default: the newest.
+    to: Option<i32>,
+}
+
+/// What changed between two versions
+#[utoipa::path(get, path = "/projects/{project}/{kind}/{name}/diff", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), Compared),
+    responses((status = 200, body = DocumentDiff), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn diff(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    place: Place,
+    Query(params): Query<Compared>,
+) -> Result<Json<DocumentDiff>> {
+    let to = match params.to {
+        Some(version) => at(&pool, &reader, &place, version).await?,
+        None => {
+            let newest = documents::get(&mut *pool.acquire().await?, reader.project, &place.id, None).await?;
+            newest.ok_or(Refused::Missing(place.id.clone()))?
+        }
+    };
+    let (from, before) = match params.from.unwrap_or(to.saved.version - 1) {
+        0 => (0, Texts::new()),
+        version => (version, at(&pool, &reader, &place, version).await?.files),
+    };
+    let compared = spawn_blocking(move || edit::diff((from, &before), (to.saved.version, &to.files)));
+    Ok(Json(compared.await.map_err(|e| HttpError::Internal(e.into()))?))
+}
+
+/// What needs a document, and which runs were made with it
+#[utoipa::path(get, path = "/projects/{project}/{kind}/{name}/used-by", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path)),
+    responses((status = 200, body = UsedBy), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn used_by(State(pool): State<PgPool>, reader: Reader, place: Place) -> Result<Json<UsedBy>> {
+    let mut db = pool.acquire().await?;
+    documents::get(&mut db, reader.project, &place.id, None).await?.ok_or(Refused::Missing(place.id.clone()))?;
+    Ok(Json(edit::used_by(&mut db, reader.project, &place.id).await?))
+}
+
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Restoration {
+    /// Whose files the new version is to have.
+    version: i32,
+    message: String,
+    /// Whether it is to be used from now on.
+    promote: bool,
+    /// The newest version that was looked at; `If-Match` says the same.
+    base_version: Option<i32>,
+}
+
+/// Make a new version that is like an old one
+#[utoipa::path(post, path = "/projects/{project}/{kind}/{name}/restore", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path),
+        ("If-Match" = Option<String>, Header, description = "The newest version that was looked at")),
+    request_body = Restoration, responses((status = 200, body = Changes), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn restore(
+    State(app): State<App>,
+    author: Author,
+    place: Place,
+    headers: HeaderMap,
+    Body(wanted): Body<Restoration>,
+) -> Result<Json<Changes>> {
+    let mut db = app.pool().acquire().await?;
+    let old = documents::get(&mut db, author.project, &place.id, Some(wanted.version)).await?;
+    drop(db);
+    let old = old.ok_or_else(|| HttpError::invalid("/version", format!("{} has no such version", place.id)))?;
+    if old.saved.deleted {
+        return Err(HttpError::invalid("/version", "is where it was deleted; restore one before"));
+    }
+    let message = match message(&wanted.message)? {
+        empty if empty.is_empty() => format!("restores version {}", wanted.version),
+        given => given,
+    };
+    let base = base(&headers, wanted.base_version)?;
+    let edits = vec![Edit { id: place.id, files: Some(old.files), base }];
+    changed(&app, &author, &message, wanted.promote, edits).await
+}
+
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Promotion {
+    /// Refused if it is not the newest any more; default: whichever is.
+    version: Option<i32>,
+}
+
+/// Use the newest version from now on
+///
+/// It is checked again, together with the documents as they are now.
+#[utoipa::path(post, path = "/projects/{project}/{kind}/{name}/promote", tag = "documents",
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path)),
+    request_body = Promotion, responses((status = 200, body = Changes), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn promote(
+    State(app): State<App>,
+    author: Author,
+    place: Place,
+    Body(wanted): Body<Promotion>,
+) -> Result<Json<Changes>> {
+    let newest = documents::get(&mut *app.pool().acquire().await?, author.project, &place.id, None).await?;
+    let newest = newest.filter(|document| !document.saved.deleted).ok_or(Refused::Missing(place.id.clone()))?;
+    let base = Some(wanted.version.unwrap_or(newest.saved.version));
+    let edits = vec![Edit { id: place.id, files: Some(newest.files), base }];
+    changed(&app, &author, "", true, edits).await
+}
+
+async fn changed(app: &App, author: &Author, message: &str, promote: bool, edits: Vec<Edit>) -> Result<Json<Changes>> {
+    let order = Order { project: author.project, author: &author.caller.name, message, promote, dry_run: false, edits };
+    Ok(Json(edit::save(app.pool(), app.libraries(), &order).await?))
+}
+
+async fn at(pool: &PgPool, reader: &Reader, place: &Place, version: i32) -> Result<Document> {
+    let found = documents::get(&mut *pool.acquire().await?, reader.project, &place.id, Some(version)).await?;
+    found.ok_or_else(|| HttpError::NotFound(format!("{} has no version {version}", place.id)))
+}

@@ -1,0 +1,95 @@
+//! What validating a project found, each time.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::Page;
+use domain::api::documents::{NewValidation, ValidationDetail, ValidationSummary};
+use sqlx::PgPool;
+use std::collections::HashMap;
+
+use super::access::{Author, Reader};
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use super::page::{PageParams, page};
+use crate::documents::{counted, validate};
+use crate::library::Limits;
+use crate::store::validations::{self, Validation};
+
+/// Validations of a project, newest first
+#[utoipa::path(get, path = "/projects/{project}/validations", tag = "documents",
+    params(("project" = String, Path), PageParams),
+    responses((status = 200, body = Page<ValidationSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn list(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Query(params): Query<PageParams>,
+) -> Result<Json<Page<ValidationSummary>>> {
+    let (limit, before) = (params.limit()?, params.cursor()?);
+    let found = validations::of_project(&mut *pool.acquire().await?, reader.project, before, limit as i64 + 1).await?;
+    let items = found.iter().map(summary).collect();
+    Ok(Json(page(items, limit, |item: &ValidationSummary| item.id.clone())))
+}
+
+/// Validate a project
+///
+/// Checks the documents that are used now, proves every scenario, looks for near-duplicates, and keeps what it finds.
+#[utoipa::path(post, path = "/projects/{project}/validations", tag = "documents", params(("project" = String, Path)),
+    request_body = NewValidation, responses((status = 201, body = ValidationDetail), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn create(
+    State(pool): State<PgPool>,
+    author: Author,
+    audit: Audit,
+    Body(wanted): Body<NewValidation>,
+) -> Result<(StatusCode, Json<ValidationDetail>)> {
+    let limits = Limits {
+        description: ratio("/similar_description", wanted.similar_description, 0.85)?,
+        goal: ratio("/similar_goal", wanted.similar_goal, 0.90)?,
+    };
+    let validation = validate(&pool, author.project, limits).await?;
+    audit.subject(validation.id);
+    Ok((StatusCode::CREATED, Json(detail(validation)?)))
+}
+
+/// One validation
+#[utoipa::path(get, path = "/projects/{project}/validations/{validation}", tag = "documents",
+    params(("project" = String, Path), ("validation" = String, Path)),
+    responses((status = 200, body = ValidationDetail), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Path(params): Path<HashMap<String, String>>,
+) -> Result<Json<ValidationDetail>> {
+    let text = params.get("validation").map(String::as_str).unwrap_or_default();
+    let missing = || HttpError::missing("validation", text);
+    let id = text.parse().map_err(|_| missing())?;
+    let found = validations::get(&mut *pool.acquire().await?, reader.project, id).await?;
+    Ok(Json(detail(found.ok_or_else(missing)?)?))
+}
+
+fn ratio(pointer: &str, given: Option<f64>, default: f64) -> Result<f64> {
+    let ratio = given.unwrap_or(default);
+    if (0.0..=1.0).contains(&ratio) { Ok(ratio) } else { Err(HttpError::invalid(pointer, "is not from 0 to 1")) }
+}
+
+fn summary(validation: &Validation) -> ValidationSummary {
+    ValidationSummary {
+        id: validation.id.to_string(),
+        library: validation.library.clone(),
+        findings: counted(validation),
+        sound: validation.sound,
+        created_at: validation.created_at,
+    }
+}
+
+fn detail(validation: Validation) -> Result<ValidationDetail> {
+    let damaged = |e: serde_json::Error| HttpError::Damaged(format!("validation {}: {e}", validation.id));
+    Ok(ValidationDetail {
+        summary: summary(&validation),
+        found: serde_json::from_value(validation.findings.clone()).map_err(damaged)?,
+        options: validation.options,
+        reviews: validation.reviews,
+    })
+}

@@ -1,0 +1,142 @@
+//! A project's folders and its documents elsewhere, brought to the same state.
+
+use std::path::Path;
+
+use reqwest::StatusCode;
+use server::documents;
+use server::library::Files;
+use server::store::projects;
+use sqlx::PgPool;
+use tempfile::TempDir;
+
+use super::{Said, database_url, groundstate, said};
+use crate::http::TestApp;
+use crate::support::documents::{few, scenario};
+
+const HELP: &str = "scenarios/retail_bank/help_card_abroad.yaml";
+
+/// A folder with a small project.
+fn folder() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in few() {
+        write(dir.path(), &path, &text);
+    }
+    dir
+}
+
+fn write(dir: &Path, path: &str, text: &str) {
+    let path = dir.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn read(dir: &Path) -> Files {
+    Files::read(dir).unwrap()
+}
+
+/// What `sync` says in a folder, with the test's database.
+async fn sync(dir: &Path, pool: &PgPool, arguments: &str) -> Said {
+    let mut command = groundstate(["sync"]);
+    command.args(arguments.split_whitespace()).arg("--database-url").arg(database_url(pool)).current_dir(dir);
+    said(&mut command).await
+}
+
+async fn done(dir: &Path, pool: &PgPool, arguments: &str) -> String {
+    let said = sync(dir, pool, arguments).await;
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+    said.stdout
+}
+
+async fn there(pool: &PgPool) -> Files {
+    documents::files(pool, projects::DEFAULT).await.unwrap()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn folders_are_pushed_and_pulled(pool: PgPool) {
+    let (here, other) = (folder(), tempfile::tempdir().unwrap());
+    let pushed = done(here.path(), &pool, "--push --message first").await;
+    assert!(pushed.ends_with("13 documents were changed, 0 are as they were\n"), "{pushed}");
+    assert_eq!(there(&pool).await, few());
+    insta::assert_snapshot!(done(here.path(), &pool, "").await, @"");
+    done(other.path(), &pool, "--pull").await;
+    assert_eq!(read(other.path()), few());
+
+    write(other.path(), HELP, &format!("{}# changed\n", few().get(HELP).unwrap()));
+    std::fs::remove_file(other.path().join(scenario("bereavement_handover"))).unwrap();
+    write(
+        other.path(),
+        "personas/profiles/mine.yaml",
+        &few().get("personas/profiles/newcomer.yaml").unwrap().replace("newcomer", "mine"),
+    );
+    insta::assert_snapshot!(done(other.path(), &pool, "").await, @"");
+    insta::assert_snapshot!(done(other.path(), &pool, "--push --delete --dry-run").await, @"");
+    assert_eq!(there(&pool).await, few(), "a dry run changes nothing");
+    insta::assert_snapshot!(done(other.path(), &pool, "--push").await, @"");
+    insta::assert_snapshot!(done(other.path(), &pool, "--push --delete").await, @"");
+    assert_eq!(there(&pool).await, read(other.path()));
+    insta::assert_snapshot!(done(here.path(), &pool, "--pull --delete --dry-run").await, @"");
+    assert_eq!(read(here.path()), few());
+    insta::assert_snapshot!(done(here.path(), &pool, "--pull --delete").await, @"");
+    assert_eq!(read(here.path()), read(other.path()));
+    let audited: i64 = sqlx::query_scalar("SELECT count(*) FROM audit_log WHERE action = 'sync --push'")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(audited, 3);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_not_sound_is_not_pushed(pool: PgPool) {
+    let here = folder();
+    let broken = few().get(HELP).unwrap().replace("intent: general_help", "intent: general_halp");
+    write(here.path(), HELP, &broken);
+    let refused = sync(here.path(), &pool, "--push").await;
+    assert_eq!(refused.code, Some(2));
+    insta::assert_snapshot!(refused.stderr, @"");
+    assert!(there(&pool).await.is_empty());
+    let drafts = done(here.path(), &pool, "--push --drafts").await;
+    assert!(drafts.contains("added scenario help_card_abroad: version 1, a draft"), "{drafts}");
+    assert!(there(&pool).await.is_empty(), "drafts are not used");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_cannot_be_done(pool: PgPool) {
+    let (here, empty) = (folder(), tempfile::tempdir().unwrap());
+    let mut all = String::new();
+    all += &sync(here.path(), &pool, "--push --to nowhere").await.stderr;
+    all += &sync(empty.path(), &pool, "--push").await.stderr;
+    all += &sync(here.path(), &pool, "--push --server http://example.com").await.stderr;
+    all += &sync(here.path(), &pool, "--push --server http://127.0.0.1:9 --token-env NO_SUCH_TOKEN").await.stderr;
+    write(here.path(), "scenarios/retail_bank/Notes.md", "x");
+    all += &sync(here.path(), &pool, "--push").await.stderr;
+    insta::assert_snapshot!(all, @"");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_server_is_as_good_as_a_database(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let (here, other) = (folder(), tempfile::tempdir().unwrap());
+    let ask = async |dir: &Path, arguments: &str, token: &str| {
+        let mut command = groundstate(["sync", "--server", &app.url]);
+        command.args(arguments.split_whitespace()).env("GROUNDSTATE_TOKEN", token).current_dir(dir);
+        said(&mut command).await
+    };
+    let token = app.token();
+    let pushed = ask(here.path(), "--push", token).await;
+    assert_eq!((pushed.code, pushed.stderr.as_str()), (Some(0), ""));
+    assert!(pushed.stdout.ends_with("13 documents were changed, 0 are as they were\n"), "{}", pushed.stdout);
+    let pulled = ask(other.path(), "--pull", token).await;
+    assert_eq!((pulled.code, read(other.path())), (Some(0), few()));
+
+    write(here.path(), HELP, &few().get(HELP).unwrap().replace("intent: general_help", "intent: general_halp"));
+    let refused = ask(here.path(), "--push", token).await;
+    assert_eq!(refused.code, Some(2));
+    insta::assert_snapshot!(refused.stderr, @"");
+    let unknown = ask(here.path(), "--push --to nowhere", token).await;
+    assert_eq!(unknown.code, Some(2));
+    insta::assert_snapshot!(unknown.stderr, @"");
+    let stranger = ask(here.path(), "", "gs_nobody").await;
+    assert_eq!(stranger.code, Some(2));
+    insta::assert_snapshot!(stranger.stderr, @"");
+    assert_eq!(app.status("/api/v1/projects/default/archive").await, StatusCode::OK);
+}

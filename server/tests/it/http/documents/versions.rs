@@ -1,0 +1,110 @@
+//! What changed, and back again.
+
+use domain::api::Page;
+use domain::api::documents::{Change, Document, DocumentDiff, DocumentVersion, UsedBy};
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+use sqlx::PgPool;
+
+use super::{HELP, commented, put, refused, text};
+use crate::http::TestApp;
+use crate::http::archive::filled;
+use crate::support::play::{self, HANDOVER};
+
+async fn history(app: &TestApp) -> Vec<(i32, bool, bool, String)> {
+    let page: Page<DocumentVersion> = app.json(&format!("{HELP}/versions")).await;
+    page.items.into_iter().map(|item| (item.version, item.promoted, item.deleted, item.message)).collect()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn versions_are_kept_compared_and_restored(pool: PgPool) {
+    let app = filled(&pool).await;
+    let other = text("help_card_abroad").replacen("description: ", "description: Once more, ", 1);
+    put(&app, HELP, &json!({"text": other, "promote": true})).await;
+    let diff: DocumentDiff = app.json(&format!("{HELP}/diff?from=1&to=2")).await;
+    assert_eq!(diff, app.json(&format!("{HELP}/diff")).await, "the newest with the one before");
+    let file = &diff.files[0];
+    let field = &file.fields.as_ref().unwrap()[0];
+    assert_eq!((field.pointer.as_str(), field.change), ("/description", Change::Changed));
+    assert!(file.unified.contains("\n+description: Once more, "), "{}", file.unified);
+    let whole: DocumentDiff = app.json(&format!("{HELP}/diff?from=0&to=1")).await;
+    assert_eq!(whole.files[0].change, Change::Added);
+
+    let restored = app
+        .post::<domain::api::documents::Changes>(&format!("{HELP}/restore"), &json!({"version": 1, "promote": true}))
+        .await;
+    assert_eq!(restored.documents[0].version, 3);
+    let old: Document = app.json(&format!("{HELP}/versions/1")).await;
+    let new: Document = app.json(HELP).await;
+    assert_eq!((old.files, old.saved.hash), (new.files, new.saved.hash));
+    assert_eq!(
+        history(&app).await,
+        [
+            (3, true, false, "restores version 1".to_owned()),
+            (2, true, false, String::new()),
+            (1, true, false, String::new())
+        ]
+    );
+    let unknown = refused(&app, Method::POST, &format!("{HELP}/restore"), &json!({"version": 9})).await;
+    assert_eq!(unknown, ["/version: scenario `help_card_abroad` has no such version"]);
+    for path in ["versions/9", "versions/x", "versions/0", "diff?from=1&to=9"] {
+        assert_eq!(app.status(&format!("{HELP}/{path}")).await, StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_version_is_never_changed(pool: PgPool) {
+    filled(&pool).await;
+    for change in ["message = 'x'", "files = '{\"a\": \"b\"}'", "promoted = false", "version = 7"] {
+        let done =
+            sqlx::query(sqlx::AssertSqlSafe(format!("UPDATE document_versions SET {change}"))).execute(&pool).await;
+        assert!(done.unwrap_err().to_string().contains("never changed"), "{change}");
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_deleted_can_be_restored(pool: PgPool) {
+    let app = filled(&pool).await;
+    let gone = app.request(Method::DELETE, &format!("{HELP}?message=old")).send().await.unwrap();
+    assert_eq!(gone.status(), StatusCode::OK);
+    assert_eq!(app.status(HELP).await, StatusCode::NOT_FOUND);
+    assert_eq!(app.request(Method::DELETE, HELP).send().await.unwrap().status(), StatusCode::NOT_FOUND);
+    assert_eq!(history(&app).await[0], (2, true, true, "old".to_owned()));
+    let to_nothing = refused(&app, Method::POST, &format!("{HELP}/restore"), &json!({"version": 2})).await;
+    assert_eq!(to_nothing, ["/version: is where it was deleted; restore one before"]);
+    put(&app, HELP, &json!({"text": commented("again"), "base_version": 0, "promote": true})).await;
+    assert_eq!(app.json::<Document>(HELP).await.saved.version, 3);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_others_need_stays(pool: PgPool) {
+    let app = filled(&pool).await;
+    for (path, needed_by) in [
+        ("playbooks/retail_bank", "scenarios/retail_bank/bereavement_handover.yaml"),
+        ("judges/default", "playbooks/retail_bank/playbook.yaml"),
+        ("personas/careful_pensioner", "scenarios/retail_bank/bereavement_handover.yaml"),
+        ("personas/model", "personas/model.yaml"),
+    ] {
+        let path = format!("/api/v1/projects/default/{path}");
+        let (status, answer) = app.send(Method::DELETE, &path, &json!({})).await;
+        assert_eq!(status, StatusCode::CONFLICT, "{answer}");
+        assert!(answer["detail"].as_str().unwrap().contains(needed_by), "{answer}");
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn documents_and_runs_that_use_one(pool: PgPool) {
+    let app = filled(&pool).await;
+    let run = play::planned(&pool, &[HANDOVER], 1, 1, &[]).await;
+    let used = async |path: &str| app.json::<UsedBy>(&format!("/api/v1/projects/default/{path}/used-by")).await;
+    let playbook = used("playbooks/retail_bank").await;
+    assert_eq!((playbook.documents.len(), playbook.run_count), (2, 1));
+    assert_eq!(playbook.runs[0].id, run.run.id.to_string());
+    let judge = used("judges/default").await;
+    assert_eq!((judge.documents[0].name.as_str(), judge.run_count), ("retail_bank", 1));
+    let persona = used("personas/careful_pensioner").await;
+    assert_eq!((persona.documents[0].name.as_str(), persona.run_count), ("bereavement_handover", 1));
+    assert_eq!(used("scenarios/bereavement_handover").await.run_count, 1);
+    assert_eq!(used("scenarios/help_card_abroad").await, UsedBy::default());
+    assert_eq!(app.status("/api/v1/projects/default/judges/nobody/used-by").await, StatusCode::NOT_FOUND);
+}
