@@ -10,6 +10,7 @@ use crate::places::{self, cargo};
 use crate::process::{run, succeeds};
 use crate::{install, sqlx, web};
 
+mod api;
 mod e2e;
 mod export;
 
@@ -35,6 +36,8 @@ enum Step {
     Unit,
     /// Whether trainers can read what is exported
     Export,
+    /// Whether the API keeps what its document says
+    Api,
     /// The web app in a real browser
     E2e,
     /// Licences and advisories of the crates we use
@@ -82,6 +85,7 @@ impl Step {
             Self::Sqlx => sqlx::check()?,
             Self::Unit => unit()?,
             Self::Export => return export::run_step(),
+            Self::Api => return api::run_step(),
             Self::E2e => return e2e::run_step(),
             Self::Deny => return deny(),
         }

@@ -1,0 +1,183 @@
+//! POST /api/v1/projects/{project}/runs, and what can be done with a run.
+
+use std::time::Duration;
+
+use domain::access::Role;
+use domain::api::{FieldError, JudgingSummary, Page, RunState, RunSummary, RunTerms, VerdictSummary};
+use domain::forecast::Forecast;
+use llm::{PoolSpec, Registry};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use server::archive::pack;
+use server::jobs::active::ActiveRun;
+use server::jobs::cast::Clients;
+use sqlx::PgPool;
+
+use super::TestApp;
+use super::archive::put;
+use crate::support::agent::verdict;
+use crate::support::documents::few;
+use crate::support::endpoint::{Endpoint, says};
+use crate::support::play::{HANDOVER, HELP, hasty, play_all};
+
+const RUNS: &str = "/api/v1/projects/default/runs";
+
+/// The app with a small project, and one model that it knows.
+async fn filled(pool: &PgPool, models: &[(&str, &Endpoint)]) -> TestApp {
+    let pools = models.iter().map(|(name, endpoint)| {
+        let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+        PoolSpec::new(*name, vec![url])
+    });
+    let app = TestApp::with_models(pool, pools.collect::<Registry>()).await;
+    let _: Value = put(&app, "", pack(&few()).unwrap(), StatusCode::OK).await;
+    app
+}
+
+/// Plays a run to its end, or until it pauses.
+async fn play(pool: &PgPool, id: &str) {
+    let run = ActiveRun::load(pool, id.parse().unwrap(), &Clients::new(hasty())).await.unwrap();
+    play_all(run, 4).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_order_is_stored_played_and_followed(pool: PgPool) {
+    let app = filled(&pool, &[]).await.member(Role::Runner).await;
+    let order = json!({"scenarios": [HELP, HANDOVER], "n": 6, "seed": 4, "priority": 2, "paused": true});
+    let looked: Value = app.post(&format!("{RUNS}/preview"), &order).await;
+    assert_eq!((looked["planned"].as_i64(), &looked["scenarios"]), (Some(6), &json!([HELP, HANDOVER])));
+    assert_eq!(app.json::<Page<RunSummary>>(RUNS).await.items, []);
+    let run: RunSummary = app.post(RUNS, &order).await;
+    assert_eq!((run.planned, run.state, run.paused_because.as_deref()), (6, RunState::Paused, Some("not started")));
+    let terms: RunTerms = app.json(&format!("/api/v1/runs/{}/config", run.id)).await;
+    assert_eq!(terms.config["scenarios"], json!([HELP, HANDOVER]));
+    let none = app.problem(&format!("/api/v1/runs/{}/forecast", run.id), StatusCode::CONFLICT).await;
+    assert_eq!(none, "no conversation has ended yet, so nothing can be forecast");
+    let resumed: RunSummary = app.post(&format!("/api/v1/runs/{}/resume", run.id), &json!({})).await;
+    assert_eq!(resumed.state, RunState::Running);
+    // Who follows hears of the end, and nothing after it.
+    let following = app.text(&format!("/api/v1/runs/{}/progress", run.id));
+    let (told, ()) = tokio::join!(following, play(&pool, &run.id));
+    let events: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+    assert_eq!(events.last(), Some(&"end"), "{told}");
+    assert!(events[..events.len() - 1].iter().all(|event| *event == "progress"), "{told}");
+    let last = told.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap();
+    let last: RunSummary = serde_json::from_str(last).unwrap();
+    assert_eq!((last.finished, last.accepted, last.state), (6, 6, RunState::Finished));
+    let forecast: Forecast = app.json(&format!("/api/v1/runs/{}/forecast", run.id)).await;
+    assert_eq!((forecast.accepted_rows, forecast.cost), (6.0, 0.0));
+    let (status, problem) = app.send(Method::POST, &format!("/api/v1/runs/{}/pause", run.id), &json!({})).await;
+    assert_eq!((status, problem["detail"].as_str()), (StatusCode::CONFLICT, Some("the run has ended")));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_forecast_pauses_and_the_run_goes_on(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let run: RunSummary = app.post(RUNS, &json!({"scenarios": [HELP], "n": 40, "forecast": 2})).await;
+    play(&pool, &run.id).await;
+    let path = format!("/api/v1/runs/{}", run.id);
+    let paused: RunSummary = app.json(&path).await;
+    assert_eq!(paused.state, RunState::Paused);
+    assert!((2..40).contains(&paused.finished), "{}", paused.finished);
+    let forecast: Forecast = app.json(&format!("{path}/forecast")).await;
+    assert_eq!((forecast.finished, forecast.planned), (paused.finished, 40));
+    let _: RunSummary = app.post(&format!("{path}/resume"), &json!({})).await;
+    play(&pool, &run.id).await;
+    assert_eq!(app.json::<RunSummary>(&path).await.finished, 40);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn every_mistake_of_an_order_has_its_place(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let wrong = json!({
+        "playbooks": ["retail_bnk"], "personas": ["nobody"], "n": 0, "retries": 101, "max_in_flight": 0,
+        "models": {"agent": "gpt-x", "judge": "x@http://169.254.169.254/v1"}, "panel": ["scripted"],
+        "temperatures": {"agent": 3.5}, "max_tokens": {"judge": 0}, "budget": {"money": -1.0}, "forecast": 0,
+    });
+    let (status, answer) = app.send(Method::POST, RUNS, &wrong).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    let errors: Vec<FieldError> = serde_json::from_value(answer["errors"].clone()).unwrap();
+    let mut places: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
+    places.sort_unstable();
+    let expected = [
+        "/budget/money",
+        "/forecast",
+        "/max_in_flight",
+        "/max_tokens/judge",
+        "/models",
+        "/models/judge",
+        "/n",
+        "/panel",
+        "/personas",
+        "/playbooks",
+        "/retries",
+        "/temperatures/agent",
+    ];
+    assert_eq!(places, expected, "{answer}");
+    for (body, pointer) in [
+        (json!({"n": "many"}), "/n"),
+        (json!({"nn": 3}), "/nn"),
+        (json!({"models": {"king": "scripted"}}), "/models"),
+        (json!({"scenarios": ["'; DROP TABLE runs; --"]}), "/scenarios"),
+    ] {
+        assert!(app.refused(RUNS, &body).await[0].0.starts_with(pointer), "{body}");
+    }
+    assert_eq!(app.json::<Page<RunSummary>>(RUNS).await.items, [], "nothing was stored");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_project_without_documents_says_what_to_do(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let refused = app.refused(RUNS, &json!({})).await;
+    assert!(refused[0].1.contains("the project has no documents yet"), "{refused:?}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn priorities_budgets_and_the_end(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let run: RunSummary = app.post(RUNS, &json!({"scenarios": [HELP], "n": 3})).await;
+    let path = format!("/api/v1/runs/{}", run.id);
+    let (status, changed) = app.send(Method::PATCH, &path, &json!({"priority": -5, "budget": {"tokens": 1000}})).await;
+    assert_eq!((status, changed["priority"].as_i64()), (StatusCode::OK, Some(-5)));
+    let (status, problem) = app.send(Method::PATCH, &path, &json!({"budget": {"tokens": 0}})).await;
+    assert_eq!(
+        (status, problem["errors"][0]["pointer"].as_str()),
+        (StatusCode::UNPROCESSABLE_ENTITY, Some("/budget/tokens"))
+    );
+    let cancelled: RunSummary = app.post(&format!("{path}/cancel"), &json!({})).await;
+    assert_eq!(cancelled.state, RunState::Cancelled);
+    let (status, _) = app.send(Method::POST, &format!("{path}/resume"), &json!({})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_is_judged_again_in_the_background(pool: PgPool) {
+    let mut strict = verdict();
+    strict["overall"] = json!(3);
+    let endpoint = Endpoint::start(move |_| says(&strict.to_string())).await;
+    let app = filled(&pool, &[("strict", &endpoint)]).await;
+    let run: RunSummary = app.post(RUNS, &json!({"scenarios": [HELP], "n": 3})).await;
+    play(&pool, &run.id).await;
+    let judgings = format!("/api/v1/runs/{}/judgings", run.id);
+    assert_eq!(app.refused(&judgings, &json!({"models": ["nobody"]})).await[0].0, "/models/0");
+    let judging: JudgingSummary = app.post(&judgings, &json!({"models": ["strict"]})).await;
+    assert_eq!((judging.state.as_str(), judging.conversations), ("running", 3));
+    let path = format!("/api/v1/judgings/{}", judging.id);
+    let mut now = judging;
+    for _ in 0..100 {
+        if now.state != "running" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        now = app.json(&path).await;
+    }
+    assert_eq!((now.state.as_str(), now.judged, now.models), ("finished", 3, vec!["strict".to_owned()]));
+    let verdicts: Page<VerdictSummary> = app.json(&format!("{path}/verdicts?limit=2")).await;
+    assert_eq!((verdicts.items.len(), verdicts.next.as_deref()), (2, Some("1")));
+    let one = &verdicts.items[0];
+    assert_eq!(one.verdict.as_ref().unwrap().overall, 3);
+    let all: Vec<VerdictSummary> = app.json(&format!("/api/v1/conversations/{}/verdicts", one.conversation_id)).await;
+    assert_eq!(all.iter().map(|v| v.judging_id == now.id).collect::<Vec<_>>(), [true, false], "the first one stays");
+    assert_eq!(app.json::<Vec<JudgingSummary>>(&judgings).await.len(), 2);
+    let (status, _) = app.send(Method::POST, &format!("{path}/cancel"), &json!({})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+}
