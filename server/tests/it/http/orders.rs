@@ -55,8 +55,8 @@ async fn an_order_is_stored_played_and_followed(pool: PgPool) {
     let resumed: RunSummary = app.post(&format!("/api/v1/runs/{}/resume", run.id), &json!({})).await;
     assert_eq!(resumed.state, RunState::Running);
     // Who follows hears of the end, and nothing after it.
-    let following = app.text(&format!("/api/v1/runs/{}/progress", run.id));
-    let (told, ()) = tokio::join!(following, play(&pool, &run.id));
+    let progress = format!("/api/v1/runs/{}/progress", run.id);
+    let (told, ()) = tokio::join!(app.text(&progress), play(&pool, &run.id));
     let events: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
     assert_eq!(events.last(), Some(&"end"), "{told}");
     assert!(events[..events.len() - 1].iter().all(|event| *event == "progress"), "{told}");
