@@ -12,6 +12,7 @@ pub mod event;
 pub mod expectation;
 pub mod facts;
 pub mod fault;
+pub mod filter;
 pub mod finding;
 pub mod forecast;
 pub mod judge;
