@@ -7,6 +7,7 @@
 pub mod balance;
 pub mod known;
 pub mod leakage;
+pub mod manifest;
 pub mod near;
 pub mod scan;
 pub mod select;

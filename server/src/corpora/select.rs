@@ -64,11 +64,9 @@ pub struct Selected {
     pub leakage: Leakage,
 }
 
-/// `begins` hears the name of each step that takes long.
-///
 /// # Errors
 /// The file of shingles could not be read.
-pub fn select(spec: &Spec, candidates: &Candidates, mut begins: impl FnMut(&'static str)) -> io::Result<Selected> {
+pub fn select(spec: &Spec, candidates: &Candidates) -> io::Result<Selected> {
     let mut left = Left::new(candidates);
     let mut scanned = Scanned::default();
     candidates.all.iter().for_each(|candidate| scan::count(&mut scanned, &candidate.findings));
@@ -78,7 +76,6 @@ pub fn select(spec: &Spec, candidates: &Candidates, mut begins: impl FnMut(&'sta
         left.exact_duplicates();
     }
     if let Some(least) = spec.duplicates.near {
-        begins("near-duplicates");
         left.near_duplicates(least)?;
     }
     if let Some(rule) = spec.balance {
@@ -87,7 +84,6 @@ pub fn select(spec: &Spec, candidates: &Candidates, mut begins: impl FnMut(&'sta
     if let Some(most) = spec.limit {
         left.limit(most, spec.balance.map(|rule| rule.by));
     }
-    begins("split");
     let (sides, split, leakage) = apart::split(spec.split, candidates, &left.places)?;
     for (place, side) in left.places.iter().zip(sides) {
         left.fates[*place] = Some(Fate::Kept(side));

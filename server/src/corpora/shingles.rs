@@ -118,6 +118,12 @@ impl Written {
         self.spans.is_empty()
     }
 
+    /// Forgets the others; what is left is numbered anew.
+    pub fn retain(&mut self, keep: &[bool]) {
+        let mut keep = keep.iter();
+        self.spans.retain(|_| keep.next().is_some_and(|keep| *keep));
+    }
+
     /// How many shingles a conversation has.
     pub fn count(&self, of: usize) -> usize {
         self.spans[of].1 as usize

@@ -97,7 +97,7 @@ fn numbered(plays: &[Play]) -> Vec<(usize, Play)> {
 }
 
 fn selected(spec: &Spec, candidates: &Candidates) -> Selected {
-    select(spec, candidates, |_| {}).unwrap()
+    select(spec, candidates).unwrap()
 }
 
 fn fates(spec: &Spec, plays: &[(usize, Play)]) -> BTreeMap<Uuid, Fate> {
