@@ -7,6 +7,7 @@ pub type Finding = (String, String);
 
 /// Longer lists are a mistake, and cost everybody who looks at them.
 const MOST_NAMES: usize = 1000;
+const MOST_SCORES: usize = 100;
 const LONGEST_NAME: usize = 200;
 
 impl Filter {
@@ -15,6 +16,11 @@ impl Filter {
         let mut found = Vec::new();
         for (field, names) in self.lists() {
             check_names(field, names, &mut found);
+        }
+        for (field, n) in [("/min_scores", self.min_scores.len()), ("/top", self.top.len())] {
+            if n > MOST_SCORES {
+                found.push((field.to_owned(), format!("asks for {n} scores, at most {MOST_SCORES} can be asked for")));
+            }
         }
         for (i, run) in self.runs.iter().enumerate().filter(|(_, run)| !is_id(run)) {
             found.push((format!("/runs/{i}"), format!("`{run}` is no run's id")));

@@ -118,8 +118,9 @@ async fn make(pool: &PgPool, project: Uuid, id: Uuid, spec: &Spec) -> anyhow::Re
     }
     teller.tell("keep", 0, Some(candidates.all.len())).await?;
     let hash = manifest_hash(&candidates, &selected)?;
-    let rows = candidates.all.iter().zip(&selected.fates).map(|(candidate, fate)| fated(candidate, fate));
-    anyhow::ensure!(store::finish(&mut db, id, rows, &report, &hash, clock::now()).await?, Stopped);
+    let rows: Vec<Fated<'_>> =
+        candidates.all.iter().zip(&selected.fates).map(|(candidate, fate)| fated(candidate, fate)).collect();
+    anyhow::ensure!(store::finish(&mut db, id, &rows, &report, &hash, clock::now()).await?, Stopped);
     Ok(())
 }
 

@@ -160,10 +160,10 @@ const SENT: usize = 4096;
 
 /// Keeps the whole corpus at once, in the order of the manifest; false, and nothing is kept, if it is not to be built
 /// any more.
-pub async fn finish<'a>(
+pub async fn finish(
     db: &mut PgConnection,
     id: Uuid,
-    rows: impl Iterator<Item = Fated<'a>>,
+    rows: &[Fated<'_>],
     report: &Report,
     manifest_hash: &str,
     now: DateTime<Utc>,
@@ -180,12 +180,13 @@ pub async fn finish<'a>(
     if kept.execute(&mut *tx).await?.rows_affected() == 0 {
         return Ok(false);
     }
-    let mut rows = rows.zip(0_i32..).peekable();
-    while rows.peek().is_some() {
+    let mut ordinal = 0;
+    for some in rows.chunks(SENT) {
         let mut sent = Rows::new();
-        for (row, ordinal) in rows.by_ref().take(SENT) {
+        for row in some {
             sent.row(7).uuid(id).int(ordinal).uuid(row.run).uuid(row.conversation);
             sent.optional(row.split).optional(row.dropped_by).optional(row.reason);
+            ordinal += 1;
         }
         let mut copy = tx.copy_in_raw(ROWS).await?;
         copy.send(sent.finish()).await?;

@@ -107,22 +107,19 @@ fn digits(text: &str) -> Vec<u8> {
     text.bytes().filter(u8::is_ascii_digit).map(|b| b - b'0').collect()
 }
 
-/// Thirteen to nineteen digits of a known issuer, in groups of four, in one or as American Express writes them.
+/// As many digits as its issuer gives, in groups of four, in one or as American Express writes them.
 fn is_card(run: &str, digits: &[u8]) -> bool {
-    let issued = matches!(
-        (digits.first(), digits.get(1)),
-        (Some(4), _)
-            | (Some(5), Some(1..=5))
-            | (Some(3), Some(0 | 4..=9))
-            | (Some(6), Some(0 | 2 | 4 | 5))
-            | (Some(2), Some(2..=7))
-    );
+    let issued = match (digits, digits.len()) {
+        ([4, ..], 13 | 16 | 19) | ([3, 4 | 7, ..], 15) | ([3, 0 | 6 | 8 | 9, ..], 14) => true,
+        ([2, 2..=7, ..] | [5, 1..=5, ..], 16) | ([3, 5, ..] | [6, 0 | 2 | 4 | 5, ..], 16..=19) => true,
+        _ => false,
+    };
     let groups: Vec<usize> = run.split([' ', '-']).map(str::len).collect();
     let grouped = groups.len() == 1
         || groups == [4, 6, 5]
         || groups.split_last().is_some_and(|(last, first)| *last <= 4 && first.iter().all(|group| *group == 4));
     let same = digits.iter().all(|digit| *digit == digits[0]);
-    (13..=19).contains(&digits.len()) && issued && grouped && !same && checksums::luhn(digits)
+    issued && grouped && !same && checksums::luhn(digits)
 }
 
 /// An American social security number, as its office gives them out: 123-45-6789.
@@ -143,7 +140,8 @@ fn is_phone(run: &str, digits: &[u8]) -> bool {
         LazyLock::new(|| regex(r"^(?:1[ .-])?(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[ .-])[2-9][0-9]{2}[ .-][0-9]{4}$"));
     static NATIONAL: LazyLock<Regex> =
         LazyLock::new(|| regex(r"^\(?0[1-9][0-9]{0,4}\)?[ -][0-9]{3,8}(?:[ -][0-9]{2,5}){0,3}$"));
-    let international = (run.starts_with('+') || run.starts_with("00")) && (8..=15).contains(&digits.len());
+    let abroad = run.starts_with('+') || matches!(digits, [0, 0, 1..=9, ..]);
+    let international = abroad && (8..=15).contains(&digits.len());
     international || AMERICAN.is_match(run) || (NATIONAL.is_match(run) && (9..=12).contains(&digits.len()))
 }
 

@@ -15,7 +15,18 @@ async fn a_corpus_from_flags_and_a_file(pool: PgPool) {
 
     let tried = run("corpora create --spec corpus.yaml --dry-run").await;
     assert_eq!(tried.code, Some(0), "{}", tried.stderr);
-    insta::assert_snapshot!(tried.stdout, @"");
+    insta::assert_snapshot!(tried.stdout, @r"
+           12  conversations have ended
+           12  found by the filter
+           12  left after pii (0 dropped)
+           12  left after secrets (0 dropped)
+            6  left after exact_duplicates (6 dropped)
+    train      3 conversations of 1 scenarios in 1 families
+    golden     3 conversations of 1 scenarios in 1 families
+               50.0 % golden; 50.0 % were asked for
+    on both sides: 0 scenarios, 0 families, 0 pairs that resemble each other by 0.8 or more
+                   of 9 pairs, 0 could and were compared
+    ");
     let made = run("corpora create v1 --spec corpus.yaml --near 0.9").await;
     assert_eq!(made.code, Some(0), "{}", made.stderr);
     assert!(made.stdout.starts_with("corpus     v1 (") && made.stdout.contains("state      ready"), "{}", made.stdout);
@@ -41,7 +52,12 @@ async fn what_is_wrong_with_an_order_is_said_at_once() {
     std::fs::write(project.join("corpus.yaml"), "filter:\n  min_overal: 9\nsplit: {golden: 2}\n").unwrap();
     let said = said(&mut project.groundstate("corpora create v1 --spec corpus.yaml")).await;
     assert_eq!(said.code, Some(2));
-    insta::assert_snapshot!(said.stderr, @"");
+    assert!(said.stderr.starts_with("corpus.yaml:2: filter.min_overal: unknown field (did you mean `min_overall`?)"));
     let said = super::said(&mut project.groundstate("corpora create V1 --golden 1 --near 0.1")).await;
-    insta::assert_snapshot!(said.stderr, @"");
+    insta::assert_snapshot!(said.stderr, @r"
+    --near: expected 0.3 to 1, found 0.1
+    --golden: expected a share from 0 to below 1, found 1
+    NAME: expected 1 to 64 lower-case letters, digits, `_`, `-` and `.`, the first one a letter or digit
+    3 problems found; nothing was started
+    ");
 }

@@ -196,7 +196,7 @@ async fn nobody_sees_half_of_a_corpus(pool: PgPool) {
     assert_eq!((doing.summary.state, how_far), (CorpusState::Building, Some(("read".to_owned(), 3, Some(8)))));
     app.problem(&format!("{at}/manifest"), StatusCode::CONFLICT).await;
     assert_eq!(app.json::<Page<CorpusConversation>>(&format!("{at}/conversations")).await.items, []);
-    dying.detach().close().await.unwrap();
+    dying.close().await.unwrap();
 
     let stop = CancellationToken::new();
     let working = tokio::spawn(job::work(pool.clone(), stop.clone()));
@@ -223,7 +223,7 @@ async fn cancelled_and_deleted(pool: PgPool) {
     // What it was finding out when it was cancelled counts for nothing.
     let mut db = pool.acquire().await.unwrap();
     let id = asked.id.parse().unwrap();
-    let late = store::corpora::finish(&mut db, id, std::iter::empty(), &Report::default(), "hash", clock::now()).await;
+    let late = store::corpora::finish(&mut db, id, &[], &Report::default(), "hash", clock::now()).await;
     assert!(!late.unwrap());
 
     let delete = async |path: &str| app.request(Method::DELETE, path).send().await.unwrap().status();
