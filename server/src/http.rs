@@ -8,6 +8,7 @@ mod audit;
 mod audit_log;
 mod conversations;
 mod documents;
+mod corpora;
 mod error;
 mod extract;
 mod headers;
@@ -146,6 +147,16 @@ fn conversations() -> OpenApiRouter<App> {
         .routes(routes!(conversations::show))
         .routes(routes!(worlds::show))
         .routes(routes!(worlds::provenance))
+}
+
+fn corpora() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(corpora::list, corpora::create))
+        .routes(routes!(corpora::preview))
+        .routes(routes!(corpora::show, corpora::delete))
+        .routes(routes!(corpora::cancel))
+        .routes(routes!(corpora::manifest::show))
+        .routes(routes!(corpora::conversations))
 }
 
 /// The OpenAPI document of this version.

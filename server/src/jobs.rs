@@ -5,6 +5,7 @@ mod ahead;
 pub mod budget;
 pub mod cast;
 pub mod commit;
+pub mod corpora;
 pub mod judge;
 pub mod judgings;
 pub mod order;

@@ -6,6 +6,7 @@ pub mod control;
 pub mod conversations;
 mod copy;
 pub mod documents;
+pub mod corpora;
 pub mod events;
 pub mod idempotency;
 pub mod invitations;

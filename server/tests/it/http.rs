@@ -6,6 +6,7 @@ mod conversations;
 mod documents;
 mod headers;
 mod invitations;
+mod corpora;
 mod metrics;
 mod models;
 mod orders;
