@@ -1,11 +1,15 @@
 //! What the REST API answers and the web app reads.
 
+mod reviews;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+pub use reviews::*;
 
 use crate::access::{Role, Scope};
 use crate::budget::Budget;

@@ -7,6 +7,7 @@ pub mod access;
 pub mod api;
 pub mod budget;
 pub mod calibration;
+pub mod correction;
 pub mod document;
 pub mod event;
 pub mod expectation;

@@ -10,11 +10,11 @@ use domain::verdict::Verdict;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::access::Reader;
+use super::access::{Reader, Role};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use super::page::{PageParams, page};
-use crate::store::{conversations, events, runs};
+use crate::store::{conversations, events, reviews, runs};
 
 /// Conversations of a run, in order
 #[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations", params(("run" = Uuid, Path), PageParams),
@@ -33,10 +33,16 @@ pub async fn list(
 }
 
 /// One conversation whole: events, verdict, what the verifier found
+///
+/// While an open, blind review queue holds it, what judges said is absent until you have rated it.
 #[utoipa::path(get, path = "/conversations/{conversation}", tag = "conversations",
     params(("conversation" = Uuid, Path)), responses((status = 200, body = ConversationDetail), Problems),
     security(("session" = []), ("token" = ["read"])))]
-pub async fn show(State(pool): State<PgPool>, _: Reader, Path(uuid): Path<Uuid>) -> Result<Json<ConversationDetail>> {
+pub async fn show(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Path(uuid): Path<Uuid>,
+) -> Result<Json<ConversationDetail>> {
     let missing = || HttpError::missing("conversation", &uuid.to_string());
     let mut db = pool.acquire().await?;
     let (run_id, summary) = conversations::get(&mut db, uuid).await?.ok_or_else(missing)?;
@@ -52,5 +58,8 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(uuid): Path<Uuid>)
         }
     }
     let verdict = Verdict::of_panel(&verdicts);
-    Ok(Json(ConversationDetail { summary, run_id: run_id.to_string(), models, events, verdict, verification }))
+    let detail = ConversationDetail { summary, run_id: run_id.to_string(), models, events, verdict, verification };
+    let admin = reader.caller.role(&mut db, reader.project).await? == Some(Role::Admin);
+    let blind = reviews::blind_to(&mut db, uuid, &reader.caller.name, admin).await?;
+    Ok(Json(if blind { detail.unjudged() } else { detail }))
 }

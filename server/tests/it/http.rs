@@ -5,6 +5,7 @@ mod conversations;
 mod metrics;
 mod other;
 mod projects;
+mod reviews;
 mod runs;
 mod session;
 mod worlds;
