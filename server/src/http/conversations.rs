@@ -10,11 +10,12 @@ use domain::verdict::Verdict;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::access::{Reader, Role};
+use super::access::Reader;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use super::page::{PageParams, page};
-use crate::store::{conversations, events, reviews, runs};
+use super::ratings;
+use crate::store::{conversations, events, runs};
 
 /// Conversations of a run, in order
 #[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations", params(("run" = Uuid, Path), PageParams),
@@ -59,7 +60,6 @@ pub async fn show(
     }
     let verdict = Verdict::of_panel(&verdicts);
     let detail = ConversationDetail { summary, run_id: run_id.to_string(), models, events, verdict, verification };
-    let admin = reader.caller.role(&mut db, reader.project).await? == Some(Role::Admin);
-    let blind = reviews::blind_to(&mut db, uuid, &reader.caller.name, admin).await?;
+    let blind = ratings::blind(&mut db, uuid, &reader.caller, reader.project).await?;
     Ok(Json(if blind { detail.unjudged() } else { detail }))
 }

@@ -111,9 +111,14 @@ pub async fn criteria(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<S
     Ok(names)
 }
 
-async fn seen(db: &mut PgConnection, id: Uuid, caller: &Caller, project: Uuid) -> Result<ConversationRatings> {
+/// Whether somebody is still to rate a conversation by themselves, and may not see what judges and others say of it.
+pub async fn blind(db: &mut PgConnection, conversation: Uuid, caller: &Caller, project: Uuid) -> Result<bool> {
     let admin = caller.role(db, project).await? == Some(Role::Admin);
-    let blind = reviews::blind_to(db, id, &caller.name, admin).await?;
+    Ok(reviews::blind_to(db, conversation, &caller.name, admin).await?)
+}
+
+async fn seen(db: &mut PgConnection, id: Uuid, caller: &Caller, project: Uuid) -> Result<ConversationRatings> {
+    let blind = blind(db, id, caller, project).await?;
     let all = ratings::of(db, &[id]).await?.into_iter().map(|(_, rating)| rating);
     let (mine, others): (Vec<_>, Vec<_>) = all.partition(|rating| rating.rater == caller.name);
     let own = verdicts::on(db, id).await?.into_iter().find(|(original, _)| *original);

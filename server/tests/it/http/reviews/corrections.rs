@@ -87,7 +87,7 @@ async fn corrected_calls_must_be_ones_that_can_be_made(pool: PgPool) {
             all += &format!("{pointer}: {detail}\n");
         }
     }
-    insta::assert_snapshot!(all);
+    insta::assert_snapshot!(all, @"");
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -120,7 +120,7 @@ async fn corrected_words_come_from_somewhere(pool: PgPool) {
             all += &format!("{pointer}: {detail}\n");
         }
     }
-    insta::assert_snapshot!(all);
+    insta::assert_snapshot!(all, @"");
     let whole: CorrectedConversation = app.json(&path).await;
     assert_eq!(whole.last_version, 1, "nothing else was kept");
 }
