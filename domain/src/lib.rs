@@ -8,6 +8,7 @@ pub mod api;
 pub mod budget;
 pub mod calibration;
 pub mod corpus;
+pub mod correction;
 pub mod document;
 pub mod event;
 pub mod expectation;

@@ -12,6 +12,7 @@ mod models;
 mod orders;
 mod other;
 mod projects;
+mod reviews;
 mod runs;
 mod schemas;
 mod session;
