@@ -1,6 +1,7 @@
 //! What the REST API answers and the web app reads.
 
 pub mod documents;
+mod reviews;
 
 use std::collections::BTreeMap;
 
@@ -8,6 +9,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+pub use reviews::*;
 
 use crate::access::{Role, Scope};
 use crate::budget::Budget;

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod alpha;
+mod between;
 mod correction;
 mod kappa;
 mod raters;
@@ -14,9 +15,11 @@ mod spearman;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub use agreement::{Agreement, BANDS, GoalAgreement, band};
 pub use alpha::krippendorff_alpha;
+pub use between::{Disagreement, InterRater, disagreements, inter_rater};
 pub use correction::{Corrected, Correction, Line};
 pub use kappa::{quadratic_kappa, unweighted_kappa};
 pub use raters::RaterAgreement;
@@ -29,7 +32,7 @@ use crate::verdict::Verdict;
 pub const OVERALL: &str = "overall";
 
 /// A judge beside people.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CalibrationReport {
     /// Conversations that have both ratings and a verdict: all that is compared.
     pub conversations: u32,

@@ -8,6 +8,7 @@
 mod agent;
 mod ahead;
 mod ask;
+mod corrected;
 mod finish;
 mod frame;
 mod readable;

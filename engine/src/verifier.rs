@@ -13,6 +13,7 @@ use crate::case::Case;
 use crate::conversation::{Call, Caller, State};
 use crate::facts;
 pub use policy::undecided;
+pub use words::invented;
 
 pub fn verify(case: &Case, state: &State) -> Verification {
     let expected = &case.scenario.expected_outcome;

@@ -3,6 +3,7 @@
 pub mod author;
 pub mod calibrate;
 pub mod connection;
+pub mod corpora;
 pub mod db;
 pub mod export;
 pub mod generate;

@@ -67,7 +67,8 @@ pub async fn write_jsonl(
     let models =
         judging.models.as_array().into_iter().flatten().filter_map(|m| m.as_str().map(str::to_owned)).collect();
     let said = verdicts::of(&mut db, judging.id).await?;
-    let corrections = if choice.corrected { corrections(&mut db, &judging, &said).await? } else { BTreeMap::new() };
+    let corrections =
+        if choice.corrected { corrections(&mut db, run.project, &judging, &said).await? } else { BTreeMap::new() };
     let common =
         row::Common { corrections, run, config, library, judges: models, criteria: criteria(&said, library, run) };
     for planned in conversations::finished(&mut db, run.id).await? {
@@ -135,13 +136,14 @@ fn criteria(said: &BTreeMap<Uuid, Judged>, library: &Library, run: &Run) -> BTre
 /// [`BadInput`] if nobody has compared one of the judges with people.
 async fn corrections(
     db: &mut PgConnection,
+    project: Uuid,
     judging: &Judging,
     said: &BTreeMap<Uuid, Judged>,
 ) -> anyhow::Result<BTreeMap<String, Correction>> {
     let mut found = BTreeMap::new();
     let judges: BTreeSet<&str> = said.values().map(|judged| judged.judge.as_str()).collect();
     for judge in judges {
-        let Some(calibration) = calibrations::of(db, judge, &judging.models).await? else {
+        let Some(calibration) = calibrations::of(db, project, judge, &judging.models).await? else {
             let message =
                 format!("the judge `{judge}` was never compared with people; see groundstate calibrate sheet");
             return Err(BadInput::one("--corrected", message).into());

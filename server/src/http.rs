@@ -1,13 +1,17 @@
 //! The HTTP side: the API under /api/v1, the web app everywhere else. All routes stand here.
 
 pub mod access;
+mod annotations;
 pub mod app;
 mod archive;
 mod assets;
 mod audit;
 mod audit_log;
+mod calibrations;
 mod conversations;
 mod documents;
+mod corpora;
+mod corrections;
 mod error;
 mod extract;
 mod headers;
@@ -19,12 +23,15 @@ mod operations;
 mod page;
 mod progress;
 mod projects;
+mod ratings;
+mod reviews;
 mod runs;
 mod schemas;
 pub mod session;
 pub mod tokens;
 pub mod users;
 mod validations;
+mod words;
 mod worlds;
 
 use axum::extract::{DefaultBodyLimit, Request};
@@ -58,7 +65,8 @@ pub fn operations(pool: PgPool) -> Router {
 }
 
 /// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
-const AREAS: [fn() -> OpenApiRouter<App>; 6] = [people, projects, documents, models, runs, conversations];
+const AREAS: [fn() -> OpenApiRouter<App>; 8] =
+    [people, projects, documents, models, runs, conversations, corpora, people_say];
 
 /// The API, and the document that describes it.
 fn api() -> (Router<App>, OpenApi) {
@@ -146,6 +154,40 @@ fn conversations() -> OpenApiRouter<App> {
         .routes(routes!(conversations::show))
         .routes(routes!(worlds::show))
         .routes(routes!(worlds::provenance))
+}
+
+fn corpora() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(corpora::list, corpora::create))
+        .routes(routes!(corpora::preview))
+        .routes(routes!(corpora::show, corpora::delete))
+        .routes(routes!(corpora::cancel))
+        .routes(routes!(corpora::manifest::show))
+        .routes(routes!(corpora::conversations))
+}
+
+/// What people say of conversations, and judges beside them.
+fn people_say() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(reviews::list, reviews::create))
+        .routes(routes!(reviews::show, reviews::change))
+        .routes(routes!(reviews::items::next))
+        .routes(routes!(reviews::items::list))
+        .routes(routes!(reviews::items::skip))
+        .routes(routes!(reviews::items::assign))
+        .routes(routes!(reviews::items::withdraw))
+        .routes(routes!(reviews::agreement::of_queue))
+        .routes(routes!(reviews::agreement::disagreements_of_queue))
+        .routes(routes!(reviews::agreement::of_project))
+        .routes(routes!(reviews::agreement::disagreements_of_project))
+        .routes(routes!(ratings::show, ratings::rate))
+        .routes(routes!(annotations::list, annotations::create))
+        .routes(routes!(annotations::change, annotations::delete))
+        .routes(routes!(corrections::show, corrections::create))
+        .routes(routes!(calibrations::list, calibrations::create))
+        .routes(routes!(calibrations::show))
+        .routes(routes!(calibrations::sheet_of))
+        .routes(routes!(calibrations::upload))
 }
 
 /// The OpenAPI document of this version.

@@ -3,8 +3,11 @@
 pub mod active;
 mod ahead;
 pub mod budget;
+pub mod calibrate;
 pub mod cast;
 pub mod commit;
+pub mod corpora;
+pub mod correct;
 pub mod judge;
 pub mod judgings;
 pub mod order;
@@ -12,5 +15,6 @@ pub mod plan;
 pub mod play;
 pub mod player;
 pub mod review;
+pub mod review_queue;
 pub mod run;
 mod worlds;

@@ -6,6 +6,7 @@ pub mod bad_input;
 pub mod clock;
 pub mod commands;
 pub mod documents;
+pub mod corpora;
 pub mod export;
 pub mod http;
 pub mod jobs;

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use server::commands::{
-    self, author, calibrate, db, export, generate, judge, openapi, persona, play, playbook, projects, runs, serve,
+    self, author, calibrate, corpora, db, export, generate, judge, openapi, persona, play, playbook, projects, runs, serve,
     sync, tokens, users, validate,
 };
 use server::telemetry::{self, LogFormat};
@@ -47,6 +47,9 @@ enum Command {
     /// Secrets by which programs use the API
     #[command(subcommand)]
     Tokens(tokens::TokensCommand),
+    /// Select conversations that can be exported: filter, duplicates, balance, split
+    #[command(subcommand)]
+    Corpora(corpora::CorporaCommand),
     /// Check all documents of a project and prove its scenarios solvable
     Validate(Box<validate::Validate>),
     /// Keep a project's folders and its documents in the database or on a server the same
@@ -83,6 +86,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Command::Projects(command) => projects::run(command).await,
         Command::Users(command) => users::run(command).await,
         Command::Tokens(command) => tokens::run(command).await,
+        Command::Corpora(command) => corpora::run(command).await,
         Command::Validate(args) => validate::run(*args).await,
         Command::Sync(args) => sync::run(*args).await,
         Command::Playbook(command) => playbook::run(command).await,

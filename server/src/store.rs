@@ -1,11 +1,14 @@
 //! Everything that talks to PostgreSQL. Plain functions over a connection; rows go in as they are given.
 
+pub mod annotations;
 pub mod audit;
 pub mod calibrations;
 pub mod control;
 pub mod conversations;
 mod copy;
 pub mod documents;
+pub mod corpora;
+pub mod corrections;
 pub mod events;
 pub mod idempotency;
 pub mod invitations;
@@ -16,6 +19,8 @@ pub mod models;
 mod outage;
 pub mod players;
 pub mod projects;
+pub mod ratings;
+pub mod reviews;
 pub mod runs;
 pub mod sessions;
 pub mod sign_in;

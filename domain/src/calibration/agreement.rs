@@ -1,6 +1,7 @@
 //! The judge beside the human, criterion by criterion.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::correction::Line;
 use super::kappa::{quadratic_kappa, table, unweighted_kappa};
@@ -22,7 +23,7 @@ pub const fn band(score: u8) -> usize {
 }
 
 /// One criterion, scored by the judge and by the human.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Agreement {
     pub criterion: String,
     /// Conversations in which both scored it.
@@ -42,6 +43,7 @@ pub struct Agreement {
     /// [`unweighted_kappa`] over [`BANDS`].
     pub band_kappa: Option<f64>,
     /// How often: `bands[the human's band][the judge's band]`, in the order of [`BANDS`].
+    #[schema(value_type = Vec<Vec<u32>>)]
     pub bands: [[u32; 5]; 5],
     /// What the human would give where the judge gives a score.
     pub line: Line,
@@ -71,7 +73,7 @@ impl Agreement {
 }
 
 /// Whether the goal was achieved, by the judge and by the human.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GoalAgreement {
     pub n: u32,
     /// Share of conversations in which both say the same, 0 to 1.
@@ -79,6 +81,7 @@ pub struct GoalAgreement {
     /// [`unweighted_kappa`].
     pub kappa: Option<f64>,
     /// How often: `confusion[human][judge]`, 0 for not achieved and 1 for achieved.
+    #[schema(value_type = Vec<Vec<u32>>)]
     pub confusion: [[u32; 2]; 2],
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{CalibrationReport, OVERALL};
 use crate::verdict::{Score, Verdict};
@@ -17,7 +18,7 @@ const PRIOR_PAIRS: f64 = 20.0;
 const STEEPEST: f64 = 2.0;
 
 /// `human = intercept + slope * judge`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Line {
     pub intercept: f64,
     pub slope: f64,

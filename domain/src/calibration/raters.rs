@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::agreement::mean;
 use super::kappa::{quadratic_kappa, table, unweighted_kappa};
 use super::ratings::{GOAL_ACHIEVED, Rating, Ratings};
 
 /// How far the raters agree on one criterion.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RaterAgreement {
     /// A criterion, `overall` or `goal_achieved`.
     pub criterion: String,

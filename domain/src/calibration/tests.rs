@@ -1,3 +1,4 @@
+mod between;
 mod reading;
 mod recorded;
 mod rules;

@@ -537,5 +537,6 @@ fn events_of_another_conversation_are_refused() {
 }
 
 mod ahead;
+mod corrected;
 mod properties;
 mod team;

@@ -48,6 +48,22 @@ pub fn check(case: &Case, state: &State) -> Vec<Check> {
     checks
 }
 
+/// What whoever acts would state from nowhere if this were its next message: ids, amounts and dates that it has not heard
+/// and that no record holds.
+pub fn invented(case: &Case, state: &State, message: Message) -> Vec<String> {
+    let mut frame = state.acting().clone();
+    let known = stated(case, &frame).len();
+    frame.messages.push(message);
+    let mut new = stated(case, &frame).split_off(known);
+    new.retain(|stated| stated.source.is_none());
+    if !new.is_empty() {
+        let mut records = Heard::default();
+        records.see("the records", state.world.root());
+        new.retain(|stated| records.said(stated).is_none());
+    }
+    new.into_iter().map(|stated| stated.fact).collect()
+}
+
 /// What one agent states, in order. What it said once it may repeat, so each fact from nowhere is found once.
 fn stated(case: &Case, frame: &Frame) -> Vec<Stated> {
     let agent = match &frame.caller {

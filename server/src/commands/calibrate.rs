@@ -1,16 +1,14 @@
 //! `groundstate calibrate`: a judge beside people.
 
 mod report;
-mod sheet;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use domain::calibration::ratings::{self, Format as FileFormat};
-use domain::calibration::{Rating, Ratings, calibrate};
-use domain::problem::Problem;
-use domain::verdict::Verdict;
+use anyhow::Context;
+use domain::calibration::Ratings;
+use domain::calibration::ratings::Format as FileFormat;
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -18,11 +16,9 @@ use super::connection::{Connection, ConnectionArgs};
 use super::generate::latest_or;
 use super::judge::judging;
 use crate::bad_input::BadInput;
-use crate::clock;
+use crate::jobs::calibrate::{Said, keep, sheet};
 use crate::say::say;
-use crate::store::calibrations::{self, Calibration};
-use crate::store::judgings::{self, Judging};
-use crate::store::verdicts::{self, Judged};
+use crate::store::{judgings, projects};
 
 #[derive(clap::Subcommand)]
 pub enum CalibrateCommand {
@@ -92,8 +88,8 @@ pub async fn run(command: CalibrateCommand) -> anyhow::Result<ExitCode> {
 
 async fn write_sheet(args: &Sheet, pool: &PgPool) -> anyhow::Result<()> {
     let (_, said) = verdicts_of(&args.judged, pool).await?;
-    let chosen = sheet::choose(&said, args.n as usize);
-    let text = sheet::text(&chosen, &criteria(&said));
+    let chosen = said.chosen(args.n as usize);
+    let text = sheet::text(&chosen, &said.criteria());
     // What people have filled in is not to be lost.
     if args.out.exists() {
         return Err(BadInput::one("--out", format!("{} is there already", args.out.display())).into());
@@ -108,47 +104,26 @@ async fn write_sheet(args: &Sheet, pool: &PgPool) -> anyhow::Result<()> {
 }
 
 async fn read_and_report(args: &Report, pool: &PgPool) -> anyhow::Result<()> {
-    let (judging, said) = verdicts_of(&args.judged, pool).await?;
+    let (project, said) = verdicts_of(&args.judged, pool).await?;
     let ratings = read(args, &said)?;
-    let judges: BTreeSet<&str> = said.values().map(|judged| judged.judge.as_str()).collect();
-    let calibrations: Vec<Calibration> =
-        judges.into_iter().filter_map(|judge| compared(judge, &ratings, &said, &judging)).collect();
+    let calibrations = said.compared(&ratings, project, "");
     if calibrations.is_empty() {
         let message = "none of the rated conversations has a verdict here; name their run with --run";
         return Err(BadInput::one(args.file.display().to_string(), message).into());
     }
-    store(pool, &ratings, &said, &calibrations).await?;
+    keep(pool, &ratings, &said, &calibrations).await?;
     match args.format {
         Format::Json => {
             let reports: BTreeMap<&str, _> = calibrations.iter().map(|c| (c.judge.as_str(), &c.report)).collect();
             say!("{}", serde_json::to_string_pretty(&reports)?);
         }
-        Format::Text => report::print(&calibrations, &judging),
+        Format::Text => report::print(&calibrations, &said.judging),
     }
     Ok(())
 }
 
-/// One judge beside people; `None` if nobody rated what it judged.
-fn compared(judge: &str, ratings: &Ratings, said: &BTreeMap<Uuid, Judged>, judging: &Judging) -> Option<Calibration> {
-    let own: BTreeMap<String, &Judged> =
-        said.iter().filter(|(_, judged)| judged.judge == judge).map(|(id, judged)| (id.to_string(), judged)).collect();
-    let rows: Vec<Rating> = ratings.rows.iter().filter(|row| own.contains_key(&row.conversation)).cloned().collect();
-    let versions: BTreeSet<&str> = rows.iter().map(|row| own[&row.conversation].judge_version.as_str()).collect();
-    let verdicts: BTreeMap<String, Verdict> =
-        own.iter().filter_map(|(id, judged)| Some((id.clone(), judged.verdict.clone()?))).collect();
-    let report = calibrate(&Ratings { rows: rows.clone(), ..ratings.clone() }, &verdicts);
-    (report.conversations > 0).then(|| Calibration {
-        id: clock::id(),
-        judge: judge.to_owned(),
-        judge_versions: versions.into_iter().map(str::to_owned).collect(),
-        models: calibrations::panel(&judging.models),
-        report,
-        created_at: clock::now(),
-    })
-}
-
-/// A judging, and all that it says.
-async fn verdicts_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Judging, BTreeMap<Uuid, Judged>)> {
+/// A judging, all that it says, and the project it belongs to.
+async fn verdicts_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Uuid, Said)> {
     let found = match args.judging.as_deref() {
         Some(text) if text != "last" => judging(pool, "--judging", text).await?,
         wanted => {
@@ -161,58 +136,18 @@ async fn verdicts_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Judging, BT
                 .ok_or_else(|| BadInput::one("--judging", "the run was never judged"))?
         }
     };
-    let said = verdicts::of(&mut *pool.acquire().await?, found.id).await?;
-    if said.values().all(|judged| judged.verdict.is_none()) {
+    let mut db = pool.acquire().await?;
+    let project = projects::of_judging(&mut db, found.id).await?.context("a judging of no project")?;
+    let said = Said::load(&mut db, found).await?;
+    if said.is_empty() {
         return Err(BadInput::one("--run", "none of its conversations has a verdict yet").into());
     }
-    Ok((found, said))
+    Ok((project, said))
 }
 
-/// In the order in which the judge gave them.
-fn criteria(said: &BTreeMap<Uuid, Judged>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for verdict in said.values().filter_map(|judged| judged.verdict.as_ref()) {
-        let new = verdict.scores.iter().map(|score| score.criterion.clone());
-        for name in new {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    names
-}
-
-fn read(args: &Report, said: &BTreeMap<Uuid, Judged>) -> anyhow::Result<Ratings> {
+fn read(args: &Report, said: &Said) -> anyhow::Result<Ratings> {
     let name = args.file.display().to_string();
     let format = FileFormat::of_file(&name).ok_or_else(|| BadInput::one(&name, "expected a file .csv or .json"))?;
     let text = std::fs::read_to_string(&args.file).map_err(|e| BadInput::one(&name, e.to_string()))?;
-    let criteria = criteria(said);
-    let criteria: Vec<&str> = criteria.iter().map(String::as_str).collect();
-    let ratings = ratings::read(&name, &text, format, &criteria).map_err(BadInput)?;
-    let strangers = ratings.rows.iter().filter(|row| row.conversation.parse::<Uuid>().is_err());
-    let problems: Vec<Problem> = strangers
-        .map(|row| Problem::new(&name, 0, "conversation", format!("`{}` is no conversation's id", row.conversation)))
-        .collect();
-    if problems.is_empty() { Ok(ratings) } else { Err(BadInput(problems).into()) }
-}
-
-/// Keeps the ratings of known conversations, and the calibrations.
-async fn store(
-    pool: &PgPool,
-    ratings: &Ratings,
-    said: &BTreeMap<Uuid, Judged>,
-    all: &[Calibration],
-) -> anyhow::Result<()> {
-    let now = clock::now();
-    let mut tx = pool.begin().await?;
-    for row in &ratings.rows {
-        if let Some(id) = row.conversation.parse().ok().filter(|id| said.contains_key(id)) {
-            calibrations::rate(&mut tx, id, row, now).await?;
-        }
-    }
-    for calibration in all {
-        calibrations::insert(&mut tx, calibration).await?;
-    }
-    tx.commit().await?;
-    Ok(())
+    Ok(said.read(&name, &text, format)?)
 }

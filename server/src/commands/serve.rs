@@ -18,7 +18,7 @@ use crate::library::Cache;
 use crate::say::say;
 use crate::store::{invitations, users};
 use crate::telemetry;
-use crate::{clock, http, people, secret};
+use crate::{clock, http, jobs, people, secret};
 
 #[derive(clap::Args)]
 pub struct Serve {
@@ -83,10 +83,15 @@ async fn both(
         let server = axum::serve(listener, service);
         Ok(server.with_graceful_shutdown(stop.clone().cancelled_owned()).await?)
     };
+    let corpora = async {
+        jobs::corpora::work(connection.pool.clone(), stop.clone()).await;
+        Ok(())
+    };
     if args.no_play {
-        return served.await;
+        tokio::try_join!(served, corpora)?;
+        return Ok(());
     }
-    tokio::try_join!(served, args.player.play(connection.pool.clone(), clients, stop))?;
+    tokio::try_join!(served, corpora, args.player.play(connection.pool.clone(), clients, stop))?;
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use super::access::Reader;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use super::page::{PageParams, page};
+use super::ratings;
 use crate::store::{conversations, events, runs};
 
 /// Conversations of a run, in order
@@ -33,10 +34,16 @@ pub async fn list(
 }
 
 /// One conversation whole: events, verdict, what the verifier found
+///
+/// While an open, blind review queue holds it, what judges said is absent until you have rated it.
 #[utoipa::path(get, path = "/conversations/{conversation}", tag = "conversations",
     params(("conversation" = Uuid, Path)), responses((status = 200, body = ConversationDetail), Problems),
     security(("session" = []), ("token" = ["read"])))]
-pub async fn show(State(pool): State<PgPool>, _: Reader, Path(uuid): Path<Uuid>) -> Result<Json<ConversationDetail>> {
+pub async fn show(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Path(uuid): Path<Uuid>,
+) -> Result<Json<ConversationDetail>> {
     let missing = || HttpError::missing("conversation", &uuid.to_string());
     let mut db = pool.acquire().await?;
     let (run_id, summary) = conversations::get(&mut db, uuid).await?.ok_or_else(missing)?;
@@ -52,5 +59,7 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(uuid): Path<Uuid>)
         }
     }
     let verdict = Verdict::of_panel(&verdicts);
-    Ok(Json(ConversationDetail { summary, run_id: run_id.to_string(), models, events, verdict, verification }))
+    let detail = ConversationDetail { summary, run_id: run_id.to_string(), models, events, verdict, verification };
+    let blind = ratings::blind(&mut db, uuid, &reader.caller, reader.project).await?;
+    Ok(Json(if blind { detail.unjudged() } else { detail }))
 }

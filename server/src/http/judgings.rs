@@ -18,6 +18,7 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, page};
+use super::ratings;
 use crate::clock;
 use crate::jobs;
 use crate::store::judgings::{self, Judging, State as Progress};
@@ -123,15 +124,19 @@ pub async fn of_judging(
 }
 
 /// All verdicts on one conversation, newest first
+///
+/// None while an open, blind review queue holds it and you have not rated it.
 #[utoipa::path(get, path = "/conversations/{conversation}/verdicts", tag = "judgings",
     params(("conversation" = Uuid, Path)), responses((status = 200, body = Vec<VerdictSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn of_conversation(
     State(pool): State<PgPool>,
-    _: Reader,
+    reader: Reader,
     Path(id): Path<Uuid>,
 ) -> Result<Json<Vec<VerdictSummary>>> {
-    Ok(Json(verdicts::of_conversation(&mut *pool.acquire().await?, id).await?))
+    let mut db = pool.acquire().await?;
+    let blind = ratings::blind(&mut db, id, &reader.caller, reader.project).await?;
+    Ok(Json(if blind { Vec::new() } else { verdicts::of_conversation(&mut db, id).await? }))
 }
 
 async fn summary(db: &mut PgConnection, judging: &Judging) -> Result<JudgingSummary> {

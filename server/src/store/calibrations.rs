@@ -1,7 +1,7 @@
-//! Ratings by people, and how far judges agree with them.
+//! How far judges agree with people.
 
 use chrono::{DateTime, Utc};
-use domain::calibration::{CalibrationReport, Rating};
+use domain::calibration::CalibrationReport;
 use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -16,38 +16,28 @@ pub struct Calibration {
     /// Who judged.
     pub models: Value,
     pub report: CalibrationReport,
+    pub project_id: Uuid,
+    /// Whose verdicts were compared; `None` of those from before.
+    pub judging_id: Option<Uuid>,
+    /// Who asked for it, by name; empty: a command.
+    pub created_by: String,
     pub created_at: DateTime<Utc>,
-}
-
-/// Keeps what a person said of a conversation, in place of what that person said before.
-pub async fn rate(db: &mut PgConnection, conversation: Uuid, rating: &Rating, now: DateTime<Utc>) -> Result<()> {
-    let scores = serde_json::to_value(&rating.scores).map_err(|e| bad("human_ratings", conversation, &e))?;
-    sqlx::query!(
-        "INSERT INTO human_ratings (conversation_id, rater, scores, goal_achieved, created_at)
-         VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (conversation_id, rater)
-         DO UPDATE SET scores = EXCLUDED.scores, goal_achieved = EXCLUDED.goal_achieved, created_at = EXCLUDED.created_at",
-        conversation,
-        rating.rater,
-        scores,
-        rating.goal_achieved,
-        now
-    )
-    .execute(db)
-    .await?;
-    Ok(())
 }
 
 pub async fn insert(db: &mut PgConnection, new: &Calibration) -> Result<()> {
     let report = serde_json::to_string(&new.report).map_err(|e| bad("calibrations", new.id, &e))?;
     sqlx::query!(
-        "INSERT INTO calibrations (id, judge, judge_versions, models, report, created_at)
-         VALUES ($1, $2, $3, $4, $5::text::json, $6)",
+        "INSERT INTO calibrations
+             (id, judge, judge_versions, models, report, project_id, judging_id, created_by, created_at)
+         VALUES ($1, $2, $3, $4, $5::text::json, $6, $7, $8, $9)",
         new.id,
         new.judge,
         &new.judge_versions,
         new.models,
         report,
+        new.project_id,
+        new.judging_id,
+        new.created_by,
         new.created_at
     )
     .execute(db)
@@ -62,21 +52,72 @@ pub fn panel(models: &Value) -> Value {
     Value::Array(models)
 }
 
-/// The newest calibration of the judge of this name that these models played.
-pub async fn of(db: &mut PgConnection, judge: &str, models: &Value) -> Result<Option<Calibration>> {
+struct Row {
+    id: Uuid,
+    judge: String,
+    judge_versions: Vec<String>,
+    models: Value,
+    report: String,
+    project_id: Uuid,
+    judging_id: Option<Uuid>,
+    created_by: String,
+    created_at: DateTime<Utc>,
+}
+
+impl Row {
+    fn calibration(self) -> Result<Calibration> {
+        let report = serde_json::from_str(&self.report).map_err(|e| bad("calibrations", self.id, &e))?;
+        let Self { id, judge, judge_versions, models, project_id, judging_id, created_by, created_at, .. } = self;
+        Ok(Calibration { id, judge, judge_versions, models, report, project_id, judging_id, created_by, created_at })
+    }
+}
+
+/// The newest calibration in a project of the judge of this name that these models played.
+pub async fn of(db: &mut PgConnection, project: Uuid, judge: &str, models: &Value) -> Result<Option<Calibration>> {
     let models = panel(models);
-    let row = sqlx::query!(
-        r#"SELECT id, judge, judge_versions, models, report::text AS "report!", created_at FROM calibrations
-           WHERE judge = $1 AND models = $2 ORDER BY created_at DESC, id DESC LIMIT 1"#,
+    let row = sqlx::query_as!(
+        Row,
+        r#"SELECT id, judge, judge_versions, models, report::text AS "report!", project_id, judging_id, created_by,
+                  created_at
+           FROM calibrations WHERE project_id = $1 AND judge = $2 AND models = $3
+           ORDER BY created_at DESC, id DESC LIMIT 1"#,
+        project,
         judge,
         models
-    )
-    .fetch_optional(db)
-    .await?;
-    let Some(row) = row else { return Ok(None) };
-    let report = serde_json::from_str(&row.report).map_err(|e| bad("calibrations", row.id, &e))?;
-    let (judge, judge_versions, models) = (row.judge, row.judge_versions, row.models);
-    Ok(Some(Calibration { id: row.id, judge, judge_versions, models, report, created_at: row.created_at }))
+    );
+    row.fetch_optional(db).await?.map(Row::calibration).transpose()
+}
+
+pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Calibration>> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"SELECT id, judge, judge_versions, models, report::text AS "report!", project_id, judging_id, created_by,
+                  created_at
+           FROM calibrations WHERE id = $1"#,
+        id
+    );
+    row.fetch_optional(db).await?.map(Row::calibration).transpose()
+}
+
+/// Those of a project before one, newest first.
+pub async fn list(db: &mut PgConnection, project: Uuid, before: Option<Uuid>, limit: i64) -> Result<Vec<Calibration>> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"SELECT id, judge, judge_versions, models, report::text AS "report!", project_id, judging_id, created_by,
+                  created_at
+           FROM calibrations WHERE project_id = $1 AND ($2::uuid IS NULL
+               OR (created_at, id) < (SELECT created_at, id FROM calibrations WHERE id = $2))
+           ORDER BY created_at DESC, id DESC LIMIT $3"#,
+        project,
+        before,
+        limit
+    );
+    rows.fetch_all(db).await?.into_iter().map(Row::calibration).collect()
+}
+
+/// The project of a calibration.
+pub async fn project(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
+    Ok(sqlx::query_scalar!("SELECT project_id FROM calibrations WHERE id = $1", id).fetch_optional(db).await?)
 }
 
 fn bad(table: &'static str, row: Uuid, reason: &impl ToString) -> BadRow {

@@ -91,6 +91,39 @@ pub async fn ended(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
     Ok(ended.fetch_all(db).await?)
 }
 
+/// How one conversation was planned, and its run.
+pub async fn planned(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, Planned)>> {
+    let row = sqlx::query!(
+        "SELECT run_id, id, position, scenario, repeat, persona, complexity, attempt FROM conversations WHERE id = $1",
+        id
+    );
+    Ok(row.fetch_optional(db).await?.map(|row| {
+        let (position, scenario, repeat, attempt) = (row.position, row.scenario, row.repeat, row.attempt);
+        let (persona, complexity) = (row.persona, row.complexity);
+        (row.run_id, Planned { id: row.id, position, scenario, repeat, persona, complexity, attempt })
+    }))
+}
+
+/// Of these, those of a project that have ended.
+pub async fn ended_in_project(db: &mut PgConnection, project: Uuid, ids: &[Uuid]) -> Result<Vec<Uuid>> {
+    let ended = sqlx::query_scalar!(
+        "SELECT c.id FROM conversations c JOIN runs ON runs.id = c.run_id
+         WHERE c.id = ANY($2) AND project_id = $1 AND outcome IS NOT NULL",
+        project,
+        ids
+    );
+    Ok(ended.fetch_all(db).await?)
+}
+
+/// What a corpus keeps, in order.
+pub async fn of_corpus(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<Uuid>> {
+    let kept = sqlx::query_scalar!(
+        "SELECT conversation_id FROM corpus_rows WHERE corpus_id = $1 AND split IS NOT NULL ORDER BY ordinal",
+        corpus
+    );
+    Ok(kept.fetch_all(db).await?)
+}
+
 /// One page of a run, after a position.
 pub async fn page(db: &mut PgConnection, run: Uuid, after: i32, limit: i64) -> Result<Vec<ConversationSummary>> {
     let rows = sqlx::query_as!(

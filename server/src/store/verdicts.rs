@@ -168,6 +168,39 @@ pub async fn means(db: &mut PgConnection, judging: Uuid) -> Result<Vec<(String, 
     Ok(rows.into_iter().map(|row| (row.criterion, row.mean)).collect())
 }
 
+/// What judges said of a conversation, by judging; the run's own is first.
+pub async fn on(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<(bool, Verdict)>> {
+    let rows = sqlx::query!(
+        r#"SELECT original, verdict AS "verdict!" FROM verdicts v JOIN judgings j ON j.id = v.judging_id
+           WHERE conversation_id = $1 AND verdict IS NOT NULL ORDER BY original DESC, j.created_at"#,
+        conversation
+    );
+    let read = |verdict| serde_json::from_value(verdict).map_err(|e| bad(conversation, &e));
+    rows.fetch_all(db).await?.into_iter().map(|row| Ok((row.original, read(row.verdict)?))).collect()
+}
+
+/// Overall scores of a judging, by conversation.
+pub async fn overall(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, i16>> {
+    let rows = sqlx::query!(
+        r#"SELECT c.id, overall AS "overall!" FROM verdicts v JOIN conversations c ON c.id = v.conversation_id
+           WHERE judging_id = $1 AND overall IS NOT NULL AND NOT superseded"#,
+        judging
+    );
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.id, row.overall)).collect())
+}
+
+/// Overall scores that the judgings of their own runs gave to what a corpus keeps, by conversation.
+pub async fn overall_in_corpus(db: &mut PgConnection, corpus: Uuid) -> Result<BTreeMap<Uuid, i16>> {
+    let rows = sqlx::query!(
+        r#"SELECT r.conversation_id, overall AS "overall!"
+           FROM corpus_rows r JOIN judgings j ON j.run_id = r.run_id AND original
+                JOIN verdicts v ON v.conversation_id = r.conversation_id AND v.judging_id = j.id
+           WHERE corpus_id = $1 AND split IS NOT NULL AND overall IS NOT NULL"#,
+        corpus
+    );
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.conversation_id, row.overall)).collect())
+}
+
 pub(super) fn bad(conversation: Uuid, reason: &impl ToString) -> BadRow {
     BadRow { table: "verdicts", column: "verdict", row: conversation.to_string(), reason: reason.to_string() }
 }

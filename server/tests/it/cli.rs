@@ -1,6 +1,7 @@
 //! The binary, as people and scripts use it.
 
 mod author;
+mod corpora;
 mod documents;
 mod findings;
 mod flags;

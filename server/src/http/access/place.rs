@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::http::error::{HttpError, Result};
 use crate::store::projects::{self, Project};
+use crate::store::{annotations, calibrations, reviews};
 
 /// By its name where the path has it, else by the thing that the path names.
 pub async fn project(db: &mut PgConnection, params: &RawPathParams) -> Result<Project> {
@@ -17,6 +18,9 @@ pub async fn project(db: &mut PgConnection, params: &RawPathParams) -> Result<Pr
             "conversation" => projects::of_conversation(db, id(kind, text)?).await?,
             "judging" => projects::of_judging(db, id(kind, text)?).await?,
             "corpus" => projects::of_corpus(db, id(kind, text)?).await?,
+            "queue" => reviews::project(db, id("review queue", text)?).await?,
+            "annotation" => annotations::project(db, id(kind, text)?).await?,
+            "calibration" => calibrations::project(db, id(kind, text)?).await?,
             _ => continue,
         };
         let project = projects::get(db, found.ok_or_else(missing)?).await?;

@@ -1,27 +1,21 @@
 //! Conversations for people to rate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
+use domain::calibration::OVERALL;
 use uuid::Uuid;
 
-use crate::store::verdicts::Judged;
-use domain::calibration::OVERALL;
-
 /// So many conversations, spread evenly over the judge's overall scores: agreement on good ones alone says little.
-pub fn choose(said: &BTreeMap<Uuid, Judged>, n: usize) -> Vec<Uuid> {
-    let overall = |judged: &Judged| judged.verdict.as_ref().map(|verdict| verdict.overall);
-    let mut by_score: BTreeMap<u8, Vec<Uuid>> = BTreeMap::new();
-    for (id, judged) in said {
-        if let Some(score) = overall(judged) {
-            by_score.entry(score).or_default().push(*id);
-        }
+pub fn choose(overall: impl IntoIterator<Item = (Uuid, i16)>, n: usize) -> Vec<Uuid> {
+    let mut by_score: BTreeMap<i16, VecDeque<Uuid>> = BTreeMap::new();
+    for (id, score) in overall {
+        by_score.entry(score).or_default().push_back(id);
     }
     let mut chosen = Vec::new();
     // In turn from each score, so that the rare ones are all there.
-    while chosen.len() < n && by_score.values().any(|ids| !ids.is_empty()) {
-        for ids in by_score.values_mut().filter(|ids| !ids.is_empty()) {
-            chosen.push(ids.remove(0));
-        }
+    while chosen.len() < n && !by_score.is_empty() {
+        chosen.extend(by_score.values_mut().filter_map(VecDeque::pop_front));
+        by_score.retain(|_, ids| !ids.is_empty());
     }
     chosen.truncate(n);
     chosen

@@ -1,0 +1,159 @@
+//! What is to be said of a corpus when it is made.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// How many conversations are left after each step, how they are split, and the proof that nothing leaks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Report {
+    /// Conversations of the project that have ended; of each position of a run the last attempt.
+    pub looked_at: u64,
+    /// What the filter found of them.
+    pub found: u64,
+    /// The least score that belongs to the best, for each share that the filter asks for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cutoffs: Vec<Cutoff>,
+    /// In the order of the steps.
+    pub funnel: Vec<Stage>,
+    pub scan: Scanned,
+    pub split: SplitReport,
+    pub leakage: Leakage,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Cutoff {
+    /// Absent: the overall score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<String>,
+    pub share: f64,
+    /// 0 to 10.
+    pub score: u8,
+}
+
+/// A step that may drop conversations, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    Pii,
+    Secrets,
+    ExactDuplicates,
+    NearDuplicates,
+    Balance,
+    Limit,
+}
+
+impl Step {
+    pub const ALL: [Self; 6] =
+        [Self::Pii, Self::Secrets, Self::ExactDuplicates, Self::NearDuplicates, Self::Balance, Self::Limit];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pii => "pii",
+            Self::Secrets => "secrets",
+            Self::ExactDuplicates => "exact_duplicates",
+            Self::NearDuplicates => "near_duplicates",
+            Self::Balance => "balance",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Stage {
+    pub step: Step,
+    pub dropped: u64,
+    /// How many are left after it.
+    pub left: u64,
+    /// Why, most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Reason {
+    pub reason: String,
+    pub conversations: u64,
+}
+
+/// What was found in what was said, by kind of value.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Scanned {
+    /// What may belong to somebody.
+    pub found: BTreeMap<String, Values>,
+    /// What the documents of the conversation hold as well: made up by their authors.
+    pub own_data: BTreeMap<String, Values>,
+    /// What is set apart for examples and tests, and can belong to nobody.
+    pub reserved: BTreeMap<String, Values>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Values {
+    /// Conversations that hold one.
+    pub conversations: u64,
+    /// Different values in each conversation, summed up.
+    pub values: u64,
+}
+
+/// How the split came out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SplitReport {
+    pub train: Part,
+    pub golden: Part,
+    /// The share that was asked for, and the nearest that whole families allow.
+    pub golden_wanted: f64,
+    pub golden_share: f64,
+    /// Families that have near-duplicates of each other and therefore stay together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<Group>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Part {
+    pub conversations: u64,
+    pub scenarios: u64,
+    pub families: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Group {
+    pub families: Vec<String>,
+    pub conversations: u64,
+}
+
+/// What both sides have in common, counted from the corpus itself by other means than it was split with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Leakage {
+    /// Scenarios, families and pairs of near-duplicates on both sides: 0.
+    pub scenarios: u64,
+    pub families: u64,
+    pub near_duplicates: u64,
+    /// Resemblance from which on a pair is one of near-duplicates.
+    pub threshold: f64,
+    /// Pairs of a training and a golden conversation, all of which are covered.
+    pub pairs: u64,
+    /// Those that may resemble each other so much, and were compared word for word; all others cannot.
+    pub compared: u64,
+    /// The greatest resemblance among those; absent if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<f64>,
+}
+
+/// What a step is about, and how far it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Doing {
+    /// `filter`, `read`, `select` or `keep`.
+    pub step: String,
+    pub done: i32,
+    /// Absent if it is not known how much there is to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<i32>,
+}

@@ -1,0 +1,102 @@
+//! A corpus as the API answers it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Doing, Report, Side, Spec, Step};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CorpusState {
+    /// It is being selected; nothing of it can be seen yet.
+    Building,
+    /// It is there and never changes.
+    Ready,
+    Failed,
+    Cancelled,
+}
+
+impl CorpusState {
+    pub const ALL: [Self; 4] = [Self::Building, Self::Ready, Self::Failed, Self::Cancelled];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Building => "building",
+            Self::Ready => "ready",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CorpusSummary {
+    pub id: String,
+    pub name: String,
+    pub state: CorpusState,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// While it is built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doing: Option<Doing>,
+    /// Conversations to train on.
+    pub train: u64,
+    /// Conversations to test with.
+    pub golden: u64,
+    /// SHA-256 of the manifest as JSON lines, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest_hash: Option<String>,
+    /// By name; empty: a command on the machine itself.
+    pub created_by: String,
+    pub created_at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CorpusDetail {
+    pub summary: CorpusSummary,
+    pub spec: Spec,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
+}
+
+/// A conversation that the filter found, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ManifestRow {
+    /// Place in the manifest, from 0.
+    pub ordinal: i32,
+    pub conversation: String,
+    pub run: String,
+    /// Place in its run, from 0.
+    pub position: i32,
+    pub scenario: String,
+    /// Absent if it was dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<Side>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_by: Option<Step>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A conversation of the corpus.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CorpusConversation {
+    /// Place in the manifest, from 0.
+    pub ordinal: i32,
+    pub conversation: String,
+    pub run: String,
+    /// Place in its run, from 0.
+    pub position: i32,
+    pub scenario: String,
+    pub persona: String,
+    pub complexity: String,
+    pub split: Side,
+}

@@ -1,0 +1,196 @@
+//! Which conversations are meant: what corpora select by, and what lists of conversations are narrowed by.
+//!
+//! A [`Filter`] is what people write, with names. Compiled to a [`Matcher`] its names are numbers, as they are in the
+//! [`Facts`] of a conversation, so that a million conversations are looked through in no time.
+
+mod check;
+mod facts;
+mod matcher;
+mod symbols;
+mod top;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::outcome::Blame;
+use crate::persona::Complexity;
+pub use facts::{Facts, Scored};
+pub use matcher::Matcher;
+pub use symbols::Symbols;
+pub use top::{Cutoffs, Tops};
+
+/// What a conversation must fulfil, all of it. A list names what is accepted; an empty one accepts everything.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Filter {
+    /// Ids of runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
+    /// Ids of scenarios.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<String>,
+    /// Families of scenarios; a scenario without one is a family of its own, named like it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub families: Vec<String>,
+    /// Tags of scenarios, of which a scenario has one at least.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub playbooks: Vec<String>,
+    /// Persona profiles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub personas: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub complexities: Vec<Complexity>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<Status>,
+    /// Who is to blame; what did not fail passes only an empty list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blames: Vec<Blame>,
+    /// How they came to their end: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub endings: Vec<String>,
+    /// The least score by criterion, from 0 to 10. What has no score for it does not pass.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub min_scores: BTreeMap<String, u8>,
+    /// The least overall score, from 0 to 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 10))]
+    #[schema(minimum = 0, maximum = 10)]
+    pub min_overall: Option<u8>,
+    /// The best of those that pass everything else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub top: Vec<Top>,
+    /// Whether the judges say that the user's goal was achieved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal_achieved: Option<bool>,
+    /// Whether the verifier found nothing wrong. What it never looked at does not pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
+    /// Turns of the user.
+    #[serde(skip_serializing_if = "Bounds::is_open")]
+    pub turns: Bounds,
+    /// Calls of tools by the agent and its sub-agents.
+    #[serde(skip_serializing_if = "Bounds::is_open")]
+    pub tool_calls: Bounds,
+    /// Tools of which one at least was called.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools_any: Vec<String>,
+    /// Tools that were all called.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools_all: Vec<String>,
+    /// How far a panel of judges agrees at least, from 0 to 1. What was judged by one alone does not pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schema(minimum = 0, maximum = 1)]
+    pub min_agreement: Option<f64>,
+    /// Whose verdicts count.
+    #[serde(skip_serializing_if = "Whose::is_own")]
+    #[schema(value_type = String)]
+    pub judging: Whose,
+}
+
+/// How far a conversation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Accepted,
+    Failed,
+    Unfinished,
+}
+
+impl Status {
+    pub const ALL: [Self; 3] = [Self::Accepted, Self::Failed, Self::Unfinished];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Failed => "failed",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The best share by one score: 0.1 is the top decile. Those that are as good as the last of them pass as well.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Top {
+    /// By this criterion; absent: by the overall score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<String>,
+    /// Above 0, up to 1.
+    #[schema(exclusive_minimum = 0, maximum = 1)]
+    pub share: f64,
+}
+
+/// From the least to the most, both included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bounds {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<u32>,
+}
+
+impl Bounds {
+    pub const fn is_open(&self) -> bool {
+        self.min.is_none() && self.max.is_none()
+    }
+
+    pub fn hold(self, value: u32) -> bool {
+        self.min.is_none_or(|min| min <= value) && self.max.is_none_or(|max| value <= max)
+    }
+}
+
+/// Whose verdicts count: `own` (each run's, made while it was played), `latest` (the last judging of each run), or the
+/// id of one judging. Written as one text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "String", into = "String")]
+#[schemars(with = "String")]
+pub enum Whose {
+    #[default]
+    Own,
+    Latest,
+    /// The id of a judging. Only what it looked at has a verdict.
+    Judging(String),
+}
+
+impl Whose {
+    pub const fn is_own(&self) -> bool {
+        matches!(self, Self::Own)
+    }
+}
+
+impl From<String> for Whose {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            "own" => Self::Own,
+            "latest" => Self::Latest,
+            _ => Self::Judging(text),
+        }
+    }
+}
+
+impl From<Whose> for String {
+    fn from(whose: Whose) -> Self {
+        match whose {
+            Whose::Own => "own".to_owned(),
+            Whose::Latest => "latest".to_owned(),
+            Whose::Judging(id) => id,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! `groundstate corpora`: selections of conversations that can be exported.
+
+mod create;
+mod show;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use super::connection::{Connection, ConnectionArgs};
+use crate::bad_input::BadInput;
+use crate::corpora::manifest::{self, Text};
+use crate::say::say;
+use crate::store::corpora::{self as store, Deleted};
+use crate::store::projects;
+
+#[derive(clap::Subcommand)]
+pub enum CorporaCommand {
+    /// Select a corpus
+    Create(Box<create::Create>),
+    /// The newest corpora
+    List(List),
+    /// One corpus: the funnel, the split and its proof
+    Show(Named),
+    /// Every conversation that the filter found, with its side or the reason why it was dropped
+    Manifest(Manifest),
+    /// Delete a corpus that no export was made of
+    Delete(Named),
+}
+
+#[derive(clap::Args)]
+pub struct List {
+    /// How many
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1000))]
+    limit: i64,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+#[derive(clap::Args)]
+pub struct Named {
+    /// The corpus' name or id
+    corpus: String,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+#[derive(clap::Args)]
+pub struct Manifest {
+    /// The corpus' name or id
+    corpus: String,
+    #[arg(long, value_enum, default_value = "jsonl")]
+    format: Format,
+    /// Where it goes [default: standard output]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    Jsonl,
+    Csv,
+}
+
+pub async fn run(command: CorporaCommand) -> anyhow::Result<ExitCode> {
+    let (connection, done) = match &command {
+        CorporaCommand::Create(args) => {
+            // What is wrong with it is said before a database is started for it.
+            let spec = args.spec()?;
+            let connection = Connection::open(&args.connection).await?;
+            let done = create::create(&connection.pool, args, &spec).await;
+            (connection, done)
+        }
+        CorporaCommand::List(args) => with(&args.connection, async |pool| list(pool, args.limit).await).await?,
+        CorporaCommand::Show(args) => {
+            with(&args.connection, async |pool| show::show(pool, named(pool, &args.corpus).await?).await).await?
+        }
+        CorporaCommand::Manifest(args) => with(&args.connection, async |pool| write(pool, args).await).await?,
+        CorporaCommand::Delete(args) => with(&args.connection, async |pool| delete(pool, &args.corpus).await).await?,
+    };
+    connection.close().await;
+    done
+}
+
+async fn with(
+    args: &ConnectionArgs,
+    done: impl AsyncFnOnce(&PgPool) -> anyhow::Result<()>,
+) -> anyhow::Result<(Connection, anyhow::Result<ExitCode>)> {
+    let connection = Connection::open(args).await?;
+    let done = done(&connection.pool).await.map(|()| ExitCode::SUCCESS);
+    Ok((connection, done))
+}
+
+/// The corpus that a name or an id means.
+async fn named(pool: &PgPool, text: &str) -> anyhow::Result<Uuid> {
+    let mut db = pool.acquire().await?;
+    if let Some(id) = store::named(&mut db, projects::DEFAULT, text).await? {
+        return Ok(id);
+    }
+    let found = match text.parse() {
+        Ok(id) => store::get(&mut db, id).await?.map(|_| id),
+        Err(_) => None,
+    };
+    let missing = || BadInput::one("CORPUS", format!("there is no corpus `{text}`; see: groundstate corpora list"));
+    found.ok_or_else(|| missing().into())
+}
+
+async fn list(pool: &PgPool, limit: i64) -> anyhow::Result<()> {
+    say!("corpus                                state         train   golden  name");
+    for corpus in store::list(&mut *pool.acquire().await?, projects::DEFAULT, None, limit).await? {
+        let state = corpus.state.as_str();
+        say!("{} {state:>10} {:9} {:8}  {}", corpus.id, corpus.train, corpus.golden, corpus.name);
+    }
+    Ok(())
+}
+
+async fn write(pool: &PgPool, args: &Manifest) -> anyhow::Result<()> {
+    let id = named(pool, &args.corpus).await?;
+    let mut out: Box<dyn Write> = match &args.out {
+        Some(path) => Box::new(File::create(path).with_context(|| format!("cannot write {}", path.display()))?),
+        None => Box::new(std::io::stdout()),
+    };
+    let mut out = BufWriter::new(&mut out);
+    let mut text = Text::new(match args.format {
+        Format::Jsonl => manifest::Format::Jsonl,
+        Format::Csv => manifest::Format::Csv,
+    });
+    match pages(&mut *pool.acquire().await?, id, &mut text, &mut out).await {
+        // Whoever reads us may stop.
+        Err(e) if e.downcast_ref().is_some_and(|e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe) => {
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+async fn pages(db: &mut PgConnection, id: Uuid, text: &mut Text, out: &mut impl Write) -> anyhow::Result<()> {
+    const PAGE: i64 = 10_000;
+    let mut after = -1;
+    loop {
+        let rows = store::manifest(db, id, after, PAGE).await?;
+        out.write_all(&text.page(&rows)?)?;
+        let Some(last) = rows.last() else { return Ok(out.flush()?) };
+        after = last.ordinal;
+    }
+}
+
+async fn delete(pool: &PgPool, text: &str) -> anyhow::Result<()> {
+    let id = named(pool, text).await?;
+    match store::delete(&mut *pool.acquire().await?, id).await? {
+        Deleted::Done | Deleted::Missing => {
+            say!("the corpus {text} is deleted");
+            Ok(())
+        }
+        Deleted::Exported => Err(BadInput::one("CORPUS", "an export was made of it; delete its exports first").into()),
+    }
+}

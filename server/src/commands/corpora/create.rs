@@ -1,0 +1,228 @@
+//! `groundstate corpora create`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use domain::Problem;
+use domain::corpus::{CorpusState, CorpusSummary, Dimension, Spec, Treatment, name_problem};
+use domain::document;
+use domain::persona::Complexity;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::super::INTERRUPTED;
+use super::super::connection::ConnectionArgs;
+use super::show;
+use crate::bad_input::BadInput;
+use crate::clock;
+use crate::jobs::corpora as job;
+use crate::store::corpora::{self as store, New};
+use crate::store::projects;
+
+/// Exit code if nothing could be selected.
+const FAILED: u8 = 1;
+
+#[derive(clap::Args)]
+pub struct Create {
+    /// Its name: 1 to 64 lower-case letters, digits, `_`, `-` and `.`
+    #[arg(required_unless_present = "dry_run")]
+    name: Option<String>,
+    /// How it is selected, as YAML or JSON; flags are laid over it
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
+    /// Only conversations of this run (repeat the flag for several, here and below)
+    #[arg(long = "run", value_name = "RUN")]
+    runs: Vec<String>,
+    #[arg(long = "scenario", value_name = "SCENARIO")]
+    scenarios: Vec<String>,
+    /// Only scenarios with one of these tags
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    #[arg(long = "persona", value_name = "PROFILE")]
+    personas: Vec<String>,
+    #[arg(long = "complexity", value_name = "TIER", value_parser = complexity)]
+    complexities: Vec<Complexity>,
+    /// The least overall score
+    #[arg(long, value_name = "SCORE")]
+    min_overall: Option<u8>,
+    /// The least score for a criterion
+    #[arg(long = "min-score", value_name = "CRITERION=SCORE", value_parser = score)]
+    min_scores: Vec<(String, u8)>,
+    /// Only what the verifier passed
+    #[arg(long)]
+    verified: bool,
+    /// Drop near-duplicates: the resemblance from which on they are
+    #[arg(long, value_name = "RESEMBLANCE")]
+    near: Option<f64>,
+    /// Keep what holds personal data or secrets, and count it
+    #[arg(long)]
+    keep_findings: bool,
+    /// As many of each scenario, persona or complexity
+    #[arg(long, value_name = "DIMENSION", value_parser = dimension)]
+    balance: Option<Dimension>,
+    /// With --balance: at most so many of each, instead of as many as the smallest has
+    #[arg(long, value_name = "N", requires = "balance")]
+    at_most: Option<u32>,
+    /// At most so many conversations
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Share of the golden part
+    #[arg(long, value_name = "SHARE")]
+    golden: Option<f64>,
+    /// Of the split
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Say what would be selected, and keep nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+fn complexity(text: &str) -> Result<Complexity, String> {
+    let known = Complexity::ALL.into_iter().find(|complexity| complexity.as_str() == text);
+    known.ok_or_else(|| "expected simple, medium, complex or vague".to_owned())
+}
+
+fn dimension(text: &str) -> Result<Dimension, String> {
+    let all = [Dimension::Scenario, Dimension::Persona, Dimension::Complexity];
+    all.into_iter().find(|by| by.as_str() == text).ok_or_else(|| "expected scenario, persona or complexity".to_owned())
+}
+
+fn score(text: &str) -> Result<(String, u8), String> {
+    let parts = text.split_once('=').and_then(|(name, least)| Some((name.to_owned(), least.parse().ok()?)));
+    parts.ok_or_else(|| "expected a criterion, `=` and a score from 0 to 10".to_owned())
+}
+
+impl Create {
+    /// What the file says, with the flags laid over it.
+    ///
+    /// # Errors
+    /// [`BadInput`]: everything that is wrong with the file, the flags and the name.
+    pub fn spec(&self) -> anyhow::Result<Spec> {
+        let mut problems = Vec::new();
+        let mut spec = match &self.spec {
+            None => Spec::default(),
+            Some(path) => {
+                let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+                let (spec, located) =
+                    document::located::<Spec>(&path.display().to_string(), &text).map_err(BadInput)?;
+                problems.extend(spec.problems().into_iter().map(|(at, message)| located.problem(&at, message)));
+                spec
+            }
+        };
+        if problems.is_empty() {
+            self.lay_over(&mut spec);
+            problems.extend(spec.problems().into_iter().map(|(at, message)| Problem::new(flag(&at), 0, "", message)));
+        }
+        if let Some(problem) = self.name.as_deref().and_then(name_problem) {
+            problems.push(Problem::new("NAME", 0, "", problem));
+        }
+        if problems.is_empty() { Ok(spec) } else { Err(BadInput(problems).into()) }
+    }
+
+    fn lay_over(&self, spec: &mut Spec) {
+        let filter = &mut spec.filter;
+        for (own, flags) in [
+            (&mut filter.runs, &self.runs),
+            (&mut filter.scenarios, &self.scenarios),
+            (&mut filter.tags, &self.tags),
+            (&mut filter.personas, &self.personas),
+        ] {
+            if !flags.is_empty() {
+                own.clone_from(flags);
+            }
+        }
+        if !self.complexities.is_empty() {
+            filter.complexities.clone_from(&self.complexities);
+        }
+        filter.min_overall = self.min_overall.or(filter.min_overall);
+        filter.min_scores.extend(self.min_scores.iter().cloned());
+        filter.verified = self.verified.then_some(true).or(filter.verified);
+        spec.duplicates.near = self.near.or(spec.duplicates.near);
+        if self.keep_findings {
+            (spec.scan.pii, spec.scan.secrets) = (Treatment::Keep, Treatment::Keep);
+        }
+        if let Some(by) = self.balance {
+            spec.balance = Some(domain::corpus::Balance { by, at_most: self.at_most });
+        }
+        spec.limit = self.limit.or(spec.limit);
+        spec.split.golden = self.golden.unwrap_or(spec.split.golden);
+        spec.split.seed = self.seed.unwrap_or(spec.split.seed);
+    }
+}
+
+/// The flag that a pointer into the selection is set by.
+fn flag(at: &str) -> String {
+    let known = [
+        ("/filter/runs", "--run"),
+        ("/filter/min_overall", "--min-overall"),
+        ("/filter/min_scores", "--min-score"),
+        ("/duplicates/near", "--near"),
+        ("/balance/at_most", "--at-most"),
+        ("/limit", "--limit"),
+        ("/split/golden", "--golden"),
+        ("/split/seed", "--seed"),
+    ];
+    known.into_iter().find(|(own, _)| at.starts_with(own)).map_or_else(|| at.to_owned(), |(_, flag)| flag.to_owned())
+}
+
+pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result<ExitCode> {
+    let problems = job::problems(&mut *pool.acquire().await?, projects::DEFAULT, spec).await?;
+    if !problems.is_empty() {
+        let problems = problems.into_iter().map(|(at, message)| Problem::new(flag(&at), 0, "", message)).collect();
+        return Err(BadInput(problems).into());
+    }
+    let Some(name) = args.name.as_deref().filter(|_| !args.dry_run) else {
+        show::report(&job::preview(pool, projects::DEFAULT, spec).await?);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let id = clock::id();
+    let new = New { id, project: projects::DEFAULT, name, spec, created_by: "", created_at: clock::now() };
+    if !store::insert(&mut *pool.acquire().await?, &new).await? {
+        return Err(BadInput::one("NAME", format!("there is a corpus `{name}` already; take another name")).into());
+    }
+    tokio::select! {
+        built = build(pool, id) => built?,
+        signal = super::super::interrupted() => {
+            signal?;
+            store::cancel(&mut *pool.acquire().await?, id, clock::now()).await?;
+            eprintln!("interrupted; the corpus is cancelled");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+    }
+    show::show(pool, id).await?;
+    let ready = found(pool, id).await?.is_some_and(|corpus| corpus.state == CorpusState::Ready);
+    Ok(if ready { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+/// Builds it here, or waits for a server that was faster to take it; and says how far it is.
+async fn build(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
+    let built = async {
+        job::build(pool, id).await?;
+        while found(pool, id).await?.is_some_and(|corpus| corpus.state == CorpusState::Building) {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        Ok(())
+    };
+    tokio::select! {
+        built = built => built,
+        said = say_how_far(pool, id) => said,
+    }
+}
+
+async fn say_how_far(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
+    loop {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        if let Some(doing) = found(pool, id).await?.and_then(|corpus| corpus.doing) {
+            let of = doing.total.map(|total| format!(" {} of {total}", doing.done)).unwrap_or_default();
+            eprintln!("{}{of}", doing.step);
+        }
+    }
+}
+
+async fn found(pool: &PgPool, id: Uuid) -> anyhow::Result<Option<CorpusSummary>> {
+    Ok(store::get(&mut *pool.acquire().await?, id).await?.map(|(_, corpus)| corpus.summary))
+}

@@ -1,0 +1,94 @@
+//! The steps that drop conversations and split those that stay.
+
+mod apart;
+mod left;
+
+use std::io;
+
+use domain::corpus::{Leakage, Scanned, Side, Spec, SplitReport, Stage, Step};
+use domain::filter::Symbols;
+use domain::persona::Complexity;
+use uuid::Uuid;
+
+use self::left::Left;
+use super::near::Sketched;
+use super::scan::{self, Findings};
+use super::shingles::Written;
+use super::sketch::Sketch;
+
+/// A conversation that the filter found.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    pub id: Uuid,
+    pub run: Uuid,
+    /// Place in its run.
+    pub position: i32,
+    pub scenario: u32,
+    pub family: u32,
+    pub persona: u32,
+    pub complexity: Complexity,
+    pub overall: Option<u8>,
+    /// Equal for conversations that say the same.
+    pub hash: [u8; 16],
+    pub findings: Findings,
+}
+
+/// All of them, and what they are told apart by, in the same order.
+pub struct Candidates {
+    pub all: Vec<Candidate>,
+    pub sketches: Vec<Sketch>,
+    pub shingles: Written,
+    /// The names behind their numbers.
+    pub symbols: Symbols,
+}
+
+impl Candidates {
+    fn sketched<'a>(&'a self, which: &'a [usize]) -> Sketched<'a> {
+        Sketched { which, sketches: &self.sketches, shingles: &self.shingles }
+    }
+}
+
+/// What became of a candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    Kept(Side),
+    Dropped { by: Step, reason: String },
+}
+
+pub struct Selected {
+    /// By candidate.
+    pub fates: Vec<Fate>,
+    pub funnel: Vec<Stage>,
+    pub scan: Scanned,
+    pub split: SplitReport,
+    pub leakage: Leakage,
+}
+
+/// # Errors
+/// The file of shingles could not be read.
+pub fn select(spec: &Spec, candidates: &Candidates) -> io::Result<Selected> {
+    let mut left = Left::new(candidates);
+    let mut scanned = Scanned::default();
+    candidates.all.iter().for_each(|candidate| scan::count(&mut scanned, &candidate.findings));
+    left.scanned(Step::Pii, spec.scan.pii, |findings| findings.pii);
+    left.scanned(Step::Secrets, spec.scan.secrets, |findings| findings.secret);
+    if spec.duplicates.exact {
+        left.exact_duplicates();
+    }
+    if let Some(least) = spec.duplicates.near {
+        left.near_duplicates(least)?;
+    }
+    if let Some(rule) = spec.balance {
+        left.balance(rule);
+    }
+    if let Some(most) = spec.limit {
+        left.limit(most, spec.balance.map(|rule| rule.by));
+    }
+    let (sides, split, leakage) = apart::split(spec.split, candidates, &left.places)?;
+    for (place, side) in left.places.iter().zip(sides) {
+        left.fates[*place] = Some(Fate::Kept(side));
+    }
+    // What has no fate yet stays: there is nothing that was neither dropped nor split.
+    let fates = left.fates.into_iter().map(|fate| fate.unwrap_or(Fate::Kept(Side::Train))).collect();
+    Ok(Selected { fates, funnel: left.funnel, scan: scanned, split, leakage })
+}

@@ -1,0 +1,231 @@
+//! Judges beside people.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse;
+use domain::access::Role;
+use domain::api::{CalibrationDetail, Page, RatingsKept};
+use domain::calibration::ratings::Format;
+use serde::Deserialize;
+use sqlx::{PgConnection, PgPool};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::access::{Author, Reader};
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use super::page::{PageParams, page};
+use crate::jobs::calibrate::{Said, keep, ratings_of, sheet};
+use crate::store::calibrations::{self, Calibration};
+use crate::store::{judgings, projects, ratings, runs};
+
+/// Conversations on a sheet.
+const SAMPLE: u32 = 50;
+const LARGEST_SAMPLE: u32 = 10_000;
+
+/// Calibrations of a project, newest first
+#[utoipa::path(get, path = "/projects/{project}/calibrations", tag = "calibrations",
+    params(("project" = String, Path), PageParams), responses((status = 200, body = Page<CalibrationDetail>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn list(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Query(params): Query<PageParams>,
+) -> Result<Json<Page<CalibrationDetail>>> {
+    let limit = params.limit()?;
+    let mut db = pool.acquire().await?;
+    let found = calibrations::list(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await?;
+    let items = found.into_iter().map(detail).collect();
+    Ok(Json(page(items, limit, |calibration: &CalibrationDetail| calibration.id.clone())))
+}
+
+/// One calibration
+#[utoipa::path(get, path = "/calibrations/{calibration}", tag = "calibrations", params(("calibration" = Uuid, Path)),
+    responses((status = 200, body = CalibrationDetail), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<CalibrationDetail>> {
+    let found = calibrations::get(&mut *pool.acquire().await?, id).await?;
+    found.map(|found| Json(detail(found))).ok_or_else(|| HttpError::missing("calibration", &id.to_string()))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewCalibration {
+    /// Compares what this run's judges said while it was played.
+    run: Option<Uuid>,
+    /// Compares what this judging says.
+    judging: Option<Uuid>,
+}
+
+/// Compare a judge with what people rated
+///
+/// One calibration for each judge of which people rated what it judged; exports correct scores by the newest one.
+#[utoipa::path(post, path = "/projects/{project}/calibrations", tag = "calibrations",
+    params(("project" = String, Path)), request_body = NewCalibration,
+    responses((status = 201, body = Vec<CalibrationDetail>), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn create(
+    State(pool): State<PgPool>,
+    author: Author,
+    audit: Audit,
+    Body(new): Body<NewCalibration>,
+) -> Result<(StatusCode, Json<Vec<CalibrationDetail>>)> {
+    let mut tx = pool.begin().await?;
+    let wrong = |field: &str, detail: String| HttpError::invalid(&format!("/{field}"), detail);
+    let said = said(&mut tx, author.project, new.run, new.judging, wrong).await?;
+    let judged: Vec<Uuid> = said.verdicts.keys().copied().collect();
+    let rated = ratings_of(&said.criteria(), ratings::of(&mut tx, &judged).await?);
+    let made = said.compared(&rated, author.project, &author.caller.name);
+    if made.is_empty() {
+        let message = "nobody has rated a conversation that has a verdict here: make a review queue, or upload a sheet";
+        return Err(HttpError::Conflict(message.into()));
+    }
+    for calibration in &made {
+        calibrations::insert(&mut tx, calibration).await?;
+    }
+    tx.commit().await?;
+    let ids: Vec<String> = made.iter().map(|calibration| calibration.id.to_string()).collect();
+    audit.subject(ids.join(" "));
+    Ok((StatusCode::CREATED, Json(made.into_iter().map(detail).collect())))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct SheetParams {
+    /// Conversations of this run, as it was judged while it was played.
+    run: Option<Uuid>,
+    /// Or of this judging.
+    judging: Option<Uuid>,
+    /// How many, spread evenly over the judge's scores, 1 to 10000; default: 50.
+    #[param(minimum = 1, maximum = 10000)]
+    n: Option<u32>,
+}
+
+/// A sheet of conversations for people to rate, as CSV
+///
+/// One line for each conversation, one column for each criterion, `overall` and `goal_achieved`; `rater` may name who
+/// rated. Filled in, it is uploaded to `ratings`.
+#[utoipa::path(get, path = "/projects/{project}/calibrations/sheet", tag = "calibrations",
+    params(("project" = String, Path), SheetParams),
+    responses((status = 200, body = String, content_type = "text/csv"), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn sheet_of(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Query(params): Query<SheetParams>,
+) -> Result<impl IntoResponse> {
+    let n = params.n.unwrap_or(SAMPLE);
+    if !(1..=LARGEST_SAMPLE).contains(&n) {
+        return Err(HttpError::BadRequest(format!("`n`: {n} is not from 1 to {LARGEST_SAMPLE}")));
+    }
+    let mut db = pool.acquire().await?;
+    let said = said(&mut db, reader.project, params.run, params.judging, in_query).await?;
+    let text = sheet::text(&said.chosen(n as usize), &said.criteria());
+    let name = "attachment; filename=\"ratings.csv\"";
+    Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, name)], text))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct UploadParams {
+    /// The run whose conversations were rated, as it was judged while it was played.
+    run: Option<Uuid>,
+    /// Or the judging.
+    judging: Option<Uuid>,
+}
+
+/// Upload ratings, as CSV or JSON
+///
+/// The body is a sheet that people filled in (`text/csv`), or a list of objects with the same names
+/// (`application/json`). Where no rater is named, they are yours; only admins upload ratings of others. If anything is
+/// wrong, nothing is kept.
+#[utoipa::path(post, path = "/projects/{project}/calibrations/ratings", tag = "calibrations",
+    params(("project" = String, Path), UploadParams), request_body(content = String, content_type = "text/csv"),
+    responses((status = 200, body = RatingsKept), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn upload(
+    State(pool): State<PgPool>,
+    author: Author,
+    Query(params): Query<UploadParams>,
+    headers: HeaderMap,
+    request: Request,
+) -> Result<Json<RatingsKept>> {
+    let (format, name) = match kind(&headers) {
+        "text/csv" => (Format::Csv, "ratings.csv"),
+        "application/json" => (Format::Json, "ratings.json"),
+        _ => return Err(HttpError::UnsupportedMediaType("send text/csv or application/json".into())),
+    };
+    let bytes = Bytes::from_request(request, &()).await?;
+    let text = str::from_utf8(&bytes).map_err(|e| HttpError::BadRequest(format!("the body is no UTF-8: {e}")))?;
+    let mut db = pool.acquire().await?;
+    let said = said(&mut db, author.project, params.run, params.judging, in_query).await?;
+    let mut ratings = said.read(name, text, format).map_err(|bad| HttpError::from(bad.0))?;
+    for row in ratings.rows.iter_mut().filter(|row| row.rater.is_empty()) {
+        row.rater.clone_from(&author.caller.name);
+    }
+    let admin = author.caller.role(&mut db, author.project).await? == Some(Role::Admin);
+    if let Some(row) = ratings.rows.iter().find(|row| row.rater != author.caller.name && !admin) {
+        let message = format!("line by `{}`: only admins of the project upload ratings of others", row.rater);
+        return Err(HttpError::Forbidden(message));
+    }
+    if let Some(row) = ratings.rows.iter().find(|row| row.rater.chars().any(char::is_control)) {
+        return Err(HttpError::invalid("/rater", format!("{:?} is no name", row.rater)));
+    }
+    drop(db);
+    let known = |text: &str| text.parse().is_ok_and(|id: Uuid| said.verdicts.contains_key(&id));
+    let unknown =
+        ratings.rows.iter().filter(|row| !known(&row.conversation)).map(|row| row.conversation.clone()).collect();
+    let kept = keep(&pool, &ratings, &said, &[]).await?;
+    Ok(Json(RatingsKept { kept, unknown }))
+}
+
+fn kind(headers: &HeaderMap) -> &str {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim()
+}
+
+fn in_query(field: &str, detail: String) -> HttpError {
+    HttpError::BadRequest(format!("`{field}`: {detail}"))
+}
+
+/// The judging that is meant, of this project, and all that it says.
+async fn said(
+    db: &mut PgConnection,
+    project: Uuid,
+    run: Option<Uuid>,
+    judging: Option<Uuid>,
+    wrong: impl Fn(&str, String) -> HttpError,
+) -> Result<Said> {
+    let (field, id) = match (run, judging) {
+        (Some(id), None) => {
+            let known = projects::of_run(db, id).await? == Some(project);
+            let run = if known { runs::get(db, id).await? } else { None };
+            let run = run.ok_or_else(|| wrong("run", format!("there is no run {id} in this project")))?;
+            ("run", run.judging)
+        }
+        (None, Some(id)) => ("judging", id),
+        _ => return Err(wrong("run", "name either `run` or `judging`".into())),
+    };
+    let known = projects::of_judging(db, id).await? == Some(project);
+    let found = if known { judgings::get(db, id).await? } else { None };
+    let found = found.ok_or_else(|| wrong(field, format!("there is no judging {id} in this project")))?;
+    let said = Said::load(db, found).await?;
+    if said.is_empty() {
+        return Err(wrong(field, "none of its conversations has a verdict yet".into()));
+    }
+    Ok(said)
+}
+
+fn detail(calibration: Calibration) -> CalibrationDetail {
+    CalibrationDetail {
+        id: calibration.id.to_string(),
+        judge: calibration.judge,
+        judge_versions: calibration.judge_versions,
+        models: calibration.models,
+        judging: calibration.judging_id.map(|id| id.to_string()),
+        created_by: calibration.created_by,
+        created_at: calibration.created_at,
+        report: calibration.report,
+    }
+}

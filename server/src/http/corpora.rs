@@ -1,0 +1,165 @@
+//! Corpora: selections of conversations that can be exported.
+
+pub mod manifest;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::{FieldError, Page};
+use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, Report, Side, Spec, name_problem};
+use serde::Deserialize;
+use sqlx::{PgConnection, PgPool};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::access::{Author, Reader};
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use super::page::{PageParams, page};
+use crate::clock;
+use crate::jobs::corpora as job;
+use crate::store::corpora::{self as store, Deleted, New};
+
+/// Corpora of a project, newest first
+#[utoipa::path(get, path = "/projects/{project}/corpora", tag = "corpora", params(("project" = String, Path), PageParams),
+    responses((status = 200, body = Page<CorpusSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn list(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Query(params): Query<PageParams>,
+) -> Result<Json<Page<CorpusSummary>>> {
+    let limit = params.limit()?;
+    let mut db = pool.acquire().await?;
+    let items = store::list(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await?;
+    Ok(Json(page(items, limit, |corpus: &CorpusSummary| corpus.id.clone())))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewCorpus {
+    /// 1 to 64 lower-case letters, digits, `_`, `-` and `.`.
+    name: String,
+    #[serde(default)]
+    spec: Spec,
+}
+
+/// Select a corpus, in the background
+#[utoipa::path(post, path = "/projects/{project}/corpora", tag = "corpora", params(("project" = String, Path)),
+    request_body = NewCorpus, responses((status = 201, body = CorpusSummary), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn create(
+    State(pool): State<PgPool>,
+    author: Author,
+    audit: Audit,
+    Body(new): Body<NewCorpus>,
+) -> Result<(StatusCode, Json<CorpusSummary>)> {
+    let mut db = pool.acquire().await?;
+    let mut problems = problems(&mut db, author.project, &new.spec, "/spec").await?;
+    problems.extend(name_problem(&new.name).map(|problem| FieldError::at("/name", problem)));
+    if !problems.is_empty() {
+        return Err(HttpError::Invalid(problems));
+    }
+    let corpus = New {
+        id: clock::id(),
+        project: author.project,
+        name: &new.name,
+        spec: &new.spec,
+        created_by: &author.caller.name,
+        created_at: clock::now(),
+    };
+    if !store::insert(&mut db, &corpus).await? {
+        return Err(HttpError::Conflict(format!("there is a corpus {} already; take another name", new.name)));
+    }
+    audit.subject(corpus.id);
+    Ok((StatusCode::CREATED, Json(detail(&mut db, corpus.id).await?.summary)))
+}
+
+/// What would be selected: funnel, split and proof; nothing is kept
+#[utoipa::path(post, path = "/projects/{project}/corpora/preview", tag = "corpora", params(("project" = String, Path)),
+    request_body = Spec, responses((status = 200, body = Report), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn preview(
+    State(pool): State<PgPool>,
+    author: Author,
+    audit: Audit,
+    Body(spec): Body<Spec>,
+) -> Result<Json<Report>> {
+    audit.nothing_changed();
+    let problems = problems(&mut *pool.acquire().await?, author.project, &spec, "").await?;
+    if !problems.is_empty() {
+        return Err(HttpError::Invalid(problems));
+    }
+    Ok(Json(job::preview(&pool, author.project, &spec).await?))
+}
+
+async fn problems(db: &mut PgConnection, project: Uuid, spec: &Spec, at: &str) -> Result<Vec<FieldError>> {
+    let found = job::problems(db, project, spec).await?.into_iter();
+    Ok(found.map(|(pointer, detail)| FieldError::at(&format!("{at}{pointer}"), detail)).collect())
+}
+
+/// One corpus: how it was selected, and what came of it
+#[utoipa::path(get, path = "/corpora/{corpus}", tag = "corpora", params(("corpus" = Uuid, Path)),
+    responses((status = 200, body = CorpusDetail), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<CorpusDetail>> {
+    Ok(Json(detail(&mut *pool.acquire().await?, id).await?))
+}
+
+async fn detail(db: &mut PgConnection, id: Uuid) -> Result<CorpusDetail> {
+    let found = store::get(db, id).await?;
+    found.map(|(_, detail)| detail).ok_or_else(|| HttpError::missing("corpus", &id.to_string()))
+}
+
+/// Build a corpus no further
+#[utoipa::path(post, path = "/corpora/{corpus}/cancel", tag = "corpora", params(("corpus" = Uuid, Path)),
+    responses((status = 200, body = CorpusSummary), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn cancel(State(pool): State<PgPool>, _: Author, Path(id): Path<Uuid>) -> Result<Json<CorpusSummary>> {
+    let mut db = pool.acquire().await?;
+    let cancelled = store::cancel(&mut db, id, clock::now()).await?;
+    let corpus = detail(&mut db, id).await?.summary;
+    if !cancelled {
+        return Err(HttpError::Conflict(format!("the corpus is {} and is not being built", corpus.state.as_str())));
+    }
+    Ok(Json(corpus))
+}
+
+/// Delete a corpus that no export was made of
+#[utoipa::path(delete, path = "/corpora/{corpus}", tag = "corpora", params(("corpus" = Uuid, Path)),
+    responses((status = 204), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn delete(State(pool): State<PgPool>, _: Author, Path(id): Path<Uuid>) -> Result<StatusCode> {
+    match store::delete(&mut *pool.acquire().await?, id).await? {
+        Deleted::Done => Ok(StatusCode::NO_CONTENT),
+        Deleted::Missing => Err(HttpError::missing("corpus", &id.to_string())),
+        Deleted::Exported => {
+            Err(HttpError::Conflict("an export was made of the corpus; delete its exports first".to_owned()))
+        }
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Which {
+    /// Only those of one side.
+    split: Option<Side>,
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u16>,
+    /// `next` of the page before.
+    after: Option<String>,
+}
+
+/// The conversations of a corpus
+#[utoipa::path(get, path = "/corpora/{corpus}/conversations", tag = "corpora", params(("corpus" = Uuid, Path), Which),
+    responses((status = 200, body = Page<CorpusConversation>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn conversations(
+    State(pool): State<PgPool>,
+    _: Reader,
+    Path(id): Path<Uuid>,
+    Query(which): Query<Which>,
+) -> Result<Json<Page<CorpusConversation>>> {
+    let params = PageParams { limit: which.limit, after: which.after };
+    let (limit, after) = (params.limit()?, params.cursor()?.unwrap_or(-1));
+    let items = store::kept(&mut *pool.acquire().await?, id, which.split, after, limit as i64 + 1).await?;
+    Ok(Json(page(items, limit, |row: &CorpusConversation| row.ordinal.to_string())))
+}

@@ -1,0 +1,75 @@
+//! The manifest of a corpus, streamed.
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use domain::corpus::{CorpusState, ManifestRow};
+use futures::{Stream, stream};
+use serde::Deserialize;
+use sqlx::PgPool;
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use crate::corpora::manifest::{Format, Text};
+use crate::http::access::Reader;
+use crate::http::error::{HttpError, Problems, Result};
+use crate::http::extract::{Path, Query};
+use crate::store::corpora as store;
+
+/// Rows that are read at once.
+const PAGE: i64 = 1000;
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ManifestFormat {
+    /// One JSON object a line; its SHA-256 is the corpus' `manifest_hash`.
+    #[default]
+    Jsonl,
+    Csv,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ManifestParams {
+    /// Default: `jsonl`.
+    format: Option<ManifestFormat>,
+}
+
+/// Every conversation that the filter found, with the side it is on or the reason why it was dropped
+#[utoipa::path(get, path = "/corpora/{corpus}/manifest", tag = "corpora",
+    params(("corpus" = Uuid, Path), ManifestParams),
+    responses((status = 200, content((ManifestRow = "application/jsonl"), (String = "text/csv"))), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn show(
+    State(pool): State<PgPool>,
+    _: Reader,
+    Path(id): Path<Uuid>,
+    Query(params): Query<ManifestParams>,
+) -> Result<Response> {
+    let found = store::get(&mut *pool.acquire().await?, id).await?;
+    let Some((_, corpus)) = found else { return Err(HttpError::missing("corpus", &id.to_string())) };
+    let state = corpus.summary.state;
+    if state != CorpusState::Ready {
+        return Err(HttpError::Conflict(format!("the corpus is {} and has no manifest", state.as_str())));
+    }
+    let (format, kind, ending) = match params.format.unwrap_or_default() {
+        ManifestFormat::Jsonl => (Format::Jsonl, "application/jsonl", "jsonl"),
+        ManifestFormat::Csv => (Format::Csv, "text/csv; charset=utf-8", "csv"),
+    };
+    // A corpus' name has no sign that would need quoting.
+    let file = format!("attachment; filename=\"{}-manifest.{ending}\"", corpus.summary.name);
+    let headers = [(CONTENT_TYPE, kind.to_owned()), (CONTENT_DISPOSITION, file)];
+    Ok((headers, Body::from_stream(pages(pool, id, Text::new(format)))).into_response())
+}
+
+/// Page after page, so that memory does not grow with the corpus.
+fn pages(pool: PgPool, id: Uuid, text: Text) -> impl Stream<Item = anyhow::Result<Bytes>> {
+    stream::try_unfold((pool, Some(-1), text), move |(pool, after, mut text)| async move {
+        let Some(after) = after else { return Ok(None) };
+        let rows = store::manifest(&mut *pool.acquire().await?, id, after, PAGE).await?;
+        let next = rows.last().map(|row| row.ordinal);
+        let bytes = text.page(&rows)?;
+        Ok(Some((Bytes::from(bytes), (pool, next, text))))
+    })
+}

@@ -1,0 +1,156 @@
+//! What agents should have said.
+
+mod view;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::CorrectedConversation;
+use domain::correction::{CorrectedTurn, Correction, in_force};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use sqlx::PgPool;
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::access::{Author, Reader};
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use super::words;
+use crate::clock;
+use crate::jobs::correct::{self, Wanted};
+use crate::store::{conversations, corrections, events};
+
+/// Longest text of a turn, in letters.
+const LONGEST: usize = 40_000;
+const LONGEST_NOTE: usize = 4_000;
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct CorrectionParams {
+    /// How it read after so many corrections; 0: as it was played; default: all of them.
+    version: Option<u32>,
+}
+
+/// A conversation as people corrected it, in any version
+///
+/// Each corrected message has its difference to what was played. Instructions of agents are no events, and not shown.
+#[utoipa::path(get, path = "/conversations/{conversation}/corrections", tag = "reviews",
+    params(("conversation" = Uuid, Path), CorrectionParams),
+    responses((status = 200, body = CorrectedConversation), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(
+    State(pool): State<PgPool>,
+    _: Reader,
+    Path(id): Path<Uuid>,
+    Query(params): Query<CorrectionParams>,
+) -> Result<Json<CorrectedConversation>> {
+    let mut db = pool.acquire().await?;
+    let all = corrections::latest(&mut db, id).await?;
+    let last = all.last().map_or(0, |correction| correction.version);
+    let version = params.version.unwrap_or(last);
+    if version > last {
+        let message = format!("conversation {id} has no version {version} of its corrections, only 0 to {last}");
+        return Err(HttpError::NotFound(message));
+    }
+    let events = events::of(&mut db, id).await?;
+    let agents = view::agents(&events, &in_force(&all, version));
+    let not_rechecked = correct::NOT_RECHECKED.map(str::to_owned).into();
+    Ok(Json(CorrectedConversation { version, last_version: last, corrections: all, agents, not_rechecked }))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewCorrection {
+    /// The event of the agent's turn.
+    seq: u32,
+    /// What it should have said; absent: as it reads now.
+    content: Option<String>,
+    /// What it should have thought; empty: nothing; absent: as it reads now.
+    reasoning: Option<String>,
+    /// What it should have called, as many calls as it made and in their order; absent: as it reads now.
+    tool_calls: Option<Vec<CorrectedCall>>,
+    /// The turn is to read as it was played again; then no part is given.
+    #[serde(default)]
+    withdraw: bool,
+    /// Why, 1 to 4000 letters.
+    note: String,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CorrectedCall {
+    name: String,
+    arguments: Map<String, Value>,
+}
+
+/// Correct a turn of an agent
+///
+/// A correction is a new version; withdrawing one is, too. Calls must be of the agent's tools with arguments that fit their
+/// schemas, and each id, amount and date in its words must come from what it had read up to this turn or from the records.
+/// The turns that follow are not played again, and nothing is judged again.
+#[utoipa::path(post, path = "/conversations/{conversation}/corrections", tag = "reviews",
+    params(("conversation" = Uuid, Path)), request_body = NewCorrection,
+    responses((status = 201, body = Correction), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn create(
+    State(pool): State<PgPool>,
+    author: Author,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+    Body(new): Body<NewCorrection>,
+) -> Result<(StatusCode, Json<Correction>)> {
+    new.check_words()?;
+    let ended = conversations::get(&mut *pool.acquire().await?, id).await?;
+    if ended.is_none_or(|(_, summary)| summary.outcome.is_none()) {
+        return Err(HttpError::Conflict("the conversation is still being played; correct it when it has ended".into()));
+    }
+    let (seq, note) = (new.seq, new.note.clone());
+    let turn = new.turn(&pool, id).await?;
+    let created_at = clock::now();
+    let author = author.caller.name;
+    let new = corrections::New { conversation: id, seq, turn, author, note, created_at };
+    let mut tx = pool.begin().await?;
+    let version = corrections::insert(&mut tx, &new).await?;
+    tx.commit().await?;
+    audit.detail(serde_json::json!({"version": version, "seq": seq}));
+    let corrections::New { turn, author, note, .. } = new;
+    Ok((StatusCode::CREATED, Json(Correction { version, seq, turn, author, note, created_at })))
+}
+
+impl NewCorrection {
+    fn check_words(&self) -> Result<()> {
+        words::check("/note", &self.note, LONGEST_NOTE)?;
+        for (pointer, text) in [("/content", &self.content), ("/reasoning", &self.reasoning)] {
+            if let Some(text) = text {
+                words::check_letters(pointer, text, LONGEST)?;
+            }
+        }
+        for (i, call) in self.tool_calls.iter().flatten().enumerate() {
+            let arguments = Value::Object(call.arguments.clone());
+            words::check_value(&format!("/tool_calls/{i}/arguments"), &arguments, LONGEST)?;
+        }
+        let parts = self.content.is_some() || self.reasoning.is_some() || self.tool_calls.is_some();
+        match (self.withdraw, parts) {
+            (true, true) => Err(HttpError::invalid("/withdraw", "to withdraw, give no part of the turn")),
+            (false, false) => {
+                Err(HttpError::invalid("", "correct something: `content`, `reasoning` or `tool_calls`, or `withdraw`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is kept; nothing if the turn is to read as it was played.
+    async fn turn(self, pool: &PgPool, id: Uuid) -> Result<Option<CorrectedTurn>> {
+        if self.withdraw {
+            let known = corrections::latest(&mut *pool.acquire().await?, id).await?;
+            return match in_force(&known, u32::MAX).contains_key(&self.seq) {
+                true => Ok(None),
+                false => Err(HttpError::invalid("/seq", format!("no correction of event {} holds", self.seq))),
+            };
+        }
+        let calls = |calls: Vec<CorrectedCall>| calls.into_iter().map(|call| (call.name, call.arguments)).collect();
+        let wanted =
+            Wanted { content: self.content, reasoning: self.reasoning, tool_calls: self.tool_calls.map(calls) };
+        Ok(Some(correct::checked(pool, id, self.seq, wanted).await?))
+    }
+}

@@ -1,0 +1,133 @@
+//! What people say of a conversation.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use domain::api::{ConversationRatings, FieldError, HumanRating};
+use domain::calibration::OVERALL;
+use domain::patch::join;
+use domain::problem::did_you_mean;
+use serde::Deserialize;
+use sqlx::{PgConnection, PgPool};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::access::{Author, Caller, Reader, Role};
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path};
+use super::words;
+use crate::clock;
+use crate::jobs::calibrate;
+use crate::store::{ratings, reviews, verdicts};
+
+const LONGEST_COMMENT: usize = 4_000;
+
+/// Ratings of a conversation: your own, and other people's beside the judge's verdict
+///
+/// While an open, blind queue holds the conversation, other people's ratings and the verdict are absent until you have
+/// rated it yourself; `blind` says so. Admins of the project see them, unless it was given to them to rate.
+#[utoipa::path(get, path = "/conversations/{conversation}/ratings", tag = "reviews",
+    params(("conversation" = Uuid, Path)), responses((status = 200, body = ConversationRatings), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn show(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Path(id): Path<Uuid>,
+) -> Result<Json<ConversationRatings>> {
+    let mut db = pool.acquire().await?;
+    Ok(Json(seen(&mut db, id, &reader.caller, reader.project).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRating {
+    /// By criterion of the conversation's judge, or `overall`: whole numbers, 0 to 10.
+    #[serde(default)]
+    scores: BTreeMap<String, i64>,
+    goal_achieved: Option<bool>,
+    /// At most 4000 letters.
+    comment: Option<String>,
+}
+
+/// Rate a conversation
+///
+/// It takes the place of what you said before, which is kept in `earlier`. Where a queue holds the conversation, it is done
+/// by you. What you do not rate you leave out.
+#[utoipa::path(put, path = "/conversations/{conversation}/ratings", tag = "reviews",
+    params(("conversation" = Uuid, Path)), request_body = NewRating,
+    responses((status = 200, body = ConversationRatings), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn rate(
+    State(pool): State<PgPool>,
+    author: Author,
+    Path(id): Path<Uuid>,
+    Body(new): Body<NewRating>,
+) -> Result<Json<ConversationRatings>> {
+    let mut tx = pool.begin().await?;
+    let criteria = criteria(&mut tx, id).await?;
+    let rating = new.checked(&criteria, &author.caller.name)?;
+    ratings::rate(&mut tx, id, &rating).await?;
+    let seen = seen(&mut tx, id, &author.caller, author.project).await?;
+    tx.commit().await?;
+    Ok(Json(seen))
+}
+
+impl NewRating {
+    fn checked(self, criteria: &[String], rater: &str) -> Result<HumanRating> {
+        let mut wrong = Vec::new();
+        let mut scores = BTreeMap::new();
+        for (criterion, score) in self.scores {
+            let pointer = join("/scores", &criterion);
+            if !criteria.contains(&criterion) {
+                let hint = did_you_mean(&criterion, criteria.iter().map(String::as_str));
+                let known = criteria.join(", ");
+                let detail = format!("is no criterion of this conversation's judge{hint}; there are {known}");
+                wrong.push(FieldError::at(&pointer, detail));
+            }
+            match u8::try_from(score) {
+                Ok(score @ 0..=10) => drop(scores.insert(criterion, score)),
+                _ => wrong.push(FieldError::at(&pointer, format!("{score} is not from 0 to 10"))),
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(HttpError::Invalid(wrong));
+        }
+        if let Some(comment) = &self.comment {
+            words::check("/comment", comment, LONGEST_COMMENT)?;
+        }
+        if scores.is_empty() && self.goal_achieved.is_none() && self.comment.is_none() {
+            return Err(HttpError::invalid("", "rate at least one thing: `scores`, `goal_achieved` or `comment`"));
+        }
+        let (rater, created_at) = (rater.to_owned(), clock::now());
+        Ok(HumanRating { rater, scores, goal_achieved: self.goal_achieved, comment: self.comment, created_at })
+    }
+}
+
+/// What may be rated in a conversation: what its judges scored, and the whole.
+pub async fn criteria(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<String>> {
+    let said = verdicts::on(db, conversation).await?;
+    let mut names = calibrate::criteria(said.iter().map(|(_, verdict)| verdict));
+    names.push(OVERALL.to_owned());
+    Ok(names)
+}
+
+/// Whether somebody is still to rate a conversation by themselves, and may not see what judges and others say of it.
+pub async fn blind(db: &mut PgConnection, conversation: Uuid, caller: &Caller, project: Uuid) -> Result<bool> {
+    let admin = caller.role(db, project).await? == Some(Role::Admin);
+    Ok(reviews::blind_to(db, conversation, &caller.name, admin).await?)
+}
+
+async fn seen(db: &mut PgConnection, id: Uuid, caller: &Caller, project: Uuid) -> Result<ConversationRatings> {
+    let blind = blind(db, id, caller, project).await?;
+    let all = ratings::of(db, &[id]).await?.into_iter().map(|(_, rating)| rating);
+    let (mine, others): (Vec<_>, Vec<_>) = all.partition(|rating| rating.rater == caller.name);
+    let own = verdicts::on(db, id).await?.into_iter().find(|(original, _)| *original);
+    Ok(ConversationRatings {
+        criteria: criteria(db, id).await?,
+        blind,
+        mine: mine.into_iter().next(),
+        earlier: ratings::earlier(db, id, &caller.name).await?,
+        others: if blind { Vec::new() } else { others },
+        verdict: own.map(|(_, verdict)| verdict).filter(|_| !blind),
+    })
+}

@@ -1,0 +1,136 @@
+//! Queues of conversations that people are to rate.
+
+pub mod agreement;
+pub mod items;
+mod new;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::{Page, QueueState, ReviewQueue};
+use serde::Deserialize;
+use sqlx::{PgConnection, PgPool};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use new::NewQueue;
+
+use super::access::{Author, Reader};
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use super::page::{PageParams, page};
+use super::words;
+use crate::jobs::review_queue;
+use crate::store::reviews::{self, Queue};
+
+const LONGEST_INSTRUCTIONS: usize = 10_000;
+
+/// Review queues, newest first
+#[utoipa::path(get, path = "/projects/{project}/review-queues", tag = "reviews",
+    params(("project" = String, Path), PageParams), responses((status = 200, body = Page<ReviewQueue>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn list(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Query(params): Query<PageParams>,
+) -> Result<Json<Page<ReviewQueue>>> {
+    let limit = params.limit()?;
+    let mut db = pool.acquire().await?;
+    let mut items = Vec::new();
+    for queue in reviews::list(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await? {
+        items.push(summary(&mut db, queue).await?);
+    }
+    Ok(Json(page(items, limit, |queue: &ReviewQueue| queue.id.clone())))
+}
+
+/// Make a review queue
+///
+/// Its conversations are named by one of `conversations`, `run` (with `n`, spread evenly over the judge's scores) and
+/// `corpus`. What somebody rated before counts as done by them. While a blind queue is open, whoever has not rated one of
+/// its conversations sees neither the judge's scores nor other people's ratings of it; admins of the project see them,
+/// unless the conversation was given to them.
+#[utoipa::path(post, path = "/projects/{project}/review-queues", tag = "reviews", params(("project" = String, Path)),
+    request_body = NewQueue, responses((status = 201, body = ReviewQueue), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn create(
+    State(pool): State<PgPool>,
+    author: Author,
+    audit: Audit,
+    Body(new): Body<NewQueue>,
+) -> Result<(StatusCode, Json<ReviewQueue>)> {
+    let mut tx = pool.begin().await?;
+    let (queue, choice) = new.checked(&mut tx, author.project, &author.caller.name).await?;
+    let conversations = review_queue::choose(&mut tx, author.project, choice).await?;
+    if !reviews::insert(&mut tx, &queue).await? {
+        return Err(HttpError::Conflict(format!("there is a review queue {} already", queue.name)));
+    }
+    reviews::fill(&mut tx, queue.id, &conversations).await?;
+    let made = summary(&mut tx, queue).await?;
+    tx.commit().await?;
+    audit.subject(&made.id);
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// One review queue, and how far it is
+#[utoipa::path(get, path = "/review-queues/{queue}", tag = "reviews", params(("queue" = Uuid, Path)),
+    responses((status = 200, body = ReviewQueue), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<ReviewQueue>> {
+    let mut db = pool.acquire().await?;
+    let queue = get(&mut db, id).await?;
+    Ok(Json(summary(&mut db, queue).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueChange {
+    /// A closed queue gives nothing out; what its raters hold can still be rated.
+    state: Option<QueueState>,
+    instructions: Option<String>,
+}
+
+/// Close or open a review queue, or change its instructions
+#[utoipa::path(patch, path = "/review-queues/{queue}", tag = "reviews", params(("queue" = Uuid, Path)),
+    request_body = QueueChange, responses((status = 200, body = ReviewQueue), Problems),
+    security(("session" = []), ("token" = ["author"])))]
+pub async fn change(
+    State(pool): State<PgPool>,
+    _: Author,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+    Body(change): Body<QueueChange>,
+) -> Result<Json<ReviewQueue>> {
+    let mut tx = pool.begin().await?;
+    let mut queue = get(&mut tx, id).await?;
+    if let Some(state) = change.state {
+        state.as_str().clone_into(&mut queue.state);
+    }
+    if let Some(instructions) = change.instructions {
+        words::check_letters("/instructions", &instructions, LONGEST_INSTRUCTIONS)?;
+        queue.instructions = instructions;
+    }
+    reviews::update(&mut tx, &queue).await?;
+    audit.detail(serde_json::json!({"state": queue.state}));
+    let changed = summary(&mut tx, queue).await?;
+    tx.commit().await?;
+    Ok(Json(changed))
+}
+
+async fn get(db: &mut PgConnection, id: Uuid) -> Result<Queue> {
+    reviews::get(db, id).await?.ok_or_else(|| HttpError::missing("review queue", &id.to_string()))
+}
+
+async fn summary(db: &mut PgConnection, queue: Queue) -> Result<ReviewQueue> {
+    Ok(ReviewQueue {
+        progress: reviews::progress(db, queue.id).await?,
+        state: queue.state(),
+        id: queue.id.to_string(),
+        name: queue.name,
+        instructions: queue.instructions,
+        raters_each: u8::try_from(queue.raters_each).unwrap_or_default(),
+        judging: queue.judging_id.map(|id| id.to_string()),
+        blind: queue.blind,
+        created_by: queue.created_by,
+        created_at: queue.created_at,
+    })
+}

@@ -1,0 +1,174 @@
+//! Conversations, as a corpus is selected from them.
+
+use std::ops::ControlFlow;
+
+use domain::filter::{Status, Whose};
+use domain::outcome::Blame;
+use domain::verdict::{Verdict, Verification};
+use futures::TryStreamExt;
+use sqlx::PgConnection;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::store::conversations::outcome;
+use crate::store::{BadRow, Result};
+
+/// A run that is looked at, and whose verdicts count in it.
+pub struct Looked {
+    pub run: Uuid,
+    pub library: String,
+    /// `None` if it was never judged as it is asked for.
+    pub judging: Option<Uuid>,
+    pub original: bool,
+}
+
+/// The runs of a project, or these of them, the oldest first.
+pub async fn runs(db: &mut PgConnection, project: Uuid, only: Option<&[Uuid]>, whose: &Whose) -> Result<Vec<Looked>> {
+    let one = match whose {
+        Whose::Judging(id) => id.parse::<Uuid>().ok(),
+        Whose::Own | Whose::Latest => None,
+    };
+    let rows = sqlx::query_as!(
+        Looked,
+        r#"SELECT r.id AS run, r.library, j.id AS "judging?", coalesce(j.original, false) AS "original!"
+           FROM runs r LEFT JOIN LATERAL (
+               SELECT id, original FROM judgings
+               WHERE run_id = r.id AND CASE $3 WHEN 'own' THEN original WHEN 'latest' THEN true ELSE id = $4 END
+               ORDER BY created_at DESC, id DESC LIMIT 1) j ON true
+           WHERE r.project_id = $1 AND ($2::uuid[] IS NULL OR r.id = ANY($2)) ORDER BY r.created_at, r.id"#,
+        project,
+        only,
+        String::from(whose.clone()),
+        one
+    );
+    Ok(rows.fetch_all(db).await?)
+}
+
+/// How many conversations of a project have ended; of each position the last attempt.
+pub async fn ended(db: &mut PgConnection, project: Uuid) -> Result<i64> {
+    let count = sqlx::query_scalar!(
+        r#"SELECT coalesce(sum(conversations), 0)::bigint AS "count!" FROM tallies JOIN runs ON runs.id = run_id
+           WHERE project_id = $1 AND NOT superseded"#,
+        project
+    );
+    Ok(count.fetch_one(db).await?)
+}
+
+/// A conversation that has ended, as one judging sees it.
+pub struct Found {
+    pub id: Uuid,
+    pub position: i32,
+    pub scenario: String,
+    pub persona: String,
+    pub complexity: String,
+    pub status: Status,
+    pub blame: Option<Blame>,
+    pub ending: Option<String>,
+    pub turns: Option<u32>,
+    pub overall: Option<u8>,
+    pub goal_achieved: Option<bool>,
+    /// With scores and panel; only if it is asked for.
+    pub verdict: Option<Verdict>,
+    /// What the verifier found when it was judged again.
+    pub verified: Option<bool>,
+}
+
+/// Hands over what has ended in a run, in order, until it is told to stop.
+pub async fn conversations(
+    db: &mut PgConnection,
+    looked: &Looked,
+    with_scores: bool,
+    mut hear: impl FnMut(Found) -> ControlFlow<()>,
+) -> Result<()> {
+    let mut rows = sqlx::query_as!(
+        Row,
+        r#"SELECT c.id, c.position, c.scenario, c.persona, c.complexity, c.outcome, c.blame, c.ending, c.user_turns,
+                  v.outcome AS "judged?", v.blame AS "judged_blame?", v.overall AS "overall?",
+                  v.goal_achieved AS "goal_achieved?",
+                  CASE WHEN $3 THEN v.verdict END AS "verdict?: Json<Verdict>",
+                  v.verification AS "verification?: Json<Verification>"
+           FROM conversations c LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = $2
+           WHERE c.run_id = $1 AND c.outcome IS NOT NULL AND NOT c.superseded ORDER BY c.position"#,
+        looked.run,
+        looked.judging,
+        with_scores
+    )
+    .fetch(db);
+    while let Some(row) = rows.try_next().await? {
+        if hear(row.found(looked.original)?).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+struct Row {
+    id: Uuid,
+    position: i32,
+    scenario: String,
+    persona: String,
+    complexity: String,
+    outcome: Option<String>,
+    blame: Option<String>,
+    ending: Option<String>,
+    user_turns: Option<i32>,
+    judged: Option<String>,
+    judged_blame: Option<String>,
+    overall: Option<i16>,
+    goal_achieved: Option<bool>,
+    verdict: Option<Json<Verdict>>,
+    verification: Option<Json<Verification>>,
+}
+
+impl Row {
+    fn found(self, original: bool) -> Result<Found> {
+        let (status, blame) = match (&self.judged, original) {
+            // The judging has not come to it yet, or never will.
+            (None, false) if self.ending.is_some() => (Status::Unfinished, None),
+            (None, _) | (_, true) => ended_as(self.id, self.outcome.as_deref(), self.blame.as_deref())?,
+            (Some(judged), false) => ended_as(self.id, Some(judged), self.judged_blame.as_deref())?,
+        };
+        let score = |score: i16| {
+            u8::try_from(score).map_err(|_| BadRow {
+                table: "verdicts",
+                column: "overall",
+                row: self.id.to_string(),
+                reason: format!("{score} is no score"),
+            })
+        };
+        Ok(Found {
+            id: self.id,
+            position: self.position,
+            scenario: self.scenario,
+            persona: self.persona,
+            complexity: self.complexity,
+            status,
+            blame,
+            ending: self.ending,
+            turns: self.user_turns.and_then(|turns| u32::try_from(turns).ok()),
+            overall: self.overall.map(score).transpose()?,
+            goal_achieved: self.goal_achieved,
+            verdict: self.verdict.map(|verdict| verdict.0),
+            verified: self.verification.map(|verification| verification.passed()),
+        })
+    }
+}
+
+fn ended_as(id: Uuid, name: Option<&str>, blame: Option<&str>) -> Result<(Status, Option<Blame>)> {
+    use domain::outcome::Outcome;
+    Ok(match outcome("conversations", id, name, blame, None)? {
+        None => (Status::Unfinished, None),
+        Some(Outcome::Accepted) => (Status::Accepted, None),
+        Some(Outcome::Failed { blame, .. }) => (Status::Failed, Some(blame)),
+    })
+}
+
+/// The events of several conversations, as they are kept: those of one are together and in order.
+pub async fn events(db: &mut PgConnection, of: &[Uuid]) -> Result<Vec<(Uuid, String)>> {
+    let rows = sqlx::query!(
+        r#"SELECT conversation_id, event::text AS "event!" FROM events WHERE conversation_id = ANY($1)
+           ORDER BY conversation_id, seq"#,
+        of
+    );
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.conversation_id, row.event)).collect())
+}
