@@ -205,34 +205,34 @@ impl From<BytesRejection> for HttpError {
 pub enum Problems {
     /// Query, header or body cannot be read
     #[response(status = 400, content_type = "application/problem+json")]
-    BadRequest(#[to_schema] ProblemDetails),
+    BadRequest(ProblemDetails),
     /// Nobody is signed in
     #[response(status = 401, content_type = "application/problem+json")]
-    Unauthorized(#[to_schema] ProblemDetails),
+    Unauthorized(ProblemDetails),
     /// Whoever is signed in may not do that
     #[response(status = 403, content_type = "application/problem+json")]
-    Forbidden(#[to_schema] ProblemDetails),
+    Forbidden(ProblemDetails),
     /// There is no such thing, or it is not yours to see
     #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(#[to_schema] ProblemDetails),
+    NotFound(ProblemDetails),
     /// Its state, or another change, stands against it
     #[response(status = 409, content_type = "application/problem+json")]
-    Conflict(#[to_schema] ProblemDetails),
+    Conflict(ProblemDetails),
     /// The body is too large
     #[response(status = 413, content_type = "application/problem+json")]
-    TooLarge(#[to_schema] ProblemDetails),
+    TooLarge(ProblemDetails),
     /// The body has another type than the one that is taken
     #[response(status = 415, content_type = "application/problem+json")]
-    UnsupportedMediaType(#[to_schema] ProblemDetails),
+    UnsupportedMediaType(ProblemDetails),
     /// What was sent breaks rules; `errors` says where
     #[response(status = 422, content_type = "application/problem+json")]
-    Invalid(#[to_schema] ProblemDetails),
+    Invalid(ProblemDetails),
     /// Too many attempts; the header Retry-After says when to try again
     #[response(status = 429, content_type = "application/problem+json")]
-    TooManyAttempts(#[to_schema] ProblemDetails),
+    TooManyAttempts(ProblemDetails),
     /// The server is busy or its database is away; try again
     #[response(status = 503, content_type = "application/problem+json")]
-    Unavailable(#[to_schema] ProblemDetails),
+    Unavailable(ProblemDetails),
 }
 
 /// A fault of the program must not look like one of the caller, nor end the connection.
