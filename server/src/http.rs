@@ -7,8 +7,8 @@ mod assets;
 mod audit;
 mod audit_log;
 mod conversations;
-mod documents;
 mod corpora;
+mod documents;
 mod error;
 mod extract;
 mod headers;
@@ -59,7 +59,7 @@ pub fn operations(pool: PgPool) -> Router {
 }
 
 /// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
-const AREAS: [fn() -> OpenApiRouter<App>; 6] = [people, projects, documents, models, runs, conversations];
+const AREAS: [fn() -> OpenApiRouter<App>; 7] = [people, projects, documents, models, runs, conversations, corpora];
 
 /// The API, and the document that describes it.
 fn api() -> (Router<App>, OpenApi) {

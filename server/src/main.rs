@@ -2,8 +2,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use server::commands::{
-    self, author, calibrate, corpora, db, export, generate, judge, openapi, persona, play, playbook, projects, runs, serve,
-    sync, tokens, users, validate,
+    self, author, calibrate, corpora, db, export, generate, judge, openapi, persona, play, playbook, projects, runs,
+    serve, sync, tokens, users, validate,
 };
 use server::telemetry::{self, LogFormat};
 

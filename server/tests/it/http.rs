@@ -3,10 +3,10 @@
 mod access;
 mod archive;
 mod conversations;
+mod corpora;
 mod documents;
 mod headers;
 mod invitations;
-mod corpora;
 mod metrics;
 mod other;
 mod projects;
