@@ -9,7 +9,7 @@ use domain::api::documents::Changes;
 use serde::Deserialize;
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Author, Reader};
 use super::app::App;
@@ -23,12 +23,18 @@ use crate::library::project::Documents;
 use crate::shipped;
 use crate::store;
 
+/// The bytes of a zip, for the OpenAPI document only.
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[expect(dead_code, reason = "it stands for the body in the OpenAPI document")]
+pub struct Zip(Vec<u8>);
+
 /// Download a project
 ///
 /// A zip of the folders playbooks/, scenarios/, personas/ and judges/ with the versions that are used now. The same
 /// documents make the same bytes.
 #[utoipa::path(get, path = "/projects/{project}/archive", tag = "documents", params(("project" = String, Path)),
-    responses((status = 200, body = Vec<u8>, content_type = "application/zip"), Problems),
+    responses((status = 200, body = Zip, content_type = "application/zip"), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn download(
     State(pool): State<PgPool>,
@@ -69,7 +75,7 @@ pub struct Upload {
 /// Makes new versions of what differs, all or nothing. Unless they are kept as drafts, the documents are checked as
 /// `groundstate validate` does, and refused with all that is found.
 #[utoipa::path(put, path = "/projects/{project}/archive", tag = "documents", params(("project" = String, Path), Upload),
-    request_body(content = Vec<u8>, content_type = "application/zip"),
+    request_body(content = Zip, content_type = "application/zip"),
     responses((status = 200, body = Changes), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn upload(
     State(app): State<App>,
