@@ -13,6 +13,7 @@ use super::connection::{Connection, ConnectionArgs};
 use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
 use crate::http::app::{App, Setup};
+use crate::jobs;
 use crate::jobs::judgings;
 use crate::library::Cache;
 use crate::say::say;
@@ -68,12 +69,13 @@ async fn both(
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let clients = args.player.clients();
+    let files = args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files"));
     let app = App::new(Setup {
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
         clients: clients.clone(),
         libraries: Cache::default(),
-        files: args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files")),
+        files: files.clone(),
         https: args.https,
         stop: stop.clone(),
     });
@@ -87,11 +89,15 @@ async fn both(
         jobs::corpora::work(connection.pool.clone(), stop.clone()).await;
         Ok(())
     };
+    let exports = async {
+        jobs::exports::serve(&connection.pool, &files, stop).await;
+        Ok(())
+    };
     if args.no_play {
-        tokio::try_join!(served, corpora)?;
+        tokio::try_join!(served, corpora, exports)?;
         return Ok(());
     }
-    tokio::try_join!(served, corpora, args.player.play(connection.pool.clone(), clients, stop))?;
+    tokio::try_join!(served, corpora, exports, args.player.play(connection.pool.clone(), clients, stop))?;
     Ok(())
 }
 
