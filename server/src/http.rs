@@ -13,6 +13,7 @@ mod corpora;
 mod corrections;
 mod documents;
 mod error;
+mod exports;
 mod extract;
 mod headers;
 mod idempotency;
@@ -164,6 +165,15 @@ fn corpora() -> OpenApiRouter<App> {
         .routes(routes!(corpora::cancel))
         .routes(routes!(corpora::manifest::show))
         .routes(routes!(corpora::conversations))
+}
+
+fn exports() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(exports::list, exports::create))
+        .routes(routes!(exports::preview::preview))
+        .routes(routes!(exports::show, exports::delete))
+        .routes(routes!(exports::cancel))
+        .routes(routes!(exports::file::download))
 }
 
 /// What people say of conversations, and judges beside them.

@@ -13,7 +13,6 @@ use super::connection::{Connection, ConnectionArgs};
 use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
 use crate::http::app::{App, Setup};
-use crate::jobs;
 use crate::jobs::judgings;
 use crate::library::Cache;
 use crate::say::say;
