@@ -66,8 +66,8 @@ pub fn operations(pool: PgPool) -> Router {
 }
 
 /// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
-const AREAS: [fn() -> OpenApiRouter<App>; 8] =
-    [people, projects, documents, models, runs, conversations, corpora, people_say];
+const AREAS: [fn() -> OpenApiRouter<App>; 9] =
+    [people, projects, documents, models, runs, conversations, corpora, exports, people_say];
 
 /// The API, and the document that describes it.
 fn api() -> (Router<App>, OpenApi) {
