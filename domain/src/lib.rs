@@ -12,6 +12,7 @@ pub mod correction;
 pub mod document;
 pub mod event;
 pub mod expectation;
+pub mod export;
 pub mod facts;
 pub mod fault;
 pub mod filter;

@@ -47,8 +47,7 @@ pub struct Case {
 impl Case {
     /// RFC 3339: the moment at which the conversation takes place.
     pub fn now(&self) -> String {
-        let clock = self.scenario.clock.unwrap_or(self.playbook.spec.clock);
-        rfc3339(clock)
+        now(&self.scenario, &self.playbook)
     }
 
     /// What follows from the scenario alone.
@@ -67,6 +66,11 @@ impl Case {
             again => self.seed.sampling(&format!("{purpose} {again}")),
         }
     }
+}
+
+/// RFC 3339: the moment at which conversations of a scenario take place.
+pub fn now(scenario: &Scenario, playbook: &Playbook) -> String {
+    rfc3339(scenario.clock.unwrap_or(playbook.spec.clock))
 }
 
 /// How a moment is written wherever a model or a tool reads it.

@@ -13,6 +13,7 @@ mod corpora;
 mod corrections;
 mod documents;
 mod error;
+mod exports;
 mod extract;
 mod headers;
 mod idempotency;
@@ -65,8 +66,8 @@ pub fn operations(pool: PgPool) -> Router {
 }
 
 /// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
-const AREAS: [fn() -> OpenApiRouter<App>; 8] =
-    [people, projects, documents, models, runs, conversations, corpora, people_say];
+const AREAS: [fn() -> OpenApiRouter<App>; 9] =
+    [people, projects, documents, models, runs, conversations, corpora, exports, people_say];
 
 /// The API, and the document that describes it.
 fn api() -> (Router<App>, OpenApi) {
@@ -164,6 +165,15 @@ fn corpora() -> OpenApiRouter<App> {
         .routes(routes!(corpora::cancel))
         .routes(routes!(corpora::manifest::show))
         .routes(routes!(corpora::conversations))
+}
+
+fn exports() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(exports::list, exports::create))
+        .routes(routes!(exports::preview::preview))
+        .routes(routes!(exports::show, exports::delete))
+        .routes(routes!(exports::cancel))
+        .routes(routes!(exports::file::download))
 }
 
 /// What people say of conversations, and judges beside them.

@@ -8,6 +8,7 @@ pub mod cast;
 pub mod commit;
 pub mod corpora;
 pub mod correct;
+pub mod exports;
 pub mod judge;
 pub mod judgings;
 pub mod order;

@@ -4,17 +4,13 @@ use domain::event::{Answer, EventKind};
 use domain::message::ToolCall;
 
 use super::tool::{answered, json_arguments};
-use super::{Caller, Conversation, Frame, NO_USAGE};
+use super::{Conversation, Frame, NO_USAGE};
 use crate::playbook::{Agent, Tool};
 
 impl Conversation {
     /// What the playbook says of the agent that a frame is; `None` for the user.
     pub(super) fn agent(&self, frame: &Frame) -> Option<Agent<'_>> {
-        match &frame.caller {
-            Caller::Agent => Some(self.case.playbook.agent(self.case.variant.as_deref())),
-            Caller::SubAgent { name, .. } => self.case.playbook.sub_agent(name),
-            Caller::User => None,
-        }
+        self.case.playbook.who_calls(&frame.caller, self.case.variant.as_deref())
     }
 
     pub(super) fn delegate(&self, call: &ToolCall, tool: &Tool) -> EventKind {

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use serde_json::{Value, json};
 
 use super::Playbook;
+use crate::conversation::Caller;
 use crate::templates;
 use crate::tools::grounding::Heard;
 
@@ -40,6 +41,15 @@ impl Playbook {
     pub fn sub_agent(&self, tool: &str) -> Option<Agent<'_>> {
         let spec = &self.tool(tool)?.spec;
         Some(Agent { prompt: spec.prompt.as_deref()?, uses: &spec.uses })
+    }
+
+    /// The agent behind a caller; `None` for the user.
+    pub fn who_calls(&self, caller: &Caller, variant: Option<&str>) -> Option<Agent<'_>> {
+        match caller {
+            Caller::Agent => Some(self.agent(variant)),
+            Caller::SubAgent { name, .. } => self.sub_agent(name),
+            Caller::User => None,
+        }
     }
 
     pub fn sub_agents(&self) -> impl Iterator<Item = &str> {

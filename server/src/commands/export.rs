@@ -1,34 +1,70 @@
-//! `groundstate export`: writes the rows of a run that was played.
+//! `groundstate export`: writes the rows of a run that was played, or of a corpus, as a trainer loads them.
 
-use crate::say::say;
-use anyhow::bail;
+mod place;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+use anyhow::bail;
+use domain::export::{
+    Arguments, CorpusRows, Data, ExportSpec, PairRule, Profile, Reasoning, RunRows, Score, SourceSpec, Split, Toggles,
+    ToolsAs,
+};
+use serde::de::DeserializeOwned;
+use sqlx::PgPool;
 
 use super::connection::{Connection, ConnectionArgs};
 use super::generate::latest_or;
 use super::judge::judging;
 use crate::bad_input::BadInput;
-use crate::export::{Choice, Written, write_jsonl};
-use crate::jobs::active;
-use crate::store::judgings;
+use crate::export::build::{Built, Order};
+use crate::export::{Written, order};
+use crate::say::say;
+use crate::store::{exports, judgings, projects};
 
 #[derive(clap::Args)]
 pub struct Export {
     /// The run; default: the last one
-    #[arg(long)]
+    #[arg(long, conflicts_with = "corpus")]
     run: Option<String>,
-    /// Whose verdicts count: a judging's id, or `last`; default: as the run was judged while it was played
+    /// The corpus, by name or id, in place of a run
     #[arg(long)]
+    corpus: Option<String>,
+    /// Which part of the corpus; default: train, and both where the profile has a file for each
+    #[arg(long, requires = "corpus", value_parser = choice::<Split>)]
+    split: Option<Split>,
+    /// Whose verdicts count: a judging's id, or `last`; default: as the run was judged while it was played
+    #[arg(long, conflicts_with = "corpus")]
     judging: Option<String>,
-    /// Where the rows go, as JSONL
+    /// Where the rows go: a file; with the profile huggingface a new folder, or an archive if it ends with .zip
     #[arg(long)]
     out: PathBuf,
+    /// For which trainer; see docs/exports.md
+    #[arg(long, default_value_t = Profile::Canonical)]
+    profile: Profile,
+    /// What becomes of what the model thought; default: as the profile says, as for the next three
+    #[arg(long, value_parser = choice::<Reasoning>)]
+    reasoning: Option<Reasoning>,
+    /// How the arguments of calls are written
+    #[arg(long, value_parser = choice::<Arguments>)]
+    arguments: Option<Arguments>,
+    /// How the descriptions of tools are written
+    #[arg(long, value_parser = choice::<ToolsAs>)]
+    tools: Option<ToolsAs>,
+    /// The format of the data files
+    #[arg(long, value_parser = choice::<Data>)]
+    data: Option<Data>,
+    /// Preference pairs: what is preferred has so much more, 0 to 10
+    #[arg(long, default_value_t = PairRule::default().margin)]
+    margin: f64,
+    /// Preference pairs: of which score
+    #[arg(long, default_value = "overall", value_parser = choice::<Score>)]
+    score: Score,
     /// Also the scores as people would have given them (see `groundstate calibrate`), beside the judge's own
-    #[arg(long)]
+    #[arg(long, conflicts_with = "corpus")]
     corrected: bool,
     /// Also conversations that were not accepted; their metadata says so
-    #[arg(long)]
+    #[arg(long, conflicts_with = "corpus")]
     all: bool,
     /// Also what sub-agents did, as rows of their own
     #[arg(long)]
@@ -37,12 +73,32 @@ pub struct Export {
     connection: ConnectionArgs,
 }
 
+/// A choice as documents write it.
+fn choice<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(text.into()).map_err(|error| error.to_string())
+}
+
 pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(&args.connection).await?;
-    let written = write(&args, &connection).await;
+    let built = write(&args, &connection.pool).await;
     connection.close().await;
-    let written = written?;
-    say!("{} rows in {}", written.rows, args.out.display());
+    let built = built?;
+    for part in &built.parts {
+        if let Some(pairs) = &part.pairs {
+            say!("{} pairs in {}", pairs.used, args.out.display());
+            say!("of {} conversations {} part with another at a turn of the agent", pairs.candidates, pairs.possible);
+            say!("not paired: {} too close in score, {} left over", pairs.too_close, pairs.left_over);
+        } else if built.parts.len() > 1 {
+            say!("{} rows in {}", part.written.rows, args.out.join(&part.path).display());
+        } else {
+            say!("{} rows in {}", part.written.rows, args.out.display());
+        }
+        left_out(&part.written);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn left_out(written: &Written) {
     if written.not_accepted > 0 {
         say!("{} conversations were not accepted (--all writes them too)", written.not_accepted);
     }
@@ -52,11 +108,34 @@ pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
     for (position, reason) in &written.unusable {
         say!("left out conversation {position}: {reason}");
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-async fn write(args: &Export, connection: &Connection) -> anyhow::Result<Written> {
-    let pool = &connection.pool;
+async fn write(args: &Export, pool: &PgPool) -> anyhow::Result<Built> {
+    let spec = spec(args, pool).await?;
+    let checked = order::check(pool, &spec, None).await?.map_err(flags)?;
+    let place = place::Place::check(&args.out, spec.profile)?;
+    let order = Order::of(pool, &spec, &checked).await?;
+    place.fill(pool, &order).await
+}
+
+async fn spec(args: &Export, pool: &PgPool) -> anyhow::Result<ExportSpec> {
+    let source = match &args.corpus {
+        Some(corpus) => {
+            let named = exports::corpus_named(&mut *pool.acquire().await?, projects::DEFAULT, corpus).await?;
+            let id = named.map_or_else(|| corpus.clone(), |id| id.to_string());
+            SourceSpec::Corpus(CorpusRows { id, split: args.split, branches: args.branches })
+        }
+        None => of_run(args, pool).await?,
+    };
+    Ok(ExportSpec {
+        source,
+        profile: args.profile,
+        toggles: Toggles { reasoning: args.reasoning, arguments: args.arguments, tools: args.tools, data: args.data },
+        pairs: PairRule { score: args.score, margin: args.margin },
+    })
+}
+
+async fn of_run(args: &Export, pool: &PgPool) -> anyhow::Result<SourceSpec> {
     let named = match args.judging.as_deref() {
         None | Some("last") => None,
         Some(text) => Some(judging(pool, "--judging", text).await?),
@@ -73,7 +152,20 @@ async fn write(args: &Export, connection: &Connection) -> anyhow::Result<Written
         (None, Some(_)) => judgings::latest(&mut *pool.acquire().await?, id).await?,
         (None, None) => None,
     };
-    let (run, config, library) = active::load(pool, id).await?;
-    let choice = Choice { judging, corrected: args.corrected, all: args.all, branches: args.branches };
-    write_jsonl(pool, &run, &config, &library, &args.out, choice).await
+    Ok(SourceSpec::Run(RunRows {
+        id: id.to_string(),
+        judging: judging.map(|id| id.to_string()),
+        corrected: args.corrected,
+        all: args.all,
+        branches: args.branches,
+    }))
+}
+
+/// What is wrong, by flags.
+fn flags(wrong: order::Wrong) -> BadInput {
+    let flag = |pointer: &str| match pointer.rsplit('/').next() {
+        Some("id") => "--corpus".to_owned(),
+        name => format!("--{}", name.unwrap_or_default()),
+    };
+    BadInput(wrong.into_iter().map(|(at, message)| domain::Problem::new(flag(&at), 0, "", message)).collect())
 }

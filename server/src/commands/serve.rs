@@ -68,12 +68,13 @@ async fn both(
     stop: &CancellationToken,
 ) -> anyhow::Result<()> {
     let clients = args.player.clients();
+    let files = args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files"));
     let app = App::new(Setup {
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
         clients: clients.clone(),
         libraries: Cache::default(),
-        files: args.files.clone().unwrap_or_else(|| args.connection.data_dir().join("files")),
+        files: files.clone(),
         https: args.https,
         stop: stop.clone(),
     });
@@ -87,11 +88,15 @@ async fn both(
         jobs::corpora::work(connection.pool.clone(), stop.clone()).await;
         Ok(())
     };
+    let exports = async {
+        jobs::exports::serve(&connection.pool, &files, stop).await;
+        Ok(())
+    };
     if args.no_play {
-        tokio::try_join!(served, corpora)?;
+        tokio::try_join!(served, corpora, exports)?;
         return Ok(());
     }
-    tokio::try_join!(served, corpora, args.player.play(connection.pool.clone(), clients, stop))?;
+    tokio::try_join!(served, corpora, exports, args.player.play(connection.pool.clone(), clients, stop))?;
     Ok(())
 }
 

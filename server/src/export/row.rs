@@ -1,58 +1,114 @@
 //! The canonical rows of one conversation: the agent's under test, and its sub-agents'.
+//!
+//! A row is made from the events alone, by the same fold that plays and resumes conversations. What else it says (prompt,
+//! tools, documents) was fixed before the first word, and is made once for all rows of a scenario.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use domain::calibration::Correction;
-use domain::event::Event;
+use anyhow::Context as _;
+use domain::event::{Event, EventKind};
 use domain::message::Message;
 use domain::outcome::Outcome;
+use domain::persona::{Complexity, Persona};
 use domain::row::Row;
-use engine::Conversation;
-use engine::conversation::{Call, Frame};
+use domain::verdict::{Verdict, Verification};
+use engine::conversation::{Frame, Phase, State};
 
+use super::context::{Context, Scene};
 use super::metadata;
-use crate::jobs::plan::RunConfig;
-use crate::library::Library;
-use crate::store::conversations::Planned;
-use crate::store::runs::Run;
-use crate::store::verdicts::Judged;
+use crate::store::material::{Material, Said};
 
-/// What all rows of an export share.
-pub struct Common<'a> {
-    pub run: &'a Run,
-    pub config: &'a RunConfig,
-    pub library: &'a Library,
-    /// Who judged.
-    pub judges: Vec<String>,
-    pub criteria: BTreeSet<String>,
-    /// By version of the judge; empty unless corrected scores are asked for.
-    pub corrections: BTreeMap<String, Correction>,
+/// What became of a conversation.
+pub enum Made {
+    /// Its own row first; or why no trainer could use it.
+    Rows(Vec<Result<Row, String>>),
+    NotAccepted,
+    /// It came to its end, and the judging that counts has no verdict on it.
+    NotJudged,
+    /// It could not be played to an end.
+    Unfinished,
 }
 
-pub struct Source<'a> {
-    pub common: &'a Common<'a>,
-    pub planned: &'a Planned,
-    pub conversation: &'a Conversation,
+/// A conversation that was played.
+pub struct Played<'a> {
+    pub context: &'a Context,
+    pub scene: &'a Scene,
+    pub material: &'a Material,
     pub events: &'a [Event],
-    /// What the judging that counts says; `None` if it was never judged.
-    pub judged: Option<&'a Judged>,
+    pub state: &'a State,
+    pub persona: &'a Persona,
+    pub complexity: Complexity,
     pub outcome: &'a Outcome,
+    /// What the judging that counts says; `None` if there is no verdict.
+    pub verdict: Option<&'a Verdict>,
+    pub verification: Option<&'a Verification>,
+}
+
+/// `all`: also what was not accepted. `branches`: also what each sub-agent did.
+///
+/// # Errors
+/// Its events are damaged, or the run's documents are.
+pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -> anyhow::Result<Made> {
+    let said = material.said.as_ref();
+    let accepted = said.map_or(&material.outcome, |said| &said.outcome) == &Outcome::Accepted;
+    let Some(text) = &material.events else {
+        return Ok(if accepted { Made::Unfinished } else { Made::NotAccepted });
+    };
+    let broken = || format!("conversation {} of run {}", material.position, material.run);
+    let events: Vec<Event> = serde_json::from_str(text).with_context(broken)?;
+    let scene = context.scene(&material.scenario)?;
+    let mut state = State::new(&scene.initial);
+    for event in &events {
+        state.apply(event).with_context(broken)?;
+    }
+    let Some(EventKind::Started { persona, complexity, .. }) = events.first().map(|event| &event.kind) else {
+        return Ok(Made::Unfinished);
+    };
+    let outcome = match (said, &state.phase) {
+        (Some(said), _) => &said.outcome,
+        (None, Phase::Done(_)) if !material.original && state.ending.is_some() => return Ok(Made::NotJudged),
+        (None, Phase::Done(outcome)) => outcome,
+        (None, _) => return Ok(Made::Unfinished),
+    };
+    if !all && *outcome != Outcome::Accepted {
+        return Ok(Made::NotAccepted);
+    }
+    let own = state.verdict();
+    let played = Played {
+        context,
+        scene: &scene,
+        material,
+        events: &events,
+        state: &state,
+        persona,
+        complexity: *complexity,
+        outcome,
+        verdict: said.and_then(|said| verdict(said, material.original, own.as_ref())),
+        // Who judges again verifies again.
+        verification: said.and_then(|said| said.verification.as_ref()).or(state.verification.as_ref()),
+    };
+    // One that was stopped has calls that nobody answered.
+    let done = state.branches.iter().filter(|frame| branches && frame.pending.is_empty());
+    Ok(Made::Rows([state.agent()].into_iter().chain(done).map(|frame| row(&played, frame)).collect()))
+}
+
+fn verdict<'a>(said: &'a Said, original: bool, own: Option<&'a Verdict>) -> Option<&'a Verdict> {
+    if original { own.filter(|_| said.judged) } else { said.verdict.as_ref() }
 }
 
 /// # Errors
 /// Why no trainer could use what this agent did.
-pub fn row(source: &Source<'_>, frame: &Frame) -> Result<Row, String> {
-    let malformed = |call: &&Call| call.caller == frame.caller && call.answer.malformed();
-    if let Some(call) = source.conversation.state().calls.iter().find(malformed) {
+fn row(played: &Played<'_>, frame: &Frame) -> Result<Row, String> {
+    let mut calls = played.state.calls.iter().filter(|call| call.caller == frame.caller);
+    if let Some(call) = calls.find(|call| call.answer.malformed()) {
         return Err(format!("the agent made a call that `{}` does not accept", call.tool));
     }
-    let mut messages = source.conversation.transcript(frame);
+    let voice = played.context.voice(played.scene, frame);
+    let mut messages = vec![Message::System { content: voice.system.clone() }];
+    messages.extend(frame.messages.iter().cloned());
     // What the user says after the agent's last turn teaches nothing, and trainers want the last word to be the agent's.
     while matches!(messages.last(), Some(Message::User { .. })) {
         messages.pop();
     }
-    let tools = source.conversation.functions(frame);
-    let metadata = serde_json::to_value(metadata::metadata(source, frame)).map_err(|e| e.to_string())?;
-    let row = Row { messages, tools, metadata };
+    let tools = std::sync::Arc::clone(&voice.tools);
+    let row = Row { messages, tools, metadata: metadata::metadata(played, frame, &voice) };
     row.fault().map_or(Ok(row), Err)
 }

@@ -1,5 +1,6 @@
 //! A run as it is played: its documents, who plays the roles, what it may still spend, and whether it is to go on.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -167,13 +168,37 @@ pub fn pause_soon(pool: &PgPool, run: Uuid, reason: String) {
 
 /// A stored run with the documents it was started with.
 pub async fn load(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig, Library)> {
-    let mut db = pool.acquire().await?;
-    let run = runs::get(&mut db, id).await?.with_context(|| format!("there is no run {id}"))?;
+    let (run, config) = stored(pool, id).await?;
+    let library = library(pool, &run).await?;
+    Ok((run, config, library))
+}
+
+/// Like [`load`], for many runs: those of the same documents share them.
+pub async fn load_sharing(
+    pool: &PgPool,
+    id: Uuid,
+    known: &mut BTreeMap<String, Arc<Library>>,
+) -> anyhow::Result<(Run, RunConfig, Arc<Library>)> {
+    let (run, config) = stored(pool, id).await?;
+    if let Some(library) = known.get(&run.library) {
+        return Ok((run, config, Arc::clone(library)));
+    }
+    let library = Arc::new(library(pool, &run).await?);
+    known.insert(run.library.clone(), Arc::clone(&library));
+    Ok((run, config, library))
+}
+
+async fn stored(pool: &PgPool, id: Uuid) -> anyhow::Result<(Run, RunConfig)> {
+    let run = runs::get(&mut *pool.acquire().await?, id).await?.with_context(|| format!("there is no run {id}"))?;
     let config = serde_json::from_value(run.config.clone()).context("the run's configuration cannot be read")?;
+    Ok((run, config))
+}
+
+async fn library(pool: &PgPool, run: &Run) -> anyhow::Result<Library> {
+    let mut db = pool.acquire().await?;
     let files: Files = serde_json::from_value(runs::library(&mut db, &run.library).await?)?;
-    let library = Library::assemble_proved(files).map_err(|problems| {
+    Library::assemble_proved(files).map_err(|problems| {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
         anyhow!("this version of Groundstate does not accept the run's documents:\n{}", list.join("\n"))
-    })?;
-    Ok((run, config, library))
+    })
 }

@@ -75,6 +75,36 @@ pub async fn copy_run(db: &mut PgConnection, run: Uuid, copy: Uuid, later: i32) 
     Ok(tx.commit().await?)
 }
 
+/// Writes the first `n` conversations of a run once more, at the positions after `n` times `copy`. Their ids are as many
+/// milliseconds later.
+pub async fn grow_run(db: &mut PgConnection, run: Uuid, n: i32, copy: i32) -> Result<()> {
+    sqlx::query!(
+        "WITH old AS (
+             SELECT id, position, (lpad(to_hex(('x' || substr(h, 1, 12))::bit(48)::bigint + $3), 12, '0') || substr(h, 13))::uuid AS new
+             FROM (SELECT id, position, replace(id::text, '-', '') AS h FROM conversations
+                   WHERE run_id = $1 AND position < $2 AND NOT superseded) AS ids
+         ), conversations_copied AS (
+             INSERT INTO conversations
+             SELECT (jsonb_populate_record(c, jsonb_build_object('id', new, 'position', c.position + $2 * $3))).*
+             FROM conversations c JOIN old USING (id)
+         ), verdicts_copied AS (
+             INSERT INTO verdicts
+             SELECT (jsonb_populate_record(v, jsonb_build_object('conversation_id', new))).*
+             FROM verdicts v JOIN old ON old.id = conversation_id
+         )
+         INSERT INTO events (conversation_id, seq, event, created_at)
+         SELECT new, seq, event, created_at
+         FROM (SELECT * FROM old ORDER BY position) AS ordered
+              CROSS JOIN LATERAL (SELECT * FROM events WHERE conversation_id = ordered.id ORDER BY seq) AS of_one",
+        run,
+        n,
+        i64::from(copy)
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
 /// Lets PostgreSQL finish what it puts off.
 pub async fn settle(db: &mut PgConnection) -> Result<()> {
     sqlx::query!("ANALYZE").execute(&mut *db).await?;

@@ -122,3 +122,8 @@ pub async fn of_judging(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>>
 pub async fn of_corpus(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
     Ok(sqlx::query_scalar!("SELECT project_id FROM corpora WHERE id = $1", id).fetch_optional(db).await?)
 }
+
+/// The project of an export.
+pub async fn of_export(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
+    Ok(sqlx::query_scalar!("SELECT project_id FROM exports WHERE id = $1", id).fetch_optional(db).await?)
+}

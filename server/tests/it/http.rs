@@ -7,6 +7,7 @@ mod corpora;
 mod documents;
 mod headers;
 mod invitations;
+mod exports;
 mod metrics;
 mod models;
 mod orders;
@@ -81,6 +82,10 @@ impl TestApp {
     /// The secret of whoever asks here.
     pub fn token(&self) -> &str {
         &self.token
+    }
+
+    pub fn files(&self) -> &std::path::Path {
+        self.files.path()
     }
 
     /// A request by whoever asks here.

@@ -2,6 +2,7 @@
 //! `cargo xtask bench` builds what it needs and runs it; bench/README.md says how each figure is taken.
 
 mod cases;
+mod export;
 mod machine;
 mod program;
 
@@ -60,6 +61,13 @@ enum Case {
         #[arg(long, default_value_t = 320)]
         n: u32,
     },
+    /// A run of very many conversations as canonical JSONL
+    Export {
+        #[arg(long, default_value_t = 10_000)]
+        n: u32,
+        #[arg(long, default_value_t = 19)]
+        copies: i32,
+    },
     /// An endpoint of whose answers 30 % are errors
     Errors {
         #[arg(long, default_value_t = 1_000)]
@@ -78,6 +86,7 @@ async fn main() -> anyhow::Result<()> {
         Case::Restart { n } => cases::restart(&place, n).await,
         Case::Rows { n, copies, concurrency } => cases::rows(&place, n, copies, concurrency).await,
         Case::Pipelining { n } => cases::pipelining(&place, n).await,
+        Case::Export { n, copies } => export::case(&place, n, copies).await,
         Case::Errors { n } => cases::errors(&place, n).await,
     }
 }

@@ -71,6 +71,13 @@ impl Place {
         Ok(command.spawn()?)
     }
 
+    /// Starts an export of a run into a file of this place.
+    pub fn export(&self, db: &Database, run: Uuid, out: &str, flags: &[&str]) -> anyhow::Result<(Child, PathBuf)> {
+        let mut command = self.groundstate(db);
+        command.args(["export", "--run", &run.to_string(), "--out", out]).args(flags).stdout(Stdio::null());
+        Ok((command.spawn()?, self.dir.path().join(out)))
+    }
+
     /// Starts the model, and says where.
     pub async fn model(&self, flags: &[&str]) -> anyhow::Result<(Child, String)> {
         let mut child = self.command("mock_openai").args(flags).stdout(Stdio::piped()).spawn()?;

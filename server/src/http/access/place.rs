@@ -21,6 +21,7 @@ pub async fn project(db: &mut PgConnection, params: &RawPathParams) -> Result<Pr
             "queue" => reviews::project(db, id("review queue", text)?).await?,
             "annotation" => annotations::project(db, id(kind, text)?).await?,
             "calibration" => calibrations::project(db, id(kind, text)?).await?,
+            "export" => projects::of_export(db, id(kind, text)?).await?,
             _ => continue,
         };
         let project = projects::get(db, found.ok_or_else(missing)?).await?;

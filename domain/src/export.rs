@@ -1,0 +1,132 @@
+//! What an export is to be: which rows, in which shape, for which trainer.
+
+mod profile;
+mod summary;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub use profile::{Arguments, Data, Profile, Reasoning, Shape, Toggles, ToolsAs};
+pub use summary::{ExportPreview, ExportState, ExportSummary};
+
+/// Everything that decides which bytes an export holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExportSpec {
+    pub source: SourceSpec,
+    #[serde(default)]
+    pub profile: Profile,
+    /// What differs from the profile's defaults.
+    #[serde(default)]
+    pub toggles: Toggles,
+    /// Only of profiles of preference pairs.
+    #[serde(default)]
+    pub pairs: PairRule,
+}
+
+impl ExportSpec {
+    /// # Errors
+    /// Where in the document, as a JSON pointer, something cannot be done, and why.
+    pub fn shape(&self) -> Result<Shape, Vec<(String, String)>> {
+        let mut wrong: Vec<(String, String)> = Vec::new();
+        let shape = self.profile.settle(&self.toggles).map_err(|found| {
+            wrong.extend(found.into_iter().map(|(name, message)| (format!("/toggles/{name}"), message)));
+        });
+        if !(0.0..=10.0).contains(&self.pairs.margin) {
+            wrong.push(("/pairs/margin".to_owned(), format!("expected 0 to 10, found {}", self.pairs.margin)));
+        }
+        match shape {
+            Ok(shape) if wrong.is_empty() => Ok(shape),
+            _ => Err(wrong),
+        }
+    }
+}
+
+/// Where the rows come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SourceSpec {
+    Run(RunRows),
+    Corpus(CorpusRows),
+}
+
+/// Conversations of a run that were played to their end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunRows {
+    /// Id of the run.
+    pub id: String,
+    /// Whose verdicts count: id of a judging. Default: those made while the run was played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judging: Option<String>,
+    /// Also the scores as people would have given them, by the judge's calibration.
+    #[serde(default)]
+    pub corrected: bool,
+    /// Also what was not accepted.
+    #[serde(default)]
+    pub all: bool,
+    /// Also what each sub-agent did, as a row of its own.
+    #[serde(default)]
+    pub branches: bool,
+}
+
+/// What a corpus keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CorpusRows {
+    /// Id of the corpus.
+    pub id: String,
+    /// Default: both; in one file after the other, or a file for each where the profile has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
+    #[serde(default)]
+    pub branches: bool,
+}
+
+/// What a row is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Split {
+    Train,
+    /// Kept apart, to measure what training did.
+    Golden,
+}
+
+impl Split {
+    pub const ALL: [Self; 2] = [Self::Train, Self::Golden];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Golden => "golden",
+        }
+    }
+}
+
+/// When one answer is preferred to another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PairRule {
+    pub score: Score,
+    /// The chosen side's conversation has at least so much more, 0 to 10. With 0, any difference is enough.
+    #[schema(minimum = 0, maximum = 10)]
+    pub margin: f64,
+}
+
+impl Default for PairRule {
+    fn default() -> Self {
+        Self { score: Score::Overall, margin: 1.0 }
+    }
+}
+
+/// Which of a verdict's two sums.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Score {
+    /// The judge's own word on the whole conversation.
+    #[default]
+    Overall,
+    /// The mean of its criteria by weight.
+    WeightedMean,
+}

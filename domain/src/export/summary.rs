@@ -1,0 +1,72 @@
+//! An export as the API shows it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::ExportSpec;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ExportSummary {
+    pub id: String,
+    pub spec: ExportSpec,
+    pub state: ExportState,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Conversations that were looked at, of those that there are.
+    pub done: i64,
+    pub total: i64,
+    /// What it is called when it is downloaded.
+    pub file_name: String,
+    /// Size of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<i64>,
+    /// SHA-256 of the file, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// Records in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// Its data files, what was left out and why, and what the rows are like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Value>,
+    pub created_by: String,
+    pub created_at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportState {
+    Building,
+    Ready,
+    Failed,
+    Cancelled,
+}
+
+impl ExportState {
+    pub const ALL: [Self; 4] = [Self::Building, Self::Ready, Self::Failed, Self::Cancelled];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Building => "building",
+            Self::Ready => "ready",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What an export would look like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ExportPreview {
+    pub file_name: String,
+    /// Conversations that would be looked at.
+    pub total: i64,
+    /// The first record; absent if none of the first conversations gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<Value>,
+}

@@ -1,0 +1,40 @@
+//! A bundle for the Hugging Face Hub: the data with a card and Croissant, as a folder or as one zip.
+//!
+//! Zip and not tar: every system opens it without a tool, its listing stands at the end, so that it can be written in one
+//! pass and a single file can be read from it, and Python reads it from the standard library.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::build::{Built, Order, files};
+use super::part::{Hashed, Sum};
+use super::{card, croissant};
+
+/// Writes the card and the Croissant description beside the data.
+pub fn describe(order: &Order, built: &Built, folder: &Path) -> anyhow::Result<()> {
+    fs::write(folder.join("README.md"), card::text(order, built))?;
+    let croissant = serde_json::to_vec_pretty(&croissant::document(order, built))?;
+    Ok(fs::write(folder.join("croissant.json"), croissant)?)
+}
+
+/// All files of a folder in one archive, hashed as it is written. The same files give the same bytes.
+pub fn zip(folder: &Path, out: &Path) -> anyhow::Result<Sum> {
+    let mut zip = ZipWriter::new_stream(Hashed::new(File::create(out)?));
+    for path in files(folder)? {
+        let mut file = BufReader::with_capacity(1 << 20, File::open(folder.join(&path))?);
+        let packed = path.extension().is_some_and(|end| end == "parquet");
+        let options = SimpleFileOptions::default()
+            .compression_method(if packed { CompressionMethod::Stored } else { CompressionMethod::Deflated })
+            .compression_level((!packed).then_some(1))
+            .large_file(true);
+        zip.start_file(path.to_string_lossy(), options)?;
+        io::copy(&mut file, &mut zip)?;
+    }
+    let mut hashed = zip.finish()?.into_inner();
+    hashed.flush()?;
+    hashed.finish()
+}

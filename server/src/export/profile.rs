@@ -1,0 +1,99 @@
+//! The shapes that trainers load: each profile makes one record of one canonical row, or of a pair of them, and knows of
+//! nothing else.
+
+mod canonical;
+mod huggingface;
+mod json_strings;
+mod llamafactory;
+mod message;
+mod ms_swift;
+mod object;
+mod openai;
+mod openai_dpo;
+mod trl;
+mod trl_dpo;
+mod verl;
+
+use domain::export::{Data, Profile, Shape};
+use domain::message::Message;
+use domain::row::Row;
+
+use super::columns::Columns;
+
+/// Where a row stands in an export.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// Of its conversation in the run or corpus.
+    pub index: i32,
+    /// `train` or `golden`; rows of a run are all for training.
+    pub split: &'static str,
+}
+
+/// Two ways to go on from the same words, of which one is preferred.
+pub struct Pair<'a> {
+    pub chosen: &'a Row,
+    pub rejected: &'a Row,
+    /// What both have in common: so many messages, after which both agents speak, and not alike.
+    pub common: usize,
+}
+
+/// Why a row cannot be written for a trainer.
+pub type Unfit = String;
+
+/// Appends the record of a row, a JSON object without a line end.
+///
+/// # Errors
+/// The row has no form in this profile, and why; what was appended is then to be thrown away.
+pub fn record(shape: &Shape, row: &Row, place: Place, out: &mut Vec<u8>) -> Result<(), Unfit> {
+    match shape.profile {
+        Profile::Huggingface => huggingface::record(shape, row, out),
+        Profile::Canonical => canonical::record(shape, row, out),
+        Profile::Trl => trl::record(shape, row, out),
+        Profile::Openai => openai::record(row, out),
+        Profile::Llamafactory => llamafactory::record(shape, row, out),
+        Profile::MsSwift => ms_swift::record(shape, row, out),
+        Profile::Verl => verl::record(row, place, out),
+        Profile::JsonStrings => json_strings::record(shape, row, out),
+        Profile::OpenaiDpo | Profile::TrlDpo => Err("the profile is one of pairs".to_owned()),
+    }
+}
+
+/// Appends the record of a pair.
+///
+/// # Errors
+/// As of [`record`].
+pub fn pair(shape: &Shape, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), Unfit> {
+    match shape.profile {
+        Profile::OpenaiDpo => openai_dpo::record(pair, out),
+        Profile::TrlDpo => trl_dpo::record(shape, pair, out),
+        _ => Err("the profile is one of rows".to_owned()),
+    }
+}
+
+/// The columns of a Parquet file of this shape; `None` if it is written as JSONL.
+pub fn columns(shape: &Shape) -> Option<Columns> {
+    match (shape.data, shape.profile) {
+        (Data::Parquet, Profile::Verl) => Some(verl::columns()),
+        (Data::Parquet, _) => Some(json_strings::columns()),
+        (Data::Jsonl, _) => None,
+    }
+}
+
+impl Pair<'_> {
+    pub fn prompt(&self) -> &[Message] {
+        &self.chosen.messages[..self.common]
+    }
+
+    /// What the agents said and did until the user spoke again, the preferred side first.
+    pub fn sides(&self) -> [&[Message]; 2] {
+        [self.chosen, self.rejected].map(|row| {
+            let rest = &row.messages[self.common..];
+            let end = rest.iter().position(|message| matches!(message, Message::User { .. })).unwrap_or(rest.len());
+            &rest[..end]
+        })
+    }
+}
+
+fn never(error: serde_json::Error) -> Unfit {
+    format!("it cannot be written as JSON: {error}")
+}

@@ -1,0 +1,103 @@
+//! The records of a source, written to one file.
+
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use domain::export::{Shape, Split};
+use sqlx::PgPool;
+use tokio::task::spawn_blocking;
+
+use super::part::PartWriter;
+use super::profile::{self, Place};
+use super::row::Made;
+use super::source::Source;
+use super::stream;
+use super::written::Written;
+use crate::store::material::Material;
+
+/// Told how many conversations more were looked at; an error of its ends the export.
+pub trait Progress {
+    fn went_on(&mut self, conversations: i64) -> impl Future<Output = anyhow::Result<()>> + Send;
+}
+
+/// For those who only wait.
+pub struct Unwatched;
+
+impl Progress for Unwatched {
+    async fn went_on(&mut self, _: i64) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+struct Chunk {
+    lines: Vec<u8>,
+    written: Written,
+}
+
+/// Writes a record for each row of the source, in order.
+///
+/// # Errors
+/// The database, the file, or whoever is told of progress.
+pub async fn write(
+    pool: &PgPool,
+    source: &Arc<Source>,
+    shape: Shape,
+    split: Split,
+    to: PartWriter,
+    progress: &mut impl Progress,
+) -> anyhow::Result<(PartWriter, Written)> {
+    let make = move |_: &Source, page| Ok(chunk(&shape, split, page));
+    let (mut to, mut written) = (Some(to), Written::default());
+    stream::pages(pool, source, make, async |chunk: Chunk| {
+        let conversations = chunk.written.conversations;
+        written.add(chunk.written);
+        to = Some(append(to.take(), chunk.lines).await?);
+        progress.went_on(conversations).await
+    })
+    .await?;
+    Ok((to.ok_or_else(lost)?, written))
+}
+
+/// On a thread that may wait for the disk.
+pub async fn append(to: Option<PartWriter>, lines: Vec<u8>) -> anyhow::Result<PartWriter> {
+    let mut to = to.ok_or_else(lost)?;
+    spawn_blocking(move || to.write(&lines).map(|()| to)).await?
+}
+
+fn lost() -> anyhow::Error {
+    anyhow!("the file was lost after an error")
+}
+
+fn chunk(shape: &Shape, split: Split, page: Vec<(Material, Made)>) -> Chunk {
+    let (mut lines, mut written) = (Vec::new(), Written::default());
+    for (material, made) in page {
+        written.conversations += 1;
+        match made {
+            Made::NotAccepted => written.not_accepted += 1,
+            Made::NotJudged => written.not_judged += 1,
+            Made::Unfinished => written.unfinished += 1,
+            Made::Rows(rows) => {
+                let place = Place { index: material.index, split: split.as_str() };
+                for row in rows {
+                    let before = lines.len();
+                    let recorded = row.and_then(|row| {
+                        profile::record(shape, &row, place, &mut lines)?;
+                        Ok(row)
+                    });
+                    match recorded {
+                        Ok(row) => {
+                            lines.push(b'\n');
+                            written.rows += 1;
+                            written.about.count(&row);
+                        }
+                        Err(reason) => {
+                            lines.truncate(before);
+                            written.leave_out(material.position, reason);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Chunk { lines, written }
+}

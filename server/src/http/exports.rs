@@ -1,0 +1,119 @@
+//! Exports: files made of a run or a corpus, for trainers.
+
+pub mod file;
+pub mod preview;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::{FieldError, Page};
+use domain::export::{ExportSpec, ExportState, ExportSummary};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::access::{Reader, Runner};
+use super::app::App;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path, Query};
+use super::page::{PageParams, page};
+use crate::clock;
+use crate::export::build::{self, Order};
+use crate::export::order::{self, Checked, Named, Wrong};
+use crate::jobs;
+use crate::store::exports::{self, New};
+
+/// Exports, newest first
+#[utoipa::path(get, path = "/projects/{project}/exports", tag = "exports", params(("project" = String, Path), PageParams),
+    responses((status = 200, body = Page<ExportSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn list(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Query(params): Query<PageParams>,
+) -> Result<Json<Page<ExportSummary>>> {
+    let limit = params.limit()?;
+    let mut db = pool.acquire().await?;
+    let items = exports::list(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await?;
+    Ok(Json(page(items, limit, |export: &ExportSummary| export.id.clone())))
+}
+
+/// Make an export
+#[utoipa::path(post, path = "/projects/{project}/exports", tag = "exports", params(("project" = String, Path)),
+    request_body = ExportSpec, responses((status = 201, body = ExportSummary), Problems),
+    security(("session" = []), ("token" = ["run"])))]
+pub async fn create(
+    State(pool): State<PgPool>,
+    runner: Runner,
+    audit: Audit,
+    Body(spec): Body<ExportSpec>,
+) -> Result<(StatusCode, Json<ExportSummary>)> {
+    let checked = checked(&pool, &spec, runner.project).await?;
+    let order = Order::of(&pool, &spec, &checked).await?;
+    let source = match checked.source {
+        Named::Run { id, .. } | Named::Corpus { id } => id,
+    };
+    let id = clock::id();
+    let new = New {
+        id,
+        project: runner.project,
+        source,
+        total: order.size(&pool).await?,
+        file_name: build::file_name(&order.title, &order.shape),
+        created_by: runner.caller.name.clone(),
+        created_at: clock::now(),
+        spec,
+    };
+    let mut db = pool.acquire().await?;
+    exports::insert(&mut db, &new).await?;
+    audit.subject(id);
+    Ok((StatusCode::CREATED, Json(found(&mut db, id).await?)))
+}
+
+/// One export: how far it is, what it holds
+#[utoipa::path(get, path = "/exports/{export}", tag = "exports", params(("export" = Uuid, Path)),
+    responses((status = 200, body = ExportSummary), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<ExportSummary>> {
+    Ok(Json(found(&mut *pool.acquire().await?, id).await?))
+}
+
+/// Stop building an export
+#[utoipa::path(post, path = "/exports/{export}/cancel", tag = "exports", params(("export" = Uuid, Path)),
+    responses((status = 200, body = ExportSummary), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn cancel(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<ExportSummary>> {
+    let mut db = pool.acquire().await?;
+    if exports::cancel(&mut db, id, clock::now()).await? {
+        return Ok(Json(found(&mut db, id).await?));
+    }
+    let state = found(&mut db, id).await?.state;
+    Err(HttpError::Conflict(format!("the export is {} already", state.as_str())))
+}
+
+/// Delete an export and its file
+#[utoipa::path(delete, path = "/exports/{export}", tag = "exports", params(("export" = Uuid, Path)),
+    responses((status = 204), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn delete(State(app): State<App>, _: Runner, Path(id): Path<Uuid>) -> Result<StatusCode> {
+    exports::delete(&mut *app.pool().acquire().await?, id).await?;
+    jobs::exports::remove(app.files(), id);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn checked(pool: &PgPool, spec: &ExportSpec, project: Uuid) -> Result<Checked> {
+    order::check(pool, spec, Some(project)).await?.map_err(invalid)
+}
+
+fn invalid(wrong: Wrong) -> HttpError {
+    HttpError::Invalid(wrong.into_iter().map(|(pointer, detail)| FieldError::at(&pointer, detail)).collect())
+}
+
+async fn found(db: &mut sqlx::PgConnection, id: Uuid) -> Result<ExportSummary> {
+    exports::get(db, id).await?.ok_or_else(|| HttpError::missing("export", &id.to_string()))
+}
+
+/// An export whose file is there.
+async fn ready(pool: &PgPool, id: Uuid) -> Result<ExportSummary> {
+    let export = found(&mut *pool.acquire().await?, id).await?;
+    match export.state {
+        ExportState::Ready => Ok(export),
+        state => Err(HttpError::Conflict(format!("the export is {}", state.as_str()))),
+    }
+}

@@ -1,0 +1,34 @@
+//! What an export would look like, before it is built.
+
+use axum::Json;
+use axum::extract::State;
+use domain::export::{ExportPreview, ExportSpec};
+use sqlx::PgPool;
+
+use super::checked;
+use crate::export::build::{self, Order};
+use crate::export::preview as first;
+use crate::http::access::Reader;
+use crate::http::audit::Audit;
+use crate::http::error::{Problems, Result};
+use crate::http::extract::Body;
+
+/// The first record of an export, without building it
+#[utoipa::path(post, path = "/projects/{project}/exports/preview", tag = "exports", params(("project" = String, Path)),
+    request_body = ExportSpec, responses((status = 200, body = ExportPreview), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn preview(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    audit: Audit,
+    Body(spec): Body<ExportSpec>,
+) -> Result<Json<ExportPreview>> {
+    audit.nothing_changed();
+    let checked = checked(&pool, &spec, reader.project).await?;
+    let order = Order::of(&pool, &spec, &checked).await?;
+    Ok(Json(ExportPreview {
+        file_name: build::file_name(&order.title, &order.shape),
+        total: order.size(&pool).await?,
+        record: first::record(&pool, &order).await?,
+    }))
+}

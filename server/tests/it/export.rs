@@ -1,0 +1,5 @@
+//! Exports: what a row says is what replaying its conversation says.
+
+mod pairs;
+mod profiles;
+mod rows;

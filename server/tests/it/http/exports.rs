@@ -1,0 +1,241 @@
+//! /api/v1/projects/{project}/exports, /api/v1/exports
+
+use std::time::Duration;
+
+use domain::api::Page;
+use domain::export::{ExportPreview, ExportState, ExportSummary};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use server::jobs;
+use server::store::exports;
+use sha2::{Digest, Sha256};
+use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::TestApp;
+use crate::support::play::{HANDOVER, HELP, TRANSFER, exported, played};
+
+const ALL: &str = "/api/v1/projects/default/exports";
+
+fn of_run(run: Uuid, profile: &str) -> Value {
+    json!({"source": {"run": {"id": run}}, "profile": profile})
+}
+
+/// An export that was built.
+async fn built(app: &TestApp, spec: &Value) -> ExportSummary {
+    let export: ExportSummary = app.post(ALL, spec).await;
+    let id = export.id.parse().unwrap();
+    assert_eq!(exports::claim(&mut app.pool.acquire().await.unwrap()).await.unwrap(), Some(id));
+    jobs::exports::build(&app.pool, app.files(), id).await;
+    app.json(&format!("/api/v1/exports/{id}")).await
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_export_is_asked_for_built_and_downloaded(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP, TRANSFER], 4, 1, &[]).await;
+    let (_, rows) = exported(&player, false).await;
+
+    let export = built(&app, &of_run(player.run.id, "canonical")).await;
+    assert_eq!((export.state, export.rows, export.done, export.total), (ExportState::Ready, Some(4), 4, 4));
+    assert_eq!(export.created_by, "root");
+    let path = format!("/api/v1/exports/{}/file", export.id);
+    let response = app.get(&path).await;
+    assert_eq!(response.headers()["etag"], format!("\"{}\"", export.hash.as_ref().unwrap()).as_str());
+    assert_eq!(
+        response.headers()["content-disposition"],
+        format!("attachment; filename=\"{}\"", export.file_name).as_str()
+    );
+    let bytes = response.bytes().await.unwrap();
+    assert_eq!(bytes, rows.as_bytes(), "what the command writes");
+    assert_eq!((Some(sha256(&bytes)), export.bytes), (export.hash.clone(), i64::try_from(bytes.len()).ok()));
+
+    // Cut off after a thousand bytes, and gone on with.
+    let part = app.request(Method::GET, &path).header("range", "bytes=1000-").send().await.unwrap();
+    assert_eq!(part.status(), StatusCode::PARTIAL_CONTENT);
+    let rest = part.bytes().await.unwrap();
+    assert_eq!(Some(sha256(&[&bytes[..1000], &rest].concat())), export.hash);
+    let other = app.request(Method::GET, &path).header("range", "bytes=1000-").header("if-range", "\"other\"");
+    assert_eq!(other.send().await.unwrap().status(), StatusCode::OK, "the rest of another file is of no use");
+    let known = app.request(Method::GET, &path).header("if-none-match", format!("\"{}\"", export.hash.unwrap()));
+    assert_eq!(known.send().await.unwrap().status(), StatusCode::NOT_MODIFIED);
+    let beyond = app.request(Method::GET, &path).header("range", "bytes=99999999-").send().await.unwrap();
+    assert_eq!(beyond.status(), StatusCode::RANGE_NOT_SATISFIABLE);
+
+    let list: Page<ExportSummary> = app.json(ALL).await;
+    assert_eq!(list.items.len(), 1);
+    let (status, _) = app.send(Method::DELETE, &format!("/api/v1/exports/{}", export.id), &json!(null)).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    assert_eq!(app.status(&path).await, StatusCode::NOT_FOUND);
+    assert!(!jobs::exports::file(app.files(), export.id.parse().unwrap()).exists());
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_finished_export_does_not_change(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP], 1, 1, &[]).await;
+    let export = built(&app, &of_run(player.run.id, "trl")).await;
+    let id: Uuid = export.id.parse().unwrap();
+    let refused = sqlx::query("UPDATE exports SET rows = 7 WHERE id = $1").bind(id).execute(&pool).await;
+    assert!(refused.unwrap_err().to_string().contains("does not change"));
+    let (status, _) = app.send(Method::POST, &format!("/api/v1/exports/{id}/cancel"), &json!(null)).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_cancelled_leaves_no_file(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP], 2, 1, &[]).await;
+    let export: ExportSummary = app.post(ALL, &of_run(player.run.id, "huggingface")).await;
+    let path = format!("/api/v1/exports/{}", export.id);
+    assert_eq!(app.status(&format!("{path}/file")).await, StatusCode::CONFLICT, "it is not built yet");
+    let cancelled: ExportSummary = app.post(&format!("{path}/cancel"), &json!(null)).await;
+    assert_eq!(cancelled.state, ExportState::Cancelled);
+    let id = export.id.parse().unwrap();
+    jobs::exports::build(&pool, app.files(), id).await;
+    assert!(!jobs::exports::file(app.files(), id).exists());
+    let after: ExportSummary = app.json(&path).await;
+    assert_eq!(after.state, ExportState::Cancelled);
+    assert_eq!(exports::claim(&mut pool.acquire().await.unwrap()).await.unwrap(), None);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_a_crash_interrupted_is_built_by_the_next_server(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP], 2, 1, &[]).await;
+    let export: ExportSummary = app.post(ALL, &of_run(player.run.id, "canonical")).await;
+    let id: Uuid = export.id.parse().unwrap();
+    let mut db = pool.acquire().await.unwrap();
+    exports::claim(&mut db).await.unwrap();
+    // It died in the middle: half a file lies there, and nobody says that it lives.
+    let left = app.files().join("exports").join(format!(".{id}")).join("files/data");
+    std::fs::create_dir_all(&left).unwrap();
+    std::fs::write(left.join("train.jsonl"), "{\"messages\": [").unwrap();
+    assert_eq!(exports::claim(&mut db).await.unwrap(), None, "its builder may still live");
+    sqlx::query("UPDATE exports SET heartbeat_at = now() - interval '1 hour'").execute(&pool).await.unwrap();
+
+    let stop = CancellationToken::new();
+    let serving = jobs::exports::serve(&pool, app.files(), &stop);
+    let waiting = async {
+        loop {
+            let now: ExportSummary = app.json(&format!("/api/v1/exports/{id}")).await;
+            if now.state != ExportState::Building {
+                stop.cancel();
+                return now;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let (_, done) = tokio::join!(serving, waiting);
+    assert_eq!((done.state, done.rows), (ExportState::Ready, Some(2)));
+    let bytes = app.get(&format!("/api/v1/exports/{id}/file")).await.bytes().await.unwrap();
+    assert_eq!(Some(sha256(&bytes)), done.hash);
+    assert!(!app.files().join("exports").join(format!(".{id}")).exists(), "nothing is left behind");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_cannot_be_exported_is_said_with_its_place(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let nobody = "0199fe00-0000-7000-8000-000000000000";
+    let spec = json!({
+        "source": {"run": {"id": nobody}}, "profile": "openai", "toggles": {"reasoning": "keep", "data": "parquet"},
+        "pairs": {"margin": 11.0},
+    });
+    let wrong = app.refused(ALL, &spec).await;
+    let pointers: Vec<&str> = wrong.iter().map(|(pointer, _)| pointer.as_str()).collect();
+    assert_eq!(pointers, ["/toggles/reasoning", "/toggles/data", "/pairs/margin", "/source/run/id"]);
+    for hostile in ["x'; DROP TABLE exports; --", "../../etc/passwd", "\r\nSet-Cookie: a=b", "%00"] {
+        let wrong = app.refused(ALL, &json!({"source": {"corpus": {"id": hostile}}})).await;
+        assert_eq!(wrong[0].0, "/source/corpus/id");
+    }
+    assert_eq!(app.status("/api/v1/exports/..%2f..%2fetc%2fpasswd/file").await, StatusCode::NOT_FOUND);
+    let list: Page<ExportSummary> = app.json(ALL).await;
+    assert!(list.items.is_empty());
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn names_of_files_cannot_inject_headers(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP], 1, 1, &[]).await;
+    let corpus = corpus(&pool, player.run.id, "a\"; filename=\"x.exe\r\nSet-Cookie: a=b; ☃/../").await;
+    let export = built(&app, &json!({"source": {"corpus": {"id": corpus}}, "profile": "canonical"})).await;
+    assert_eq!(export.file_name, "a-filename-x-exe-set-cookie-a-b-canonical.jsonl");
+    let response = app.get(&format!("/api/v1/exports/{}/file", export.id)).await;
+    let name = "attachment; filename=\"a-filename-x-exe-set-cookie-a-b-canonical.jsonl\"";
+    assert_eq!(response.headers()["content-disposition"], name);
+    assert!(response.headers().get("set-cookie").is_none());
+    let named = sqlx::query("UPDATE exports SET file_name = $1, id = gen_random_uuid()").bind("a\r\nb").execute(&pool);
+    assert!(named.await.is_err(), "and the database keeps no other");
+}
+
+/// A corpus that keeps all conversations of a run.
+async fn corpus(pool: &PgPool, run: Uuid, name: &str) -> Uuid {
+    let id = server::clock::id();
+    sqlx::query(
+        "INSERT INTO corpora (id, project_id, name, spec, state, created_by, created_at)
+         SELECT $1, project_id, $3, '{}', 'ready', 'root', now() FROM runs WHERE id = $2",
+    )
+    .bind(id)
+    .bind(run)
+    .bind(name)
+    .execute(pool)
+    .await
+    .unwrap();
+    sqlx::query(
+        "INSERT INTO corpus_rows (corpus_id, ordinal, run_id, conversation_id, split)
+         SELECT $1, position, run_id, id, CASE WHEN position % 2 = 0 THEN 'train' ELSE 'golden' END
+         FROM conversations WHERE run_id = $2 AND NOT superseded",
+    )
+    .bind(id)
+    .bind(run)
+    .execute(pool)
+    .await
+    .unwrap();
+    id
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_corpus_gives_a_file_for_each_split(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP, HANDOVER], 4, 1, &[]).await;
+    let corpus = corpus(&pool, player.run.id, "help & handover").await;
+    let source = json!({"corpus": {"id": corpus}});
+    let bundle = built(&app, &json!({"source": source})).await;
+    assert_eq!((bundle.state, bundle.rows, bundle.reason.as_deref()), (ExportState::Ready, Some(4), None));
+    assert_eq!(bundle.file_name, "help-handover-huggingface.zip");
+    let report = bundle.report.unwrap();
+    let parts: Vec<(&Value, &Value)> =
+        report["parts"].as_array().unwrap().iter().map(|part| (&part["path"], &part["written"]["rows"])).collect();
+    assert_eq!(parts, [(&json!("data/train.jsonl"), &json!(2)), (&json!("data/golden.jsonl"), &json!(2))]);
+    assert_eq!(report["parts"][0]["written"]["about"]["scripted_roles"]["agent"], 2);
+    let archive = app.get(&format!("/api/v1/exports/{}/file", bundle.id)).await.bytes().await.unwrap();
+    let archive = zip::ZipArchive::new(std::io::Cursor::new(archive)).unwrap();
+    let names: Vec<String> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();
+    assert_eq!(names, ["README.md", "croissant.json", "data/golden.jsonl", "data/train.jsonl"]);
+
+    let single = built(&app, &json!({"source": source, "profile": "trl"})).await;
+    assert_eq!(single.rows, Some(2), "what is kept for measuring is not among what is trained on");
+    let golden = json!({"corpus": {"id": corpus, "split": "golden"}});
+    assert_eq!(built(&app, &json!({"source": golden, "profile": "verl"})).await.rows, Some(2));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_preview_is_the_first_record(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP], 2, 1, &[]).await;
+    let path = format!("{ALL}/preview");
+    let seen: ExportPreview = app.post(&path, &of_run(player.run.id, "openai")).await;
+    assert_eq!(seen.total, 2);
+    let record = seen.record.unwrap();
+    assert_eq!(record["messages"][0]["role"], "system");
+    assert!(record.get("metadata").is_none(), "OpenAI refuses keys that it does not know");
+    let pairs: ExportPreview = app.post(&path, &of_run(player.run.id, "trl_dpo")).await;
+    assert_eq!(pairs.record, None, "there is nothing to prefer");
+    let list: Page<ExportSummary> = app.json(ALL).await;
+    assert!(list.items.is_empty(), "nothing was made");
+}
