@@ -10,6 +10,7 @@ pub mod corpora;
 pub mod correct;
 pub mod judge;
 pub mod judgings;
+mod noted;
 pub mod order;
 pub mod plan;
 pub mod play;
