@@ -10,6 +10,7 @@ pub mod corpora;
 pub mod corrections;
 pub mod documents;
 pub mod events;
+pub mod facts;
 pub mod idempotency;
 pub mod invitations;
 pub mod judgings;
