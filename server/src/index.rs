@@ -6,15 +6,19 @@
 
 mod about;
 mod columns;
+mod counting;
 mod facets;
 mod held;
 mod load;
 mod order;
 mod query;
 mod test;
+#[cfg(test)]
+mod tests;
 
 pub use about::About;
 pub use columns::Columns;
+pub use counting::counts;
 pub use facets::Facets;
 pub use held::{Index, TooMany};
 pub use order::{By, Place, Sort};

@@ -147,6 +147,14 @@ impl Columns {
         self.state.is_empty()
     }
 
+    /// What a position takes in memory, names apart.
+    pub fn bytes_per_row(&self) -> usize {
+        let names = size_of::<u32>() * 4;
+        let shorts = size_of::<u16>() * 3;
+        let bytes = 5 + self.scores.len();
+        size_of::<Uuid>() + names + shorts + bytes + size_of::<f32>()
+    }
+
     /// Makes room for positions that have not begun.
     pub fn grow(&mut self, len: usize) {
         self.id.resize(len, Uuid::nil());
@@ -238,9 +246,11 @@ impl Columns {
     pub fn facts<'a>(&'a self, i: usize, scores: &'a mut Vec<Scored>) -> Option<Facts<'a>> {
         let (status, blame) = unpacked(self.state[i])?;
         scores.clear();
-        scores.extend(self.scores.iter().filter_map(|(criterion, column)| {
-            Some(Scored { criterion: *criterion, score: known(column[i])? })
-        }));
+        scores.extend(
+            self.scores
+                .iter()
+                .filter_map(|(criterion, column)| Some(Scored { criterion: *criterion, score: known(column[i])? })),
+        );
         let scenario = &self.scenarios[self.scenario[i] as usize];
         Some(Facts {
             run: self.names.get(&self.run.to_string()).unwrap_or(NONE_32),

@@ -93,7 +93,8 @@ impl<'a> FacetsOf<'a> {
         facets.matching += self.matching;
         facets.total += self.columns.state.iter().map(|state| u64::from(*state != NONE)).sum::<u64>();
         for counted in &self.counted {
-            let there = counted.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(i, count)| (i, *count));
+            let there =
+                counted.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(i, count)| (i, *count));
             match (&counted.dimension, &counted.column) {
                 (Dimension::Score(criterion), _) => {
                     let scores = facets.scores.entry(criterion.clone()).or_default();
@@ -131,7 +132,9 @@ impl<'a> FacetsOf<'a> {
             Dimension::Tag => scenario().tags.iter().map(|tag| name(*tag)).collect(),
             Dimension::Tool => columns.tool_sets[number].iter().map(|tool| name(*tool)).collect(),
             Dimension::Persona | Dimension::Ending => u32::try_from(number).map(name).into_iter().collect(),
-            Dimension::Complexity => Complexity::ALL.get(number).map(|complexity| complexity.as_str()).into_iter().collect(),
+            Dimension::Complexity => {
+                Complexity::ALL.get(number).map(|complexity| complexity.as_str()).into_iter().collect()
+            }
             Dimension::Outcome => state().map(|(status, _)| Status::as_str(status)).into_iter().collect(),
             Dimension::Blame => state().and_then(|(_, blame)| blame.map(Blame::as_str)).into_iter().collect(),
             Dimension::Goal | Dimension::Verified if number < 2 => vec![["false", "true"][number]],

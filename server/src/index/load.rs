@@ -157,19 +157,22 @@ impl Loaded {
         };
         let row = usize::try_from(played.position)?;
         let count = |count: Option<i32>| count.and_then(|count| u32::try_from(count).ok());
-        self.rows().put(row, &Row {
-            id: played.id,
-            scenario: &played.scenario,
-            persona: &played.persona,
-            complexity: complexity.with_context(|| format!("conversation {}: no such complexity", played.id))?,
-            status: Some(status),
-            blame,
-            ending: played.ending.as_deref(),
-            turns: count(played.user_turns),
-            tool_calls: count(played.tool_calls),
-            tools: played.tools.as_deref().unwrap_or_default(),
-            verified: played.verified.filter(|_| !unread),
-        });
+        self.rows().put(
+            row,
+            &Row {
+                id: played.id,
+                scenario: &played.scenario,
+                persona: &played.persona,
+                complexity: complexity.with_context(|| format!("conversation {}: no such complexity", played.id))?,
+                status: Some(status),
+                blame,
+                ending: played.ending.as_deref(),
+                turns: count(played.user_turns),
+                tool_calls: count(played.tool_calls),
+                tools: played.tools.as_deref().unwrap_or_default(),
+                verified: played.verified.filter(|_| !unread),
+            },
+        );
         Ok(row)
     }
 
@@ -178,13 +181,16 @@ impl Loaded {
         let criteria = self.criteria.get(&judged.judge_version).map(Vec::as_slice).unwrap_or_default();
         let given = judged.scores.as_deref().unwrap_or_default();
         let scores: Vec<(u32, u8)> = criteria.iter().copied().zip(given.iter().map(|given| score(*given))).collect();
-        self.rows().say(row, &Said {
-            overall: judged.overall.map(score),
-            goal_achieved: judged.goal_achieved,
-            scores: &scores,
-            weighted_mean: judged.weighted_mean,
-            agreement: judged.agreement,
-        });
+        self.rows().say(
+            row,
+            &Said {
+                overall: judged.overall.map(score),
+                goal_achieved: judged.goal_achieved,
+                scores: &scores,
+                weighted_mean: judged.weighted_mean,
+                agreement: judged.agreement,
+            },
+        );
         if !self.head.own {
             let (status, blame) = outcome_of(Some(&judged.outcome), judged.blame.as_deref());
             self.rows().decide(row, status, blame, judged.verified);

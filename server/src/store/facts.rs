@@ -38,6 +38,45 @@ pub async fn of_project(db: &mut PgConnection, project: Uuid, only: &[Uuid]) -> 
     Ok(heads.fetch_all(db).await?)
 }
 
+/// The run of a judging.
+pub async fn run_of(db: &mut PgConnection, judging: Uuid) -> Result<Option<Uuid>> {
+    Ok(sqlx::query_scalar!("SELECT run_id FROM judgings WHERE id = $1", judging).fetch_optional(db).await?)
+}
+
+/// The run and the position of a conversation.
+pub async fn place_of(db: &mut PgConnection, conversation: Uuid) -> Result<Option<(Uuid, i32)>> {
+    let place = sqlx::query!("SELECT run_id, position FROM conversations WHERE id = $1", conversation);
+    Ok(place.fetch_optional(db).await?.map(|row| (row.run_id, row.position)))
+}
+
+/// A row that a corpus kept.
+pub struct Kept {
+    pub run: Uuid,
+    pub position: i32,
+    pub golden: bool,
+}
+
+/// What a corpus kept, by run.
+pub async fn kept(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<Kept>> {
+    let rows = sqlx::query_as!(
+        Kept,
+        r#"SELECT c.run_id AS run, c.position, r.split = 'golden' AS "golden!"
+           FROM corpus_rows r JOIN conversations c ON c.id = r.conversation_id
+           WHERE corpus_id = $1 AND split IS NOT NULL ORDER BY c.run_id, c.position"#,
+        corpus
+    );
+    Ok(rows.fetch_all(db).await?)
+}
+
+/// Whose verdicts a corpus was selected by, as its filter names them, and whether it is ready.
+pub async fn selected_by(db: &mut PgConnection, corpus: Uuid) -> Result<Option<(Option<String>, bool)>> {
+    let row = sqlx::query!(
+        r#"SELECT spec -> 'filter' ->> 'judging' AS judging, state = 'ready' AS "ready!" FROM corpora WHERE id = $1"#,
+        corpus
+    );
+    Ok(row.fetch_optional(db).await?.map(|row| (row.judging, row.ready)))
+}
+
 /// From here on the transaction sees one moment.
 pub async fn one_moment(db: &mut PgConnection) -> Result<()> {
     sqlx::query!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(db).await?;

@@ -1,6 +1,7 @@
 //! The HTTP side, driven over a socket. Modules mirror the URLs.
 
 mod access;
+mod analytics;
 mod archive;
 mod conversations;
 mod corpora;
