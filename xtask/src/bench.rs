@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::process::run;
 use crate::{install, places};
 
-const ALL: [&str; 7] = ["durable", "latency", "crash", "restart", "errors", "pipelining", "rows"];
+const ALL: [&str; 8] = ["durable", "latency", "crash", "restart", "errors", "pipelining", "rows", "pages"];
 
 #[derive(clap::Args)]
 pub struct Bench {

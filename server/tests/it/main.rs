@@ -4,6 +4,7 @@
 
 mod cli;
 mod http;
+mod index;
 mod mutations;
 mod postgres;
 mod run;

@@ -16,7 +16,7 @@ use tokio::time::sleep;
 use super::machine;
 use super::program::{Database, Place};
 
-fn row(what: &str, measured: &str) {
+pub fn row(what: &str, measured: &str) {
     println!("| {what} | {measured} |");
 }
 
@@ -25,7 +25,7 @@ async fn summary(db: &PgPool, run: &Run) -> anyhow::Result<RunSummary> {
 }
 
 /// Waits until the run has ended, or stops with an error when a player does.
-async fn ended(db: &PgPool, run: &Run, players: &mut [Child]) -> anyhow::Result<RunSummary> {
+pub async fn ended(db: &PgPool, run: &Run, players: &mut [Child]) -> anyhow::Result<RunSummary> {
     loop {
         let now = summary(db, run).await?;
         if now.state == RunState::Finished {

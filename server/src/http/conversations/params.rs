@@ -31,9 +31,12 @@ pub struct FilterParams {
     playbook: Option<Vec<String>>,
     /// Persona profiles.
     persona: Option<Vec<String>>,
+    #[param(inline)]
     complexity: Option<Vec<domain::persona::Complexity>>,
+    #[param(inline)]
     outcome: Option<Vec<domain::filter::Status>>,
     /// Who is to blame.
+    #[param(inline)]
     blame: Option<Vec<domain::outcome::Blame>>,
     /// How they came to their end: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
     ending: Option<Vec<String>>,

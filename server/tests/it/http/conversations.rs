@@ -9,7 +9,8 @@ use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use reqwest::StatusCode;
 use server::clock;
-use server::store::control;
+use server::jobs::judge;
+use server::store::{control, judgings, verdicts};
 use sqlx::PgPool;
 
 use super::TestApp;
@@ -273,4 +274,31 @@ async fn hostile_filters(pool: PgPool) {
     assert_eq!(detail, format!("`judging`: no run that is looked at has the judging `{judging}`"));
     app.problem(&format!("{list}/facets?sort=overall"), StatusCode::BAD_REQUEST).await;
     app.problem(&format!("/api/v1/conversations/{}/neighbours", clock::id()), StatusCode::NOT_FOUND).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn another_judging_sees_them_otherwise(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let run = played(&pool, &[HELP], 3, 1, &[]).await;
+    let mut db = pool.acquire().await.unwrap();
+    let own = verdicts::of(&mut db, run.run.judging).await.unwrap();
+    let judging = judge::plan(&run.run, &run.library, &["scripted".parse().unwrap()]).unwrap();
+    judgings::insert(&mut db, &judging).await.unwrap();
+    let story = &stories(&run).await[1];
+    let mut strict = own[&story.planned.id].clone();
+    strict.outcome = Outcome::Failed { blame: Blame::Agent, reason: "too long".to_owned() };
+    strict.verdict.as_mut().unwrap().overall = 2;
+    verdicts::insert(&mut db, judging.id, story.planned.id, &strict, clock::now()).await.unwrap();
+    for path in [format!("/api/v1/runs/{}/conversations", run.run.id), "/api/v1/projects/default/conversations".to_owned()] {
+        for whose in [judging.id.to_string(), "latest".to_owned()] {
+            let found: List = app.json(&format!("{path}?judging={whose}")).await;
+            assert_eq!(found.items.iter().map(|item| item.overall).collect::<Vec<_>>(), [None, Some(2), None]);
+            assert_eq!(found.items[1].outcome, Some(strict.outcome.clone()));
+            assert_eq!((&found.items[0].outcome, found.items[1].scores.len()), (&None, 8));
+            let failed: List = app.json(&format!("{path}?judging={whose}&blame=agent")).await;
+            assert_eq!(positions(&failed), [1]);
+        }
+        let found: List = app.json(&format!("{path}?judging=own&outcome=accepted")).await;
+        assert_eq!(positions(&found), [0, 1, 2]);
+    }
 }
