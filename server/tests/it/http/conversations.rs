@@ -289,7 +289,9 @@ async fn another_judging_sees_them_otherwise(pool: PgPool) {
     strict.outcome = Outcome::Failed { blame: Blame::Agent, reason: "too long".to_owned() };
     strict.verdict.as_mut().unwrap().overall = 2;
     verdicts::insert(&mut db, judging.id, story.planned.id, &strict, clock::now()).await.unwrap();
-    for path in [format!("/api/v1/runs/{}/conversations", run.run.id), "/api/v1/projects/default/conversations".to_owned()] {
+    for path in
+        [format!("/api/v1/runs/{}/conversations", run.run.id), "/api/v1/projects/default/conversations".to_owned()]
+    {
         for whose in [judging.id.to_string(), "latest".to_owned()] {
             let found: List = app.json(&format!("{path}?judging={whose}")).await;
             assert_eq!(found.items.iter().map(|item| item.overall).collect::<Vec<_>>(), [None, Some(2), None]);

@@ -60,7 +60,7 @@ async fn what_is_noted_can_be_filled_in(pool: PgPool) {
                     DROP COLUMN verified;
                 ALTER TABLE runs DROP COLUMN retried";
     sqlx::raw_sql(drop).execute(&pool).await.unwrap();
-    let fill = include_str!("../../../../migrations/20261122150000_keep_narrow_facts.sql");
+    let fill = include_str!("../../../../migrations/20261122141000_keep_narrow_facts.sql");
     let mut tx = pool.begin().await.unwrap();
     sqlx::raw_sql(fill).execute(&mut *tx).await.unwrap();
     tx.commit().await.unwrap();
