@@ -60,7 +60,7 @@ impl App {
     }
 
     pub fn libraries(&self) -> &Cache {
-        &self.0.libraries
+        &self.0.setup.libraries
     }
 
     pub fn files(&self) -> &Path {
@@ -68,7 +68,7 @@ impl App {
     }
 
     pub fn stop(&self) -> &CancellationToken {
-        &self.0.stop
+        &self.0.setup.stop
     }
 
     pub fn https(&self) -> bool {
