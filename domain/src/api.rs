@@ -1,5 +1,6 @@
 //! What the REST API answers and the web app reads.
 
+mod conversations;
 pub mod documents;
 mod reviews;
 
@@ -18,6 +19,9 @@ use crate::event::Event;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::verdict::{Verdict, Verification};
+pub use conversations::{
+    ConversationFacets, CorpusAnalytics, Cost, Facet, FacetValue, Neighbours, RunAnalytics, RunComparison,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunSummary {
@@ -114,6 +118,8 @@ pub struct Page<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConversationSummary {
     pub id: String,
+    #[serde(default)]
+    pub run_id: String,
     /// Place in its run, from 0.
     pub position: i32,
     pub scenario: String,
@@ -123,6 +129,32 @@ pub struct ConversationSummary {
     pub outcome: Option<Outcome>,
     /// The judge's overall score, 0 to 10.
     pub overall: Option<i16>,
+    /// Scores by criterion, 0 to 10.
+    #[serde(default)]
+    pub scores: BTreeMap<String, u8>,
+    #[serde(default)]
+    pub weighted_mean: Option<f32>,
+    /// How far a panel of judges agrees, 0 to 1.
+    #[serde(default)]
+    pub agreement: Option<f32>,
+    #[serde(default)]
+    pub goal_achieved: Option<bool>,
+    /// Whether the verifier found nothing wrong.
+    #[serde(default)]
+    pub verified: Option<bool>,
+    /// How it came to its end: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
+    #[serde(default)]
+    pub ending: Option<String>,
+    /// Turns of the user.
+    #[serde(default)]
+    pub turns: Option<i32>,
+    /// Calls by the agent and its sub-agents, and the tools that they called.
+    #[serde(default)]
+    pub tool_calls: Option<i32>,
+    #[serde(default)]
+    pub tools: Vec<String>,
+    #[serde(default)]
+    pub finished_at: Option<DateTime<Utc>>,
     /// Events so far.
     pub events: i64,
 }

@@ -21,7 +21,7 @@ use crate::persona::Complexity;
 pub use facts::{Facts, Scored};
 pub use matcher::Matcher;
 pub use symbols::Symbols;
-pub use top::{Cutoffs, Tops};
+pub use top::{Cutoffs, Tops, cutoff};
 
 /// What a conversation must fulfil, all of it. A list names what is accepted; an empty one accepts everything.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]

@@ -4,6 +4,7 @@
 //! browser read the same documents with the same checks.
 
 pub mod access;
+pub mod analytics;
 pub mod api;
 pub mod budget;
 pub mod calibration;

@@ -1,6 +1,7 @@
 //! The HTTP side: the API under /api/v1, the web app everywhere else. All routes stand here.
 
 pub mod access;
+mod analytics;
 mod annotations;
 pub mod app;
 mod archive;
@@ -151,8 +152,15 @@ fn conversations() -> OpenApiRouter<App> {
         .routes(routes!(judgings::cancel))
         .routes(routes!(judgings::of_judging))
         .routes(routes!(judgings::of_conversation))
-        .routes(routes!(conversations::list))
+        .routes(routes!(conversations::of_run))
+        .routes(routes!(conversations::of_project))
+        .routes(routes!(conversations::facets_of_run))
+        .routes(routes!(conversations::facets_of_project))
+        .routes(routes!(conversations::neighbours))
         .routes(routes!(conversations::show))
+        .routes(routes!(analytics::of_run))
+        .routes(routes!(analytics::of_corpus))
+        .routes(routes!(analytics::comparison))
         .routes(routes!(worlds::show))
         .routes(routes!(worlds::provenance))
 }

@@ -11,6 +11,7 @@ pub mod correct;
 pub mod exports;
 pub mod judge;
 pub mod judgings;
+mod noted;
 pub mod order;
 pub mod plan;
 pub mod play;

@@ -11,6 +11,7 @@ pub mod corrections;
 pub mod documents;
 pub mod events;
 pub mod exports;
+pub mod facts;
 pub mod idempotency;
 pub mod invitations;
 pub mod judgings;

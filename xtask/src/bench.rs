@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::process::run;
 use crate::{install, places};
 
-const ALL: [&str; 8] = ["durable", "latency", "crash", "restart", "errors", "pipelining", "rows", "export"];
+const ALL: [&str; 9] = ["durable", "latency", "crash", "restart", "errors", "pipelining", "rows", "export", "pages"];
 
 #[derive(clap::Args)]
 pub struct Bench {

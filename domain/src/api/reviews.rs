@@ -193,6 +193,8 @@ impl ConversationDetail {
         self.events.retain(|event| !matches!(event.kind, EventKind::Refused { role: Role::Judge, .. }));
         self.summary.events = i64::try_from(self.events.len()).unwrap_or(i64::MAX);
         (self.summary.outcome, self.summary.overall, self.verdict) = (None, None, None);
+        (self.summary.weighted_mean, self.summary.agreement, self.summary.goal_achieved) = (None, None, None);
+        self.summary.scores.clear();
         self
     }
 }

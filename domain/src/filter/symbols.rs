@@ -32,4 +32,12 @@ impl Symbols {
     pub fn name(&self, number: u32) -> &str {
         self.names.get(number as usize).map_or("", AsRef::as_ref)
     }
+
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
 }

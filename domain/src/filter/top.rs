@@ -72,20 +72,25 @@ impl Cutoffs {
 
 impl Counted {
     fn cutoff(&self) -> u8 {
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "counts are far below 2^52, and a share of one is no more than it"
-        )]
-        let wanted = (self.by_score.iter().sum::<u64>() as f64 * self.share - ROUNDING).ceil() as u64;
-        let mut found = 0;
-        for score in (0..=10).rev() {
-            found += self.by_score[usize::from(score)];
-            if found >= wanted {
-                return score;
-            }
-        }
-        0
+        cutoff(&self.by_score, self.share)
     }
+}
+
+/// The least score that belongs to the best share of all that were given, `by_score` saying how often each was.
+pub fn cutoff(by_score: &[u64; 11], share: f64) -> u8 {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts are far below 2^52, and a share of one is no more than it"
+    )]
+    let wanted = (by_score.iter().sum::<u64>() as f64 * share - ROUNDING).ceil() as u64;
+    let mut found = 0;
+    for score in (0..=10).rev() {
+        found += by_score[usize::from(score)];
+        if found >= wanted {
+            return score;
+        }
+    }
+    0
 }

@@ -8,6 +8,7 @@ use llm::Registry;
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
+use crate::index::Index;
 use crate::jobs::cast::Clients;
 use crate::library::Cache;
 
@@ -28,39 +29,50 @@ pub struct Setup {
 }
 
 #[derive(Clone)]
-pub struct App(Arc<Setup>);
+pub struct App(Arc<Shared>);
+
+struct Shared {
+    setup: Setup,
+    index: Index,
+}
 
 impl App {
     pub fn new(setup: Setup) -> Self {
-        Self(Arc::new(setup))
+        let index = Index::new(setup.pool.clone());
+        Self(Arc::new(Shared { setup, index }))
     }
 
     pub fn pool(&self) -> &PgPool {
-        &self.0.pool
+        &self.0.setup.pool
+    }
+
+    /// Conversations, for lists and statistics.
+    pub fn index(&self) -> &Index {
+        &self.0.index
     }
 
     pub fn registry(&self) -> &Registry {
-        &self.0.registry
+        &self.0.setup.registry
     }
 
     pub fn clients(&self) -> &Clients {
-        &self.0.clients
+        &self.0.setup.clients
     }
 
     pub fn libraries(&self) -> &Cache {
-        &self.0.libraries
+        &self.0.setup.libraries
     }
 
     pub fn files(&self) -> &Path {
-        &self.0.files
+        &self.0.setup.files
     }
 
     pub fn stop(&self) -> &CancellationToken {
-        &self.0.stop
+        &self.0.setup.stop
     }
 
     pub fn https(&self) -> bool {
-        self.0.https
+        self.0.setup.https
     }
 }
 

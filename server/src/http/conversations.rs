@@ -1,36 +1,120 @@
-//! Conversations of a run, and one of them whole.
+//! Conversations: lists, facets, and one of them whole.
 
-use std::collections::BTreeMap;
+pub mod params;
+pub mod scope;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{ConversationDetail, ConversationSummary, Page};
+use domain::analytics::Bin;
+use domain::api::{ConversationDetail, ConversationFacets, ConversationSummary, Facet, FacetValue, Neighbours, Page};
 use domain::event::EventKind;
 use domain::verdict::Verdict;
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::access::Reader;
+use super::app::App;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use super::page::{PageParams, page};
 use super::ratings;
-use crate::store::{conversations, events, runs};
+use crate::index::{By, Columns, Facets, Place, Sort};
+use crate::store::{conversations, events, facts, runs};
+use params::{Also, Asked, FilterParams, OrderParams};
+use scope::Scope;
 
-/// Conversations of a run, in order
-#[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations", params(("run" = Uuid, Path), PageParams),
+/// The most values of a facet that are told.
+const MOST_VALUES: usize = 100;
+
+type Pairs = Query<Vec<(String, String)>>;
+
+/// Conversations of a run, filtered and ordered
+#[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations",
+    params(("run" = Uuid, Path), FilterParams, OrderParams, PageParams),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
-pub async fn list(
-    State(pool): State<PgPool>,
-    _: Reader,
+pub async fn of_run(
+    State(app): State<App>,
+    reader: Reader,
     Path(run): Path<Uuid>,
-    Query(params): Query<PageParams>,
+    Query(pairs): Pairs,
 ) -> Result<Json<Page<ConversationSummary>>> {
-    let limit = params.limit()?;
-    let after = params.cursor()?.unwrap_or(-1);
-    let items = conversations::page(&mut *pool.acquire().await?, run, after, limit as i64 + 1).await?;
-    Ok(Json(page(items, limit, |conversation: &ConversationSummary| conversation.position.to_string())))
+    let asked = Asked::read(pairs, Also::Page)?;
+    list(&app, Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?, asked).await
+}
+
+/// Conversations of a project, filtered and ordered; those of newer runs come first
+#[utoipa::path(get, path = "/projects/{project}/conversations", tag = "conversations",
+    params(("project" = String, Path), FilterParams, OrderParams, PageParams),
+    responses((status = 200, body = Page<ConversationSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn of_project(
+    State(app): State<App>,
+    reader: Reader,
+    Query(pairs): Pairs,
+) -> Result<Json<Page<ConversationSummary>>> {
+    let asked = Asked::read(pairs, Also::Page)?;
+    list(&app, Scope::of_project(&app, reader.project, &asked).await?, asked).await
+}
+
+/// How many conversations of a run there are of each value, and how scores are distributed
+#[utoipa::path(get, path = "/runs/{run}/conversations/facets", tag = "conversations",
+    params(("run" = Uuid, Path), FilterParams), responses((status = 200, body = ConversationFacets), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn facets_of_run(
+    State(app): State<App>,
+    reader: Reader,
+    Path(run): Path<Uuid>,
+    Query(pairs): Pairs,
+) -> Result<Json<ConversationFacets>> {
+    let asked = Asked::read(pairs, Also::Nothing)?;
+    let scope = Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?;
+    scope.ask(Arc::new(asked), |query| Json(told(query.facets()))).await
+}
+
+/// How many conversations of a project there are of each value, and how scores are distributed
+#[utoipa::path(get, path = "/projects/{project}/conversations/facets", tag = "conversations",
+    params(("project" = String, Path), FilterParams), responses((status = 200, body = ConversationFacets), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn facets_of_project(
+    State(app): State<App>,
+    reader: Reader,
+    Query(pairs): Pairs,
+) -> Result<Json<ConversationFacets>> {
+    let asked = Asked::read(pairs, Also::Nothing)?;
+    let scope = Scope::of_project(&app, reader.project, &asked).await?;
+    scope.ask(Arc::new(asked), |query| Json(told(query.facets()))).await
+}
+
+/// The conversations of the same run before and after one, in the order of a list
+#[utoipa::path(get, path = "/conversations/{conversation}/neighbours", tag = "conversations",
+    params(("conversation" = Uuid, Path), FilterParams, OrderParams),
+    responses((status = 200, body = Neighbours), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn neighbours(
+    State(app): State<App>,
+    reader: Reader,
+    Path(id): Path<Uuid>,
+    Query(pairs): Pairs,
+) -> Result<Json<Neighbours>> {
+    let asked = Asked::read(pairs, Also::Order)?;
+    let missing = || HttpError::missing("conversation", &id.to_string());
+    let place = facts::place_of(&mut *app.pool().acquire().await?, id).await?;
+    let (run, position) = place.ok_or_else(missing)?;
+    let scope = Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?;
+    check_criterion(&scope, &asked.sort)?;
+    let asked = Arc::new(asked);
+    let sort = asked.sort.clone();
+    let position = usize::try_from(position).unwrap_or(usize::MAX);
+    let found = scope.ask(asked, move |query| {
+        let place = query.place(&sort, run, position)?;
+        Some([true, false].map(|backward| query.walk(&sort, Some(place), 1, backward).pop()))
+    });
+    let [previous, next] = found.await?.ok_or_else(missing)?;
+    let id = |place: Option<Place>| place.map(|place| scope.runs[0].id[place.position].to_string());
+    Ok(Json(Neighbours { previous: id(previous), next: id(next) }))
 }
 
 /// One conversation whole: events, verdict, what the verifier found
@@ -46,7 +130,7 @@ pub async fn show(
 ) -> Result<Json<ConversationDetail>> {
     let missing = || HttpError::missing("conversation", &uuid.to_string());
     let mut db = pool.acquire().await?;
-    let (run_id, summary) = conversations::get(&mut db, uuid).await?.ok_or_else(missing)?;
+    let (run_id, mut summary) = conversations::get(&mut db, uuid).await?.ok_or_else(missing)?;
     let run = runs::get(&mut db, run_id).await?.ok_or_else(missing)?;
     let models = serde_json::from_value(run.config["models"].clone()).unwrap_or_else(|_| BTreeMap::new());
     let events = events::of(&mut db, uuid).await?;
@@ -59,7 +143,88 @@ pub async fn show(
         }
     }
     let verdict = Verdict::of_panel(&verdicts);
+    let scores = verdict.iter().flat_map(|verdict| &verdict.scores);
+    summary.scores = scores.map(|score| (score.criterion.clone(), score.score)).collect();
     let detail = ConversationDetail { summary, run_id: run_id.to_string(), models, events, verdict, verification };
     let blind = ratings::blind(&mut db, uuid, &reader.caller, reader.project).await?;
     Ok(Json(if blind { detail.unjudged() } else { detail }))
+}
+
+async fn list(app: &App, scope: Scope, asked: Asked) -> Result<Json<Page<ConversationSummary>>> {
+    check_criterion(&scope, &asked.sort)?;
+    let params = PageParams { limit: asked.limit, after: asked.after.clone() };
+    let limit = params.limit()?;
+    let after: Option<Place> = params.cursor()?;
+    let asked = Arc::new(asked);
+    let sort = asked.sort.clone();
+    let found = scope.ask(asked, move |query| {
+        let known = after.is_none_or(|place| query.knows(place));
+        known.then(|| query.walk(&sort, after, limit + 1, false))
+    });
+    let places =
+        found.await?.ok_or_else(|| HttpError::BadRequest("`after`: it is the cursor of another list".into()))?;
+    let Page { items, next } = page(places, limit, Place::to_string);
+    Ok(Json(Page { items: summaries(app, &scope, &items).await?, next }))
+}
+
+/// The rows of a page, in its order.
+async fn summaries(app: &App, scope: &Scope, places: &[Place]) -> Result<Vec<ConversationSummary>> {
+    let columns: HashMap<Uuid, &Columns> = scope.runs.iter().map(|run| (run.run, run.as_ref())).collect();
+    let ids: Vec<Uuid> = places.iter().map(|place| columns[&place.run].id[place.position]).collect();
+    let found = conversations::some(&mut *app.pool().acquire().await?, &ids, &scope.judgings).await?;
+    let mut found: HashMap<Uuid, ConversationSummary> = found.into_iter().collect();
+    // A conversation that was deleted meanwhile is left out.
+    let rows = places.iter().zip(ids).filter_map(|(place, id)| {
+        let mut summary = found.remove(&id)?;
+        let columns = columns[&place.run];
+        let scores = columns.scores.iter().map(|(name, column)| (columns.names.name(*name), column[place.position]));
+        summary.scores =
+            scores.filter(|(_, score)| *score <= 10).map(|(name, score)| (name.to_owned(), score)).collect();
+        Some(summary)
+    });
+    Ok(rows.collect())
+}
+
+/// # Errors
+/// The list is to be ordered by a criterion that nothing was judged by.
+fn check_criterion(scope: &Scope, sort: &Sort) -> Result<()> {
+    let By::Criterion(name) = &sort.by else { return Ok(()) };
+    let known: Vec<&str> = scope.runs.iter().flat_map(|run| run.criteria()).collect();
+    if known.is_empty() || known.contains(&name.as_str()) {
+        return Ok(());
+    }
+    let hint = domain::problem::did_you_mean(name, known);
+    let name: String = name.chars().take(80).collect();
+    Err(HttpError::BadRequest(format!("`sort`: nothing was judged by the criterion `{name}`{hint}")))
+}
+
+fn told(facets: Facets) -> ConversationFacets {
+    let facet = |(name, values): (&str, BTreeMap<String, u64>)| {
+        let distinct = values.len() as u64;
+        let mut values: Vec<FacetValue> =
+            values.into_iter().map(|(value, count)| FacetValue { value, count }).collect();
+        values.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.value.cmp(&b.value)));
+        values.truncate(MOST_VALUES);
+        Facet { name: name.to_owned(), values, distinct }
+    };
+    let bins = |counts: &mut dyn Iterator<Item = (u32, u64)>| -> Vec<Bin> {
+        counts.filter(|(_, count)| *count > 0).map(|(value, count)| Bin { value, count }).collect()
+    };
+    let mut scores: BTreeMap<String, Vec<Bin>> = facets
+        .scores
+        .iter()
+        .map(|(name, counts)| (name.clone(), bins(&mut (0..).zip(counts.iter().copied()))))
+        .collect();
+    let mut lengths = BTreeMap::new();
+    for (name, counts) in facets.numbers {
+        let into = if name == "overall" { &mut scores } else { &mut lengths };
+        into.insert(name.to_owned(), bins(&mut counts.into_iter()));
+    }
+    ConversationFacets {
+        matching: facets.matching,
+        total: facets.total,
+        facets: facets.values.into_iter().map(facet).collect(),
+        scores,
+        lengths,
+    }
 }

@@ -15,7 +15,7 @@ use tracing::{Instrument, error_span, warn};
 use super::active::{ActiveRun, Halt};
 use super::ahead::{Ahead, InVain};
 use super::commit::{Committer, NotKept};
-use super::plan;
+use super::{noted, plan};
 use crate::store::conversations::Planned;
 use crate::store::steps::{Again, End, Spent, Step};
 use crate::store::verdicts::Judged;
@@ -77,7 +77,7 @@ pub async fn fail(
     reason: &str,
 ) -> Result<Outcome, NotKept> {
     let outcome = Outcome::Failed { blame: Blame::Infrastructure, reason: reason.to_owned() };
-    let end = End { outcome: outcome.clone(), ending: None, user_turns: 0, judged: None, again: None };
+    let end = End { outcome: outcome.clone(), ending: None, user_turns: 0, noted: None, judged: None, again: None };
     let step = Step {
         run: run.run.id,
         judging: run.run.judging,
@@ -240,6 +240,7 @@ impl<'a> Play<'a> {
         let end = End {
             ending: state.ending.as_ref().map(Ending::as_str),
             user_turns: i32::try_from(state.user_turns).unwrap_or(i32::MAX),
+            noted: Some(noted::of(state)),
             judged: judged(&self.conversation, &outcome),
             outcome: outcome.clone(),
             again: again.clone(),

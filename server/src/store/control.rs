@@ -117,9 +117,13 @@ pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     .execute(&mut *tx)
     .await?;
     if !spoiled.is_empty() {
-        sqlx::query!("UPDATE runs SET finished_at = NULL, state = 'running', paused_because = NULL WHERE id = $1", run)
-            .execute(&mut *tx)
-            .await?;
+        sqlx::query!(
+            "UPDATE runs SET finished_at = NULL, state = 'running', paused_because = NULL, retried = retried + 1
+             WHERE id = $1",
+            run
+        )
+        .execute(&mut *tx)
+        .await?;
     }
     told(tx, run).await?;
     Ok(i64::try_from(spoiled.len()).unwrap_or(i64::MAX))

@@ -1,7 +1,9 @@
 //! Conversations: planned with their run, finished once.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use chrono::{DateTime, Utc};
 use domain::api::ConversationSummary;
 use domain::outcome::{Blame, Outcome};
 use sqlx::PgConnection;
@@ -124,40 +126,39 @@ pub async fn of_corpus(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<Uuid>>
     Ok(kept.fetch_all(db).await?)
 }
 
-/// One page of a run, after a position.
-pub async fn page(db: &mut PgConnection, run: Uuid, after: i32, limit: i64) -> Result<Vec<ConversationSummary>> {
+/// Some conversations as these judgings see them, in no particular order, each with its scores' names left out.
+pub async fn some(db: &mut PgConnection, ids: &[Uuid], judgings: &[Uuid]) -> Result<Vec<(Uuid, ConversationSummary)>> {
     let rows = sqlx::query_as!(
         Row,
-        r#"SELECT c.id, c.run_id, c.position, c.scenario, c.persona, c.complexity, c.outcome, c.blame, c.reason,
-                  v.overall AS "overall?",
+        r#"SELECT c.id, c.run_id, c.position, c.scenario, c.persona, c.complexity, c.ending, c.user_turns, c.tool_calls,
+                  c.tools, c.finished_at,
+                  CASE WHEN j.original OR c.ending IS NULL THEN c.outcome ELSE v.outcome END AS outcome,
+                  CASE WHEN j.original OR c.ending IS NULL THEN c.blame ELSE v.blame END AS blame,
+                  CASE WHEN j.original OR c.ending IS NULL THEN c.reason ELSE v.reason END AS reason,
+                  CASE WHEN j.original THEN c.verified ELSE v.verified END AS verified,
+                  v.overall AS "overall?", v.goal_achieved AS "goal_achieved?", v.weighted_mean AS "weighted_mean?",
+                  v.agreement AS "agreement?",
                   (SELECT count(*) FROM events WHERE conversation_id = c.id) AS "events!"
-           FROM conversations c JOIN judgings j ON j.run_id = c.run_id AND j.original
+           FROM conversations c JOIN judgings j ON j.run_id = c.run_id AND j.id = ANY($2)
                 LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id
-           WHERE c.run_id = $1 AND c.position > $2 AND NOT c.superseded ORDER BY c.position LIMIT $3"#,
-        run,
-        after,
-        limit
+           WHERE c.id = ANY($1)"#,
+        ids,
+        judgings
     )
     .fetch_all(db)
     .await?;
-    rows.into_iter().map(Row::summary).collect()
+    rows.into_iter().map(|row| Ok((row.id, row.summary()?))).collect()
 }
 
-/// A conversation and the run it belongs to.
+/// A conversation and the run it belongs to, as the run's own judging sees it.
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, ConversationSummary)>> {
-    let row = sqlx::query_as!(
-        Row,
-        r#"SELECT c.id, c.run_id, c.position, c.scenario, c.persona, c.complexity, c.outcome, c.blame, c.reason,
-                  v.overall AS "overall?",
-                  (SELECT count(*) FROM events WHERE conversation_id = c.id) AS "events!"
-           FROM conversations c JOIN judgings j ON j.run_id = c.run_id AND j.original
-                LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id
-           WHERE c.id = $1"#,
+    let own = sqlx::query!(
+        "SELECT j.id, j.run_id FROM judgings j JOIN conversations c ON c.run_id = j.run_id WHERE c.id = $1 AND original",
         id
-    )
-    .fetch_optional(db)
-    .await?;
-    row.map(|row| Ok((row.run_id, row.summary()?))).transpose()
+    );
+    let Some(own) = own.fetch_optional(&mut *db).await? else { return Ok(None) };
+    let found = some(db, &[id], &[own.id]).await?.pop();
+    Ok(found.map(|(_, summary)| (own.run_id, summary)))
 }
 
 struct Row {
@@ -167,10 +168,19 @@ struct Row {
     scenario: String,
     persona: String,
     complexity: String,
+    ending: Option<String>,
+    user_turns: Option<i32>,
+    tool_calls: Option<i32>,
+    tools: Option<Vec<String>>,
+    finished_at: Option<DateTime<Utc>>,
     outcome: Option<String>,
     blame: Option<String>,
     reason: Option<String>,
+    verified: Option<bool>,
     overall: Option<i16>,
+    goal_achieved: Option<bool>,
+    weighted_mean: Option<f32>,
+    agreement: Option<f32>,
     events: i64,
 }
 
@@ -179,12 +189,23 @@ impl Row {
         let outcome = outcome("conversations", self.id, self.outcome.as_deref(), self.blame.as_deref(), self.reason)?;
         Ok(ConversationSummary {
             id: self.id.to_string(),
+            run_id: self.run_id.to_string(),
             position: self.position,
             scenario: self.scenario,
             persona: self.persona,
             complexity: self.complexity,
             outcome,
             overall: self.overall,
+            scores: BTreeMap::new(),
+            weighted_mean: self.weighted_mean,
+            agreement: self.agreement,
+            goal_achieved: self.goal_achieved,
+            verified: self.verified,
+            ending: self.ending,
+            turns: self.user_turns,
+            tool_calls: self.tool_calls,
+            tools: self.tools.unwrap_or_default(),
+            finished_at: self.finished_at,
             events: self.events,
         })
     }

@@ -6,6 +6,10 @@ use uuid::Uuid;
 
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
+/// What types of elements are called in arrays: their oids, which never change.
+const INT2: i32 = 21;
+const TEXT: i32 = 25;
+
 /// Rows for one COPY.
 pub struct Rows {
     bytes: Vec<u8>,
@@ -44,6 +48,23 @@ impl Rows {
         }
     }
 
+    pub fn real(&mut self, value: Option<f32>) -> &mut Self {
+        match value {
+            Some(value) => self.field(&value.to_be_bytes()),
+            None => self.null(),
+        }
+    }
+
+    pub fn smalls(&mut self, values: Option<&[i16]>) -> &mut Self {
+        let Some(values) = values else { return self.null() };
+        self.array(INT2, &values.iter().map(|value| value.to_be_bytes()).collect::<Vec<_>>())
+    }
+
+    pub fn texts(&mut self, values: Option<&[String]>) -> &mut Self {
+        let Some(values) = values else { return self.null() };
+        self.array(TEXT, values)
+    }
+
     /// Text, and `json`, which is kept as it is written.
     pub fn text(&mut self, value: &str) -> &mut Self {
         self.field(value.as_bytes())
@@ -80,6 +101,20 @@ impl Rows {
     pub fn finish(mut self) -> Vec<u8> {
         self.bytes.extend((-1_i16).to_be_bytes());
         self.bytes
+    }
+
+    /// One dimension, or none if it is empty: how many there are, whether nulls are among them, of which type they are, how
+    /// long the dimension is and where it begins.
+    fn array(&mut self, of: i32, values: &[impl AsRef<[u8]>]) -> &mut Self {
+        let count = i32::try_from(values.len()).unwrap_or(i32::MAX);
+        let head: &[i32] = if values.is_empty() { &[0, 0, of] } else { &[1, 0, of, count, 1] };
+        let length = 4 * head.len() + values.iter().map(|value| 4 + value.as_ref().len()).sum::<usize>();
+        self.length(length);
+        head.iter().for_each(|number| self.bytes.extend(number.to_be_bytes()));
+        for value in values {
+            self.field(value.as_ref());
+        }
+        self
     }
 
     fn field(&mut self, value: &[u8]) -> &mut Self {

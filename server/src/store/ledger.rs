@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Result;
 
 /// Each rule of a run that has ended, with the query for the positions at which it is broken. `$1` is the run.
-const RULES: [(&str, &str); 10] = [
+const RULES: [(&str, &str); 12] = [
     (
         "each position has one conversation that counts, and it has ended",
         "SELECT position FROM generate_series(0, (SELECT planned - 1 FROM runs WHERE id = $1)) AS position
@@ -54,6 +54,26 @@ const RULES: [(&str, &str); 10] = [
          FULL JOIN (SELECT coalesce(blame, outcome) AS outcome, superseded, count(*) AS n FROM conversations
                     WHERE run_id = $1 GROUP BY 1, 2) c USING (outcome, superseded)
          WHERE coalesce(t.n, 0) <> coalesce(c.n, 0)",
+    ),
+    (
+        "what is noted of tools is what was called",
+        "SELECT c.position FROM conversations c CROSS JOIN LATERAL (
+             SELECT event -> 'event' -> 'tool_answered' AS call FROM events e
+             WHERE conversation_id = id AND event -> 'event' -> 'tool_answered' IS NOT NULL AND NOT EXISTS (
+                 SELECT FROM events u, json_array_elements(u.event -> 'event' -> 'user_acted' -> 'tool_calls') AS own
+                 WHERE u.conversation_id = id AND u.event -> 'event' -> 'user_acted' IS NOT NULL
+                   AND own ->> 'id' = e.event -> 'event' -> 'tool_answered' ->> 'call_id')
+         ) AS answered WHERE run_id = $1
+         GROUP BY c.id, c.position
+         HAVING tool_calls <> count(*)
+             OR tools <> coalesce(array_agg(DISTINCT call ->> 'tool' COLLATE \"C\" ORDER BY call ->> 'tool' COLLATE \"C\")
+                                      FILTER (WHERE call ->> 'answer' <> 'unknown_tool'), '{}')",
+    ),
+    (
+        "scores are those of the verdict",
+        "SELECT c.position FROM conversations c JOIN verdicts ON conversation_id = c.id
+         WHERE run_id = $1 AND verdict IS NOT NULL
+           AND scores <> ARRAY(SELECT (score ->> 'score')::smallint FROM jsonb_array_elements(verdict -> 'scores') AS score)",
     ),
     ("nothing is claimed any more", "SELECT first_position FROM claims WHERE run_id = $1"),
     ("it has ended", "SELECT 0 FROM runs WHERE id = $1 AND finished_at IS NULL"),

@@ -105,6 +105,40 @@ pub async fn grow_run(db: &mut PgConnection, run: Uuid, n: i32, copy: i32) -> Re
     Ok(())
 }
 
+/// Makes a run longer by its first `own` conversations, `copy` times as far behind them, without their events. Their ids
+/// are as many milliseconds later.
+pub async fn lengthen(db: &mut PgConnection, run: Uuid, own: i32, copy: i32) -> Result<()> {
+    let mut tx = db.begin().await?;
+    // The first 48 bits of an id are its time.
+    sqlx::query!(
+        "WITH old AS (
+             SELECT id, (lpad(to_hex(('x' || substr(h, 1, 12))::bit(48)::bigint + $3), 12, '0') || substr(h, 13))::uuid AS new
+             FROM (SELECT id, replace(id::text, '-', '') AS h FROM conversations
+                   WHERE run_id = $1 AND position < $2 AND NOT superseded) AS ids
+         ), conversations_copied AS (
+             INSERT INTO conversations
+             SELECT (jsonb_populate_record(c, jsonb_build_object('id', new, 'position', position + $2 * $3::int))).*
+             FROM conversations c JOIN old USING (id)
+         )
+         INSERT INTO verdicts
+         SELECT (jsonb_populate_record(v, jsonb_build_object('conversation_id', new))).*
+         FROM verdicts v JOIN old ON old.id = conversation_id",
+        run,
+        own,
+        i64::from(copy)
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "UPDATE runs SET planned = greatest(planned, $2), next_position = greatest(next_position, $2) WHERE id = $1",
+        run,
+        own * (copy + 1)
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(tx.commit().await?)
+}
+
 /// Lets PostgreSQL finish what it puts off.
 pub async fn settle(db: &mut PgConnection) -> Result<()> {
     sqlx::query!("ANALYZE").execute(&mut *db).await?;

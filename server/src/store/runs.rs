@@ -195,6 +195,16 @@ pub async fn state_of(db: &mut PgConnection, run: Uuid) -> Result<Option<RunStat
     Ok(row.fetch_optional(db).await?.map(|row| state(&row.state, row.finished_at.is_some())))
 }
 
+/// How many of its conversations were accepted.
+pub async fn accepted(db: &mut PgConnection, run: Uuid) -> Result<i64> {
+    let accepted = sqlx::query_scalar!(
+        r#"SELECT coalesce(sum(conversations), 0)::bigint AS "n!" FROM tallies
+           WHERE run_id = $1 AND outcome = 'accepted' AND NOT superseded"#,
+        run
+    );
+    Ok(accepted.fetch_one(db).await?)
+}
+
 /// What was asked of models, by role and model.
 pub async fn usage(db: &mut PgConnection, run: Uuid) -> Result<Vec<UsageSummary>> {
     let rows = sqlx::query!(

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::conversations::{Planned, columns};
 use super::copy::Rows;
-use super::verdicts::Judged;
+use super::verdicts::{Judged, agreement, scores, weighted_mean};
 use super::{Result, events, players};
 
 /// What happened next in one conversation.
@@ -36,8 +36,21 @@ pub struct End {
     pub outcome: Outcome,
     pub ending: Option<&'static str>,
     pub user_turns: i32,
+    /// `None` if it could not even be read.
+    pub noted: Option<Noted>,
     pub judged: Option<Judged>,
     pub again: Option<Again>,
+}
+
+/// What lists and statistics say of a conversation, so that they need not read its events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Noted {
+    /// Whether the verifier found nothing wrong; `None` if it never looked.
+    pub verified: Option<bool>,
+    /// Calls by the agent and its sub-agents.
+    pub tool_calls: i32,
+    /// The tools that they called, each once, sorted.
+    pub tools: Vec<String>,
 }
 
 /// The attempt that takes its place.
@@ -122,7 +135,7 @@ async fn copy(db: &mut PgConnection, into: &str, rows: Option<Rows>) -> Result<(
 }
 
 const CONVERSATIONS: &str = "COPY conversations (id, run_id, position, scenario, repeat, persona, complexity, world, \
-     attempt, outcome, blame, reason, finished_at, ending, user_turns, superseded) FROM STDIN (FORMAT BINARY)";
+     attempt, outcome, blame, reason, finished_at, ending, user_turns, superseded, verified, tool_calls, tools) FROM STDIN (FORMAT BINARY)";
 
 /// Rows of conversations that begin, among them the attempts that take the place of others.
 fn conversations(steps: &[&Step], now: DateTime<Utc>) -> Option<Rows> {
@@ -137,6 +150,7 @@ fn conversations(steps: &[&Step], now: DateTime<Utc>) -> Option<Rows> {
                     let (outcome, blame, reason) = columns(&end.outcome);
                     rows.text(outcome).optional(blame).optional(reason).time(now);
                     rows.optional(end.ending).int(end.user_turns).bool(Some(end.again.is_some()));
+                    note(&mut rows, end.noted.as_ref());
                 }
                 None => unfinished(&mut rows),
             }
@@ -151,12 +165,20 @@ fn conversations(steps: &[&Step], now: DateTime<Utc>) -> Option<Rows> {
 }
 
 fn begun(rows: &mut Rows, step: &Step, planned: &Planned) {
-    rows.row(16).uuid(planned.id).uuid(step.run).int(planned.position).text(&planned.scenario).int(planned.repeat);
+    rows.row(19).uuid(planned.id).uuid(step.run).int(planned.position).text(&planned.scenario).int(planned.repeat);
     rows.text(&planned.persona).text(&planned.complexity).text(&step.world).int(planned.attempt);
 }
 
 fn unfinished(rows: &mut Rows) {
     rows.null().null().null().null().null().null().bool(Some(false));
+    note(rows, None);
+}
+
+fn note(rows: &mut Rows, noted: Option<&Noted>) {
+    match noted {
+        Some(noted) => rows.bool(noted.verified).int(noted.tool_calls).texts(Some(&noted.tools)),
+        None => rows.null().null().null(),
+    };
 }
 
 fn column<'a, T>(ends: &[(Uuid, &'a End)], field: impl Fn(&'a End) -> T) -> Vec<T> {
@@ -174,11 +196,16 @@ async fn finish(db: &mut PgConnection, steps: &[&Step], now: DateTime<Utc>) -> R
         return Ok(());
     }
     let optional = |text: Option<&str>| text.map(str::to_owned);
+    let noted = |end: &End| end.noted.clone();
+    // An array of arrays would be one: names of tools hold no comma.
+    let tools = |end: &End| noted(end).map(|noted| noted.tools.join(","));
     sqlx::query!(
         "UPDATE conversations SET outcome = ended.outcome, blame = ended.blame, reason = ended.reason, finished_at = $8,
-             ending = ended.ending, user_turns = ended.user_turns, superseded = ended.superseded
-         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::bool[])
-              AS ended (id, outcome, blame, reason, ending, user_turns, superseded)
+             ending = ended.ending, user_turns = ended.user_turns, superseded = ended.superseded,
+             verified = ended.verified, tool_calls = ended.tool_calls, tools = string_to_array(ended.tools, ',')
+         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::bool[], $9::bool[],
+                     $10::int[], $11::text[])
+              AS ended (id, outcome, blame, reason, ending, user_turns, superseded, verified, tool_calls, tools)
          WHERE conversations.id = ended.id AND conversations.outcome IS NULL",
         &ends.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
         &column(&ends, |end| columns(&end.outcome).0.to_owned()),
@@ -187,7 +214,10 @@ async fn finish(db: &mut PgConnection, steps: &[&Step], now: DateTime<Utc>) -> R
         &column(&ends, |end| optional(end.ending)) as &[Option<String>],
         &column(&ends, |end| end.user_turns),
         &column(&ends, |end| end.again.is_some()),
-        now
+        now,
+        &column(&ends, |end| noted(end)?.verified) as &[Option<bool>],
+        &column(&ends, |end| noted(end).map(|noted| noted.tool_calls)) as &[Option<i32>],
+        &column(&ends, tools) as &[Option<String>]
     )
     .execute(db)
     .await?;
@@ -207,7 +237,7 @@ fn all_events(steps: &[&Step], now: DateTime<Utc>) -> Rows {
 }
 
 const VERDICTS: &str = "COPY verdicts (conversation_id, judging_id, judge, judge_version, overall, goal_achieved, \
-     verdict, outcome, blame, reason, created_at) FROM STDIN (FORMAT BINARY)";
+     verdict, outcome, blame, reason, created_at, scores, weighted_mean, agreement) FROM STDIN (FORMAT BINARY)";
 
 fn verdicts(steps: &[&Step], now: DateTime<Utc>) -> Result<Option<Rows>> {
     let mut rows = Rows::new();
@@ -219,9 +249,10 @@ fn verdicts(steps: &[&Step], now: DateTime<Utc>) -> Result<Option<Rows>> {
         let body = verdict.map(serde_json::to_string).transpose();
         let body = body.map_err(|error| super::verdicts::bad(step.planned.id, &error))?;
         let (outcome, blame, reason) = columns(&judged.outcome);
-        rows.row(11).uuid(step.planned.id).uuid(step.judging).text(&judged.judge).text(&judged.judge_version);
+        rows.row(14).uuid(step.planned.id).uuid(step.judging).text(&judged.judge).text(&judged.judge_version);
         rows.small(verdict.map(|v| v.overall.into())).bool(verdict.map(|v| v.goal_achieved)).jsonb(body.as_deref());
         rows.text(outcome).optional(blame).optional(reason).time(now);
+        rows.smalls(verdict.map(scores).as_deref()).real(verdict.map(weighted_mean)).real(verdict.and_then(agreement));
     }
     Ok(any.then_some(rows))
 }

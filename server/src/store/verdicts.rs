@@ -38,14 +38,17 @@ pub async fn insert(
     let checked =
         judged.verification.as_ref().map(serde_json::to_value).transpose().map_err(|e| bad(conversation, &e))?;
     let (name, blame, reason) = columns(&judged.outcome);
+    let scores = verdict.map(scores);
     sqlx::query!(
         "INSERT INTO verdicts (conversation_id, judging_id, judge, judge_version, overall, goal_achieved, verdict,
-                               verification, outcome, blame, reason, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                               verification, outcome, blame, reason, created_at, scores, weighted_mean, agreement, verified)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
          ON CONFLICT (conversation_id, judging_id) DO UPDATE SET
              judge = EXCLUDED.judge, judge_version = EXCLUDED.judge_version, overall = EXCLUDED.overall,
              goal_achieved = EXCLUDED.goal_achieved, verdict = EXCLUDED.verdict, verification = EXCLUDED.verification,
-             outcome = EXCLUDED.outcome, blame = EXCLUDED.blame, reason = EXCLUDED.reason, created_at = EXCLUDED.created_at
+             outcome = EXCLUDED.outcome, blame = EXCLUDED.blame, reason = EXCLUDED.reason,
+             created_at = EXCLUDED.created_at, scores = EXCLUDED.scores, weighted_mean = EXCLUDED.weighted_mean,
+             agreement = EXCLUDED.agreement, verified = EXCLUDED.verified
          WHERE verdicts.verdict IS NULL",
         conversation,
         judging,
@@ -58,11 +61,30 @@ pub async fn insert(
         name,
         blame,
         reason,
-        now
+        now,
+        scores.as_deref(),
+        verdict.map(weighted_mean),
+        verdict.and_then(agreement),
+        judged.verification.as_ref().map(Verification::passed)
     )
     .execute(db)
     .await?;
     Ok(())
+}
+
+/// Scores in the order of the judge's criteria.
+pub(super) fn scores(verdict: &Verdict) -> Vec<i16> {
+    verdict.scores.iter().map(|score| score.score.into()).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a mean of two decimals")]
+pub(super) fn weighted_mean(verdict: &Verdict) -> f32 {
+    verdict.weighted_mean as f32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "what a panel agrees to is no matter of seven digits")]
+pub(super) fn agreement(verdict: &Verdict) -> Option<f32> {
+    verdict.agreement().map(|agreement| agreement as f32)
 }
 
 /// All that a judging says, by conversation; of each position the last attempt.

@@ -1,13 +1,14 @@
 //! The HTTP side, driven over a socket. Modules mirror the URLs.
 
 mod access;
+mod analytics;
 mod archive;
 mod conversations;
 mod corpora;
 mod documents;
+mod exports;
 mod headers;
 mod invitations;
-mod exports;
 mod metrics;
 mod models;
 mod orders;

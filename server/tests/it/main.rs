@@ -5,6 +5,7 @@
 mod cli;
 mod export;
 mod http;
+mod index;
 mod mutations;
 mod postgres;
 mod run;

@@ -6,6 +6,7 @@ mod crash;
 mod endpoint;
 mod failures;
 mod judge;
+mod noted;
 mod panel;
 mod personas;
 mod refusals;

@@ -4,6 +4,7 @@
 mod cases;
 mod export;
 mod machine;
+mod pages;
 mod program;
 
 use std::path::PathBuf;
@@ -56,6 +57,18 @@ enum Case {
         #[arg(long, default_value_t = 512)]
         concurrency: u32,
     },
+    /// Lists, filters and facets of a run of a million conversations, over HTTP
+    Pages {
+        /// Conversations that are played
+        #[arg(long, default_value_t = 10_000)]
+        n: u32,
+        /// How often they are copied behind themselves
+        #[arg(long, default_value_t = 99)]
+        copies: i32,
+        /// Requests of each kind
+        #[arg(long, default_value_t = 200)]
+        requests: usize,
+    },
     /// Judges asked one after another, at once, and by criteria
     Pipelining {
         #[arg(long, default_value_t = 320)]
@@ -85,6 +98,7 @@ async fn main() -> anyhow::Result<()> {
         Case::Crash { n } => cases::crash(&place, n).await,
         Case::Restart { n } => cases::restart(&place, n).await,
         Case::Rows { n, copies, concurrency } => cases::rows(&place, n, copies, concurrency).await,
+        Case::Pages { n, copies, requests } => pages::pages(&place, n, copies, requests).await,
         Case::Pipelining { n } => cases::pipelining(&place, n).await,
         Case::Export { n, copies } => export::case(&place, n, copies).await,
         Case::Errors { n } => cases::errors(&place, n).await,

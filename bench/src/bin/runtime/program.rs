@@ -78,6 +78,19 @@ impl Place {
         Ok((command.spawn()?, self.dir.path().join(out)))
     }
 
+    /// Starts the API, which plays nothing, and says where.
+    pub async fn serve(&self, db: &Database) -> anyhow::Result<(Child, String)> {
+        let mut command = self.groundstate(db);
+        command.args(["serve", "--no-play", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        let mut said = BufReader::new(child.stdout.take().context("no output")?).lines();
+        let line = said.next_line().await?.context("the server did not start")?;
+        let url = line.split_whitespace().find(|word| word.starts_with("http://")).context("no address")?.to_owned();
+        // What it says later is read and dropped: a full pipe would stop it.
+        tokio::spawn(async move { while let Ok(Some(_)) = said.next_line().await {} });
+        Ok((child, url))
+    }
+
     /// Starts the model, and says where.
     pub async fn model(&self, flags: &[&str]) -> anyhow::Result<(Child, String)> {
         let mut child = self.command("mock_openai").args(flags).stdout(Stdio::piped()).spawn()?;

@@ -1,14 +1,21 @@
 //! /api/v1/runs/{id}/conversations and /api/v1/conversations
 
-use domain::api::{ConversationDetail, ConversationSummary, Page, RunState, RunSummary};
+use std::time::Duration;
+
+use domain::api::{
+    ConversationDetail, ConversationFacets, ConversationSummary, Neighbours, Page, RunState, RunSummary,
+};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use reqwest::StatusCode;
+use server::clock;
+use server::jobs::judge;
+use server::store::{control, judgings, verdicts};
 use sqlx::PgPool;
 
 use super::TestApp;
 use crate::support::endpoint::nobody;
-use crate::support::play::{HANDOVER, HELP, planned, played, stories};
+use crate::support::play::{HANDOVER, HELP, TRANSFER, planned, play_all, played, stories};
 
 type List = Page<ConversationSummary>;
 
@@ -57,8 +64,12 @@ async fn cursors_that_are_none(pool: PgPool) {
         let detail = app.problem(&format!("{list}?after={cursor}"), StatusCode::BAD_REQUEST).await;
         assert_eq!(detail, format!("`after`: `{cursor}` is no cursor"));
     }
-    app.problem(&format!("{list}?after=1&after=2"), StatusCode::BAD_REQUEST).await;
-    let beyond: List = app.json(&format!("{list}?after=7")).await;
+    let run = player.run.id.simple();
+    app.problem(&format!("{list}?after=0.{run}.1&after=0.{run}.2"), StatusCode::BAD_REQUEST).await;
+    let other = clock::id().simple();
+    let detail = app.problem(&format!("{list}?after=0.{other}.1"), StatusCode::BAD_REQUEST).await;
+    assert_eq!(detail, "`after`: it is the cursor of another list");
+    let beyond: List = app.json(&format!("{list}?after=0.{run}.7")).await;
     assert_eq!((beyond.items.len(), beyond.next), (0, None));
 }
 
@@ -99,5 +110,197 @@ async fn unknown_conversations(pool: PgPool) {
     for id in ["0199fe00-0000-7000-8000-000000000000", "1"] {
         let detail = app.problem(&format!("/api/v1/conversations/{id}"), StatusCode::NOT_FOUND).await;
         assert_eq!(detail, format!("there is no conversation {id}"));
+    }
+}
+
+fn positions(list: &List) -> Vec<i32> {
+    list.items.iter().map(|item| item.position).collect()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn lists_are_narrowed_by_what_they_show(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let run = played(&pool, &[HELP, TRANSFER, HANDOVER], 30, 1, &[]).await;
+    let list = format!("/api/v1/runs/{}/conversations", run.run.id);
+    let all: List = app.json(&list).await;
+    let all = all.items;
+    let keep = |test: &dyn Fn(&ConversationSummary) -> bool| -> Vec<i32> {
+        all.iter().filter(|item| test(item)).map(|item| item.position).collect()
+    };
+    let persona = all[0].persona.clone();
+    let score = |item: &ConversationSummary, criterion: &str| item.scores[criterion];
+    let cases: Vec<(String, Vec<i32>)> = vec![
+        (format!("scenario={HELP}"), keep(&|item| item.scenario == HELP)),
+        (format!("scenario={HELP}&scenario={TRANSFER}"), keep(&|item| item.scenario != HANDOVER)),
+        ("search=transfer".into(), keep(&|item| item.scenario.contains("transfer"))),
+        (format!("persona={persona}"), keep(&|item| item.persona == persona)),
+        ("complexity=simple&complexity=vague".into(), keep(&|i| i.complexity == "simple" || i.complexity == "vague")),
+        ("ending=terminal".into(), keep(&|item| item.ending.as_deref() == Some("terminal"))),
+        ("tool_any=search_help".into(), keep(&|item| item.tools.iter().any(|tool| tool == "search_help"))),
+        ("min_tool_calls=2&max_tool_calls=2".into(), keep(&|item| item.tool_calls == Some(2))),
+        ("min_turns=3".into(), keep(&|item| item.turns >= Some(3))),
+        ("min_score=consistency:9".into(), keep(&|item| score(item, "consistency") >= 9)),
+        ("min_overall=9".into(), keep(&|item| item.overall >= Some(9))),
+        (
+            "outcome=accepted&verified=true&goal_achieved=true".into(),
+            keep(&|item| item.outcome == Some(Outcome::Accepted)),
+        ),
+        ("playbook=retail_bank".into(), keep(&|_| true)),
+        ("outcome=unfinished".into(), Vec::new()),
+        ("blame=agent".into(), Vec::new()),
+        ("tool_all=no_such_tool".into(), Vec::new()),
+        ("judging=latest".into(), keep(&|_| true)),
+    ];
+    for (query, expected) in cases {
+        let found: List = app.json(&format!("{list}?{query}")).await;
+        assert_eq!(positions(&found), expected, "{query}");
+        let of_project: List = app.json(&format!("/api/v1/projects/default/conversations?{query}")).await;
+        assert_eq!(positions(&of_project), expected, "{query}");
+        let facets: ConversationFacets = app.json(&format!("{list}/facets?{query}")).await;
+        assert_eq!(facets.matching as usize, expected.len(), "{query}");
+        assert_eq!(facets.total, 30);
+    }
+    let facets: ConversationFacets = app.json(&format!("{list}/facets?scenario={HELP}")).await;
+    let scenarios = facets.facets.iter().find(|facet| facet.name == "scenario").unwrap();
+    assert_eq!(
+        scenarios.values.iter().map(|value| value.count).collect::<Vec<_>>(),
+        [10, 10, 10],
+        "what else there is"
+    );
+    assert_eq!(facets.scores["overall"].iter().map(|bin| bin.count).sum::<u64>(), 10);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn lists_are_ordered_and_every_conversation_has_its_neighbours(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let run = played(&pool, &[HELP, TRANSFER], 14, 1, &[]).await;
+    let list = format!("/api/v1/runs/{}/conversations", run.run.id);
+    for order in ["sort=overall", "sort=score:consistency&order=asc", "order=desc", "sort=position"] {
+        let all: List = app.json(&format!("{list}?{order}")).await;
+        let mut paged = Vec::new();
+        let mut next = Some(String::new());
+        while let Some(after) = next {
+            let page: List = app.json(&format!("{list}?{order}&limit=5{after}")).await;
+            paged.extend(positions(&page));
+            next = page.next.map(|next| format!("&after={next}"));
+        }
+        assert_eq!(paged, positions(&all), "{order}");
+        for (i, item) in all.items.iter().enumerate() {
+            let path = format!("/api/v1/conversations/{}/neighbours?{order}", item.id);
+            let found: Neighbours = app.json(&path).await;
+            let id = |i: Option<usize>| i.and_then(|i| all.items.get(i)).map(|item| item.id.clone());
+            assert_eq!((found.previous, found.next), (id(i.checked_sub(1)), id(Some(i + 1))), "{order}");
+        }
+    }
+    let desc: List = app.json(&format!("{list}?sort=position&order=desc&limit=3")).await;
+    assert_eq!(positions(&desc), [13, 12, 11]);
+    let best: List = app.json(&format!("{list}?sort=overall")).await;
+    assert!(best.items.is_sorted_by_key(|item| std::cmp::Reverse(item.overall)));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_played_while_somebody_looks_is_seen(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let run = planned(&pool, &[HELP], 20, 1, &[(Role::Judge, nobody().await)]).await;
+    let id = run.run.id;
+    let list = format!("/api/v1/runs/{id}/conversations?limit=200");
+    let count = async || app.json::<List>(&list).await.items.len();
+    assert_eq!(count().await, 0);
+    play_all(run, 4).await;
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert_eq!(count().await, 20);
+    // All were the endpoint's fault: they are opened again, and nobody plays them.
+    control::retry_failed(&mut pool.acquire().await.unwrap(), id).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    let facets: ConversationFacets = app.json(&format!("/api/v1/runs/{id}/conversations/facets")).await;
+    let outcome = facets.facets.iter().find(|facet| facet.name == "outcome").unwrap();
+    assert_eq!((outcome.values[0].value.as_str(), outcome.values[0].count), ("unfinished", 20));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn hostile_filters(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let run = played(&pool, &[HELP], 1, 1, &[]).await;
+    let list = format!("/api/v1/runs/{}/conversations", run.run.id);
+    // Names that nothing has find nothing, whatever they say.
+    for value in ["'%3B%20DROP%20TABLE%20runs%3B--", "%25", "%F0%9F%90%98", "%22%7D"] {
+        for name in ["scenario", "family", "tag", "persona", "playbook", "ending", "tool_any", "tool_all"] {
+            let found: List = app.json(&format!("{list}?{name}={value}")).await;
+            assert_eq!(found.items.len(), 0, "{name}={value}");
+        }
+        let found: List = app.json(&format!("{list}?search={value}")).await;
+        assert_eq!(found.items.len(), 0, "{value}");
+    }
+    let long = "x".repeat(300);
+    let many = (0..1001).map(|i| format!("tag=t{i}")).collect::<Vec<_>>().join("&");
+    for (query, said) in [
+        ("scenarios=x", "there is no parameter `scenarios` (did you mean `scenario`?)"),
+        ("min_overall=11", "`min_overall`: expected 0 to 10, found 11"),
+        ("min_overall=1e9", "`min_overall`: `1e9`: invalid digit found in string"),
+        ("min_overall=-1", "`min_overall`: `-1`: invalid digit found in string"),
+        ("min_overall=1&min_overall=2", "`min_overall`: is given twice"),
+        (
+            "min_turns=99999999999999999999",
+            "`min_turns`: `99999999999999999999`: number too large to fit in target type",
+        ),
+        ("min_turns=5&max_turns=4", "`min_turns`: nothing is at least 5 and at most 4"),
+        ("min_score=tone", "`min_score`: expected CRITERION:SCORE, found `tone`"),
+        ("min_score=tone:11", "`min_score`: expected 0 to 10, found 11"),
+        ("top=0", "`top`: expected a share above 0, up to 1; found 0"),
+        ("top=NaN", "`top`: expected a share above 0, up to 1; found NaN"),
+        ("min_agreement=inf", "`min_agreement`: expected 0 to 1, found inf"),
+        ("run=1", "`run`: `1` is no run's id"),
+        ("judging=x", "`judging`: expected `own`, `latest` or a judging's id, found `x`"),
+        ("sort=date", "`sort`: expected `position`, `overall` or `score:CRITERION`, found `date`"),
+        (
+            "sort=score:consistancy",
+            "`sort`: nothing was judged by the criterion `consistancy` (did you mean `consistency`?)",
+        ),
+        ("order=up", "`order`: expected `asc` or `desc`, found `up`"),
+        ("limit=0", "`limit`: 0 is not from 1 to 200"),
+        ("limit=201", "`limit`: 201 is not from 1 to 200"),
+        ("tag=%00", "`tag`: expected a name of 1 to 200 bytes without control characters"),
+        ("verified=maybe", "`verified`: `maybe`: provided string was not `true` or `false`"),
+    ] {
+        assert_eq!(app.problem(&format!("{list}?{query}"), StatusCode::BAD_REQUEST).await, said, "{query}");
+    }
+    for query in [format!("tag={long}"), format!("search={long}"), many, "outcome=won".into(), "complexity=hard".into()]
+    {
+        let said = app.problem(&format!("{list}?{query}"), StatusCode::BAD_REQUEST).await;
+        assert!(said.len() < 300, "{said}");
+    }
+    let judging = clock::id();
+    let detail = app.problem(&format!("{list}?judging={judging}"), StatusCode::BAD_REQUEST).await;
+    assert_eq!(detail, format!("`judging`: no run that is looked at has the judging `{judging}`"));
+    app.problem(&format!("{list}/facets?sort=overall"), StatusCode::BAD_REQUEST).await;
+    app.problem(&format!("/api/v1/conversations/{}/neighbours", clock::id()), StatusCode::NOT_FOUND).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn another_judging_sees_them_otherwise(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let run = played(&pool, &[HELP], 3, 1, &[]).await;
+    let mut db = pool.acquire().await.unwrap();
+    let own = verdicts::of(&mut db, run.run.judging).await.unwrap();
+    let judging = judge::plan(&run.run, &run.library, &["scripted".parse().unwrap()]).unwrap();
+    judgings::insert(&mut db, &judging).await.unwrap();
+    let story = &stories(&run).await[1];
+    let mut strict = own[&story.planned.id].clone();
+    strict.outcome = Outcome::Failed { blame: Blame::Agent, reason: "too long".to_owned() };
+    strict.verdict.as_mut().unwrap().overall = 2;
+    verdicts::insert(&mut db, judging.id, story.planned.id, &strict, clock::now()).await.unwrap();
+    for path in
+        [format!("/api/v1/runs/{}/conversations", run.run.id), "/api/v1/projects/default/conversations".to_owned()]
+    {
+        for whose in [judging.id.to_string(), "latest".to_owned()] {
+            let found: List = app.json(&format!("{path}?judging={whose}")).await;
+            assert_eq!(found.items.iter().map(|item| item.overall).collect::<Vec<_>>(), [None, Some(2), None]);
+            assert_eq!(found.items[1].outcome, Some(strict.outcome.clone()));
+            assert_eq!((&found.items[0].outcome, found.items[1].scores.len()), (&None, 8));
+            let failed: List = app.json(&format!("{path}?judging={whose}&blame=agent")).await;
+            assert_eq!(positions(&failed), [1]);
+        }
+        let found: List = app.json(&format!("{path}?judging=own&outcome=accepted")).await;
+        assert_eq!(positions(&found), [0, 1, 2]);
     }
 }

@@ -1,0 +1,91 @@
+//! What lists of conversations are narrowed by, and what is computed of them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::analytics::{Analytics, Bin, Comparison, MeanGap};
+
+/// How many conversations there are of each value. Each facet is counted without what is asked of it itself: what else
+/// could be chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ConversationFacets {
+    /// Conversations that pass all that is asked.
+    pub matching: u64,
+    /// All that have begun.
+    pub total: u64,
+    pub facets: Vec<Facet>,
+    /// `overall`, and the criteria: how often each score was given.
+    pub scores: BTreeMap<String, Vec<Bin>>,
+    /// `turns` and `tool_calls`.
+    pub lengths: BTreeMap<String, Vec<Bin>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Facet {
+    /// The parameter that narrows by it, but for `tool`: `tool_any` and `tool_all`.
+    pub name: String,
+    /// The most frequent first, 100 at most.
+    pub values: Vec<FacetValue>,
+    /// How many values there are.
+    pub distinct: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FacetValue {
+    pub value: String,
+    pub count: u64,
+}
+
+/// The conversations before and after one, in the order of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Neighbours {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunAnalytics {
+    pub analytics: Analytics,
+    /// Of the whole run, whatever is asked.
+    pub cost: Cost,
+}
+
+/// In the unit of the models' prices; 0 where no price is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Cost {
+    pub total: f64,
+    pub prompt_tokens: i64,
+    pub completion_tokens: i64,
+    /// What an accepted conversation cost, all that was spent on others included. Absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_accepted: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CorpusAnalytics {
+    /// What was kept.
+    pub analytics: Analytics,
+    pub train: u64,
+    pub golden: u64,
+    /// How far the golden part differs from the training part.
+    pub gaps: BTreeMap<String, MeanGap>,
+    /// What its rows cost, each its run's cost for an accepted one.
+    pub cost: f64,
+}
+
+/// How far another run differs from one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunComparison {
+    pub run: String,
+    pub with: String,
+    pub comparison: Comparison,
+    /// Cost of an accepted conversation in each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_accepted: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with_per_accepted: Option<f64>,
+}

@@ -1,0 +1,86 @@
+//! Which runs are looked at, and as whom.
+
+use std::sync::Arc;
+
+use domain::filter::Whose;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::params::Asked;
+use crate::http::app::App;
+use crate::http::error::{HttpError, Result};
+use crate::index::{Columns, Query, TooMany};
+use crate::store::facts::{self, Head};
+use crate::store::judgings;
+
+/// Runs in memory, each with the judging that counts.
+pub struct Scope {
+    pub runs: Vec<Arc<Columns>>,
+    pub judgings: Vec<Uuid>,
+}
+
+impl Scope {
+    /// One run of a project.
+    pub async fn of_run(app: &App, project: Uuid, run: Uuid, whose: &Whose) -> Result<Self> {
+        let mut db = app.pool().acquire().await?;
+        let head = facts::of_project(&mut db, project, &[run]).await?.pop();
+        let head = head.ok_or_else(|| HttpError::missing("run", &run.to_string()))?;
+        let head = seen_by(&mut db, head, whose).await?;
+        drop(db);
+        let columns = app.index().one(&head).await?;
+        Ok(Self { runs: vec![columns], judgings: vec![head.judging] })
+    }
+
+    /// The runs of a project that were asked for, or all of them, the newest first.
+    pub async fn of_project(app: &App, project: Uuid, asked: &Asked) -> Result<Self> {
+        let mut db = app.pool().acquire().await?;
+        let mut only: Vec<Uuid> = asked.filter.runs.iter().filter_map(|id| id.parse().ok()).collect();
+        if let Whose::Judging(judging) = &asked.filter.judging {
+            let judging = judging.parse().unwrap_or_default();
+            let run = facts::run_of(&mut db, judging).await?.ok_or_else(|| no_judging(&asked.filter.judging))?;
+            only = vec![run];
+        }
+        let mut heads = Vec::new();
+        for head in facts::of_project(&mut db, project, &only).await? {
+            heads.push(seen_by(&mut db, head, &asked.filter.judging).await?);
+        }
+        drop(db);
+        let runs = app.index().of(&heads).await.map_err(too_many)?;
+        Ok(Self { runs, judgings: heads.iter().map(|head| head.judging).collect() })
+    }
+
+    /// Asks the runs something that takes a while, without holding up whoever else is served.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        asked: Arc<Asked>,
+        what: impl FnOnce(&Query<'_>) -> T + Send + 'static,
+    ) -> Result<T> {
+        let runs = self.runs.clone();
+        let work = move || what(&Query::new(&runs, &asked.filter, asked.search.as_deref()));
+        tokio::task::spawn_blocking(work).await.map_err(|error| HttpError::Internal(error.into()))
+    }
+}
+
+/// A run as the judging that counts sees it.
+async fn seen_by(db: &mut PgConnection, own: Head, whose: &Whose) -> Result<Head> {
+    let judging = match whose {
+        Whose::Own => return Ok(own),
+        Whose::Latest => judgings::latest(db, own.run).await?.unwrap_or(own.judging),
+        Whose::Judging(id) => id.parse().unwrap_or_default(),
+    };
+    facts::of_judging(db, own.run, judging).await?.ok_or_else(|| no_judging(whose))
+}
+
+fn no_judging(whose: &Whose) -> HttpError {
+    HttpError::BadRequest(format!(
+        "`judging`: no run that is looked at has the judging `{}`",
+        String::from(whose.clone())
+    ))
+}
+
+fn too_many(error: anyhow::Error) -> HttpError {
+    match error.downcast::<TooMany>() {
+        Ok(error) => HttpError::BadRequest(format!("`run`: {error}")),
+        Err(error) => error.into(),
+    }
+}

@@ -1,0 +1,25 @@
+//! The index of conversations: what lists, filters and facets ask of a run, in columns in memory.
+//!
+//! PostgreSQL stays the truth. A run is read when it is first asked for, and held; a million conversations take some
+//! 60 MB and are looked through in milliseconds. Of a run that is still played, only what may have changed is read again:
+//! positions that were claimed when it was last looked at, and those that were claimed since.
+
+mod about;
+mod columns;
+mod counting;
+mod facets;
+mod held;
+mod load;
+mod order;
+mod query;
+mod test;
+#[cfg(test)]
+mod tests;
+
+pub use about::About;
+pub use columns::Columns;
+pub use counting::counts;
+pub use facets::Facets;
+pub use held::{Index, TooMany};
+pub use order::{By, Place, Sort};
+pub use query::Query;

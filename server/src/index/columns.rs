@@ -1,0 +1,305 @@
+//! One run in columns. A row is a position, so a row is replaced where it stands.
+
+use std::collections::{BTreeMap, HashMap};
+
+use domain::filter::{Facts, Scored, Status, Symbols};
+use domain::outcome::Blame;
+use domain::persona::Complexity;
+use uuid::Uuid;
+
+use super::About;
+
+/// In a column of bytes: nothing is known.
+pub const NONE: u8 = u8::MAX;
+/// The same in a column of two bytes.
+pub const NONE_16: u16 = u16::MAX;
+/// The same in a column of names.
+pub const NONE_32: u32 = u32::MAX;
+
+/// A run, by position.
+#[derive(Debug, Clone)]
+pub struct Columns {
+    pub run: Uuid,
+    /// Every name of the run, as in the facts that filters see.
+    pub names: Symbols,
+    /// What the column of scenarios counts, and the number of each.
+    pub scenarios: Vec<Known>,
+    scenario_numbers: HashMap<String, u32>,
+    about: BTreeMap<String, About>,
+    playbook: String,
+    /// What the column of tools counts: sets of names, sorted.
+    pub tool_sets: Vec<Box<[u32]>>,
+    tool_set_numbers: HashMap<Box<[u32]>, u32>,
+    pub id: Vec<Uuid>,
+    pub scenario: Vec<u32>,
+    /// Names.
+    pub persona: Vec<u32>,
+    pub ending: Vec<u32>,
+    pub tools: Vec<u32>,
+    /// Place in `Complexity::ALL`.
+    pub complexity: Vec<u8>,
+    /// See [`state`]; [`NONE`] where nothing has begun.
+    pub state: Vec<u8>,
+    pub overall: Vec<u8>,
+    /// By criterion.
+    pub scores: Vec<(u32, Vec<u8>)>,
+    /// Hundredths.
+    pub weighted_mean: Vec<u16>,
+    pub agreement: Vec<f32>,
+    /// 0 or 1.
+    pub goal_achieved: Vec<u8>,
+    pub verified: Vec<u8>,
+    pub turns: Vec<u16>,
+    pub tool_calls: Vec<u16>,
+}
+
+/// A scenario in names.
+#[derive(Debug, Clone)]
+pub struct Known {
+    pub name: u32,
+    pub family: u32,
+    pub tags: Box<[u32]>,
+    pub playbook: u32,
+}
+
+/// What is put into a row.
+#[derive(Debug, Clone, Default)]
+pub struct Row<'a> {
+    pub id: Uuid,
+    pub scenario: &'a str,
+    pub persona: &'a str,
+    pub complexity: Complexity,
+    pub status: Option<Status>,
+    pub blame: Option<Blame>,
+    pub ending: Option<&'a str>,
+    pub turns: Option<u32>,
+    pub tool_calls: Option<u32>,
+    pub tools: &'a [String],
+    pub verified: Option<bool>,
+}
+
+/// What a judging says of it.
+#[derive(Debug, Clone, Default)]
+pub struct Said<'a> {
+    pub overall: Option<u8>,
+    pub goal_achieved: Option<bool>,
+    /// By criterion.
+    pub scores: &'a [(u32, u8)],
+    pub weighted_mean: Option<f32>,
+    pub agreement: Option<f32>,
+}
+
+/// Status and blame in one number: unfinished 0, accepted 1, and from 2 on who is to blame.
+pub fn state(status: Status, blame: Option<Blame>) -> u8 {
+    match (status, blame) {
+        (Status::Unfinished, _) => 0,
+        (Status::Accepted, _) => 1,
+        (Status::Failed, blame) => 2 + blame.map_or(0, |blame| blame as u8),
+    }
+}
+
+/// What [`state`] numbers.
+pub fn unpacked(state: u8) -> Option<(Status, Option<Blame>)> {
+    match state {
+        0 => Some((Status::Unfinished, None)),
+        1 => Some((Status::Accepted, None)),
+        failed => Some((Status::Failed, Some(*Blame::ALL.get(usize::from(failed).checked_sub(2)?)?))),
+    }
+}
+
+impl Columns {
+    pub fn new(run: Uuid, playbook: &str, about: BTreeMap<String, About>) -> Self {
+        let mut names = Symbols::default();
+        names.intern(&run.to_string());
+        Self {
+            run,
+            names,
+            scenarios: Vec::new(),
+            scenario_numbers: HashMap::new(),
+            about,
+            playbook: playbook.to_owned(),
+            tool_sets: Vec::new(),
+            tool_set_numbers: HashMap::new(),
+            id: Vec::new(),
+            scenario: Vec::new(),
+            persona: Vec::new(),
+            ending: Vec::new(),
+            tools: Vec::new(),
+            complexity: Vec::new(),
+            state: Vec::new(),
+            overall: Vec::new(),
+            scores: Vec::new(),
+            weighted_mean: Vec::new(),
+            agreement: Vec::new(),
+            goal_achieved: Vec::new(),
+            verified: Vec::new(),
+            turns: Vec::new(),
+            tool_calls: Vec::new(),
+        }
+    }
+
+    /// Positions, begun or not.
+    pub fn len(&self) -> usize {
+        self.state.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.state.is_empty()
+    }
+
+    /// What a position takes in memory, names apart.
+    pub fn bytes_per_row(&self) -> usize {
+        let names = size_of::<u32>() * 4;
+        let shorts = size_of::<u16>() * 3;
+        let bytes = 5 + self.scores.len();
+        size_of::<Uuid>() + names + shorts + bytes + size_of::<f32>()
+    }
+
+    /// Makes room for positions that have not begun.
+    pub fn grow(&mut self, len: usize) {
+        self.id.resize(len, Uuid::nil());
+        for column in [&mut self.scenario, &mut self.persona, &mut self.ending, &mut self.tools] {
+            column.resize(len, NONE_32);
+        }
+        for column in [&mut self.weighted_mean, &mut self.turns, &mut self.tool_calls] {
+            column.resize(len, NONE_16);
+        }
+        let bytes =
+            [&mut self.complexity, &mut self.state, &mut self.overall, &mut self.goal_achieved, &mut self.verified];
+        for column in bytes.into_iter().chain(self.scores.iter_mut().map(|(_, column)| column)) {
+            column.resize(len, NONE);
+        }
+        self.agreement.resize(len, f32::NAN);
+    }
+
+    /// Puts a conversation into its place, which there must be, without a verdict.
+    pub fn put(&mut self, i: usize, row: &Row<'_>) {
+        self.id[i] = row.id;
+        self.scenario[i] = self.scenario_number(row.scenario);
+        self.persona[i] = self.names.intern(row.persona);
+        self.ending[i] = row.ending.map_or(NONE_32, |ending| self.names.intern(ending));
+        self.tools[i] = self.tool_set_number(row.tools);
+        self.complexity[i] = row.complexity as u8;
+        self.state[i] = state(row.status.unwrap_or(Status::Unfinished), row.blame);
+        self.verified[i] = row.verified.map_or(NONE, u8::from);
+        self.turns[i] = narrow(row.turns);
+        self.tool_calls[i] = narrow(row.tool_calls);
+        self.say(i, &Said::default());
+    }
+
+    /// Puts what the judging says of it beside a conversation.
+    pub fn say(&mut self, i: usize, said: &Said<'_>) {
+        self.overall[i] = said.overall.unwrap_or(NONE);
+        self.goal_achieved[i] = said.goal_achieved.map_or(NONE, u8::from);
+        self.weighted_mean[i] = said.weighted_mean.map_or(NONE_16, hundredths);
+        self.agreement[i] = said.agreement.unwrap_or(f32::NAN);
+        for (_, column) in &mut self.scores {
+            column[i] = NONE;
+        }
+        for (criterion, score) in said.scores {
+            let len = self.state.len();
+            let known = self.scores.iter().position(|(known, _)| known == criterion);
+            let column = known.unwrap_or_else(|| {
+                self.scores.push((*criterion, vec![NONE; len]));
+                self.scores.len() - 1
+            });
+            self.scores[column].1[i] = *score;
+        }
+    }
+
+    /// Puts an outcome in place of the one that the conversation had when it was played.
+    pub fn decide(&mut self, i: usize, status: Status, blame: Option<Blame>, verified: Option<bool>) {
+        self.state[i] = state(status, blame);
+        self.verified[i] = verified.map_or(NONE, u8::from);
+    }
+
+    fn scenario_number(&mut self, id: &str) -> u32 {
+        if let Some(number) = self.scenario_numbers.get(id) {
+            return *number;
+        }
+        let about = self.about.get(id).cloned().unwrap_or_else(|| About::unknown(id, &self.playbook));
+        let number = u32::try_from(self.scenarios.len()).unwrap_or(NONE_32);
+        self.scenarios.push(Known {
+            name: self.names.intern(id),
+            family: self.names.intern(&about.family),
+            tags: about.tags.iter().map(|tag| self.names.intern(tag)).collect(),
+            playbook: self.names.intern(&about.playbook),
+        });
+        self.scenario_numbers.insert(id.to_owned(), number);
+        number
+    }
+
+    fn tool_set_number(&mut self, tools: &[String]) -> u32 {
+        let mut names: Vec<u32> = tools.iter().map(|tool| self.names.intern(tool)).collect();
+        names.sort_unstable();
+        if let Some(number) = self.tool_set_numbers.get(names.as_slice()) {
+            return *number;
+        }
+        let number = u32::try_from(self.tool_sets.len()).unwrap_or(NONE_32);
+        let names: Box<[u32]> = names.into();
+        self.tool_sets.push(names.clone());
+        self.tool_set_numbers.insert(names, number);
+        number
+    }
+
+    /// A row as filters see it; `scores` is room for them. `None` where nothing has begun.
+    pub fn facts<'a>(&'a self, i: usize, scores: &'a mut Vec<Scored>) -> Option<Facts<'a>> {
+        let (status, blame) = unpacked(self.state[i])?;
+        scores.clear();
+        scores.extend(
+            self.scores
+                .iter()
+                .filter_map(|(criterion, column)| Some(Scored { criterion: *criterion, score: known(column[i])? })),
+        );
+        let scenario = &self.scenarios[self.scenario[i] as usize];
+        Some(Facts {
+            run: self.names.get(&self.run.to_string()).unwrap_or(NONE_32),
+            position: i32::try_from(i).ok()?,
+            scenario: scenario.name,
+            family: scenario.family,
+            tags: &scenario.tags,
+            playbook: scenario.playbook,
+            persona: self.persona[i],
+            complexity: Complexity::ALL[usize::from(self.complexity[i])],
+            status,
+            blame,
+            overall: known(self.overall[i]),
+            scores,
+            goal_achieved: known(self.goal_achieved[i]).map(|flag| flag == 1),
+            verified: known(self.verified[i]).map(|flag| flag == 1),
+            agreement: Some(self.agreement[i]).filter(|agreement| !agreement.is_nan()),
+            ending: Some(self.ending[i]).filter(|ending| *ending != NONE_32),
+            turns: known_16(self.turns[i]),
+            tool_calls: known_16(self.tool_calls[i]),
+            tools: &self.tool_sets[self.tools[i] as usize],
+        })
+    }
+
+    /// The scores of a criterion, by name.
+    pub fn scores_of(&self, criterion: &str) -> Option<&[u8]> {
+        let number = self.names.get(criterion)?;
+        self.scores.iter().find(|(known, _)| *known == number).map(|(_, column)| column.as_slice())
+    }
+
+    /// Names of the criteria.
+    pub fn criteria(&self) -> impl Iterator<Item = &str> {
+        self.scores.iter().map(|(criterion, _)| self.names.name(*criterion))
+    }
+}
+
+pub fn known(value: u8) -> Option<u8> {
+    Some(value).filter(|value| *value != NONE)
+}
+
+pub fn known_16(value: u16) -> Option<u32> {
+    Some(value).filter(|value| *value != NONE_16).map(u32::from)
+}
+
+fn narrow(value: Option<u32>) -> u16 {
+    value.map_or(NONE_16, |value| u16::try_from(value).unwrap_or(NONE_16 - 1).min(NONE_16 - 1))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean is from 0 to 10")]
+fn hundredths(mean: f32) -> u16 {
+    (mean * 100.0).round() as u16
+}

@@ -1,0 +1,165 @@
+//! In which order rows are listed, and pages of them.
+//!
+//! Ranks are few: a score, or nothing at all. So a page is found in one walk over the rows, which keeps the first rows
+//! of each rank that come after the place where the page begins.
+
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+use super::Query;
+use super::columns::NONE;
+use super::query::Asked;
+
+/// Scores from 0 to 10, and then what has none.
+const RANKS: usize = 12;
+
+/// What rows are ordered by. Runs are ordered as they are given; what is equal stands in the order of the runs, and there
+/// by position.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sort {
+    pub by: By,
+    /// Of positions: the order turned round. Of scores: the best first; what has none comes last in any case.
+    pub descending: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum By {
+    #[default]
+    Position,
+    Overall,
+    Criterion(String),
+}
+
+/// A place in the order. It stays where it is when rows come and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    rank: usize,
+    pub run: Uuid,
+    pub position: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.rank, self.run.simple(), self.position)
+    }
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut parts = text.split('.');
+        let mut next = || parts.next().ok_or(());
+        let (rank, run, position) = (next()?, next()?, next()?);
+        let rank = rank.parse().ok().filter(|rank| *rank < RANKS).ok_or(())?;
+        let position = position.parse().map_err(drop)?;
+        if parts.next().is_some() {
+            return Err(());
+        }
+        Ok(Self { rank, run: run.parse().map_err(drop)?, position })
+    }
+}
+
+impl Query<'_> {
+    /// So many rows after a place, or before it: nearest first.
+    pub fn walk(&self, sort: &Sort, from: Option<Place>, limit: usize, backward: bool) -> Vec<Place> {
+        let reversed = (sort.by == By::Position && sort.descending) != backward;
+        let from = from.map(|place| (place.rank, self.ordinal(place.run), place.position));
+        let last = if sort.by == By::Position { 0 } else { RANKS - 1 };
+        let first = from.map_or(if reversed { last } else { 0 }, |(rank, ..)| rank);
+        let mut found: [Vec<Place>; RANKS] = Default::default();
+        let mut failed = Vec::new();
+        let mut runs: Vec<(usize, &Asked<'_>)> = self.runs.iter().enumerate().collect();
+        if reversed {
+            runs.reverse();
+        }
+        for (ordinal, asked) in runs {
+            let ranks = Ranks::of(asked, sort);
+            let mut chunks: Vec<_> = asked.chunks().collect();
+            if reversed {
+                chunks.reverse();
+            }
+            for rows in chunks {
+                // Rows of other ranks than this one come later, and those of this one are found.
+                if found[first].len() >= limit || ranks.all_before(ordinal, &rows, from, reversed) {
+                    continue;
+                }
+                asked.mark(&rows, &mut failed);
+                let mut keep = |row: usize| {
+                    let rank = ranks.of_row(row);
+                    let key = (rank, ordinal, row);
+                    let after = from.is_none_or(|from| if reversed { key < from } else { key > from });
+                    if failed[row - rows.start] == 0 && after && found[rank].len() < limit {
+                        found[rank].push(Place { rank, run: asked.columns.run, position: row });
+                    }
+                };
+                if reversed { rows.clone().rev().for_each(&mut keep) } else { rows.clone().for_each(&mut keep) }
+            }
+        }
+        let mut places: Vec<Place> =
+            if reversed { found.into_iter().rev().flatten().collect() } else { found.into_iter().flatten().collect() };
+        places.truncate(limit);
+        places
+    }
+
+    /// The place of a row, which needs not pass.
+    pub fn place(&self, sort: &Sort, run: Uuid, position: usize) -> Option<Place> {
+        let asked = self.runs.iter().find(|asked| asked.columns.run == run && position < asked.columns.len())?;
+        Some(Place { rank: Ranks::of(asked, sort).of_row(position), run, position })
+    }
+
+    /// Whether a place can be one of these rows'.
+    pub fn knows(&self, place: Place) -> bool {
+        self.runs.iter().any(|asked| asked.columns.run == place.run)
+    }
+
+    fn ordinal(&self, run: Uuid) -> usize {
+        self.runs.iter().position(|asked| asked.columns.run == run).unwrap_or(usize::MAX)
+    }
+}
+
+/// Ranks of the rows of a run.
+enum Ranks<'a> {
+    None,
+    /// Scores, and whether the best come first.
+    Scores(&'a [u8], bool),
+    /// What no judge was asked for.
+    Last,
+}
+
+impl<'a> Ranks<'a> {
+    fn of(asked: &Asked<'a>, sort: &Sort) -> Self {
+        let criterion = match &sort.by {
+            By::Position => return Self::None,
+            By::Overall => None,
+            By::Criterion(name) => Some(name.as_str()),
+        };
+        asked.scores(criterion).map_or(Self::Last, |column| Self::Scores(column, sort.descending))
+    }
+
+    fn of_row(&self, row: usize) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Last => RANKS - 1,
+            Self::Scores(column, _) if column[row] == NONE => RANKS - 1,
+            Self::Scores(column, descending) => {
+                let score = usize::from(column[row].min(10));
+                if *descending { 10 - score } else { score }
+            }
+        }
+    }
+
+    /// Whether no row of a chunk can come after a place: with a single rank its position tells.
+    fn all_before(
+        &self,
+        ordinal: usize,
+        rows: &std::ops::Range<usize>,
+        from: Option<(usize, usize, usize)>,
+        reversed: bool,
+    ) -> bool {
+        let (Self::None, Some((_, run, position))) = (self, from) else { return false };
+        if reversed { (ordinal, rows.start) >= (run, position) } else { (ordinal, rows.end) <= (run, position) }
+    }
+}
