@@ -101,7 +101,8 @@ impl Row {
     }
 }
 
-fn fault_of(messages: &[Message]) -> Option<String> {
+/// Why trainers could not use these messages; `None` if they can.
+pub fn fault_of(messages: &[Message]) -> Option<String> {
     let ends = match messages.last() {
         Some(Message::Assistant { content, tool_calls, .. }) => !content.trim().is_empty() || !tool_calls.is_empty(),
         _ => false,

@@ -7,7 +7,7 @@ use domain::correction::{self, CorrectedTurn, Correction};
 use domain::event::{Event, EventKind};
 use domain::message::{Message, ToolCall};
 use domain::problem::Problem;
-use domain::row::Row;
+use domain::row;
 use engine::Conversation;
 use serde_json::{Map, Value};
 use sqlx::PgPool;
@@ -118,9 +118,7 @@ fn over(known: &[Correction], seq: u32, change: CorrectedTurn, original: Message
             Some(("content", "an agent that makes no call says something".to_owned()))
         }
         // What no trainer could use is no correction.
-        _ => {
-            Row { messages: vec![corrected], tools: Vec::new(), metadata: Value::Null }.fault().map(|fault| ("", fault))
-        }
+        _ => row::fault_of(&[corrected]).map(|fault| ("", fault)),
     };
     match fault {
         None => Ok(turn),

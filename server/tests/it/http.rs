@@ -51,7 +51,7 @@ pub struct TestApp {
     client: Client,
     token: String,
     /// Where the server keeps files.
-    _files: TempDir,
+    files: TempDir,
 }
 
 impl TestApp {
@@ -77,7 +77,7 @@ impl TestApp {
         let service = server::http::router(App::new(setup)).into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async { axum::serve(listener, service).await });
         let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
-        Self { url, pool: pool.clone(), client: Client::new(), token, _files: files }
+        Self { url, pool: pool.clone(), client: Client::new(), token, files }
     }
 
     /// The secret of whoever asks here.
@@ -106,7 +106,7 @@ impl TestApp {
     /// The same app, asked with another token, or with none.
     pub fn with_token(&self, token: String) -> Self {
         let files = tempfile::tempdir().unwrap();
-        Self { url: self.url.clone(), pool: self.pool.clone(), client: Client::new(), token, _files: files }
+        Self { url: self.url.clone(), pool: self.pool.clone(), client: Client::new(), token, files }
     }
 
     pub async fn get(&self, path: &str) -> Response {
