@@ -72,7 +72,16 @@ fn paths_that_lead_elsewhere() {
         ("playbooks/a/b\u{202e}c", b"x"),
         ("playbooks/a/./b", b"x"),
         ("playbooks//b", b"x"),
-    ])), @"");
+    ])), @"
+    ../playbooks/a/playbook.yaml: leads out of the archive
+    playbooks/a/../../../etc/passwd: leads out of the archive
+    /etc/passwd: is an absolute path
+    C:/playbooks/a: is an absolute path
+    playbooks\\a\\playbook.yaml: has a backslash; folders are parted by `/`
+    playbooks/a/b\u{202e}c: has other letters than a-z, A-Z, 0-9, `_`, `-`, `.`, `+` and space
+    playbooks/a/./b: has the part `.`; a path leads straight to its file
+    playbooks//b: has an empty part
+    ");
 }
 
 #[test]
@@ -80,21 +89,21 @@ fn links_are_not_followed() {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.add_symlink("playbooks/a/policy.md", "/etc/passwd", SimpleFileOptions::default()).expect("in memory");
     let archive = zip.finish().expect("in memory").into_inner();
-    insta::assert_snapshot!(refused(&archive), @"");
+    insta::assert_snapshot!(refused(&archive), @"playbooks/a/policy.md: is a symbolic link; put the file itself into the archive");
 }
 
 #[test]
 fn names_that_are_given_twice() {
     let twice = zip(&[("playbooks/a/one", b"1"), ("playbooks/a/two", b"2")]);
-    insta::assert_snapshot!(refused(&forged(twice, b"playbooks/a/two", b"playbooks/a/one")), @"");
-    insta::assert_snapshot!(refused(&zip(&[("playbooks/a/Policy.md", b"1"), ("playbooks/a/policy.md", b"2")])), @"");
-    insta::assert_snapshot!(refused(&zip(&[("scenarios/a/x.yaml", b"1"), ("scenarios/b/x.yaml", b"2")])), @"");
+    insta::assert_snapshot!(refused(&forged(twice, b"playbooks/a/two", b"playbooks/a/one")), @"archive: has two entries of the same name; which one is meant cannot be known");
+    insta::assert_snapshot!(refused(&zip(&[("playbooks/a/Policy.md", b"1"), ("playbooks/a/policy.md", b"2")])), @"playbooks/a/policy.md: differs from playbooks/a/Policy.md only in case; some machines keep one of them");
+    insta::assert_snapshot!(refused(&zip(&[("scenarios/a/x.yaml", b"1"), ("scenarios/b/x.yaml", b"2")])), @"scenarios/b/x.yaml: scenario `x` stands in scenarios/a/x.yaml too");
 }
 
 #[test]
 fn bombs_are_not_inflated() {
     let zeros = vec![b' '; 9 << 20];
-    insta::assert_snapshot!(refused(&zip(&[("playbooks/a/world.yaml", &zeros)])), @"");
+    insta::assert_snapshot!(refused(&zip(&[("playbooks/a/world.yaml", &zeros)])), @"playbooks/a/world.yaml: unpacks to more than 200 times its size");
     // Random enough not to shrink so far, but too large.
     let mut x = 1_u32;
     let mut noise = || {
@@ -102,11 +111,11 @@ fn bombs_are_not_inflated() {
         b'a' + u8::try_from(x >> 28).unwrap_or_default()
     };
     let large: Vec<u8> = (0..(8 << 20) + 1).map(|_| noise()).collect();
-    insta::assert_snapshot!(refused(&zip(&[("playbooks/a/world.yaml", &large)])), @"");
+    insta::assert_snapshot!(refused(&zip(&[("playbooks/a/world.yaml", &large)])), @"playbooks/a/world.yaml: is more than 8388608 bytes");
     let fits = &large[..7 << 20];
     let names: Vec<String> = (0..10).map(|i| format!("playbooks/a/{i}")).collect();
     let many: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), fits)).collect();
-    insta::assert_snapshot!(refused(&zip(&many)), @"");
+    insta::assert_snapshot!(refused(&zip(&many)), @"archive: is 39767192 bytes; at most 33554432 are taken");
 }
 
 #[test]
@@ -114,14 +123,14 @@ fn sizes_that_headers_lie_about_are_counted() {
     // The header says that 300 KiB inflate to one byte.
     let text = vec![b'x'; 300 << 10];
     let lying = forged(zip(&[("playbooks/a/b", &text)]), &(300_u32 << 10).to_le_bytes(), &1_u32.to_le_bytes());
-    insta::assert_snapshot!(refused(&lying), @"");
+    insta::assert_snapshot!(refused(&lying), @"playbooks/a/b: cannot be read: File is larger than its declared uncompressed size");
 }
 
 #[test]
 fn too_many_entries() {
     let names: Vec<String> = (0..20_001).map(|i| format!("playbooks/a/{i}")).collect();
     let many: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), b"".as_slice())).collect();
-    insta::assert_snapshot!(refused(&zip(&many)), @"");
+    insta::assert_snapshot!(refused(&zip(&many)), @"archive: has 20001 entries; at most 20000");
 }
 
 #[test]
@@ -132,17 +141,22 @@ fn what_is_no_text() {
         ("playbooks/a/more.zip", &[nested.as_slice(), b"\xff"].concat()),
         ("playbooks/a/zero.md", b"a\0b"),
         ("scenarios/a/notes.md", b"text"),
-    ])), @"");
+    ])), @"
+    playbooks/a/picture.png: is no UTF-8 text
+    playbooks/a/more.zip: is an archive within the archive, which is not looked into; unpack it first
+    playbooks/a/zero.md: is no text: it has a zero byte
+    scenarios/a/notes.md: is no scenario: expected a file `NAME.yaml`
+    ");
     let name = forged(zip(&[("playbooks/a/bad", b"1")]), b"playbooks/a/bad", b"playbooks/a/b\xff\xfe");
-    insta::assert_snapshot!(refused(&name), @"");
+    insta::assert_snapshot!(refused(&name), @"playbooks/a/b��: is a path that is no UTF-8");
 }
 
 #[test]
 fn what_is_no_archive() {
-    insta::assert_snapshot!(refused(b"PK\x03\x04 and nothing else"), @"");
-    insta::assert_snapshot!(refused(b""), @"");
-    insta::assert_snapshot!(refused(&zip(&[])), @"");
-    insta::assert_snapshot!(refused(&zip(&[("project/playbooks/a/playbook.yaml", b"name: a")])), @"");
+    insta::assert_snapshot!(refused(b"PK\x03\x04 and nothing else"), @"archive: is no zip that can be read: invalid Zip archive: Could not find EOCD");
+    insta::assert_snapshot!(refused(b""), @"archive: is no zip that can be read: invalid Zip archive: Could not find EOCD");
+    insta::assert_snapshot!(refused(&zip(&[])), @"archive: holds no documents: expected the folders playbooks, scenarios, personas and judges at its top");
+    insta::assert_snapshot!(refused(&zip(&[("project/playbooks/a/playbook.yaml", b"name: a")])), @"archive: holds no documents: expected the folders playbooks, scenarios, personas and judges at its top");
     let mut cut = zip(&[("playbooks/a/playbook.yaml", b"name: a")]);
     cut.truncate(cut.len() / 2);
     assert!(!refused(&cut).is_empty());
@@ -155,5 +169,5 @@ fn what_is_no_archive() {
 #[test]
 fn an_archive_that_is_too_large_is_not_even_opened() {
     let archive = vec![0; LARGEST_ARCHIVE + 1];
-    insta::assert_snapshot!(refused(&archive), @"");
+    insta::assert_snapshot!(refused(&archive), @"archive: is 33554433 bytes; at most 33554432 are taken");
 }

@@ -66,11 +66,34 @@ mod tests {
         let two = texts(&[("p/a.yaml", "name: b\nlist: [1]\nnew: {x: 1}\n"), ("p/c.md", "y\n"), ("p/same", "x")]);
         let found = diff((1, &one), (2, &two));
         let unified: String = found.files.iter().map(|file| file.unified.as_str()).collect();
-        insta::assert_snapshot!(unified, @"");
+        insta::assert_snapshot!(unified, @"
+        --- a/p/a.yaml
+        +++ b/p/a.yaml
+        @@ -1,3 +1,3 @@
+        -name: a
+        -list: [1, 2]
+        -gone: 1
+        +name: b
+        +list: [1]
+        +new: {x: 1}
+        --- a/p/b.md
+        +++ b/p/b.md
+        @@ -1 +0,0 @@
+        -x
+        --- a/p/c.md
+        +++ b/p/c.md
+        @@ -0,0 +1 @@
+        +y
+        ");
         let fields = found.files[0].fields.as_ref().expect("it is YAML");
         let fields: Vec<String> =
             fields.iter().map(|field| format!("{} {}", field.pointer, field.change.as_str())).collect();
-        insta::assert_snapshot!(fields.join("\n"), @"");
+        insta::assert_snapshot!(fields.join("\n"), @"
+        /gone deleted
+        /list/1 deleted
+        /name changed
+        /new added
+        ");
         assert_eq!(found.files.iter().filter(|file| file.fields.is_none()).count(), 2);
     }
 

@@ -110,7 +110,13 @@ mod tests {
             ("scenarios/bank/x.yaml", ""),
             ("scenarios/shop/x.yaml", ""),
             ("judges/default/../../x", ""),
-        ]), @"");
+        ]), @"
+        playbooks/bank/zero: is no text: it has a zero byte
+        judges/default/../../x: has the part `..`; a path leads straight to its file
+        scenarios/shop/x.yaml: scenario `x` stands in scenarios/bank/x.yaml too
+        playbooks/bank/policy.md: differs from playbooks/bank/Policy.md only in case; some machines keep one of them
+        playbooks/bank/a: is a file where playbooks/bank/A/b needs a folder
+        ");
     }
 
     #[test]

@@ -57,7 +57,10 @@ async fn folders_are_pushed_and_pulled(pool: PgPool) {
     let pushed = done(here.path(), &pool, "--push --message first").await;
     assert!(pushed.ends_with("13 documents were changed, 0 are as they were\n"), "{pushed}");
     assert_eq!(there(&pool).await, few());
-    insta::assert_snapshot!(done(here.path(), &pool, "").await, @"");
+    insta::assert_snapshot!(done(here.path(), &pool, "").await, @"
+    . and the project default of the database
+    are the same
+    ");
     done(other.path(), &pool, "--pull").await;
     assert_eq!(read(other.path()), few());
 
@@ -68,15 +71,55 @@ async fn folders_are_pushed_and_pulled(pool: PgPool) {
         "personas/profiles/mine.yaml",
         &few().get("personas/profiles/newcomer.yaml").unwrap().replace("newcomer", "mine"),
     );
-    insta::assert_snapshot!(done(other.path(), &pool, "").await, @"");
-    insta::assert_snapshot!(done(other.path(), &pool, "--push --delete --dry-run").await, @"");
+    insta::assert_snapshot!(done(other.path(), &pool, "").await, @"
+    . and the project default of the database
+      only here personas/profiles/mine.yaml
+      only there scenarios/retail_bank/bereavement_handover.yaml
+      changed  scenarios/retail_bank/help_card_abroad.yaml
+    --push makes a new version there of each document that differs, --pull changes the files here
+    ");
+    insta::assert_snapshot!(done(other.path(), &pool, "--push --delete --dry-run").await, @"
+    . and the project default of the database
+      new      personas/profiles/mine.yaml
+      deleted  scenarios/retail_bank/bereavement_handover.yaml
+      changed  scenarios/retail_bank/help_card_abroad.yaml
+    changed scenario help_card_abroad: version 2
+    added persona mine: version 1
+    deleted scenario bereavement_handover: version 2
+    3 documents would be changed, 11 are as they were
+    ");
     assert_eq!(there(&pool).await, few(), "a dry run changes nothing");
-    insta::assert_snapshot!(done(other.path(), &pool, "--push").await, @"");
-    insta::assert_snapshot!(done(other.path(), &pool, "--push --delete").await, @"");
+    insta::assert_snapshot!(done(other.path(), &pool, "--push").await, @"
+    . and the project default of the database
+      new      personas/profiles/mine.yaml
+      only there scenarios/retail_bank/bereavement_handover.yaml
+      changed  scenarios/retail_bank/help_card_abroad.yaml
+    changed scenario help_card_abroad: version 2
+    added persona mine: version 1
+    2 documents were changed, 11 are as they were
+    ");
+    insta::assert_snapshot!(done(other.path(), &pool, "--push --delete").await, @"
+    . and the project default of the database
+      deleted  scenarios/retail_bank/bereavement_handover.yaml
+    deleted scenario bereavement_handover: version 2
+    1 documents were changed, 13 are as they were
+    ");
     assert_eq!(there(&pool).await, read(other.path()));
-    insta::assert_snapshot!(done(here.path(), &pool, "--pull --delete --dry-run").await, @"");
+    insta::assert_snapshot!(done(here.path(), &pool, "--pull --delete --dry-run").await, @"
+    . and the project default of the database
+      new      personas/profiles/mine.yaml
+      deleted  scenarios/retail_bank/bereavement_handover.yaml
+      changed  scenarios/retail_bank/help_card_abroad.yaml
+    nothing was written: --dry-run
+    ");
     assert_eq!(read(here.path()), few());
-    insta::assert_snapshot!(done(here.path(), &pool, "--pull --delete").await, @"");
+    insta::assert_snapshot!(done(here.path(), &pool, "--pull --delete").await, @"
+    . and the project default of the database
+      new      personas/profiles/mine.yaml
+      deleted  scenarios/retail_bank/bereavement_handover.yaml
+      changed  scenarios/retail_bank/help_card_abroad.yaml
+    2 files written, 1 removed
+    ");
     assert_eq!(read(here.path()), read(other.path()));
     let audited: i64 = sqlx::query_scalar("SELECT count(*) FROM audit_log WHERE action = 'sync --push'")
         .fetch_one(&pool)
@@ -92,7 +135,10 @@ async fn what_is_not_sound_is_not_pushed(pool: PgPool) {
     write(here.path(), HELP, &broken);
     let refused = sync(here.path(), &pool, "--push").await;
     assert_eq!(refused.code, Some(2));
-    insta::assert_snapshot!(refused.stderr, @"");
+    insta::assert_snapshot!(refused.stderr, @"
+    scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is no intent of the playbook (did you mean `general_help`?)
+    1 problem found; nothing was started
+    ");
     assert!(there(&pool).await.is_empty());
     let drafts = done(here.path(), &pool, "--push --drafts").await;
     assert!(drafts.contains("added scenario help_card_abroad: version 1, a draft"), "{drafts}");
@@ -109,7 +155,18 @@ async fn what_cannot_be_done(pool: PgPool) {
     all += &sync(here.path(), &pool, "--push --server http://127.0.0.1:9 --token-env NO_SUCH_TOKEN").await.stderr;
     write(here.path(), "scenarios/retail_bank/Notes.md", "x");
     all += &sync(here.path(), &pool, "--push").await.stderr;
-    insta::assert_snapshot!(all, @"");
+    insta::assert_snapshot!(all, @"
+    --to: there is no project `nowhere`; known: default
+    1 problem found; nothing was started
+    .: is no project: it has no folder `playbooks`; run from a project or name one with --project
+    1 problem found; nothing was started
+    --server: would send the token in the clear; use https
+    1 problem found; nothing was started
+    --token-env: the environment variable NO_SUCH_TOKEN holds no token
+    1 problem found; nothing was started
+    scenarios/retail_bank/Notes.md: is no scenario: expected a file `NAME.yaml`
+    1 problem found; nothing was started
+    ");
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -131,12 +188,21 @@ async fn a_server_is_as_good_as_a_database(pool: PgPool) {
     write(here.path(), HELP, &few().get(HELP).unwrap().replace("intent: general_help", "intent: general_halp"));
     let refused = ask(here.path(), "--push", token).await;
     assert_eq!(refused.code, Some(2));
-    insta::assert_snapshot!(refused.stderr, @"");
+    insta::assert_snapshot!(refused.stderr, @"
+    scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is no intent of the playbook (did you mean `general_help`?)
+    1 problem found; nothing was started
+    ");
     let unknown = ask(here.path(), "--push --to nowhere", token).await;
     assert_eq!(unknown.code, Some(2));
-    insta::assert_snapshot!(unknown.stderr, @"");
+    insta::assert_snapshot!(unknown.stderr, @"
+    --server: not found: there is no project nowhere
+    1 problem found; nothing was started
+    ");
     let stranger = ask(here.path(), "", "gs_nobody").await;
     assert_eq!(stranger.code, Some(2));
-    insta::assert_snapshot!(stranger.stderr, @"");
+    insta::assert_snapshot!(stranger.stderr, @"
+    --server: unauthorized: sign in, or send a token: `Authorization: Bearer gs_...`
+    1 problem found; nothing was started
+    ");
     assert_eq!(app.status("/api/v1/projects/default/archive").await, StatusCode::OK);
 }

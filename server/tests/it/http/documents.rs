@@ -114,7 +114,15 @@ async fn what_cannot_be_kept_is_refused_whole(pool: PgPool) {
     ] {
         said.extend(refused(&app, Method::PUT, path, &body).await);
     }
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"), @"
+    /files: is empty; give all files of the document
+    /text: stands for the only file; give either `text` or `files`
+    scenarios/retail_bank/other.yaml : is no file of the scenario `help_card_abroad`
+    ../../etc/passwd : has the part `..`; a path leads straight to its file
+    /message: take at most 2000 letters
+    /promot: unknown field `promot`, expected one of `files`, `text`, `message`, `base_version`, `promote`
+    /text: a playbook is a folder; give all its `files`
+    ");
     for name in ["..%2F..%2Fetc", "Robert'); DROP TABLE runs;--", "UPPER", "%00"] {
         let path = format!("{SCENARIOS}/{name}");
         let (status, _) = app.send(Method::PUT, &path, &json!({"text": "x"})).await;

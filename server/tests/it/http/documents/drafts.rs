@@ -65,7 +65,20 @@ async fn a_text_is_checked_and_nothing_kept(pool: PgPool) {
         said.push(format!("{} findings", found.len()));
         said.extend(found.iter().map(|f| format!("{}:{} {} {} {}", f.file, f.line, f.grade, f.pointer, f.message)));
     }
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"), @"
+    0 findings
+    1 findings
+    scenarios/retail_bank/help_card_abroad.yaml:1 critical /id is `other`, and the document is named `help_card_abroad`; give both the same name
+    2 findings
+    scenarios/retail_bank/help_card_abroad.yaml:1 critical  field `user_goal` is missing
+    scenarios/retail_bank/help_card_abroad.yaml:9 critical /user_gaol unknown field (did you mean `user_goal`?); expected one of: id, playbook, intent, description, tags, family, user_facts, user_request, user_mistakes, system_facts, user_goal, expected_outcome, personas, faults, clock, script
+    1 findings
+    scenarios/retail_bank/help_card_abroad.yaml:2 critical  is an alias; write the value out (anchors and aliases are not read)
+    1 findings
+    scenarios/retail_bank/help_card_abroad.yaml:2 critical  is not valid YAML: while parsing a flow sequence, expected ',' or ']'
+    1 findings
+    scenarios/retail_bank/help_card_abroad.yaml:0 critical  expected object, found nothing
+    ");
     let versions: i64 = sqlx::query_scalar("SELECT count(*) FROM document_versions").fetch_one(&pool).await.unwrap();
     assert_eq!(versions, 13);
     let audited: i64 =

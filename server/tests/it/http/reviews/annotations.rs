@@ -51,7 +51,15 @@ async fn annotations_that_cannot_be(pool: PgPool) {
             all += &format!("{pointer}: {detail}\n");
         }
     }
-    insta::assert_snapshot!(all, @"");
+    insta::assert_snapshot!(all, @"
+    /seq: the conversation has no event 999
+    /seq: the conversation has no event 4294967295
+    /seq: invalid number
+    /text: say something
+    /text: the control character U+001B cannot be kept
+    /labels/1: take 1 to 40 letters a-z, digits, _ and -
+    /labels: take at most 20
+    ");
     assert_eq!(app.json::<Vec<Annotation>>(&list).await, []);
     let vic = named(&app, "vic", Role::Viewer).await;
     assert_eq!(vic.send(Method::POST, &list, &json!({"seq": 1, "text": "x"})).await.0, StatusCode::FORBIDDEN);

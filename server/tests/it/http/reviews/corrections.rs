@@ -87,7 +87,13 @@ async fn corrected_calls_must_be_ones_that_can_be_made(pool: PgPool) {
             all += &format!("{pointer}: {detail}\n");
         }
     }
-    insta::assert_snapshot!(all, @"");
+    insta::assert_snapshot!(all, @r#"
+    /tool_calls/0/name: there is no tool `serch_help` (did you mean `search_help`?)
+    /tool_calls/0/arguments: invalid arguments for `search_help`: "query" is a required property
+    /tool_calls/0/arguments: invalid arguments for `search_help`: /query: 7 is not of type "string"
+    /tool_calls: the turn made 2 calls, whose answers follow: correct each in its place, and add or drop none
+    /tool_calls/0/arguments/query: the control character U+0007 cannot be kept
+    "#);
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -120,7 +126,18 @@ async fn corrected_words_come_from_somewhere(pool: PgPool) {
             all += &format!("{pointer}: {detail}\n");
         }
     }
-    insta::assert_snapshot!(all, @"");
+    insta::assert_snapshot!(all, @"
+    : the turn reads like that already: nothing would be corrected
+    /content: an agent that makes no call says something
+    : a message holds the control token `<|im_end|>`
+    /content: the control character U+001B cannot be kept
+    /seq: event 0 is no turn of an agent, and only those are corrected: 2, 5
+    /seq: there is no event 999; the agents' turns are 2, 5
+    : correct something: `content`, `reasoning` or `tool_calls`, or `withdraw`
+    /withdraw: to withdraw, give no part of the turn
+    /note: say something
+    : missing field `note`
+    ");
     let whole: CorrectedConversation = app.json(&path).await;
     assert_eq!(whole.last_version, 1, "nothing else was kept");
 }

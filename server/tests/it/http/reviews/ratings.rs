@@ -50,7 +50,20 @@ async fn ratings_that_cannot_be(pool: PgPool) {
             all += &format!("{pointer}: {detail}\n");
         }
     }
-    insta::assert_snapshot!(all, @"");
+    insta::assert_snapshot!(all, @r#"
+    /scores/consistancy: is no criterion of this conversation's judge (did you mean `consistency`?); there are goal_achievement, tool_usage, tool_call_hallucination, reasoning_quality, reasoning_hallucination, communication_quality, consistency, error_handling, overall
+    /scores/overall: 11 is not from 0 to 10
+    /scores/overall: -1 is not from 0 to 10
+    /scores/overall: invalid number
+    /scores/overall: invalid type: string "7", expected i64
+    /scores/a~1b~0: is no criterion of this conversation's judge; there are goal_achievement, tool_usage, tool_call_hallucination, reasoning_quality, reasoning_hallucination, communication_quality, consistency, error_handling, overall
+    /comment: the control character U+0007 cannot be kept
+    /comment: the control character U+001B cannot be kept
+    /comment: say something
+    /comment: 4001 letters are too many; take at most 4000
+    : rate at least one thing: `scores`, `goal_achieved` or `comment`
+    /rater: unknown field `rater`, expected one of `scores`, `goal_achieved`, `comment`
+    "#);
     let (status, _) = rate(&app, &id, &json!({"comment": "a\u{0}b"})).await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
     let vic = named(&app, "vic", Role::Viewer).await;
