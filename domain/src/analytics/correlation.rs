@@ -47,7 +47,7 @@ fn spearman(counts: &PairCounts) -> Option<f64> {
 fn ranks(counts: &[u64; 11]) -> [f64; 11] {
     let mut below = 0;
     counts.map(|count| {
-        let rank = below as f64 + (count as f64 + 1.0) / 2.0;
+        let rank = below as f64 + f64::midpoint(count as f64, 1.0);
         below += count;
         rank
     })

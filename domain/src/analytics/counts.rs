@@ -107,7 +107,9 @@ impl Counts {
         }
         for (length, counts) in other.lengths {
             let own = self.lengths.entry(length).or_default();
-            counts.into_iter().for_each(|(value, count)| *own.entry(value).or_default() += count);
+            for (value, count) in counts {
+                *own.entry(value).or_default() += count;
+            }
         }
         for (flag, (yes, of)) in other.flags {
             let own = self.flags.entry(flag).or_default();
@@ -115,7 +117,9 @@ impl Counts {
         }
         for (kind, groups) in other.groups {
             let own = self.groups.entry(kind).or_default();
-            groups.into_iter().for_each(|(value, outcomes)| own.entry(value).or_default().add(outcomes));
+            for (value, outcomes) in groups {
+                own.entry(value).or_default().add(outcomes);
+            }
         }
     }
 

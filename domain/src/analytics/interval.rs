@@ -60,7 +60,7 @@ pub fn difference_of_rates(one: &Rate, other: &Rate) -> (f64, Interval) {
 /// How much larger the second mean is, by Welch's interval, whose variances may differ. `None` for fewer than two numbers
 /// on a side.
 ///
-/// Source: B. L. Welch, "The generalization of `Student's' problem when several different population variances are
+/// Source: B. L. Welch, "The generalization of 'Student's' problem when several different population variances are
 /// involved", Biometrika 34, 1947; degrees of freedom by F. E. Satterthwaite, Biometrics Bulletin 2(6), 1946.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 pub fn difference_of_means(one: &Moments, other: &Moments) -> Option<(f64, Interval)> {

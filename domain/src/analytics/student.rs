@@ -38,6 +38,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     }
 }
 
+#[expect(clippy::many_single_char_names, reason = "the letters of the source")]
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let kept = |value: f64| if value.abs() < TINY { TINY } else { value };
@@ -68,8 +69,8 @@ fn ln_gamma(x: f64) -> f64 {
     const COEFFICIENTS: [f64; 8] = [
         676.520_368_121_885_1,
         -1_259.139_216_722_402_8,
-        771.323_428_777_653_13,
-        -176.615_029_162_140_59,
+        771.323_428_777_653_1,
+        -176.615_029_162_140_6,
         12.507_343_278_686_905,
         -0.138_571_095_265_720_12,
         9.984_369_578_019_572e-6,

@@ -110,7 +110,7 @@ fn bombs_are_not_inflated() {
         x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         b'a' + u8::try_from(x >> 28).unwrap_or_default()
     };
-    let large: Vec<u8> = (0..(8 << 20) + 1).map(|_| noise()).collect();
+    let large: Vec<u8> = (0..=(8 << 20)).map(|_| noise()).collect();
     insta::assert_snapshot!(refused(&zip(&[("playbooks/a/world.yaml", &large)])), @"playbooks/a/world.yaml: is more than 8388608 bytes");
     let fits = &large[..7 << 20];
     let names: Vec<String> = (0..10).map(|i| format!("playbooks/a/{i}")).collect();

@@ -20,6 +20,7 @@ use remote::{Push, Remote};
 /// Without --push and --pull it says what differs, and changes nothing. The documents there that count are those that
 /// runs use: drafts are not pulled.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command are independent of each other")]
 pub struct Sync {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]

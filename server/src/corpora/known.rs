@@ -80,7 +80,7 @@ impl Documents {
 /// The values of a document; of a text that is none, its lines.
 fn values(path: &str, text: &str) -> String {
     match document::value(path, text) {
-        Ok(read) if path.ends_with(".yaml") => leaves(&read.value),
+        Ok(read) if path.strip_suffix(".yaml").is_some() => leaves(&read.value),
         _ => text.lines().map(plain).collect::<Vec<_>>().join("\n"),
     }
 }

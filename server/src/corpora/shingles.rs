@@ -58,7 +58,6 @@ pub(super) const fn mix(hash: u64) -> u64 {
     hash ^ (hash >> 31)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the upper half is kept")]
 const fn high(hash: u64) -> u32 {
     (hash >> 32) as u32
 }

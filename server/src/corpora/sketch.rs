@@ -23,7 +23,6 @@ impl Sketch {
         Self(std::array::from_fn(|i| {
             // Multiply-shift: an odd factor, and the upper half of the product.
             let (factor, shift) = (mix(2 * i as u64 + 1) | 1, mix(2 * i as u64 + 2));
-            #[expect(clippy::cast_possible_truncation, reason = "the upper half is meant")]
             let number = |shingle: &u32| (factor.wrapping_mul(u64::from(*shingle)).wrapping_add(shift) >> 32) as u32;
             #[expect(
                 clippy::cast_possible_truncation,

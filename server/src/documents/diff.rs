@@ -39,7 +39,7 @@ fn of_file(path: &str, before: Option<&String>, after: Option<&String>) -> Optio
 
 /// The fields that changed; nothing if it is no YAML that can be read.
 fn fields(path: &str, old: &str, new: &str) -> Option<Vec<FieldChange>> {
-    if !path.ends_with(".yaml") {
+    if path.strip_suffix(".yaml").is_none() {
         return None;
     }
     let (old, new) = (document::value(path, old).ok()?, document::value(path, new).ok()?);

@@ -34,6 +34,7 @@ impl From<sqlx::Error> for Refused {
     }
 }
 
+#[expect(clippy::ref_option, reason = "the error hands over references to its fields")]
 fn conflict(id: &DocumentId, version: &i32, author: &str, at: &Option<DateTime<Utc>>) -> String {
     let Some(at) = at else { return format!("{id} has no version yet, so yours cannot be made from one") };
     let author = if author.is_empty() { "a command" } else { author };

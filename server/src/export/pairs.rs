@@ -182,9 +182,9 @@ fn own_row(source: &Source, material: &Material) -> anyhow::Result<Row> {
 }
 
 fn record(shape: &Shape, chosen: &Row, rejected: &Row, out: &mut Vec<u8>) -> Result<(), String> {
-    let both = chosen.messages.iter().zip(&rejected.messages);
+    let mut both = chosen.messages.iter().zip(&rejected.messages);
     let common = both.clone().take_while(|(a, b)| a == b).count();
-    match both.skip(common).next() {
+    match both.nth(common) {
         Some((Message::Assistant { .. }, Message::Assistant { .. })) => {
             profile::pair(shape, &Pair { chosen, rejected, common }, out)
         }

@@ -37,7 +37,7 @@ pub async fn of_all(
 async fn entries(pool: &PgPool, project: Option<Uuid>, params: &PageParams) -> Result<Json<Page<AuditEntry>>> {
     let limit = params.limit()?;
     let before = params.cursor()?.unwrap_or(i64::MAX);
-    let found = audit::list(&mut *pool.acquire().await?, project, before, limit as i64 + 1).await?;
+    let found = audit::list(&mut *pool.acquire().await?, project, before, i64::from(limit) + 1).await?;
     let items = found.into_iter().map(|(id, entry)| AuditEntry {
         id,
         at: entry.at,

@@ -37,7 +37,7 @@ pub async fn list(
 ) -> Result<Json<Page<CalibrationDetail>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let found = calibrations::list(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await?;
+    let found = calibrations::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
     let items = found.into_iter().map(detail).collect();
     Ok(Json(page(items, limit, |calibration: &CalibrationDetail| calibration.id.clone())))
 }

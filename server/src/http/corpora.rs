@@ -31,7 +31,7 @@ pub async fn list(
 ) -> Result<Json<Page<CorpusSummary>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let items = store::list(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await?;
+    let items = store::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
     Ok(Json(page(items, limit, |corpus: &CorpusSummary| corpus.id.clone())))
 }
 
@@ -160,6 +160,6 @@ pub async fn conversations(
 ) -> Result<Json<Page<CorpusConversation>>> {
     let params = PageParams { limit: which.limit, after: which.after };
     let (limit, after) = (params.limit()?, params.cursor()?.unwrap_or(-1));
-    let items = store::kept(&mut *pool.acquire().await?, id, which.split, after, limit as i64 + 1).await?;
+    let items = store::kept(&mut *pool.acquire().await?, id, which.split, after, i64::from(limit) + 1).await?;
     Ok(Json(page(items, limit, |row: &CorpusConversation| row.ordinal.to_string())))
 }

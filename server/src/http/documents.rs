@@ -69,7 +69,7 @@ pub async fn list(
     let filter = Filter { playbook, intent, tag, search, promoted };
     let after = paging.after.as_deref().unwrap_or_default();
     let mut db = pool.acquire().await?;
-    let items = documents::list(&mut db, reader.project, kind.into(), &filter, after, limit as i64 + 1).await?;
+    let items = documents::list(&mut db, reader.project, kind.into(), &filter, after, i64::from(limit) + 1).await?;
     Ok(Json(page(items, limit, |item: &DocumentSummary| item.name.clone())))
 }
 

@@ -33,7 +33,7 @@ pub async fn list(
 ) -> Result<Json<Page<ExportSummary>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let items = exports::list(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await?;
+    let items = exports::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
     Ok(Json(page(items, limit, |export: &ExportSummary| export.id.clone())))
 }
 

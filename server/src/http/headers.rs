@@ -27,7 +27,7 @@ const POLICY: &str = policy!("'self'");
 pub const REFERENCE: &str = "/api/docs";
 /// Swagger UI is not ours, and puts styles into its markup. Scripts are as strict there as everywhere.
 const REFERENCE_POLICY: &str = policy!("'self' 'unsafe-inline'");
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 pub async fn strict(request: Request, next: Next) -> Response {
     let policy = if request.uri().path().starts_with(REFERENCE) { REFERENCE_POLICY } else { POLICY };

@@ -119,7 +119,7 @@ pub async fn of_judging(
 ) -> Result<Json<Page<VerdictSummary>>> {
     let limit = params.limit()?;
     let after = params.cursor()?.unwrap_or(-1);
-    let items = verdicts::page(&mut *pool.acquire().await?, id, after, limit as i64 + 1).await?;
+    let items = verdicts::page(&mut *pool.acquire().await?, id, after, i64::from(limit) + 1).await?;
     Ok(Json(page(items, limit, |verdict: &VerdictSummary| verdict.position.to_string())))
 }
 

@@ -22,9 +22,9 @@ pub struct PageParams {
 impl PageParams {
     /// # Errors
     /// A limit out of range.
-    pub fn limit(&self) -> Result<usize> {
+    pub fn limit(&self) -> Result<u16> {
         match self.limit.unwrap_or(LIMIT) {
-            limit @ 1..=LARGEST => Ok(usize::from(limit)),
+            limit @ 1..=LARGEST => Ok(limit),
             other => Err(HttpError::BadRequest(format!("`limit`: {other} is not from 1 to {LARGEST}"))),
         }
     }
@@ -41,7 +41,8 @@ impl PageParams {
 }
 
 /// A page of what was read with one more than it holds: that one tells whether there is a next.
-pub fn page<T>(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> String) -> Page<T> {
+pub fn page<T>(mut items: Vec<T>, limit: u16, cursor: impl Fn(&T) -> String) -> Page<T> {
+    let limit = usize::from(limit);
     let more = items.len() > limit;
     items.truncate(limit);
     let next = if more { items.last().map(cursor) } else { None };

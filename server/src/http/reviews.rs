@@ -38,7 +38,7 @@ pub async fn list(
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
     let mut items = Vec::new();
-    for queue in reviews::list(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await? {
+    for queue in reviews::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await? {
         items.push(summary(&mut db, queue).await?);
     }
     Ok(Json(page(items, limit, |queue: &ReviewQueue| queue.id.clone())))

@@ -36,7 +36,7 @@ pub async fn list(
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
     let mut items = Vec::new();
-    for id in runs::of_project(&mut db, reader.project, params.cursor()?, limit as i64 + 1).await? {
+    for id in runs::of_project(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await? {
         items.push(summary(&mut db, id).await?);
     }
     Ok(Json(page(items, limit, |run: &RunSummary| run.id.clone())))

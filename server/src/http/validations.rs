@@ -27,7 +27,8 @@ pub async fn list(
     Query(params): Query<PageParams>,
 ) -> Result<Json<Page<ValidationSummary>>> {
     let (limit, before) = (params.limit()?, params.cursor()?);
-    let found = validations::of_project(&mut *pool.acquire().await?, reader.project, before, limit as i64 + 1).await?;
+    let found =
+        validations::of_project(&mut *pool.acquire().await?, reader.project, before, i64::from(limit) + 1).await?;
     let items = found.iter().map(summary).collect();
     Ok(Json(page(items, limit, |item: &ValidationSummary| item.id.clone())))
 }

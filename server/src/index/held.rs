@@ -56,13 +56,11 @@ impl Slot {
         let begun = Instant::now();
         match &mut self.read {
             Some(read) if !read.is_due(head) => return Ok(Arc::clone(&read.loaded.columns)),
-            Some(read) => {
-                if read.loaded.refresh(pool).await? {
-                    (read.at, read.took) = (Instant::now(), begun.elapsed());
-                    return Ok(Arc::clone(&read.loaded.columns));
-                }
+            Some(read) if read.loaded.refresh(pool).await? => {
+                (read.at, read.took) = (Instant::now(), begun.elapsed());
+                return Ok(Arc::clone(&read.loaded.columns));
             }
-            None => {}
+            Some(_) | None => {}
         }
         let loaded = load(pool, head).await?;
         let columns = Arc::clone(&loaded.columns);

@@ -28,6 +28,7 @@ const MOST_RETRIES: u32 = 100;
 /// What a run is to be. Whatever is absent has the default of `groundstate generate`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "what is asked of a run is independent of each other")]
 pub struct Order {
     /// Names of playbooks; default: all of the project.
     pub playbooks: Vec<String>,

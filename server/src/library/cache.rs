@@ -12,7 +12,10 @@ const ROOM: usize = 8;
 
 /// Shared by all that a process does.
 #[derive(Clone, Default)]
-pub struct Cache(Arc<Mutex<Vec<(String, Arc<Library>)>>>);
+pub struct Cache(Arc<Mutex<Kept>>);
+
+/// By the hash of the files; the one that was used last stands last.
+type Kept = Vec<(String, Arc<Library>)>;
 
 impl Cache {
     /// The library of documents that were found sound before.

@@ -168,7 +168,7 @@ pub async fn somebody(pool: &PgPool, name: &str, administrator: bool) -> Uuid {
     let (id, now) = (clock::id(), clock::now());
     let user =
         User { id, name: name.to_owned(), password_hash: None, administrator, disabled_at: None, created_at: now };
-    assert!(users::insert(&mut *pool.acquire().await.unwrap(), &user).await.unwrap(), "{name} is new");
+    assert!(users::insert(&mut pool.acquire().await.unwrap(), &user).await.unwrap(), "{name} is new");
     id
 }
 
@@ -185,6 +185,6 @@ pub async fn token(pool: &PgPool, user: Uuid, scopes: &[Scope]) -> String {
         expires_at: None,
         last_used_at: None,
     };
-    tokens::insert(&mut *pool.acquire().await.unwrap(), &token, &secret::hash(&secret)).await.unwrap();
+    tokens::insert(&mut pool.acquire().await.unwrap(), &token, &secret::hash(&secret)).await.unwrap();
     secret
 }

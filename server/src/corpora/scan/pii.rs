@@ -109,11 +109,14 @@ fn digits(text: &str) -> Vec<u8> {
 
 /// As many digits as its issuer gives, in groups of four, in one or as American Express writes them.
 fn is_card(run: &str, digits: &[u8]) -> bool {
-    let issued = match (digits, digits.len()) {
-        ([4, ..], 13 | 16 | 19) | ([3, 4 | 7, ..], 15) | ([3, 0 | 6 | 8 | 9, ..], 14) => true,
-        ([2, 2..=7, ..] | [5, 1..=5, ..], 16) | ([3, 5, ..] | [6, 0 | 2 | 4 | 5, ..], 16..=19) => true,
-        _ => false,
-    };
+    let issued = matches!(
+        (digits, digits.len()),
+        ([4, ..], 13 | 16 | 19)
+            | ([3, 4 | 7, ..], 15)
+            | ([3, 0 | 6 | 8 | 9, ..], 14)
+            | ([2, 2..=7, ..] | [5, 1..=5, ..], 16)
+            | ([3, 5, ..] | [6, 0 | 2 | 4 | 5, ..], 16..=19)
+    );
     let groups: Vec<usize> = run.split([' ', '-']).map(str::len).collect();
     let grouped = groups.len() == 1
         || groups == [4, 6, 5]

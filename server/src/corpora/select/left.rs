@@ -89,7 +89,7 @@ impl<'a> Left<'a> {
     pub fn balance(&mut self, rule: Balance) {
         let groups = self.groups(Some(rule.by));
         let (stays, most) = balance::balance(&groups, rule.at_most);
-        let over: HashMap<usize, u32> = self.over(&stays).map(|i| (self.places[i], groups[i])).collect();
+        let over: HashMap<usize, u32> = Self::over(&stays).map(|i| (self.places[i], groups[i])).collect();
         let (candidates, by) = (self.candidates, rule.by.as_str());
         self.drop(Step::Balance, |place| {
             let name = name(candidates, rule.by, *over.get(&place)?);
@@ -100,12 +100,12 @@ impl<'a> Left<'a> {
     /// `by`: what it was balanced by.
     pub fn limit(&mut self, most: u32, by: Option<Dimension>) {
         let stays = balance::limit(&self.groups(by), most);
-        let over: HashSet<usize> = self.over(&stays).map(|i| self.places[i]).collect();
+        let over: HashSet<usize> = Self::over(&stays).map(|i| self.places[i]).collect();
         let reason = format!("{most} are enough");
         self.drop(Step::Limit, |place| over.contains(&place).then(|| (reason.clone(), reason.clone())));
     }
 
-    fn over<'b>(&self, stays: &'b [bool]) -> impl Iterator<Item = usize> + use<'b> {
+    fn over<'b>(stays: &'b [bool]) -> impl Iterator<Item = usize> + use<'b> {
         stays.iter().enumerate().filter(|(_, stays)| !**stays).map(|(i, _)| i)
     }
 

@@ -9,7 +9,7 @@ use super::object::Object;
 use super::{Pair, Unfit, never};
 
 pub fn record(pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<(), Unfit> {
-    let [preferred, other] = pair.sides().map(|side| first(side));
+    let [preferred, other] = pair.sides().map(first);
     let (preferred, other) = (preferred?, other?);
     if preferred == other {
         return Err("its sides differ only in reasoning, which is left out".to_owned());

@@ -34,7 +34,7 @@ pub async fn versions(
 ) -> Result<Json<Page<DocumentVersion>>> {
     let (limit, before) = (params.limit()?, params.cursor()?);
     let mut db = pool.acquire().await?;
-    let items = documents::history(&mut db, reader.project, &place.id, before, limit as i64 + 1).await?;
+    let items = documents::history(&mut db, reader.project, &place.id, before, i64::from(limit) + 1).await?;
     if items.is_empty() && before.is_none() {
         return Err(Refused::Missing(place.id).into());
     }

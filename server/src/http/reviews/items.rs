@@ -34,7 +34,7 @@ pub async fn list(
 ) -> Result<Json<Page<ReviewItem>>> {
     let limit = params.limit()?;
     let after = params.cursor()?.unwrap_or(-1);
-    let items = reviews::items(&mut *pool.acquire().await?, queue, after, None, limit as i64 + 1).await?;
+    let items = reviews::items(&mut *pool.acquire().await?, queue, after, None, i64::from(limit) + 1).await?;
     Ok(Json(page(items, limit, |item: &ReviewItem| item.ordinal.to_string())))
 }
 

@@ -20,7 +20,7 @@ async fn pairs(pool: &PgPool, profile: Profile) -> (Built, Vec<Value>) {
     let endpoint = Endpoint::start(move |request| {
         let answers = request["messages"].as_array().unwrap().last().unwrap()["role"] == "tool";
         // Every third answer tells nothing.
-        if answers && asked.fetch_add(1, Ordering::Relaxed) % 3 == 0 {
+        if answers && asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(3) {
             says("I can not say.")
         } else {
             agent::help(request)

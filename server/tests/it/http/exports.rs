@@ -131,7 +131,7 @@ async fn what_a_crash_interrupted_is_built_by_the_next_server(pool: PgPool) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let (_, done) = tokio::join!(serving, waiting);
+    let ((), done) = tokio::join!(serving, waiting);
     assert_eq!((done.state, done.rows), (ExportState::Ready, Some(2)));
     let bytes = app.get(&format!("/api/v1/exports/{id}/file")).await.bytes().await.unwrap();
     assert_eq!(Some(sha256(&bytes)), done.hash);

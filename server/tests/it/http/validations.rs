@@ -21,7 +21,7 @@ async fn a_project_is_validated_and_what_is_found_is_kept(pool: PgPool) {
     assert_eq!((alike.summary.sound, alike.summary.findings.warnings), (true, 1));
     assert_eq!(alike.found[0].pointer, "/user_goal");
     let newest: Page<ValidationSummary> = app.json(&format!("{VALIDATIONS}?limit=1")).await;
-    assert_eq!(newest.items, [alike.summary.clone()]);
+    assert_eq!(newest.items, std::slice::from_ref(&alike.summary));
     let older: Page<ValidationSummary> =
         app.json(&format!("{VALIDATIONS}?limit=1&after={}", newest.next.unwrap())).await;
     assert_eq!((older.items, older.next), (vec![sound.summary], None));

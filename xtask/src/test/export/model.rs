@@ -59,7 +59,7 @@ fn reply(request: &str, number: usize) -> &'static str {
     match (last("tool"), last("user")) {
         (None, _) => CALLS,
         (Some(tool), Some(user)) if user > tool => THANKS,
-        _ if number % 3 == 0 => POOR,
+        _ if number.is_multiple_of(3) => POOR,
         _ => GOOD,
     }
 }
