@@ -1,4 +1,4 @@
-//! What others computed: NumPy, `SciPy` and statsmodels. See `tests/analytics/make_reference.py`.
+//! What others computed: `NumPy`, `SciPy` and statsmodels. See `tests/analytics/make_reference.py`.
 
 use serde::Deserialize;
 
@@ -83,7 +83,7 @@ fn counts(overall: &[usize], tone: &[usize]) -> Counts {
 fn distributions_are_as_others_compute_them() {
     for expected in reference().distributions {
         let found = counts(&expected.values, &[]).report().scores["overall"].clone();
-        assert_eq!(found.n as usize, expected.values.len());
+        assert_eq!(usize::try_from(found.n), Ok(expected.values.len()));
         assert_near(found.mean, expected.mean);
         assert_both(found.deviation, expected.deviation);
         found.quantiles.iter().zip(expected.quantiles).for_each(|(found, expected)| assert_near(*found, expected));
@@ -99,7 +99,7 @@ fn correlations_are_as_others_compute_them() {
         for (a, b) in [(0, 1), (1, 0)] {
             assert_both(found.pearson[a][b], expected.pearson);
             assert_both(found.spearman[a][b], expected.spearman);
-            assert_eq!(found.n[a][b] as usize, expected.one.len());
+            assert_eq!(usize::try_from(found.n[a][b]), Ok(expected.one.len()));
         }
         assert_both(found.pearson[0][0], Some(1.0));
     }

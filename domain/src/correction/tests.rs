@@ -9,6 +9,7 @@ fn correction(version: u32, seq: u32, turn: Option<CorrectedTurn>) -> Correction
     Correction { version, seq, turn, author: "ann".into(), note: "so".into(), created_at: DateTime::UNIX_EPOCH }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a correction may be a withdrawal, which is `None`")]
 fn says(content: &str) -> Option<CorrectedTurn> {
     Some(CorrectedTurn { content: Some(content.into()), ..CorrectedTurn::default() })
 }

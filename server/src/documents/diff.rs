@@ -39,9 +39,7 @@ fn of_file(path: &str, before: Option<&String>, after: Option<&String>) -> Optio
 
 /// The fields that changed; nothing if it is no YAML that can be read.
 fn fields(path: &str, old: &str, new: &str) -> Option<Vec<FieldChange>> {
-    if path.strip_suffix(".yaml").is_none() {
-        return None;
-    }
+    path.strip_suffix(".yaml")?;
     let (old, new) = (document::value(path, old).ok()?, document::value(path, new).ok()?);
     let patch = World::new(&old.value).patch_to(World::new(&new.value).root());
     let named = patch.into_iter().take(MOST_FIELDS).map(|op| match op {

@@ -159,7 +159,7 @@ async fn list(app: &App, scope: Scope, asked: Asked) -> Result<Json<Page<Convers
     let sort = asked.sort.clone();
     let found = scope.ask(asked, move |query| {
         let known = after.is_none_or(|place| query.knows(place));
-        known.then(|| query.walk(&sort, after, limit + 1, false))
+        known.then(|| query.walk(&sort, after, usize::from(limit) + 1, false))
     });
     let places =
         found.await?.ok_or_else(|| HttpError::BadRequest("`after`: it is the cursor of another list".into()))?;

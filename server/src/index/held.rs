@@ -54,13 +54,14 @@ struct Read {
 impl Slot {
     async fn current(&mut self, pool: &PgPool, head: &Head) -> anyhow::Result<Arc<Columns>> {
         let begun = Instant::now();
-        match &mut self.read {
-            Some(read) if !read.is_due(head) => return Ok(Arc::clone(&read.loaded.columns)),
-            Some(read) if read.loaded.refresh(pool).await? => {
+        if let Some(read) = &mut self.read {
+            if !read.is_due(head) {
+                return Ok(Arc::clone(&read.loaded.columns));
+            }
+            if read.loaded.refresh(pool).await? {
                 (read.at, read.took) = (Instant::now(), begun.elapsed());
                 return Ok(Arc::clone(&read.loaded.columns));
             }
-            Some(_) | None => {}
         }
         let loaded = load(pool, head).await?;
         let columns = Arc::clone(&loaded.columns);

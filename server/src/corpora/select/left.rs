@@ -105,7 +105,7 @@ impl<'a> Left<'a> {
         self.drop(Step::Limit, |place| over.contains(&place).then(|| (reason.clone(), reason.clone())));
     }
 
-    fn over<'b>(stays: &'b [bool]) -> impl Iterator<Item = usize> + use<'b> {
+    fn over(stays: &[bool]) -> impl Iterator<Item = usize> {
         stays.iter().enumerate().filter(|(_, stays)| !**stays).map(|(i, _)| i)
     }
 
