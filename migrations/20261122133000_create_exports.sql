@@ -4,9 +4,9 @@ CREATE TABLE exports (
     project_id uuid NOT NULL CONSTRAINT exports_project_fkey REFERENCES projects (id) ON DELETE CASCADE,
     -- source, profile, toggles, rule of pairs: all that decides which bytes the file holds
     spec json NOT NULL,
-    -- what it is made of, as in the spec
-    run_id uuid CONSTRAINT exports_run_fkey REFERENCES runs (id) ON DELETE CASCADE,
-    corpus_id uuid CONSTRAINT exports_corpus_fkey REFERENCES corpora (id) ON DELETE CASCADE,
+    -- what it is made of, as in the spec; neither goes while the export is there
+    run_id uuid CONSTRAINT exports_run_fkey REFERENCES runs (id),
+    corpus_id uuid CONSTRAINT exports_corpus_fkey REFERENCES corpora (id),
     state text NOT NULL CONSTRAINT exports_state_known CHECK (state IN ('building', 'ready', 'failed', 'cancelled')),
     -- why it failed
     reason text,

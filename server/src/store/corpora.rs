@@ -178,6 +178,7 @@ pub async fn finish(
         now
     );
     if kept.execute(&mut *tx).await?.rows_affected() == 0 {
+        tx.rollback().await?;
         return Ok(false);
     }
     let mut ordinal = 0;

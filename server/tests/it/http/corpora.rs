@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use domain::access::Role;
 use domain::api::Page;
 use domain::corpus::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ManifestRow, Report, Side, Step};
+use domain::export::ExportSummary;
 use domain::role;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -225,14 +226,15 @@ async fn cancelled_and_deleted(pool: PgPool) {
     let id = asked.id.parse().unwrap();
     let late = store::corpora::finish(&mut db, id, &[], &Report::default(), "hash", clock::now()).await;
     assert!(!late.unwrap());
+    drop(db);
 
     let delete = async |path: &str| app.request(Method::DELETE, path).send().await.unwrap().status();
     assert_eq!(delete(&at).await, StatusCode::NO_CONTENT);
     assert_eq!(delete(&at).await, StatusCode::NOT_FOUND);
+    // What was exported from a corpus keeps it.
     let exported = built(&app, "v1", json!({})).await.summary.id;
-    // Whatever names a corpus keeps it.
-    sqlx::query("CREATE TABLE standing (corpus_id uuid REFERENCES corpora (id))").execute(&pool).await.unwrap();
-    sqlx::query("INSERT INTO standing SELECT id FROM corpora").execute(&pool).await.unwrap();
+    let order = json!({"source": {"corpus": {"id": exported}}, "profile": "canonical"});
+    app.post::<ExportSummary>("/api/v1/projects/default/exports", &order).await;
     assert_eq!(delete(&format!("/api/v1/corpora/{exported}")).await, StatusCode::CONFLICT);
     assert_eq!(app.status(&format!("/api/v1/corpora/{exported}")).await, StatusCode::OK);
 }
