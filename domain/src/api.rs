@@ -163,6 +163,8 @@ pub struct ConversationSummary {
 pub struct ConversationDetail {
     pub summary: ConversationSummary,
     pub run_id: String,
+    /// As it stands in URLs.
+    pub project: String,
     /// Role -> model. `scripted` is no model, and says so.
     pub models: BTreeMap<String, String>,
     pub events: Vec<Event>,

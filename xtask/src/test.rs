@@ -129,8 +129,8 @@ fn with_database<T>(action: impl FnOnce(&str) -> Result<T>) -> Result<T> {
     result
 }
 
-/// The program as the tests build it.
+/// The program as the tests build it: with the features of the whole workspace, so that nothing is compiled twice.
 fn build_groundstate() -> Result<std::path::PathBuf> {
-    run(cargo().args(["build", "--quiet", "--package", "server"]).env("SQLX_OFFLINE", "true"))?;
+    run(cargo().args(["build", "--quiet", "--workspace", "--tests"]).env("SQLX_OFFLINE", "true"))?;
     Ok(places::groundstate("debug"))
 }

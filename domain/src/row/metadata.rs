@@ -35,6 +35,8 @@ pub struct Metadata {
     pub user_turns: u32,
     /// Of the agents, the user's own not counted.
     pub tool_calls: usize,
+    /// Versions of the conversation's corrections by which people wrote over turns of this agent, in the order of the turns.
+    pub corrections: Vec<u32>,
     pub accepted: bool,
     /// Whose failure it is, and why; empty if it was accepted.
     pub blame: &'static str,

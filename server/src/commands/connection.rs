@@ -18,6 +18,16 @@ pub struct ConnectionArgs {
     data_dir: Option<PathBuf>,
 }
 
+/// What every list that goes back in time takes.
+#[derive(clap::Args)]
+pub struct Newest {
+    /// How many
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1000))]
+    pub limit: i64,
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
 pub struct Connection {
     pub pool: PgPool,
     private: Option<PrivatePostgres>,

@@ -12,7 +12,7 @@ use anyhow::Context;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::connection::{Connection, ConnectionArgs};
+use super::connection::{Connection, ConnectionArgs, Newest};
 use crate::bad_input::BadInput;
 use crate::corpora::manifest::{self, Text};
 use crate::say::say;
@@ -24,22 +24,13 @@ pub enum CorporaCommand {
     /// Select a corpus
     Create(Box<create::Create>),
     /// The newest corpora
-    List(List),
+    List(Newest),
     /// One corpus: the funnel, the split and its proof
     Show(Named),
     /// Every conversation that the filter found, with its side or the reason why it was dropped
     Manifest(Manifest),
     /// Delete a corpus that no export was made of
     Delete(Named),
-}
-
-#[derive(clap::Args)]
-pub struct List {
-    /// How many
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1000))]
-    limit: i64,
-    #[command(flatten)]
-    connection: ConnectionArgs,
 }
 
 #[derive(clap::Args)]

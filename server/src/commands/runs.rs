@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use domain::api::RunSummary;
 use sqlx::PgPool;
 
-use super::connection::{Connection, ConnectionArgs};
+use super::connection::{Connection, ConnectionArgs, Newest};
 use super::generate::{self, run_id, summary, terms::BudgetArgs};
 use crate::bad_input::BadInput;
 use crate::say::say;
@@ -14,7 +14,7 @@ use crate::store::{StoreError, control, ledger, runs};
 #[derive(clap::Subcommand)]
 pub enum RunsCommand {
     /// The newest runs, and how far they are
-    List(List),
+    List(Newest),
     /// One run: how far it is, what it spent, who failed
     Show(Named),
     /// Ask no more models; what is in flight comes to its end, and all that was played stays
@@ -31,15 +31,6 @@ pub enum RunsCommand {
     Budget(NewBudget),
     /// Check that nothing of a run that has ended was lost or doubled
     Audit(Named),
-}
-
-#[derive(clap::Args)]
-pub struct List {
-    /// How many
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1000))]
-    limit: i64,
-    #[command(flatten)]
-    connection: ConnectionArgs,
 }
 
 #[derive(clap::Args)]

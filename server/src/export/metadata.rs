@@ -15,7 +15,8 @@ use engine::conversation::{Caller, Frame};
 use super::context::{Context, Voice};
 use super::row::Played;
 
-pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice) -> Metadata {
+/// `corrections`: versions of the corrections that the row reads by.
+pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice, corrections: Vec<u32>) -> Metadata {
     let Played { context, scene, material, state, .. } = played;
     let branch = branch(frame);
     let failure = match played.outcome {
@@ -43,6 +44,7 @@ pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice) -> Metadata {
         ending: state.ending.as_ref().map_or("unfinished", Ending::as_str),
         user_turns: state.user_turns,
         tool_calls: state.calls.iter().filter(|call| call.caller != Caller::User).count(),
+        corrections,
         accepted: failure.is_none(),
         blame: failure.map_or("", |(blame, _)| blame.as_str()),
         reason: failure.map(|(_, reason)| reason.clone()).unwrap_or_default(),

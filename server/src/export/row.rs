@@ -1,9 +1,11 @@
 //! The canonical rows of one conversation: the agent's under test, and its sub-agents'.
 //!
-//! A row is made from the events alone, by the same fold that plays and resumes conversations. What else it says (prompt,
-//! tools, documents) was fixed before the first word, and is made once for all rows of a scenario.
+//! A row is made from the events alone, by the same fold that plays and resumes conversations, with what people wrote over
+//! the agent's turns in its place. What else it says (prompt, tools, documents) was fixed before the first word, and is made
+//! once for all rows of a scenario.
 
 use anyhow::Context as _;
+use domain::correction::{self, in_force};
 use domain::event::{Event, EventKind};
 use domain::message::Message;
 use domain::outcome::Outcome;
@@ -104,11 +106,14 @@ fn row(played: &Played<'_>, frame: &Frame) -> Result<Row, String> {
     let voice = played.context.voice(played.scene, frame);
     let mut messages = vec![Message::System { content: voice.system.clone() }];
     messages.extend(frame.messages.iter().cloned());
+    let turns = correction::turns(played.events, &frame.path);
+    let corrected = correction::apply(&mut messages, &turns, &in_force(&played.material.corrections, u32::MAX));
+    let corrections = corrected.into_iter().map(|correction| correction.version).collect();
     // What the user says after the agent's last turn teaches nothing, and trainers want the last word to be the agent's.
     while matches!(messages.last(), Some(Message::User { .. })) {
         messages.pop();
     }
     let tools = std::sync::Arc::clone(&voice.tools);
-    let row = Row { messages, tools, metadata: metadata::metadata(played, frame, &voice) };
+    let row = Row { messages, tools, metadata: metadata::metadata(played, frame, &voice, corrections) };
     row.fault().map_or(Ok(row), Err)
 }

@@ -22,7 +22,7 @@ use super::extract::{Path, Query};
 use super::page::{PageParams, page};
 use super::ratings;
 use crate::index::{By, Columns, Facets, Place, Sort};
-use crate::store::{conversations, events, facts, runs};
+use crate::store::{conversations, events, facts, projects, runs};
 use params::{Also, Asked, FilterParams, OrderParams};
 use scope::Scope;
 
@@ -145,7 +145,9 @@ pub async fn show(
     let verdict = Verdict::of_panel(&verdicts);
     let scores = verdict.iter().flat_map(|verdict| &verdict.scores);
     summary.scores = scores.map(|score| (score.criterion.clone(), score.score)).collect();
-    let detail = ConversationDetail { summary, run_id: run_id.to_string(), models, events, verdict, verification };
+    let project = projects::get(&mut db, reader.project).await?.ok_or_else(missing)?.name;
+    let detail =
+        ConversationDetail { summary, run_id: run_id.to_string(), project, models, events, verdict, verification };
     let blind = ratings::blind(&mut db, uuid, &reader.caller, reader.project).await?;
     Ok(Json(if blind { detail.unjudged() } else { detail }))
 }

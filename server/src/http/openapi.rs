@@ -3,13 +3,16 @@
 use axum::Json;
 use axum::extract::State;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{Components, InfoBuilder, OpenApi, OpenApiBuilder};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
 use super::access::SESSION_COOKIE;
+use super::{documents, schemas};
 
 /// What the document says beside the operations.
 pub fn frame() -> OpenApi {
-    let mut components = Components::new();
+    // What only parameters in paths are.
+    let mut components =
+        ComponentsBuilder::new().schema_from::<documents::Collection>().schema_from::<schemas::Shape>().build();
     components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(SESSION_COOKIE)));
     components.add_security_scheme("session", cookie);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use domain::corpus::{CorpusState, CorpusSummary};
 use domain::problem::Problem;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -12,7 +13,7 @@ use super::calibrate::sheet;
 use crate::bad_input::BadInput;
 use crate::clock;
 use crate::store::reviews::{self, Taken};
-use crate::store::{self, conversations, judgings, projects, verdicts};
+use crate::store::{self, conversations, corpora, judgings, projects, verdicts};
 
 /// Whoever took a conversation and neither rated nor skipped it for so long may lose it to others.
 pub const IDLE: TimeDelta = TimeDelta::hours(1);
@@ -39,8 +40,9 @@ pub async fn choose(db: &mut PgConnection, project: Uuid, choice: Choice) -> any
             ("run", sheet::choose(verdicts::overall(db, judging).await?, n))
         }
         Choice::Corpus { corpus, n } => {
-            if projects::of_corpus(db, corpus).await? != Some(project) {
-                return Err(bad("corpus", format!("there is no corpus {corpus} in this project")));
+            match corpora::get(db, corpus).await? {
+                Some((owner, found)) if owner == project => check_ready(&found.summary)?,
+                _ => return Err(bad("corpus", format!("there is no corpus {corpus} in this project"))),
             }
             let kept = match n {
                 Some(n) => sheet::choose(verdicts::overall_in_corpus(db, corpus).await?, n),
@@ -53,6 +55,15 @@ pub async fn choose(db: &mut PgConnection, project: Uuid, choice: Choice) -> any
         0 => Err(bad(field, "it holds no conversation that could be rated".into())),
         1..=LARGEST => Ok(chosen),
         many => Err(bad(field, format!("these are {many} conversations, and a queue holds {LARGEST}; say `n`"))),
+    }
+}
+
+fn check_ready(corpus: &CorpusSummary) -> anyhow::Result<()> {
+    match (corpus.state, &corpus.reason) {
+        (CorpusState::Ready, _) => Ok(()),
+        (CorpusState::Building, _) => Err(bad("corpus", "it is still being made; try again when it is ready".into())),
+        (CorpusState::Failed, Some(reason)) => Err(bad("corpus", format!("it could not be made: {reason}"))),
+        (CorpusState::Failed | CorpusState::Cancelled, _) => Err(bad("corpus", "it was never made".into())),
     }
 }
 

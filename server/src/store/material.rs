@@ -1,12 +1,15 @@
 //! What rows are made of: conversations with their events and what a judging says of them, many at a time.
 
+use std::collections::HashMap;
+
+use domain::correction::Correction;
 use domain::outcome::Outcome;
 use domain::verdict::{Verdict, Verification};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::conversations::outcome;
-use super::{BadRow, Result, verdicts};
+use super::{BadRow, Result, corrections, verdicts};
 
 /// A conversation that may become a row, and whose verdict counts for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub struct Material {
     pub said: Option<Said>,
     /// A JSON array, as it was written. `None` if it was not accepted and only what was is asked for.
     pub events: Option<String>,
+    /// All versions of what people wrote over the agent's turns.
+    pub corrections: Vec<Correction>,
 }
 
 /// What a judging says.
@@ -150,9 +155,11 @@ pub async fn of(db: &mut PgConnection, wanted: &[Wanted], all: bool) -> Result<V
         &wanted.iter().map(|one| one.original).collect::<Vec<_>>(),
         all
     )
-    .fetch_all(db)
+    .fetch_all(&mut *db)
     .await?;
-    rows.into_iter().map(Record::material).collect()
+    let ids: Vec<Uuid> = rows.iter().filter(|row| row.events.is_some()).map(|row| row.id).collect();
+    let mut corrections = corrections::of(db, &ids).await?;
+    rows.into_iter().map(|row| row.material(&mut corrections)).collect()
 }
 
 struct Record {
@@ -179,7 +186,7 @@ struct Record {
 }
 
 impl Record {
-    fn material(self) -> Result<Material> {
+    fn material(self, corrections: &mut HashMap<Uuid, Vec<Correction>>) -> Result<Material> {
         let id = self.id;
         let ended = outcome("conversations", id, self.outcome.as_deref(), self.blame.as_deref(), self.reason)?;
         let ended = ended.ok_or_else(|| BadRow {
@@ -202,6 +209,21 @@ impl Record {
         });
         let (run, index, position, original) = (self.run_id, self.index, self.position, self.original);
         let (scenario, repeat, attempt, events) = (self.scenario, self.repeat, self.attempt, self.events);
-        Ok(Material { id, run, index, position, scenario, repeat, attempt, outcome: ended, original, said, events })
+        let corrections = corrections.remove(&id).unwrap_or_default();
+        let outcome = ended;
+        Ok(Material {
+            id,
+            run,
+            index,
+            position,
+            scenario,
+            repeat,
+            attempt,
+            outcome,
+            original,
+            said,
+            events,
+            corrections,
+        })
     }
 }

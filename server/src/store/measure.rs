@@ -75,9 +75,11 @@ pub async fn copy_run(db: &mut PgConnection, run: Uuid, copy: Uuid, later: i32) 
     Ok(tx.commit().await?)
 }
 
-/// Writes the first `n` conversations of a run once more, at the positions after `n` times `copy`. Their ids are as many
-/// milliseconds later.
-pub async fn grow_run(db: &mut PgConnection, run: Uuid, n: i32, copy: i32) -> Result<()> {
+/// Makes a run longer by its first `own` conversations, `copy` times as far behind them, with or without their events. Their
+/// ids are as many milliseconds later.
+pub async fn lengthen(db: &mut PgConnection, run: Uuid, own: i32, copy: i32, with_events: bool) -> Result<()> {
+    let mut tx = db.begin().await?;
+    // The first 48 bits of an id are its time.
     sqlx::query!(
         "WITH old AS (
              SELECT id, position, (lpad(to_hex(('x' || substr(h, 1, 12))::bit(48)::bigint + $3), 12, '0') || substr(h, 13))::uuid AS new
@@ -85,7 +87,7 @@ pub async fn grow_run(db: &mut PgConnection, run: Uuid, n: i32, copy: i32) -> Re
                    WHERE run_id = $1 AND position < $2 AND NOT superseded) AS ids
          ), conversations_copied AS (
              INSERT INTO conversations
-             SELECT (jsonb_populate_record(c, jsonb_build_object('id', new, 'position', c.position + $2 * $3))).*
+             SELECT (jsonb_populate_record(c, jsonb_build_object('id', new, 'position', c.position + $2 * $3::int))).*
              FROM conversations c JOIN old USING (id)
          ), verdicts_copied AS (
              INSERT INTO verdicts
@@ -94,38 +96,12 @@ pub async fn grow_run(db: &mut PgConnection, run: Uuid, n: i32, copy: i32) -> Re
          )
          INSERT INTO events (conversation_id, seq, event, created_at)
          SELECT new, seq, event, created_at
-         FROM (SELECT * FROM old ORDER BY position) AS ordered
+         FROM (SELECT * FROM old WHERE $4 ORDER BY position) AS ordered
               CROSS JOIN LATERAL (SELECT * FROM events WHERE conversation_id = ordered.id ORDER BY seq) AS of_one",
         run,
-        n,
-        i64::from(copy)
-    )
-    .execute(db)
-    .await?;
-    Ok(())
-}
-
-/// Makes a run longer by its first `own` conversations, `copy` times as far behind them, without their events. Their ids
-/// are as many milliseconds later.
-pub async fn lengthen(db: &mut PgConnection, run: Uuid, own: i32, copy: i32) -> Result<()> {
-    let mut tx = db.begin().await?;
-    // The first 48 bits of an id are its time.
-    sqlx::query!(
-        "WITH old AS (
-             SELECT id, (lpad(to_hex(('x' || substr(h, 1, 12))::bit(48)::bigint + $3), 12, '0') || substr(h, 13))::uuid AS new
-             FROM (SELECT id, replace(id::text, '-', '') AS h FROM conversations
-                   WHERE run_id = $1 AND position < $2 AND NOT superseded) AS ids
-         ), conversations_copied AS (
-             INSERT INTO conversations
-             SELECT (jsonb_populate_record(c, jsonb_build_object('id', new, 'position', position + $2 * $3::int))).*
-             FROM conversations c JOIN old USING (id)
-         )
-         INSERT INTO verdicts
-         SELECT (jsonb_populate_record(v, jsonb_build_object('conversation_id', new))).*
-         FROM verdicts v JOIN old ON old.id = conversation_id",
-        run,
         own,
-        i64::from(copy)
+        i64::from(copy),
+        with_events
     )
     .execute(&mut *tx)
     .await?;

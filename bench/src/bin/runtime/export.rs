@@ -22,7 +22,7 @@ pub async fn case(place: &Place, n: u32, copies: i32) -> anyhow::Result<()> {
     ended(&db.pool, &run, &mut players).await?;
     players[0].kill().await?;
     for copy in 1..=copies {
-        measure::grow_run(&mut *db.pool.acquire().await?, run.id, i32::try_from(n)?, copy).await?;
+        measure::lengthen(&mut *db.pool.acquire().await?, run.id, i32::try_from(n)?, copy, true).await?;
     }
     measure::settle(&mut *db.pool.acquire().await?).await?;
     let all = measure::conversations(&mut *db.pool.acquire().await?).await?;

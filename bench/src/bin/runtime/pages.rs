@@ -78,7 +78,7 @@ pub async fn pages(place: &Place, n: u32, copies: i32, requests: usize) -> anyho
     players[0].kill().await?;
     let begun = Instant::now();
     for copy in 1..=copies {
-        measure::lengthen(&mut *db.pool.acquire().await?, run.id, i32::try_from(n)?, copy).await?;
+        measure::lengthen(&mut *db.pool.acquire().await?, run.id, i32::try_from(n)?, copy, false).await?;
     }
     measure::settle(&mut *db.pool.acquire().await?).await?;
     let all = u64::from(n) * (u64::try_from(copies)? + 1);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::api::Page;
+use domain::correction::turns;
 use domain::export::{ExportPreview, ExportState, ExportSummary};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::TestApp;
-use crate::support::play::{HANDOVER, HELP, TRANSFER, exported, played};
+use crate::support::play::{HANDOVER, HELP, TRANSFER, exported, played, stories};
 
 const ALL: &str = "/api/v1/projects/default/exports";
 
@@ -73,6 +74,29 @@ async fn an_export_is_asked_for_built_and_downloaded(pool: PgPool) {
     assert_eq!(status, StatusCode::NO_CONTENT);
     assert_eq!(app.status(&path).await, StatusCode::NOT_FOUND);
     assert!(!jobs::exports::file(app.files(), export.id.parse().unwrap()).exists());
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn corrected_turns_are_exported_as_they_were_corrected(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP], 2, 1, &[]).await;
+    let before = built(&app, &of_run(player.run.id, "canonical")).await;
+    let stories = stories(&player).await;
+    let (id, turns) = (stories[0].planned.id, turns(&stories[0].events, &[]));
+    let correction = json!({"seq": turns.last(), "content": "Gladly, and have a good trip!", "note": "Warmer."});
+    app.post::<Value>(&format!("/api/v1/conversations/{id}/corrections"), &correction).await;
+
+    let read = async |export: &ExportSummary| -> Vec<Value> {
+        let text = app.text(&format!("/api/v1/exports/{}/file", export.id)).await;
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let (old, new) = (read(&before).await, read(&built(&app, &of_run(player.run.id, "canonical")).await).await);
+    let mut expected = old.clone();
+    assert_eq!(old[0]["metadata"]["corrections"], json!([]));
+    expected[0]["metadata"]["corrections"] = json!([1]);
+    *expected[0]["messages"].as_array_mut().unwrap().last_mut().unwrap().get_mut("content").unwrap() =
+        json!("Gladly, and have a good trip!");
+    assert_eq!(new, expected, "and nothing else is another");
 }
 
 #[sqlx::test(migrations = "../migrations")]

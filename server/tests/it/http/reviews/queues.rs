@@ -1,6 +1,7 @@
 //! Making queues, and how far they are.
 
 use domain::api::{Page, QueueState, RaterProgress, ReviewItem, ReviewQueue};
+use domain::corpus::CorpusSummary;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -139,6 +140,9 @@ async fn queues_that_cannot_be(pool: PgPool) {
     /conversations/0: UUID parsing failed: invalid character: found `x` at 0
     /colour: unknown field `colour`, expected one of `name`, `instructions`, `raters_each`, `blind`, `conversations`, `run`, `judging`, `corpus`, `n`
     ");
+    let building: CorpusSummary = app.post("/api/v1/projects/default/corpora", &json!({"name": "c"})).await;
+    let refused = app.refused(QUEUES, &json!({"name": "q", "corpus": building.id})).await;
+    assert_eq!(refused[0].1, "it is still being made; try again when it is ready");
     let list: Page<ReviewQueue> = app.json(QUEUES).await;
     assert_eq!(list.items, [], "nothing was made");
     queue(&app, &json!({"name": "q", "run": played.run})).await;
