@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { openPage, overflows, screenshot, startBrowser } from "./support/browser.mjs";
+import { overflows, screenshot, startBrowser, visit } from "./support/browser.mjs";
 import { ADMINISTRATOR, NOBODY_YET, choosePassword, signIn } from "./support/people.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -22,24 +22,18 @@ after(async () => {
   await server?.stop();
 });
 
-/** A fresh browser, which nobody is signed in to. Fails if the console told of an error that is not expected. */
-async function stranger(address, look, { expected = [], ...options } = {}) {
-  const { page, errors, close } = await openPage(browser, options);
-  try {
-    await page.goto(new URL(address, server.url).href);
-    await look(page);
-    const known = [NOBODY_YET, ...expected];
-    const surprises = errors.filter((error) => !known.some((pattern) => pattern.test(error)));
-    assert.deepEqual(surprises, [], "errors in the console");
-  } catch (error) {
-    await screenshot(page, "failed");
-    throw error;
-  } finally {
-    await close();
-  }
+/** A fresh browser, which nobody is signed in to. */
+function stranger(address, look, { expected = [], ...options } = {}) {
+  const url = new URL(address, server.url).href;
+  return visit(browser, url, look, { expected: [NOBODY_YET, ...expected], ...options });
 }
 
 async function isSignedIn(page, name) {
+  const menu = page.getByRole("button", { name: "Menu" });
+  await page.locator(".shell").waitFor();
+  if (await menu.isVisible()) {
+    await menu.click();
+  }
   await page.getByRole("button", { name: "Sign out" }).waitFor();
   assert.match(await page.locator(".account").innerText(), new RegExp(`Signed in as ${name}`));
 }
@@ -56,7 +50,7 @@ const focused = (page) => page.evaluate(() => document.activeElement.id);
 // The tests below are one story: each begins where the one before ended.
 
 test("before anybody is there, every page leads to the sign-in page", () =>
-  stranger("/conversations/00000000-0000-7000-8000-000000000000", async (page) => {
+  stranger("/projects/default/conversations/00000000-0000-7000-8000-000000000000", async (page) => {
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     assert.equal(new URL(page.url()).pathname, "/sign-in");
     assert.equal(await page.getByRole("button", { name: "Sign out" }).count(), 0);
@@ -89,7 +83,7 @@ test("the first link makes an administrator, whose session survives a reload and
     await choosePassword(page, ADMINISTRATOR);
     await isSignedIn(page, ADMINISTRATOR.name);
     await page.locator("table.rows tbody tr").first().waitFor();
-    assert.equal(page.url(), `${server.url}/`);
+    assert.equal(page.url(), `${server.url}/projects/default`);
     await page.reload();
     await isSignedIn(page, ADMINISTRATOR.name);
     await page.goBack();
@@ -111,7 +105,7 @@ test("a link opens once", () =>
 
 test("a wrong password is refused, the right one leads back to where one was", () =>
   stranger(
-    "/conversations/00000000-0000-7000-8000-000000000000",
+    "/projects/default/conversations/00000000-0000-7000-8000-000000000000",
     async (page) => {
       await page.waitForFunction(() => document.activeElement.id === "name");
       await screenshot(page, "sign-in");
@@ -121,7 +115,7 @@ test("a wrong password is refused, the right one leads back to where one was", (
       await screenshot(page, "sign-in-refused");
       await signIn(page, ADMINISTRATOR);
       await isSignedIn(page, ADMINISTRATOR.name);
-      assert.equal(new URL(page.url()).pathname, "/conversations/00000000-0000-7000-8000-000000000000");
+      assert.equal(new URL(page.url()).pathname, "/projects/default/conversations/00000000-0000-7000-8000-000000000000");
     },
     { ...NARROW_DARK, expected: [/status of 403/, /status of 404/] },
   ));

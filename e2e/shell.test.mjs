@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { openPage, overflows, screenshot, startBrowser } from "./support/browser.mjs";
+import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
 import { firstStart } from "./support/people.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -25,20 +25,9 @@ after(async () => {
   await server?.stop();
 });
 
-/** Opens an address, runs `look`, and fails if the console told of an error that is not expected. */
-async function visit(address, look, { expected = [], ...options } = {}) {
-  const { page, errors, close } = await openPage(browser, { storageState, ...options });
-  try {
-    await page.goto(`${server.url}${address}`);
-    await look(page);
-    const surprises = errors.filter((error) => !expected.some((pattern) => pattern.test(error)));
-    assert.deepEqual(surprises, [], "errors in the console");
-  } catch (error) {
-    await screenshot(page, "failed");
-    throw error;
-  } finally {
-    await close();
-  }
+/** An address, as the administrator sees it. */
+function visit(address, look, options = {}) {
+  return open(browser, `${server.url}${address}`, look, { storageState, ...options });
 }
 
 /** The rows of the list, once they are there. */
@@ -48,25 +37,30 @@ async function listed(page) {
   return rows;
 }
 
-async function firstAddress(page) {
-  const rows = await listed(page);
-  return rows.first().getByRole("link").getAttribute("href");
+/** Opens the newest run, from the list of runs. */
+async function openRun(page) {
+  await (await listed(page)).first().getByRole("link").click();
+  await page.waitForURL("**/runs/*");
+  await page.getByRole("heading", { name: "Conversations" }).waitFor();
+  return listed(page);
 }
 
-test("the first page shows the last run and its conversations", () =>
+test("the first page leads to the project, its runs and their conversations", () =>
   visit("/", async (page) => {
-    const rows = await listed(page);
+    await page.waitForURL("**/projects/default");
+    assert.equal(await (await listed(page)).count(), 1);
+    const rows = await openRun(page);
     assert.equal(await rows.count(), PLANNED);
     const strip = await page.locator("dl.strip").innerText();
     assert.match(strip, /retail_bank/);
     assert.match(strip, new RegExp(`${PLANNED} of ${PLANNED}`));
-    assert.equal(await page.title(), "Last run · Groundstate");
+    assert.equal(await page.title(), "Run of retail_bank · Groundstate");
     await screenshot(page, "run");
   }));
 
 test("a conversation shows its bubbles, its tool calls and its scores", () =>
   visit("/", async (page) => {
-    const rows = await listed(page);
+    const rows = await openRun(page);
     await rows.first().getByRole("link").click();
     await page.waitForURL("**/conversations/*");
     await page.locator(".bubble.user").first().waitFor();
@@ -87,28 +81,61 @@ test("a conversation shows its bubbles, its tool calls and its scores", () =>
 
 test("a conversation is one link away from the keyboard, and the way back is another", () =>
   visit("/", async (page) => {
-    const rows = await listed(page);
+    const rows = await openRun(page);
     await rows.first().getByRole("link").focus();
     await page.keyboard.press("Enter");
     await page.waitForURL("**/conversations/*");
-    await page.getByRole("link", { name: "Last run" }).press("Enter");
+    await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Run", exact: true }).press("Enter");
+    await page.waitForURL("**/runs/*");
     await listed(page);
     await page.goBack();
     await page.locator(".bubble").first().waitFor();
   }));
 
+test("keys lead to the pages, and a question mark shows them", () =>
+  visit("/", async (page) => {
+    await listed(page);
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    await page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
+    await page.keyboard.press("?");
+    const dialog = page.getByRole("dialog", { name: "Keyboard" });
+    await dialog.getByText("Go to: Runs").waitFor();
+    await screenshot(page, "keyboard");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+  }));
+
+test("the theme that is chosen is kept", () =>
+  visit("/", async (page) => {
+    await listed(page);
+    const canvas = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await canvas();
+    await page.getByLabel("Theme").selectOption("dark");
+    await page.waitForFunction((light) => getComputedStyle(document.body).backgroundColor !== light, light);
+    const dark = await canvas();
+    await page.reload();
+    await listed(page);
+    assert.equal(await canvas(), dark);
+  }));
+
 test("a conversation has an address of its own, and fits a narrow, dark screen", async () => {
   let address;
-  await visit("/", async (page) => (address = await firstAddress(page)));
+  await visit("/", async (page) => {
+    const rows = await openRun(page);
+    address = await rows.first().getByRole("link").getAttribute("href");
+  });
   const narrow = { viewport: { width: 360, height: 740 }, colorScheme: "dark" };
   await visit(
-    address,
+    `/conversations/${address.split("/").at(-1)}`,
     async (page) => {
       await page.locator(".bubble.user").first().waitFor();
+      assert.equal(new URL(page.url()).pathname, address);
       assert.equal(await overflows(page), false);
       await screenshot(page, "conversation-narrow");
-      await page.getByRole("link", { name: "Last run" }).click();
-      await listed(page);
+      await page.getByRole("button", { name: "Menu" }).click();
+      await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Runs" }).click();
+      await openRun(page);
       assert.equal(await overflows(page), false);
       await screenshot(page, "run-narrow");
     },
@@ -118,11 +145,11 @@ test("a conversation has an address of its own, and fits a narrow, dark screen",
 
 test("an unknown conversation says what to do", () =>
   visit(
-    "/conversations/00000000-0000-7000-8000-000000000000",
+    "/projects/default/conversations/00000000-0000-7000-8000-000000000000",
     async (page) => {
       const alert = page.getByRole("alert");
       await alert.waitFor();
-      assert.match(await alert.innerText(), /choose a conversation from the last run/);
+      assert.match(await alert.innerText(), /choose from a list/);
       await alert.getByRole("button", { name: "Try again" }).waitFor();
       await screenshot(page, "conversation-missing");
     },

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { openPage, overflows, screenshot, startBrowser } from "./support/browser.mjs";
+import { overflows, screenshot, startBrowser, visit } from "./support/browser.mjs";
 import { firstStart } from "./support/people.mjs";
 import { startServer } from "./support/server.mjs";
 
@@ -21,21 +21,15 @@ after(async () => {
 async function conversation({ playbook, scenario }, look) {
   const server = await startServer({ n: 1, seed: 1, playbook, args: ["--scenario", scenario] });
   const storageState = await firstStart(browser, server);
-  const { page, errors, close } = await openPage(browser, { storageState });
-  try {
-    await page.goto(server.url);
+  const first = async (page) => {
+    await page.locator("table.rows tbody tr").first().getByRole("link").click();
+    await page.getByRole("heading", { name: "Conversations" }).waitFor();
     await page.locator("table.rows tbody tr").first().getByRole("link").click();
     await page.locator(".bubble.user").first().waitFor();
     await look(page);
     assert.equal(await overflows(page), false);
-    assert.deepEqual(errors, [], "errors in the console");
-  } catch (error) {
-    await screenshot(page, "failed");
-    throw error;
-  } finally {
-    await close();
-    await server.stop();
-  }
+  };
+  await visit(browser, server.url, first, { storageState }).finally(() => server.stop());
 }
 
 test("what a sub-agent did stands within its call and can be folded away", () =>

@@ -1,5 +1,6 @@
 // Chromium, and pages that remember what went wrong in them.
 
+import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
@@ -29,6 +30,25 @@ export async function openPage(browser, options = {}) {
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
   return { page, errors, close: () => context.close() };
+}
+
+/**
+ * Opens an address, runs `look`, and fails if the console told of an error that is not expected. What the page looked like
+ * when it failed is kept as `failed.png`.
+ */
+export async function visit(browser, url, look, { expected = [], ...options } = {}) {
+  const { page, errors, close } = await openPage(browser, options);
+  try {
+    await page.goto(url);
+    await look(page);
+    const surprises = errors.filter((error) => !expected.some((pattern) => pattern.test(error)));
+    assert.deepEqual(surprises, [], "errors in the console");
+  } catch (error) {
+    await screenshot(page, "failed");
+    throw error;
+  } finally {
+    await close();
+  }
 }
 
 export async function screenshot(page, name) {

@@ -1,12 +1,23 @@
-//! Addresses of pages and of the API.
+//! Addresses of pages.
+//!
+//! A page of a project stands under `/projects/NAME`, so that a link to it says which project it is of.
 
 use leptos_router::location::Url;
 
 pub const HOME: &str = "/";
 pub const SIGN_IN: &str = "/sign-in";
 
-pub fn conversation(id: &str) -> String {
-    format!("/conversations/{}", segment(id))
+/// A project, or what stands below it: `project("default", "/runs")`.
+pub fn project(name: &str, below: &str) -> String {
+    format!("/projects/{}{below}", segment(name))
+}
+
+pub fn run(project_name: &str, id: &str) -> String {
+    project(project_name, &format!("/runs/{}", segment(id)))
+}
+
+pub fn conversation(project_name: &str, id: &str) -> String {
+    project(project_name, &format!("/conversations/{}", segment(id)))
 }
 
 /// The sign-in page, which leads back to an address.
@@ -31,7 +42,7 @@ mod tests {
 
     #[test]
     fn signing_in_leads_to_no_other_site() {
-        assert_eq!(after_sign_in(Some("/conversations/7".to_owned())), "/conversations/7");
+        assert_eq!(after_sign_in(Some("/projects/7".to_owned())), "/projects/7");
         for back in
             ["", "conversations", "//example.org", "/\\example.org", "https://example.org", "javascript:alert(1)"]
         {

@@ -1,11 +1,15 @@
-//! The one client of the REST API.
+//! The one client of the REST API; one module for each kind of thing that it knows.
 
-use domain::api::{ConversationDetail, ConversationSummary, Invited, Page, ProblemDetails, RunSummary, SessionDetail};
-use gloo_net::http::{Request, RequestBuilder};
+pub mod conversations;
+pub mod documents;
+pub mod runs;
+pub mod session;
+
+use domain::api::ProblemDetails;
+use gloo_net::http::{Method, Request, RequestBuilder};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-
-use crate::address::segment;
+use serde_json::Value;
 
 const BASE: &str = "/api/v1";
 const UNAUTHORIZED: u16 = 401;
@@ -22,6 +26,8 @@ pub enum ApiError {
     Unreadable { status: u16, reason: String },
 }
 
+pub type Answer<T> = Result<T, ApiError>;
+
 impl ApiError {
     /// Whether nobody is signed in, or no longer.
     pub fn is_signed_out(&self) -> bool {
@@ -29,63 +35,43 @@ impl ApiError {
     }
 }
 
-/// Who is signed in.
-pub async fn session() -> Result<SessionDetail, ApiError> {
-    fetch(Request::get(&format!("{BASE}/session"))).await
+/// Reads what stands at a path below `/api/v1`. Parts of it that are not known beforehand go through
+/// [`segment`](crate::address::segment).
+pub async fn get<T: DeserializeOwned>(path: &str) -> Answer<T> {
+    answer(Request::get(&url(path)).header("Accept", "application/json").build()).await
 }
 
-pub async fn sign_in(name: &str, password: &str) -> Result<SessionDetail, ApiError> {
-    change(Request::post(&format!("{BASE}/session")), &json!({"name": name, "password": password})).await
+/// The same with a query; its names and values may hold anything.
+pub async fn query<T: DeserializeOwned>(path: &str, query: &[(&str, String)]) -> Answer<T> {
+    let query = query.iter().map(|(name, value)| (*name, value.as_str()));
+    answer(Request::get(&url(path)).query(query).header("Accept", "application/json").build()).await
 }
 
-pub async fn sign_out() -> Result<(), ApiError> {
-    change(Request::delete(&format!("{BASE}/session")), &Value::Null).await
+pub async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
+    change(Method::POST, path, body).await
 }
 
-/// For whom a one-time link is.
-pub async fn invited(secret: &str) -> Result<Invited, ApiError> {
-    change(Request::post(&format!("{BASE}/invitations/look")), &json!({"secret": secret})).await
+pub async fn delete(path: &str) -> Answer<()> {
+    change(Method::DELETE, path, &Value::Null).await
 }
 
-/// Uses a one-time link up, and signs in.
-pub async fn accept(secret: &str, name: &str, password: &str) -> Result<SessionDetail, ApiError> {
-    let body = json!({"secret": secret, "name": name, "password": password});
-    change(Request::post(&format!("{BASE}/invitations/accept")), &body).await
-}
-
-/// The newest run of a project; `None` before the first one.
-pub async fn latest_run(project: &str) -> Result<Option<RunSummary>, ApiError> {
-    let newest = Request::get(&format!("{BASE}/projects/{}/runs", segment(project))).query([("limit", "1")]);
-    let page: Page<RunSummary> = fetch(newest).await?;
-    Ok(page.items.into_iter().next())
-}
-
-/// One page of a run's conversations: the first, or the one after a cursor.
-pub async fn conversations(run_id: &str, after: Option<&str>) -> Result<Page<ConversationSummary>, ApiError> {
-    let request = Request::get(&format!("{BASE}/runs/{}/conversations", segment(run_id)));
-    fetch(request.query(after.map(|cursor| ("after", cursor)))).await
-}
-
-pub async fn conversation(id: &str) -> Result<ConversationDetail, ApiError> {
-    fetch(Request::get(&format!("{BASE}/conversations/{}", segment(id)))).await
-}
-
-async fn fetch<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ApiError> {
-    answer(request.header("Accept", "application/json").build()).await
+fn url(path: &str) -> String {
+    format!("{BASE}{path}")
 }
 
 /// A change, by whoever is signed in at this moment: that may have been done, or undone, in another tab.
-async fn change<T: DeserializeOwned>(request: RequestBuilder, body: &Value) -> Result<T, ApiError> {
-    let csrf_token = match session().await {
+async fn change<T: DeserializeOwned>(method: Method, path: &str, body: &impl Serialize) -> Answer<T> {
+    let csrf_token = match session::current().await {
         Ok(session) => session.csrf_token,
         Err(error) if error.is_signed_out() => None,
         Err(error) => return Err(error),
     };
+    let request = RequestBuilder::new(&url(path)).method(method).header("Accept", "application/json");
     let request = csrf_token.into_iter().fold(request, |request, token| request.header(CSRF_HEADER, &token));
-    answer(request.header("Accept", "application/json").json(body)).await
+    answer(request.json(body)).await
 }
 
-async fn answer<T: DeserializeOwned>(request: Result<Request, gloo_net::Error>) -> Result<T, ApiError> {
+async fn answer<T: DeserializeOwned>(request: Result<Request, gloo_net::Error>) -> Answer<T> {
     let unreachable = |error: gloo_net::Error| ApiError::Unreachable(error.to_string());
     let response = request.map_err(unreachable)?.send().await.map_err(unreachable)?;
     let body = response.text().await.map_err(unreachable)?;
@@ -93,7 +79,7 @@ async fn answer<T: DeserializeOwned>(request: Result<Request, gloo_net::Error>) 
 }
 
 /// What an answer means, from its status and its body.
-fn read<T: DeserializeOwned>(status: u16, body: &str) -> Result<T, ApiError> {
+fn read<T: DeserializeOwned>(status: u16, body: &str) -> Answer<T> {
     let unreadable = |error: serde_json::Error| ApiError::Unreadable { status, reason: error.to_string() };
     if (200..300).contains(&status) {
         // 204 comes without a body, and says all.

@@ -1,34 +1,43 @@
-//! The frame around every page, and which address shows which page.
+//! Which address shows which page.
 
 use leptos::prelude::*;
-use leptos_router::components::{A, ParentRoute, Route, Router, Routes};
+use leptos_router::components::{ParentRoute, Route, Router, Routes};
 use leptos_router::path;
 
-use crate::components::{Account, SignedIn};
-use crate::pages::{ConversationPage, MissingPage, RunPage, SignInPage, WelcomePage};
+use crate::components::{Dialogs, Outside, SignedIn, Toasts};
+use crate::keys::Keys;
+use crate::pages::{
+    ConversationLink, ConversationPage, HomePage, MissingPage, ProjectFrame, ProjectPage, RunPage, RunsPage,
+    SignInPage, WelcomePage,
+};
 use crate::session::Session;
+use crate::theme::Theme;
 
 #[component]
 pub fn App() -> impl IntoView {
     provide_context(Session::default());
+    provide_context(Theme::remembered());
+    provide_context(Toasts::default());
+    provide_context(Keys::listen());
     view! {
         <Router>
-            <header class="top">
-                <A href="/" {..} class="brand">
-                    "Groundstate"
-                </A>
-                <Account />
-            </header>
-            <main class="page">
-                <Routes fallback=MissingPage>
+            <Routes fallback=MissingPage>
+                <ParentRoute path=path!("") view=Outside>
                     <Route path=path!("/sign-in") view=SignInPage />
                     <Route path=path!("/welcome") view=WelcomePage />
-                    <ParentRoute path=path!("") view=SignedIn>
-                        <Route path=path!("/") view=RunPage />
-                        <Route path=path!("/conversations/:id") view=ConversationPage />
+                </ParentRoute>
+                <ParentRoute path=path!("") view=SignedIn>
+                    <Route path=path!("/") view=HomePage />
+                    <Route path=path!("/conversations/:conversation") view=ConversationLink />
+                    <ParentRoute path=path!("/projects/:project") view=ProjectFrame>
+                        <Route path=path!("") view=ProjectPage />
+                        <Route path=path!("/runs") view=RunsPage />
+                        <Route path=path!("/runs/:run") view=RunPage />
+                        <Route path=path!("/conversations/:conversation") view=ConversationPage />
                     </ParentRoute>
-                </Routes>
-            </main>
+                </ParentRoute>
+            </Routes>
+            <Dialogs />
         </Router>
     }
 }

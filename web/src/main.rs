@@ -1,13 +1,17 @@
 //! The browser app: reads the REST API, shows runs and conversations.
 
+mod action;
 mod address;
 mod api_client;
 mod app;
 mod components;
+mod format;
 mod json_text;
+mod keys;
 mod labels;
 mod pages;
 mod session;
+mod theme;
 mod transcript;
 
 fn main() {

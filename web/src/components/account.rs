@@ -1,4 +1,4 @@
-//! Who is signed in, and the way out.
+//! Who is signed in, how they like it, and the way out.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -9,6 +9,7 @@ use crate::address::SIGN_IN;
 use crate::api_client;
 use crate::components::explain;
 use crate::session::Session;
+use crate::theme::{Choice, Theme};
 
 #[component]
 pub fn Account() -> impl IntoView {
@@ -17,7 +18,7 @@ pub fn Account() -> impl IntoView {
     let navigate = StoredValue::new_local(use_navigate());
     let sign_out = move |_| {
         spawn_local(async move {
-            match api_client::sign_out().await {
+            match api_client::session::sign_out().await {
                 Err(error) if !error.is_signed_out() => failed.set(Some(explain(error))),
                 Ok(()) | Err(_) => {
                     failed.set(None);
@@ -36,10 +37,32 @@ pub fn Account() -> impl IntoView {
                     <span class="muted">"Signed in as "</span>
                     {name}
                 </span>
+                <ThemeChoice />
                 <button type="button" on:click=sign_out>
                     "Sign out"
                 </button>
             </div>
         })
+    }
+}
+
+#[component]
+fn ThemeChoice() -> impl IntoView {
+    let theme = Theme::here();
+    view! {
+        <label>
+            <span class="muted">"Theme "</span>
+            <select on:change:target=move |event| theme.choose(Choice::named(&event.target().value()))>
+                {Choice::ALL
+                    .map(|choice| {
+                        let name = choice.as_str();
+                        view! {
+                            <option value=name selected=move || theme.get() == choice>
+                                {name}
+                            </option>
+                        }
+                    })}
+            </select>
+        </label>
     }
 }

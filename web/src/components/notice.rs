@@ -37,12 +37,31 @@ pub fn Failure(error: ApiError, retry: impl Fn() + 'static) -> impl IntoView {
     .into_any()
 }
 
+/// What stands above a page, from the widest to the nearest: names and addresses.
 #[component]
-pub fn BackToRun() -> impl IntoView {
+pub fn Crumbs(above: Vec<(String, String)>) -> impl IntoView {
+    let crumb = |(name, href): (String, String)| {
+        view! {
+            <li>
+                <A href>{name}</A>
+            </li>
+        }
+    };
     view! {
-        <nav class="back" aria-label="Breadcrumb">
-            <A href="/">"← Last run"</A>
+        <nav class="crumbs" aria-label="Breadcrumb">
+            <ol>{above.into_iter().map(crumb).collect_view()}</ol>
         </nav>
+    }
+}
+
+/// Nothing is here yet; what it would be, and how it comes.
+#[component]
+pub fn Empty(title: &'static str, children: Children) -> impl IntoView {
+    view! {
+        <section class="notice">
+            <h2>{title}</h2>
+            {children()}
+        </section>
     }
 }
 
@@ -96,7 +115,7 @@ fn advice(error: ApiError) -> Advice {
             title: problem.title,
             detail: problem.detail,
             action: match problem.status {
-                404 => "Check the address, or choose a conversation from the last run.",
+                404 => "Check the address, or choose from a list.",
                 500.. => "The server's log says more. Try again once its cause is gone.",
                 _ => "Check the address.",
             },

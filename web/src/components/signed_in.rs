@@ -5,7 +5,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::{Outlet, Redirect};
 use leptos_router::hooks::use_location;
 
-use crate::components::{Failure, Loading};
+use crate::components::{Shell, show};
 use crate::session::Session;
 use crate::{address, api_client};
 
@@ -13,19 +13,17 @@ use crate::{address, api_client};
 pub fn SignedIn() -> impl IntoView {
     let here = Session::here();
     let session = LocalResource::new(move || async move {
-        let session = api_client::session().await;
+        let session = api_client::session::current().await;
         here.set(session.clone().ok());
         session
     });
-    let retry = move || {
-        session.set(None);
-        session.refetch();
-    };
-    move || match session.get() {
-        None => view! { <Loading what="your session" /> }.into_any(),
-        Some(Ok(_)) => view! { <Outlet /> }.into_any(),
-        Some(Err(error)) => view! { <Failure error retry /> }.into_any(),
-    }
+    show("your session", session, |_| {
+        view! {
+            <Shell>
+                <Outlet />
+            </Shell>
+        }
+    })
 }
 
 /// Leads to the sign-in page, and from there back to where the reader was.

@@ -3,46 +3,61 @@
 use domain::api::{ConversationDetail, ConversationSummary};
 use domain::outcome::Outcome;
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::components::Redirect;
 use leptos_router::hooks::use_params_map;
 
 use crate::app::set_title;
-use crate::components::{BackToRun, Badge, Failure, Loading, Models, Scores, Transcript, Verified};
-use crate::{api_client, labels};
+use crate::components::{Badge, Crumbs, Fetched, Models, Scores, Transcript, Verified};
+use crate::session::Project;
+use crate::{address, api_client, labels};
 
 #[component]
 pub fn ConversationPage() -> impl IntoView {
     set_title("Conversation");
     let params = use_params_map();
-    let conversation = LocalResource::new(move || {
-        let id = params.read().get("id").unwrap_or_default();
-        async move { api_client::conversation(&id).await }
-    });
-    let retry = move || {
-        conversation.set(None);
-        conversation.refetch();
+    let load = move || {
+        let id = params.read().get("conversation").unwrap_or_default();
+        async move { api_client::conversations::one(&id).await }
     };
     view! {
-        <BackToRun />
-        {move || match conversation.get() {
-            None => view! { <Loading what="the conversation" /> }.into_any(),
-            Some(Ok(detail)) => view! { <Conversation detail /> }.into_any(),
-            Some(Err(error)) => {
-                view! {
-                    <h1>"Conversation"</h1>
-                    <Failure error retry />
-                }
-                    .into_any()
-            }
-        }}
+        <Fetched what="the conversation" load let:detail>
+            <Conversation detail />
+        </Fetched>
+    }
+}
+
+/// A conversation's address without its project, as it stands on sheets that people rate: leads to the other one.
+#[component]
+pub fn ConversationLink() -> impl IntoView {
+    set_title("Conversation");
+    let params = use_params_map();
+    let load = move || {
+        let id = params.read().get("conversation").unwrap_or_default();
+        async move { api_client::conversations::one(&id).await }
+    };
+    view! {
+        <Fetched what="the conversation" load let:detail>
+            <Redirect
+                path=address::conversation(&detail.project, &detail.summary.id)
+                options=NavigateOptions { replace: true, ..NavigateOptions::default() }
+            />
+        </Fetched>
     }
 }
 
 #[component]
 fn Conversation(detail: ConversationDetail) -> impl IntoView {
-    let ConversationDetail { summary, models, events, verdict, verification, .. } = detail;
+    let ConversationDetail { summary, run_id, models, events, verdict, verification, .. } = detail;
     set_title(&summary.scenario);
     let played = summary.outcome.is_some();
+    let project = Project::here().name();
+    let above = vec![
+        ("Runs".to_owned(), address::project(&project, "/runs")),
+        ("Run".to_owned(), address::run(&project, &run_id)),
+    ];
     view! {
+        <Crumbs above />
         <Title summary />
         <div class="columns">
             <Transcript events />

@@ -29,7 +29,7 @@ pub fn SignInPage() -> impl IntoView {
         refused.set(None);
         let (back, navigate) = (back.clone(), navigate.clone());
         spawn_local(async move {
-            let done = api_client::sign_in(&name.get_untracked(), &password.get_untracked()).await;
+            let done = api_client::session::sign_in(&name.get_untracked(), &password.get_untracked()).await;
             busy.set(false);
             match done {
                 Ok(_) => navigate(&back, NavigateOptions { replace: true, ..NavigateOptions::default() }),

@@ -22,10 +22,14 @@ const FORBIDDEN: u16 = 403;
 pub fn WelcomePage() -> impl IntoView {
     set_title("Welcome");
     let fragment = use_location().hash;
-    let secret = move || fragment.read().trim_start_matches('#').to_owned();
+    // Whoever is let in leaves the address with the secret behind, which must not be asked for again.
+    let secret = Memo::new(move |known: Option<&String>| match fragment.read().trim_start_matches('#') {
+        "" => known.cloned().unwrap_or_default(),
+        secret => secret.to_owned(),
+    });
     let invited = LocalResource::new(move || {
-        let secret = secret();
-        async move { api_client::invited(&secret).await }
+        let secret = secret.get();
+        async move { api_client::session::invited(&secret).await }
     });
     let retry = move || {
         invited.set(None);
@@ -33,7 +37,7 @@ pub fn WelcomePage() -> impl IntoView {
     };
     move || match invited.get() {
         None => view! { <Loading what="the link" /> }.into_any(),
-        Some(Ok(invited)) => view! { <Choose secret=secret() invited /> }.into_any(),
+        Some(Ok(invited)) => view! { <Choose secret=secret.get_untracked() invited /> }.into_any(),
         Some(Err(ApiError::Refused(problem))) if problem.status == FORBIDDEN => view! { <Spent /> }.into_any(),
         Some(Err(error)) => view! { <Failure error retry /> }.into_any(),
     }
@@ -64,7 +68,7 @@ fn Choose(secret: String, invited: Invited) -> impl IntoView {
         refused.set(None);
         let (secret, navigate) = (secret.clone(), navigate.clone());
         spawn_local(async move {
-            let done = api_client::accept(&secret, &name.get_untracked(), &password.get_untracked()).await;
+            let done = api_client::session::accept(&secret, &name.get_untracked(), &password.get_untracked()).await;
             busy.set(false);
             match done {
                 // The address with the secret, which is used up, does not stay in the history.

@@ -1,0 +1,35 @@
+//! Runs of a project.
+
+use domain::api::{ConversationSummary, Page, RunSummary};
+use serde_json::{Value, json};
+
+use super::{Answer, get, post, query};
+use crate::address::segment;
+
+/// Newest first: the first page, or the one after a cursor.
+pub async fn list(project: &str, after: Option<String>) -> Answer<Page<RunSummary>> {
+    query(&format!("/projects/{}/runs", segment(project)), &cursor(after)).await
+}
+
+pub async fn one(id: &str) -> Answer<RunSummary> {
+    get(&format!("/runs/{}", segment(id))).await
+}
+
+/// One page of a run's conversations.
+pub async fn conversations(id: &str, after: Option<String>) -> Answer<Page<ConversationSummary>> {
+    query(&format!("/runs/{}/conversations", segment(id)), &cursor(after)).await
+}
+
+/// Starts a run. The order is that of `POST /projects/{project}/runs`.
+pub async fn start(project: &str, order: &Value) -> Answer<RunSummary> {
+    post(&format!("/projects/{}/runs", segment(project)), order).await
+}
+
+/// `pause`, `resume`, `cancel` or `retry`.
+pub async fn control(id: &str, what: &str) -> Answer<RunSummary> {
+    post(&format!("/runs/{}/{what}", segment(id)), &json!({})).await
+}
+
+fn cursor(after: Option<String>) -> Vec<(&'static str, String)> {
+    after.map(|after| ("after", after)).into_iter().collect()
+}

@@ -1,0 +1,25 @@
+//! Where everybody comes in: leads to a project.
+
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::components::Redirect;
+
+use crate::address;
+use crate::app::set_title;
+use crate::components::Empty;
+use crate::session::Session;
+
+#[component]
+pub fn HomePage() -> impl IntoView {
+    set_title("Home");
+    let options = NavigateOptions { replace: true, ..NavigateOptions::default() };
+    match Session::here().project() {
+        Some(project) => view! { <Redirect path=address::project(&project, "") options /> }.into_any(),
+        None => view! {
+            <Empty title="You are a member of no project yet.">
+                <p>"An admin of a project makes you one; then reload."</p>
+            </Empty>
+        }
+        .into_any(),
+    }
+}

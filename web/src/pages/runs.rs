@@ -1,0 +1,141 @@
+//! The runs of a project.
+
+use domain::access::Role;
+use domain::api::{RunState, RunSummary};
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::components::A;
+use leptos_router::hooks::use_navigate;
+use serde_json::json;
+
+use crate::action::act;
+use crate::api_client::ApiError;
+use crate::app::set_title;
+use crate::components::{Badge, Empty, Paged};
+use crate::labels::Tone;
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+const CONFLICT: u16 = 409;
+
+#[component]
+pub fn RunsPage() -> impl IntoView {
+    set_title("Runs");
+    view! {
+        <h1>"Runs"</h1>
+        <RunList />
+    }
+}
+
+#[component]
+pub fn RunList() -> impl IntoView {
+    let project = Project::here();
+    move || {
+        let name = project.name();
+        let load = move |after| {
+            let name = name.clone();
+            async move { api_client::runs::list(&name, after).await }
+        };
+        view! {
+            <Paged what="runs" load empty=|| view! { <NothingPlayed /> } let:rows>
+                <table class="rows">
+                    <thead>
+                        <tr>
+                            <th scope="col">"Playbook"</th>
+                            <th scope="col">"State"</th>
+                            <th scope="col" class="number">
+                                "Finished"
+                            </th>
+                            <th scope="col" class="number">
+                                "Accepted"
+                            </th>
+                            <th scope="col">"Ordered"</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <For each=move || rows.get() key=|run: &RunSummary| run.id.clone() let:run>
+                            <Row run />
+                        </For>
+                    </tbody>
+                </table>
+            </Paged>
+        }
+    }
+}
+
+#[component]
+fn Row(run: RunSummary) -> impl IntoView {
+    let href = address::run(&Project::here().name(), &run.id);
+    let tone = match run.state {
+        RunState::Running => Tone::Good,
+        RunState::Paused => Tone::Notable,
+        RunState::Finished | RunState::Cancelled => Tone::Neutral,
+    };
+    view! {
+        <tr>
+            <td class="scenario">
+                <A href>{run.playbook}</A>
+            </td>
+            <td>
+                <Badge tone text=run.state.as_str() />
+            </td>
+            <td class="number">{format!("{} of {}", format::count(run.finished), format::count(run.planned))}</td>
+            <td class="number">{format::count(run.accepted)}</td>
+            <td>
+                <time datetime=run.created_at.to_rfc3339()>{format::time(run.created_at)}</time>
+            </td>
+        </tr>
+    }
+}
+
+/// What the demonstration plays: enough to look at, in seconds, and no model is asked.
+const DEMO_CONVERSATIONS: u32 = 24;
+
+#[component]
+fn NothingPlayed() -> impl IntoView {
+    let project = Project::here();
+    let busy = RwSignal::new(false);
+    let navigate = use_navigate();
+    let play = move |_| {
+        let (name, navigate) = (project.name(), navigate.clone());
+        let order = json!({"n": DEMO_CONVERSATIONS});
+        let started = {
+            let name = name.clone();
+            async move {
+                match api_client::documents::demo(&name).await {
+                    // It has documents already.
+                    Err(ApiError::Refused(problem)) if problem.status == CONFLICT => {}
+                    other => drop(other?),
+                }
+                api_client::runs::start(&name, &order).await
+            }
+        };
+        let show = move |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
+        act(busy, "", started, show);
+    };
+    view! {
+        <Empty title="Nothing has been played yet.">
+            <p>
+                "Runs stand here, with their conversations. The demonstration fills the project with the playbooks and \
+                 scenarios that ship with Groundstate, and plays 24 conversations from their scripts, without any model."
+            </p>
+            {move || {
+                let play = play.clone();
+                project
+                    .may(Role::Runner)
+                    .then(|| {
+                        view! {
+                            <button
+                                type="button"
+                                class="main"
+                                aria-disabled=move || busy.get().to_string()
+                                on:click=play
+                            >
+                                {move || if busy.get() { "Starting …" } else { "Play the demo" }}
+                            </button>
+                        }
+                    })
+            }}
+        </Empty>
+    }
+}

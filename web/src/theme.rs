@@ -1,0 +1,70 @@
+//! Light, dark, or as the system has it. The stylesheet does the rest: every colour is one `light-dark()`.
+
+use leptos::prelude::*;
+
+const KEY: &str = "theme";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    System,
+    Light,
+    Dark,
+}
+
+impl Choice {
+    pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    pub fn named(name: &str) -> Self {
+        Self::ALL.into_iter().find(|choice| choice.as_str() == name).unwrap_or(Self::System)
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Theme(RwSignal<Choice>);
+
+impl Theme {
+    /// As it was chosen in this browser before.
+    pub fn remembered() -> Self {
+        let kept = storage().and_then(|storage| storage.get_item(KEY).ok().flatten());
+        let theme = Self(RwSignal::new(kept.map_or(Choice::System, |name| Choice::named(&name))));
+        Effect::new(move |_| show(theme.get()));
+        theme
+    }
+
+    pub fn here() -> Self {
+        expect_context()
+    }
+
+    pub fn get(self) -> Choice {
+        self.0.get()
+    }
+
+    pub fn choose(self, choice: Choice) {
+        self.0.set(choice);
+        if let Some(storage) = storage() {
+            // A browser that keeps nothing shows it until the page is left.
+            let _ = storage.set_item(KEY, choice.as_str());
+        }
+    }
+}
+
+fn storage() -> Option<web_sys::Storage> {
+    window().local_storage().ok().flatten()
+}
+
+fn show(choice: Choice) {
+    let Some(root) = document().document_element() else { return };
+    // They fail for names that are no attribute's.
+    let _ = match choice {
+        Choice::System => root.remove_attribute("data-theme"),
+        Choice::Light | Choice::Dark => root.set_attribute("data-theme", choice.as_str()),
+    };
+}
