@@ -28,11 +28,12 @@ pub fn of_files(paths: &[&str], words: &[&str]) -> Result<String> {
     Ok(format!("{:016x}", hasher.finish()))
 }
 
-/// What does not exist counts as empty. Build outputs (`web/dist` and what becomes it) are no inputs.
+/// What does not exist counts as empty. Build outputs (`web/dist` and what becomes it) are no inputs, nor is what npm
+/// installs: its lock file says the same.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     if path.is_file() {
         files.push(path.to_owned());
-    } else if path.is_dir() && path.file_stem().is_none_or(|stem| stem != "dist") {
+    } else if path.is_dir() && path.file_stem().is_none_or(|stem| stem != "dist" && stem != "node_modules") {
         for entry in fs::read_dir(path)? {
             collect(&entry?.path(), files)?;
         }

@@ -4,6 +4,7 @@ mod bench;
 mod demo;
 mod hash;
 mod install;
+mod npm;
 mod places;
 mod process;
 mod sqlx;

@@ -26,7 +26,7 @@ pub struct Test {
 enum Step {
     /// Formatting
     Fmt,
-    /// The web app, for the browser
+    /// The web app, for the browser, and the parts of its editor that need none
     Web,
     /// Lints
     Clippy,
@@ -83,7 +83,10 @@ impl Step {
     fn run(self) -> Result<Outcome> {
         match self {
             Self::Fmt => run(cargo().args(["fmt", "--all", "--check"]))?,
-            Self::Web => web::build()?,
+            Self::Web => {
+                web::build()?;
+                web::test_editor()?;
+            }
             Self::Clippy => clippy()?,
             Self::Sqlx => sqlx::check()?,
             Self::Unit => unit()?,

@@ -1,4 +1,5 @@
-//! Builds the web app: crate `web` to WebAssembly, its JavaScript glue, and names that hold the contents' hash.
+//! Builds the web app: crate `web` to WebAssembly, its JavaScript glue, the code editor, and names that hold the contents'
+//! hash.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,11 +11,14 @@ use crate::places;
 use crate::process::run;
 
 mod bundle;
+mod editor;
 mod toolchain;
 
+pub use editor::test as test_editor;
 use toolchain::Toolchain;
 
-const DIST: &str = "web/dist";
+pub const DIST: &str = "web/dist";
+/// `web` holds the editor, too.
 const INPUTS: [&str; 6] = ["web", "domain", "Cargo.toml", "Cargo.lock", "xtask/src/web.rs", "xtask/src/web"];
 
 /// Does nothing when nothing has changed.
@@ -31,7 +35,8 @@ pub fn build() -> Result<()> {
     let target_dir = places::target_dir().join("wasm");
     run(&mut compile(toolchain, &target_dir)).context("the web app does not compile")?;
     let wasm = target_dir.join("wasm32-unknown-unknown/web/web.wasm");
-    bundle::write(&wasm, Path::new(DIST))?;
+    let editor = editor::bundle()?;
+    bundle::write(&wasm, &editor, Path::new(DIST))?;
     stamp.set(&inputs)
 }
 

@@ -8,9 +8,9 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::{Outcome, build_groundstate};
-use crate::hash::{self, Stamp};
+use crate::npm::npm;
 use crate::places::find_program;
-use crate::process::{quiet, run};
+use crate::process::run;
 use crate::{install, web};
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -20,17 +20,16 @@ pub fn run_step() -> Result<Outcome> {
     if tests.is_empty() {
         return Ok(Outcome::Skipped("e2e/ holds no *.test.mjs".into()));
     }
-    install::programs(&["node", "npm"], &["nodejs", "npm"])?;
     if find_program(&BROWSERS).is_none() {
         install::packages(&["chromium"])?;
     }
     let browser = find_program(&BROWSERS).context("no Chromium in PATH")?;
     install::postgres()?;
-    install_packages()?;
+    npm("e2e")?;
     web::build()?;
     let mut node = Command::new("node");
     node.args(["--test", "--test-reporter=spec"]).args(tests);
-    node.env("GROUNDSTATE_BIN", build_groundstate()?).env("CHROMIUM", browser);
+    node.env("GROUNDSTATE_BIN", build_groundstate()?).env("WEB_DIST", web::DIST).env("CHROMIUM", browser);
     run(&mut node)?;
     Ok(Outcome::Passed)
 }
@@ -47,14 +46,4 @@ fn tests() -> Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
-}
-
-fn install_packages() -> Result<()> {
-    let wanted = hash::of_files(&["e2e/package.json", "e2e/package-lock.json"], &[])?;
-    let stamp = Stamp::new("e2e/node_modules/.installed");
-    if stamp.is(&wanted) {
-        return Ok(());
-    }
-    quiet(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir("e2e"))?;
-    stamp.set(&wanted)
 }

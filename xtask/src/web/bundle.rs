@@ -10,9 +10,9 @@ use wasm_bindgen_cli_support::Bindgen;
 use crate::hash;
 
 const INDEX: &str = "web/index.html";
-const STYLE: &str = "web/style.css";
+const STYLES: &str = "web/style";
 
-pub fn write(wasm: &Path, dist: &Path) -> Result<()> {
+pub fn write(wasm: &Path, editor: &Path, dist: &Path) -> Result<()> {
     // Made beside its place: a server build never sees half of it.
     let fresh = dist.with_extension("new");
     let glue = dist.with_extension("glue");
@@ -26,8 +26,9 @@ pub fn write(wasm: &Path, dist: &Path) -> Result<()> {
     let files = Files { to: &fresh };
     let app_wasm = files.add("app", "wasm", &fs::read(glue.join("app_bg.wasm"))?)?;
     let app_js = files.add("app", "js", &fs::read(glue.join("app.js"))?)?;
-    let boot = files.add("boot", "js", boot(&app_js, &app_wasm).as_bytes())?;
-    let style = files.add("style", "css", &fs::read(STYLE).with_context(|| format!("cannot read {STYLE}"))?)?;
+    let editor = files.add("editor", "js", &fs::read(editor)?)?;
+    let boot = files.add("boot", "js", boot(&app_js, &app_wasm, &editor).as_bytes())?;
+    let style = files.add("style", "css", styles()?.as_bytes())?;
     let index = fs::read_to_string(INDEX).with_context(|| format!("cannot read {INDEX}"))?;
     let index = with_hashed_names(&index, &[("boot.js", &boot), ("style.css", &style)])?;
     fs::write(fresh.join("index.html"), index)?;
@@ -49,11 +50,22 @@ fn bindgen(wasm: &Path, to: &Path) -> Result<()> {
     bindgen.web(true)?.generate(to).context("wasm-bindgen failed")
 }
 
-/// A file of its own rather than a script in the page: a content security policy may forbid those.
-fn boot(app_js: &str, app_wasm: &str) -> String {
+/// A file of its own rather than a script in the page: a content security policy may forbid those. The editor is large, and
+/// loaded by the first page that calls `groundstate.editor()`.
+fn boot(app_js: &str, app_wasm: &str, editor: &str) -> String {
     format!(
-        "import init from './{app_js}';\nawait init({{ module_or_path: new URL('./{app_wasm}', import.meta.url) }});\n"
+        "import init from './{app_js}';\n\
+         globalThis.groundstate = {{ editor: () => import('./{editor}') }};\n\
+         await init({{ module_or_path: new URL('./{app_wasm}', import.meta.url) }});\n"
     )
+}
+
+/// One file of all, in the order of their names: those with digits are what the others stand on.
+fn styles() -> Result<String> {
+    let entries = fs::read_dir(STYLES).with_context(|| format!("cannot read {STYLES}"))?;
+    let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    files.sort();
+    files.iter().map(|file| Ok(fs::read_to_string(file)?)).collect()
 }
 
 fn with_hashed_names(index: &str, names: &[(&str, &str)]) -> Result<String> {
@@ -86,5 +98,13 @@ mod tests {
         let page = with_hashed_names("<script src=\"/boot.js\">", &[("boot.js", "boot-1.js")]).unwrap();
         assert_eq!(page, "<script src=\"/boot-1.js\">");
         assert!(with_hashed_names("<p>", &[("boot.js", "boot-1.js")]).is_err());
+    }
+
+    #[test]
+    fn the_editor_is_known_before_the_app_starts_and_not_yet_loaded() {
+        let boot = boot("app-1.js", "app-2.wasm", "editor-3.js");
+        let (known, starts) = (boot.find("() => import('./editor-3.js')"), boot.find("await init("));
+        assert!(known.is_some() && known < starts, "{boot}");
+        assert_eq!(boot.matches("editor-3.js").count(), 1);
     }
 }

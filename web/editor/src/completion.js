@@ -1,0 +1,79 @@
+// Completion of YAML from the schema, as CodeMirror wants it.
+
+import { insertCompletionText, startCompletion } from "@codemirror/autocomplete";
+
+import { describe } from "./describe.js";
+import { help } from "./help.js";
+import { suggest } from "./suggest.js";
+import { treeOfChanged } from "./syntax.js";
+import { write } from "./yaml_text.js";
+
+export async function yamlCompletion(context) {
+  const { state, pos, explicit } = context;
+  const { schema, extra } = state.field(help);
+  if (!schema && extra.length === 0) {
+    return null;
+  }
+  const text = state.doc.toString();
+  const parse = (changed) => treeOfChanged(state, changed, pos, () => context.aborted);
+  const found = await suggest({ text, position: pos, schema, extra, parse });
+  // On an empty line nobody has asked for anything yet.
+  if (!found || (found.from === pos && !explicit)) {
+    return null;
+  }
+  const options = [...found.fields.map((field) => fieldOption(field, schema)), ...found.values.map(valueOption)];
+  // The schema's order says more than the alphabet.
+  const ordered = options.map((option, index) => ({ ...option, sortText: `${index}`.padStart(4, "0") }));
+  return { from: found.from, to: found.to, options: ordered, validFor: /^[^\s,[\]{}:"'#]*$/ };
+}
+
+/** Names that the app knows, in languages that have no schema: those for the whole document. */
+export function namesCompletion(context) {
+  const word = context.matchBefore(/[\w.]+$/);
+  const names = context.state
+    .field(help)
+    .extra.filter(({ pointer }) => pointer === "")
+    .flatMap(({ options }) => options);
+  return names.length > 0 && (word || context.explicit) ? { from: word?.from ?? context.pos, options: names } : null;
+}
+
+function fieldOption({ name, schema, required, shape, column }, root) {
+  const said = describe([schema], root);
+  const indent = " ".repeat(column + 2);
+  const follows = { mapping: `:\n${indent}`, sequence: `:\n${indent}- `, scalar: ": " }[shape] ?? "";
+  return {
+    label: name,
+    type: "property",
+    detail: required ? "required" : said?.type,
+    info: said?.description,
+    boost: required ? 1 : 0,
+    apply: (view, _, from, to) => {
+      view.dispatch(insertCompletionText(view.state, `${write(name)}${follows}`, from, to));
+      if (follows) {
+        startCompletion(view);
+      }
+    },
+  };
+}
+
+function valueOption({ value, description, detail }) {
+  return {
+    label: `${value}`,
+    type: "constant",
+    detail,
+    info: description,
+    apply: (view, _, from, to) => view.dispatch(inserted(view.state, value, from, to)),
+  };
+}
+
+/** Quotes that are there already are taken over. */
+function inserted(state, value, from, to) {
+  const quote = state.sliceDoc(from - 1, from);
+  const isQuoted = from > 0 && /["']/.test(quote);
+  if (!isQuoted) {
+    const gap = state.sliceDoc(from - 1, from) === ":" ? " " : "";
+    return insertCompletionText(state, `${gap}${write(value)}`, from, to);
+  }
+  const closed = state.sliceDoc(to, to + 1) === quote;
+  return insertCompletionText(state, write(value), from - 1, closed ? to + 1 : to);
+}

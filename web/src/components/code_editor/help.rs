@@ -1,0 +1,111 @@
+//! What a page gives an editor beside the text. As JSON it is what web/editor/src/index.js reads.
+
+use domain::api::documents::Found;
+use domain::finding::Grade;
+use serde::Serialize;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    Yaml,
+    Starlark,
+    Jinja,
+    Json,
+}
+
+impl Language {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Yaml => "yaml",
+            Self::Starlark => "starlark",
+            Self::Jinja => "jinja",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// Something wrong with the text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub severity: Severity,
+    /// JSON pointer of the field; empty if only the line is known.
+    pub pointer: String,
+    /// 1-based; 0 when it has no place in the text.
+    pub line: usize,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    Error,
+    Warning,
+    Info,
+}
+
+impl From<&Found> for Problem {
+    fn from(found: &Found) -> Self {
+        let severity = match found.grade {
+            Grade::Critical | Grade::Error => Severity::Error,
+            Grade::Warning => Severity::Warning,
+            Grade::Info => Severity::Info,
+        };
+        Self { severity, pointer: found.pointer.clone(), line: found.line, message: found.message.clone() }
+    }
+}
+
+/// Names that may stand at some places, such as the tools of a playbook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Completions {
+    /// Pattern of JSON pointers: `*` is any one segment, `**` any number of them. In Starlark and Jinja, which have no
+    /// pointers, only what is given for the whole document, the empty pattern, is offered.
+    pub pointer: String,
+    pub options: Vec<Completion>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Completion {
+    pub label: String,
+    /// A word or two beside the label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What it means, in sentences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub info: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::finding::Rule;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_found_is_what_the_editor_reads() {
+        let found = |rule| Found {
+            grade: Rule::grade(rule),
+            rule: Some(rule),
+            file: "a.yaml".to_owned(),
+            line: 3,
+            field: "tools[2]".to_owned(),
+            pointer: "/tools/2".to_owned(),
+            message: "is wrong".to_owned(),
+        };
+        let read = |rule| serde_json::to_value(Problem::from(&found(rule))).unwrap();
+        assert_eq!(
+            read(Rule::UnknownTool),
+            json!({"severity": "error", "pointer": "/tools/2", "line": 3, "message": "is wrong"})
+        );
+        assert_eq!(read(Rule::InvalidWorld)["severity"], "error");
+        assert_eq!(read(Rule::SimilarGoal)["severity"], "warning");
+        assert_eq!(read(Rule::MissingVote)["severity"], "info");
+    }
+
+    #[test]
+    fn what_is_unknown_of_a_name_is_left_out() {
+        let option = Completion { label: "refund".to_owned(), ..Completion::default() };
+        let names = Completions { pointer: "/script/*/calls/*/tool".to_owned(), options: vec![option] };
+        let expected = json!({"pointer": "/script/*/calls/*/tool", "options": [{"label": "refund"}]});
+        assert_eq!(serde_json::to_value(names).unwrap(), expected);
+    }
+}
