@@ -19,6 +19,7 @@ mod extract;
 mod headers;
 mod idempotency;
 mod judgings;
+mod limits;
 mod models;
 mod openapi;
 mod operations;
@@ -228,7 +229,8 @@ pub fn router(app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), audit::record))
         .layer(from_fn_with_state(app.clone(), idempotency::once))
         .layer(from_fn_with_state(app.clone(), access::authenticate))
-        .layer(middleware::from_fn(headers::in_time))
+        .layer(from_fn(limits::to_the_end))
+        .layer(from_fn(limits::in_time))
         .layer(DefaultBodyLimit::max(LARGEST_BODY));
     Router::new()
         .nest("/api/v1", api)

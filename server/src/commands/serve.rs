@@ -31,7 +31,7 @@ pub struct Serve {
     /// Where exports are kept [default: files/ in the data directory]
     #[arg(long, env = "GROUNDSTATE_FILES", value_name = "DIR")]
     files: Option<PathBuf>,
-    /// Behind a proxy that ends TLS: send cookies over HTTPS alone
+    /// Behind a proxy that ends TLS: send cookies over HTTPS alone, and believe its X-Forwarded-For
     #[arg(long)]
     https: bool,
     /// Leave playing to `groundstate play` elsewhere

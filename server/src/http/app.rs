@@ -22,7 +22,7 @@ pub struct Setup {
     pub libraries: Cache,
     /// Where this server keeps what is too large for the database: exports.
     pub files: PathBuf,
-    /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone.
+    /// Behind a proxy that ends TLS: cookies are sent over HTTPS alone, and it says where requests come from.
     pub https: bool,
     /// What is done in the background ends with it.
     pub stop: CancellationToken,

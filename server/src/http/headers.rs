@@ -1,14 +1,10 @@
-//! Headers that every answer has, and how long an answer may take.
-
-use std::time::Duration;
+//! Headers that every answer has.
 
 use axum::extract::Request;
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-
-use super::error::{HttpError, Result};
 
 /// Nothing but what this server gives may run or be asked. WebAssembly is compiled, so it needs a word of its own.
 macro_rules! policy {
@@ -27,7 +23,6 @@ const POLICY: &str = policy!("'self'");
 pub const REFERENCE: &str = "/api/docs";
 /// Swagger UI is not ours, and puts styles into its markup. Scripts are as strict there as everywhere.
 const REFERENCE_POLICY: &str = policy!("'self' 'unsafe-inline'");
-const LONGEST: Duration = Duration::from_mins(1);
 
 pub async fn strict(request: Request, next: Next) -> Response {
     let policy = if request.uri().path().starts_with(REFERENCE) { REFERENCE_POLICY } else { POLICY };
@@ -44,9 +39,4 @@ pub async fn strict(request: Request, next: Next) -> Response {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
-}
-
-/// Until an answer begins. What is streamed may take as long as it does.
-pub async fn in_time(request: Request, next: Next) -> Result<Response> {
-    tokio::time::timeout(LONGEST, next.run(request)).await.map_err(|_| HttpError::TimedOut)
 }

@@ -3,7 +3,7 @@
 use axum::extract::{ConnectInfo, FromRequestParts, State};
 use axum::http::header::SET_COOKIE;
 use axum::http::request::Parts;
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::{Extension, Json};
 use axum_extra::extract::CookieJar;
 use chrono::{Duration, TimeDelta};
@@ -245,7 +245,16 @@ impl FromRequestParts<App> for Address {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        if let Some(address) = app.https().then(|| told_by_proxy(&parts.headers)).flatten() {
+            return Ok(Self(address));
+        }
         let info = Extension::<ConnectInfo<SocketAddr>>::from_request_parts(parts, app).await;
         Ok(Self(info.map_or(IpAddr::from([0, 0, 0, 0]), |Extension(ConnectInfo(address))| address.ip())))
     }
+}
+
+/// The address that our proxy saw. It appends; what stands before that may have been made up by whoever asks.
+fn told_by_proxy(headers: &HeaderMap) -> Option<IpAddr> {
+    let told = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
+    told.rsplit(',').next()?.trim().parse().ok()
 }

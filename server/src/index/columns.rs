@@ -1,13 +1,14 @@
 //! One run in columns. A row is a position, so a row is replaced where it stands.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use domain::filter::{Facts, Scored, Status, Symbols};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use uuid::Uuid;
 
-use super::About;
+use super::about::{About, Scenarios};
 
 /// In a column of bytes: nothing is known.
 pub const NONE: u8 = u8::MAX;
@@ -25,7 +26,7 @@ pub struct Columns {
     /// What the column of scenarios counts, and the number of each.
     pub scenarios: Vec<Known>,
     scenario_numbers: HashMap<String, u32>,
-    about: BTreeMap<String, About>,
+    about: Arc<Scenarios>,
     playbook: String,
     /// What the column of tools counts: sets of names, sorted.
     pub tool_sets: Vec<Box<[u32]>>,
@@ -108,7 +109,7 @@ pub fn unpacked(state: u8) -> Option<(Status, Option<Blame>)> {
 }
 
 impl Columns {
-    pub fn new(run: Uuid, playbook: &str, about: BTreeMap<String, About>) -> Self {
+    pub fn new(run: Uuid, playbook: &str, about: Arc<Scenarios>) -> Self {
         let mut names = Symbols::default();
         names.intern(&run.to_string());
         Self {

@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use super::Columns;
+use super::about::Abouts;
 use super::load::{Loaded, load};
 use crate::store::facts::Head;
 
@@ -24,6 +25,7 @@ pub struct Index {
     pool: PgPool,
     most: usize,
     held: Lock<Held>,
+    abouts: Abouts,
 }
 
 #[derive(Default)]
@@ -52,7 +54,7 @@ struct Read {
 }
 
 impl Slot {
-    async fn current(&mut self, pool: &PgPool, head: &Head) -> anyhow::Result<Arc<Columns>> {
+    async fn current(&mut self, pool: &PgPool, abouts: &Abouts, head: &Head) -> anyhow::Result<Arc<Columns>> {
         let begun = Instant::now();
         if let Some(read) = &mut self.read {
             if !read.is_due(head) {
@@ -63,7 +65,7 @@ impl Slot {
                 return Ok(Arc::clone(&read.loaded.columns));
             }
         }
-        let loaded = load(pool, head).await?;
+        let loaded = load(pool, abouts, head).await?;
         let columns = Arc::clone(&loaded.columns);
         self.read = Some(Read { loaded, at: Instant::now(), took: begun.elapsed() });
         Ok(columns)
@@ -93,7 +95,7 @@ impl Index {
 
     /// An index that holds so many positions.
     pub fn of_size(pool: PgPool, most: usize) -> Self {
-        Self { pool, most, held: Lock::default() }
+        Self { pool, most, held: Lock::default(), abouts: Abouts::default() }
     }
 
     /// These runs, as they were a second ago or later.
@@ -116,7 +118,7 @@ impl Index {
     pub async fn one(&self, head: &Head) -> anyhow::Result<Arc<Columns>> {
         let slot = self.slot(head);
         let mut slot = slot.lock().await;
-        let columns = slot.current(&self.pool, head).await?;
+        let columns = slot.current(&self.pool, &self.abouts, head).await?;
         drop(slot);
         self.make_room(head, columns.len());
         Ok(columns)

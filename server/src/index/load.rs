@@ -11,11 +11,10 @@ use futures::TryStreamExt;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
-use super::about;
+use super::about::{Abouts, Scenarios};
 use super::columns::{Columns, Row, Said};
-use crate::library::Files;
+use crate::store;
 use crate::store::facts::{self, Head, Judged, Played};
-use crate::store::{self, runs};
 
 /// A run as it was read.
 pub struct Loaded {
@@ -30,11 +29,14 @@ pub struct Loaded {
 }
 
 /// Reads everything, as it stood at one moment.
-pub async fn load(pool: &PgPool, asked: &Head) -> anyhow::Result<Loaded> {
+pub async fn load(pool: &PgPool, abouts: &Abouts, asked: &Head) -> anyhow::Result<Loaded> {
+    if asked.next_position == 0 {
+        return Ok(Loaded::nothing(asked));
+    }
     let mut tx = snapshot(pool).await?;
     let head = head(&mut tx, asked).await?;
-    let files: Files = serde_json::from_value(runs::library(&mut tx, &head.library).await?)?;
-    let mut columns = Columns::new(head.run, &head.playbook, about::scenarios(&files));
+    let about = abouts.of(&mut tx, &head.library).await?;
+    let mut columns = Columns::new(head.run, &head.playbook, about);
     columns.grow(usize::try_from(head.next_position)?);
     let open = facts::open(&mut tx, head.run).await?;
     let said = if head.own { (0, 0) } else { facts::said(&mut tx, head.judging).await? };
@@ -61,6 +63,18 @@ async fn head(db: &mut PgConnection, asked: &Head) -> anyhow::Result<Head> {
 }
 
 impl Loaded {
+    /// Of a run of which nothing has begun.
+    fn nothing(head: &Head) -> Self {
+        let columns = Columns::new(head.run, &head.playbook, Arc::new(Scenarios::new()));
+        Self {
+            columns: Arc::new(columns),
+            head: head.clone(),
+            open: Vec::new(),
+            criteria: HashMap::new(),
+            said: (0, 0),
+        }
+    }
+
     /// Whether anything can have happened since, by what is known of the run now.
     pub fn may_have_changed(&self, now: &Head) -> bool {
         !self.open.is_empty() || self.head != *now || !now.own
@@ -70,7 +84,7 @@ impl Loaded {
     pub async fn refresh(&mut self, pool: &PgPool) -> anyhow::Result<bool> {
         let mut tx = snapshot(pool).await?;
         let now = head(&mut tx, &self.head).await?;
-        if now.retried != self.head.retried {
+        if now.retried != self.head.retried || self.head.next_position == 0 {
             return Ok(false);
         }
         if !now.own && facts::said(&mut tx, now.judging).await? != self.said {

@@ -59,7 +59,7 @@ fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
     let known =
         [("refund", about("refunds", &["money"], "shop")), ("card_abroad", about("cards", &["card", "money"], "bank"))];
     let known: BTreeMap<String, About> = known.into_iter().map(|(id, about)| (id.to_owned(), about)).collect();
-    let mut columns = Columns::new(Uuid::from_u128(run), "bank", known);
+    let mut columns = Columns::new(Uuid::from_u128(run), "bank", std::sync::Arc::new(known));
     columns.grow(rows);
     let criteria = ["goal", "tone"].map(|name| columns.names.intern(name));
     for row in 0..rows {

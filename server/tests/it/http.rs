@@ -61,6 +61,14 @@ impl TestApp {
 
     /// With models that runs may name.
     pub async fn with_models(pool: &PgPool, registry: Registry) -> Self {
+        Self::set_up(pool, registry, false).await
+    }
+
+    pub async fn behind_proxy(pool: &PgPool) -> Self {
+        Self::set_up(pool, Registry::default(), true).await
+    }
+
+    async fn set_up(pool: &PgPool, registry: Registry, https: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let files = tempfile::tempdir().unwrap();
@@ -70,7 +78,7 @@ impl TestApp {
             registry,
             clients,
             files: files.path().to_owned(),
-            https: false,
+            https,
             stop: CancellationToken::new(),
             libraries: Cache::default(),
         };

@@ -44,7 +44,7 @@ pub fn run_step() -> Result<Outcome> {
         let hooks = fs::canonicalize(HOOKS)?;
         let mut fuzz = Command::new(python.join("venv/bin/schemathesis"));
         fuzz.arg("run").arg(format!("{}/api/v1/openapi.json", server.url));
-        fuzz.args(["--checks", CHECKS, "--max-examples", EXAMPLES, "--seed", "1", "--no-color", "--workers", "2"]);
+        fuzz.args(["--checks", CHECKS, "--max-examples", EXAMPLES, "--seed", "1", "--no-color", "--workers", "1"]);
         fuzz.args(["--phases", "examples,coverage,fuzzing", "--generation-database", "none", "--warnings", "off"]);
         fuzz.args(["--suppress-health-check", "all", "--no-shrink", "--request-timeout", "30"]);
         // It answers for as long as a run is played.

@@ -1,6 +1,11 @@
 //! Everything but the resources.
 
+use std::time::Duration;
+
+use domain::api::documents::DocumentSummary;
+use domain::api::{AuditEntry, Page};
 use reqwest::{Method, StatusCode};
+use serde_json::json;
 use sqlx::PgPool;
 
 use super::TestApp;
@@ -20,6 +25,20 @@ async fn known_routes_take_only_their_methods(pool: PgPool) {
     let response = app.request(Method::PATCH, "/api/v1/session").send().await.unwrap();
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
     assert_eq!(response.headers()["content-type"], "application/problem+json");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_change_comes_to_its_end_when_nobody_waits_for_it(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let demo = app.request(Method::POST, "/api/v1/projects/default/demo").json(&json!({}));
+    let gone = demo.timeout(Duration::from_millis(20)).send().await;
+    assert!(gone.is_err_and(|error| error.is_timeout()), "it takes longer than that");
+    let log = "/api/v1/projects/default/audit";
+    while app.json::<Page<AuditEntry>>(log).await.items.is_empty() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let playbooks: Page<DocumentSummary> = app.json("/api/v1/projects/default/playbooks").await;
+    assert!(!playbooks.items.is_empty(), "what is in the log was done");
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -125,6 +125,22 @@ async fn whoever_guesses_must_wait(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn behind_a_proxy_only_who_guesses_waits(pool: PgPool) {
+    let app = TestApp::behind_proxy(&pool).await;
+    let guess = async |name: String, from: &str| {
+        let request = app.request(Method::POST, "/api/v1/session").header("x-forwarded-for", from);
+        request.json(&json!({"name": name, "password": "wrong password"})).send().await.unwrap().status()
+    };
+    for n in 0..5 {
+        // Who guesses claims to be somebody else each time; the proxy appends the truth.
+        assert_eq!(guess(format!("name{n}"), &format!("10.0.0.{n}, 192.0.2.1")).await, StatusCode::FORBIDDEN);
+    }
+    assert_eq!(guess("carol".into(), "10.0.0.9, 192.0.2.1").await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(guess("carol".into(), "192.0.2.1, 192.0.2.2").await, StatusCode::FORBIDDEN);
+    assert_eq!(guess("carol".into(), "no address").await, StatusCode::FORBIDDEN);
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn tokens_are_made_in_sessions_and_shown_once(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let (status, problem) = app.send(Method::POST, "/api/v1/tokens", &json!({"name": "ci", "scopes": ["run"]})).await;

@@ -1,0 +1,29 @@
+//! How long whoever asks is kept waiting, and what becomes of what they asked for.
+
+use std::panic::resume_unwind;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::error::{HttpError, Result};
+
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// Until an answer begins. What is streamed may take as long as it does.
+pub async fn in_time(request: Request, next: Next) -> Result<Response> {
+    tokio::time::timeout(LONGEST, next.run(request)).await.map_err(|_| HttpError::TimedOut)
+}
+
+/// A change that was begun comes to its end, into the audit log and to its idempotency key, also when nobody waits for it
+/// any more.
+pub async fn to_the_end(request: Request, next: Next) -> Result<Response> {
+    if request.method().is_safe() {
+        return Ok(next.run(request).await);
+    }
+    tokio::spawn(next.run(request)).await.map_err(|e| match e.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(e) => HttpError::Internal(e.into()),
+    })
+}
