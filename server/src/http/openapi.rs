@@ -2,17 +2,23 @@
 
 use axum::Json;
 use axum::extract::State;
+use domain::api::{FieldError, ProblemDetails};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
 use super::access::SESSION_COOKIE;
-use super::{documents, schemas};
+use super::{corpora, documents, schemas};
 
 /// What the document says beside the operations.
 pub fn frame() -> OpenApi {
-    // What only parameters in paths are.
-    let mut components =
-        ComponentsBuilder::new().schema_from::<documents::Collection>().schema_from::<schemas::Shape>().build();
+    // What only parameters are, and what only refusals hold.
+    let mut components = ComponentsBuilder::new()
+        .schema_from::<documents::Collection>()
+        .schema_from::<schemas::Shape>()
+        .schema_from::<corpora::manifest::ManifestFormat>()
+        .schema_from::<ProblemDetails>()
+        .schema_from::<FieldError>()
+        .build();
     components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(SESSION_COOKIE)));
     components.add_security_scheme("session", cookie);
