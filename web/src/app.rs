@@ -7,8 +7,8 @@ use leptos_router::path;
 use crate::components::{Dialogs, Outside, SignedIn, Toasts};
 use crate::keys::Keys;
 use crate::pages::{
-    ConversationLink, ConversationPage, HomePage, MissingPage, ProjectFrame, ProjectPage, RunPage, RunsPage,
-    SignInPage, WelcomePage,
+    AuthoringRoutes, ConversationLink, ConversationRoutes, DataRoutes, HomePage, MissingPage, OperateRoutes, PlayRoutes,
+    ProjectFrame, ProjectPage, ProjectRoutes, ReviewRoutes, SignInPage, WelcomePage,
 };
 use crate::session::Session;
 use crate::theme::Theme;
@@ -31,10 +31,14 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/conversations/:conversation") view=ConversationLink />
                     <ParentRoute path=path!("/projects/:project") view=ProjectFrame>
                         <Route path=path!("") view=ProjectPage />
-                        <Route path=path!("/runs") view=RunsPage />
-                        <Route path=path!("/runs/:run") view=RunPage />
-                        <Route path=path!("/conversations/:conversation") view=ConversationPage />
+                        <AuthoringRoutes />
+                        <PlayRoutes />
+                        <ConversationRoutes />
+                        <ReviewRoutes />
+                        <DataRoutes />
+                        <ProjectRoutes />
                     </ParentRoute>
+                    <OperateRoutes />
                 </ParentRoute>
             </Routes>
             <Dialogs />

@@ -1,3 +1,4 @@
+#![allow(unused_imports, dead_code)]
 //! The parts that pages are made of, one module a part.
 
 mod account;
@@ -5,6 +6,7 @@ mod badge;
 #[expect(dead_code, reason = "the pages for documents are not written yet")]
 mod code_editor;
 mod conversation_list;
+mod copy;
 mod dialog;
 mod fetched;
 mod form;
@@ -16,6 +18,7 @@ mod run_header;
 mod scores;
 mod shell;
 mod signed_in;
+mod tabs;
 mod toast;
 mod tool_call;
 mod transcript;
@@ -26,9 +29,10 @@ pub use badge::Badge;
 #[expect(unused_imports, reason = "the pages for documents are not written yet")]
 pub use code_editor::{CodeEditor, Completion, Completions, EditorControl, Language, Problem, Severity};
 pub use conversation_list::ConversationList;
-pub use dialog::Dialogs;
+pub use copy::{Command, CopyButton, copy};
+pub use dialog::{Dialog, Dialogs};
 pub use fetched::{Fetched, show};
-pub use form::{Field, Refusal, Send, enter};
+pub use form::{Field, Labelled, Problems, Refusal, Refused, Send, enter};
 pub use models::Models;
 pub use notice::{Crumbs, Empty, Failure, Loading, explain};
 pub use paged::Paged;
@@ -37,6 +41,7 @@ pub use run_header::RunHeader;
 pub use scores::Scores;
 pub use shell::{Outside, Shell};
 pub use signed_in::{SignedIn, ToSignIn};
+pub use tabs::{Tabs, use_tab};
 pub use toast::{ToastList, Toasts};
 pub use transcript::Transcript;
 pub use verified::Verified;

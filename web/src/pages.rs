@@ -1,19 +1,25 @@
-//! One module a page.
+//! The pages, in areas; each area says which addresses its pages have.
 
+mod authoring;
 mod conversation;
+mod data;
 mod home;
 mod missing;
+mod operate;
+mod play;
 mod project;
-mod run;
-mod runs;
+mod review;
 mod sign_in;
 mod welcome;
 
-pub use conversation::{ConversationLink, ConversationPage};
+pub use authoring::AuthoringRoutes;
+pub use conversation::{ConversationLink, ConversationRoutes};
+pub use data::DataRoutes;
 pub use home::HomePage;
 pub use missing::MissingPage;
+pub use operate::{OperateRoutes, ProjectRoutes};
+pub use play::PlayRoutes;
 pub use project::{ProjectFrame, ProjectPage};
-pub use run::RunPage;
-pub use runs::RunsPage;
+pub use review::ReviewRoutes;
 pub use sign_in::SignInPage;
 pub use welcome::WelcomePage;

@@ -27,7 +27,7 @@ enum Task {
     /// Measure the runtime: throughput, concurrency, crashes, errors
     Bench(bench::Bench),
     /// Build the web app into web/dist, from where the server embeds it
-    Web,
+    Web(web::Web),
     /// Write what PostgreSQL says about the server's queries to .sqlx, so that the server compiles without a database
     Prepare,
 }
@@ -53,7 +53,7 @@ fn run(task: Task) -> Result<()> {
         Task::Demo(demo) => demo.run(),
         Task::Test(test) => test.run(),
         Task::Bench(bench) => bench.run(),
-        Task::Web => web::build(),
+        Task::Web(web) => web.run(),
         Task::Prepare => sqlx::prepare(),
     }
 }

@@ -21,9 +21,29 @@ pub const DIST: &str = "web/dist";
 /// `web` holds the editor, too.
 const INPUTS: [&str; 6] = ["web", "domain", "Cargo.toml", "Cargo.lock", "xtask/src/web.rs", "xtask/src/web"];
 
+#[derive(clap::Args)]
+pub struct Web {
+    /// Compile fast rather than small: for work on the pages
+    #[arg(long)]
+    dev: bool,
+}
+
+impl Web {
+    pub fn run(&self) -> Result<()> {
+        build_as(if self.dev { "web-dev" } else { SMALL })
+    }
+}
+
+/// The profile of Cargo.toml by which people get the app.
+const SMALL: &str = "web";
+
 /// Does nothing when nothing has changed.
 pub fn build() -> Result<()> {
-    let inputs = hash::of_files(&INPUTS, &[])?;
+    build_as(SMALL)
+}
+
+fn build_as(profile: &str) -> Result<()> {
+    let inputs = format!("{} {profile}", hash::of_files(&INPUTS, &[])?);
     // A dotfile: the server does not embed it.
     let stamp = Stamp::new(format!("{DIST}/.inputs"));
     if stamp.is(&inputs) {
@@ -33,18 +53,20 @@ pub fn build() -> Result<()> {
     let toolchain = Toolchain::choose()?;
     println!("==> building the web app ({toolchain})");
     let target_dir = places::target_dir().join("wasm");
-    run(&mut compile(toolchain, &target_dir)).context("the web app does not compile")?;
-    let wasm = target_dir.join("wasm32-unknown-unknown/web/web.wasm");
+    run(&mut compile(toolchain, profile, &target_dir)).context("the web app does not compile")?;
+    let wasm = target_dir.join(toolchain::TARGET).join(profile).join("web.wasm");
     let editor = editor::bundle()?;
     bundle::write(&wasm, &editor, Path::new(DIST))?;
     stamp.set(&inputs)
 }
 
 /// In a target directory of its own: the toolchains differ, and an editor's build would wait for the lock.
-fn compile(toolchain: Toolchain, target_dir: &Path) -> Command {
+fn compile(toolchain: Toolchain, profile: &str, target_dir: &Path) -> Command {
     let mut cargo = toolchain.cargo();
-    cargo.args(["build", "--quiet", "--package", "web", "--profile", "web", "--target", toolchain::TARGET]);
+    cargo.args(["build", "--quiet", "--package", "web", "--profile", profile, "--target", toolchain::TARGET]);
     cargo.arg("--target-dir").arg(target_dir);
+    // Leptos then gives all views one type: less to compile, and a smaller app.
+    cargo.env("RUSTFLAGS", "--cfg erase_components");
     toolchain.configure(&mut cargo);
     cargo
 }

@@ -3,6 +3,9 @@
 use leptos::html::Input;
 use leptos::prelude::*;
 
+use crate::api_client::ApiError;
+use crate::components::explain;
+
 /// One line to type into, and its label.
 #[component]
 pub fn Field(
@@ -74,5 +77,79 @@ pub fn enter(field: NodeRef<Input>) {
         // It fails only for an element that the page no longer has.
         let _ = input.focus();
         input.select();
+    }
+}
+
+/// Why a form was refused: what is about one of its fields stands beside that field.
+#[derive(Clone, Copy, Default)]
+pub struct Problems {
+    error: RwSignal<Option<ApiError>>,
+}
+
+impl Problems {
+    pub fn clear(self) {
+        self.error.set(None);
+    }
+
+    pub fn set(self, error: ApiError) {
+        self.error.try_set(Some(error));
+    }
+
+    /// What is wrong with the field at a JSON pointer (`/n`), or below it.
+    pub fn at(self, pointer: &'static str) -> Signal<Option<String>> {
+        Signal::derive(move || match &*self.error.read() {
+            Some(ApiError::Refused(problem)) => {
+                let below = format!("{pointer}/");
+                let about = |error: &&domain::api::FieldError| {
+                    error.pointer == pointer || error.pointer.starts_with(&below)
+                };
+                let found: Vec<_> = problem.errors.iter().filter(about).map(|error| error.detail.clone()).collect();
+                (!found.is_empty()).then(|| found.join("; "))
+            }
+            _ => None,
+        })
+    }
+
+    /// All that is wrong, as sentences; a screen reader says it at once.
+    pub fn all(self) -> Signal<Option<String>> {
+        Signal::derive(move || self.error.get().map(explain))
+    }
+}
+
+/// All of [`Problems`], above a form.
+#[component]
+pub fn Refused(problems: Problems) -> impl IntoView {
+    let all = problems.all();
+    move || {
+        let text = all.get()?;
+        Some(view! {
+            <p class="refusal" role="alert">
+                {text}
+            </p>
+        })
+    }
+}
+
+/// A label, what it is about (`children`), a hint, and what is wrong with it. The label holds the input, so no `id` is needed.
+#[component]
+pub fn Labelled(
+    #[prop(into)] label: String,
+    #[prop(optional, into)] hint: Option<String>,
+    #[prop(optional, into)] wrong: Option<Signal<Option<String>>>,
+    children: Children,
+) -> impl IntoView {
+    let wrong = wrong.map(|wrong| {
+        move || {
+            let text = wrong.get()?;
+            Some(view! { <span class="wrong">{text}</span> })
+        }
+    });
+    view! {
+        <label class="field">
+            <span class="name">{label}</span>
+            {children()}
+            {wrong}
+            {hint.map(|hint| view! { <span class="muted hint">{hint}</span> })}
+        </label>
     }
 }

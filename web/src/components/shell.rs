@@ -10,8 +10,24 @@ use crate::components::{Account, ToastList};
 use crate::keys::use_shortcut;
 use crate::session::Session;
 
-/// Pages of a project: what the link says, where it leads below the project, and the keys that lead there.
-const OF_PROJECT: [(&str, &str, &str); 2] = [("Overview", "", "g o"), ("Runs", "/runs", "g r")];
+/// What a link says, where it leads below the project, and the keys that lead there.
+type Link = (&'static str, &'static str, &'static str);
+
+/// Pages of a project, in groups with a heading.
+const OF_PROJECT: [(&str, &[Link]); 4] = [
+    ("", &[("Overview", "", "g o")]),
+    (
+        "Author",
+        &[
+            ("Scenarios", "/scenarios", "g s"),
+            ("Playbooks", "/playbooks", "g b"),
+            ("Personas", "/personas", "g a"),
+            ("Judges", "/judges", "g j"),
+        ],
+    ),
+    ("Play", &[("Runs", "/runs", "g r"), ("Conversations", "/conversations", "g c"), ("Reviews", "/reviews", "g v")]),
+    ("Data", &[("Corpora", "/corpora", "g d"), ("Exports", "/exports", "g e")]),
+];
 
 #[component]
 pub fn Shell(children: Children) -> impl IntoView {
@@ -68,7 +84,7 @@ pub fn Outside() -> impl IntoView {
 fn Links() -> impl IntoView {
     let session = Session::here();
     let navigate = StoredValue::new_local(use_navigate());
-    for (name, below, keys) in OF_PROJECT {
+    for (name, below, keys) in OF_PROJECT.iter().flat_map(|(_, links)| links.iter()) {
         use_shortcut(keys, format!("Go to: {name}"), move || {
             if let Some(project) = session.project() {
                 navigate
@@ -78,20 +94,51 @@ fn Links() -> impl IntoView {
     }
     view! {
         <nav aria-label="Project">
+            {move || {
+                let project = session.project()?;
+                let link = |&(name, below, _): &Link| {
+                    let exact = below.is_empty();
+                    view! {
+                        <li>
+                            <A href=address::project(&project, below) exact>
+                                {name}
+                            </A>
+                        </li>
+                    }
+                };
+                let group = |&(heading, links): &(&'static str, &[Link])| {
+                    view! {
+                        {(!heading.is_empty()).then(|| view! { <h2>{heading}</h2> })}
+                        <ul>{links.iter().map(link).collect_view()}</ul>
+                    }
+                };
+                Some(OF_PROJECT.iter().map(group).collect_view())
+            }}
+        </nav>
+        <Operate />
+    }
+}
+
+/// Pages of the whole installation; what only administrators may see is shown to them alone.
+#[component]
+fn Operate() -> impl IntoView {
+    let session = Session::here();
+    let link = |(name, href): (&'static str, &'static str)| {
+        view! {
+            <li>
+                <A href>{name}</A>
+            </li>
+        }
+    };
+    view! {
+        <nav aria-label="Installation">
+            <h2>"Operate"</h2>
             <ul>
+                {[("Models", "/models"), ("Workers", "/workers"), ("Tokens", "/tokens")].map(link).collect_view()}
                 {move || {
-                    let project = session.project()?;
-                    let link = |(name, below, _): (&'static str, &str, &str)| {
-                        let exact = below.is_empty();
-                        view! {
-                            <li>
-                                <A href=address::project(&project, below) exact>
-                                    {name}
-                                </A>
-                            </li>
-                        }
-                    };
-                    Some(OF_PROJECT.map(link).collect_view())
+                    session
+                        .is_administrator()
+                        .then(|| [("People", "/people"), ("Audit log", "/audit")].map(link).collect_view())
                 }}
             </ul>
         </nav>

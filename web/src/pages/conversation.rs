@@ -4,16 +4,22 @@ use domain::api::{ConversationDetail, ConversationSummary};
 use domain::outcome::Outcome;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
-use leptos_router::components::Redirect;
+use leptos_router::components::{Redirect, Route};
 use leptos_router::hooks::use_params_map;
+use leptos_router::{MatchNestedRoutes, path};
 
 use crate::app::set_title;
 use crate::components::{Badge, Crumbs, Fetched, Models, Scores, Transcript, Verified};
 use crate::session::Project;
 use crate::{address, api_client, labels};
 
+#[component(transparent)]
+pub fn ConversationRoutes() -> impl MatchNestedRoutes + Clone {
+    view! { <Route path=path!("/conversations/:conversation") view=ConversationPage /> }.into_inner()
+}
+
 #[component]
-pub fn ConversationPage() -> impl IntoView {
+fn ConversationPage() -> impl IntoView {
     set_title("Conversation");
     let params = use_params_map();
     let load = move || {

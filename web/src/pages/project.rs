@@ -6,7 +6,7 @@ use leptos_router::hooks::use_params_map;
 
 use crate::app::set_title;
 use crate::components::Empty;
-use crate::pages::runs::RunList;
+use crate::pages::play::RunList;
 use crate::session::{Project, Session};
 
 /// Stands around all pages of a project, and shows them to its members.
