@@ -7,8 +7,8 @@ use leptos_router::path;
 use crate::components::{Dialogs, Outside, SignedIn, Toasts};
 use crate::keys::Keys;
 use crate::pages::{
-    AuthoringRoutes, ConversationLink, ConversationRoutes, DataRoutes, HomePage, MissingPage, OperateRoutes, PlayRoutes,
-    ProjectFrame, ProjectPage, ProjectRoutes, ReviewRoutes, SignInPage, WelcomePage,
+    AuthoringRoutes, ConversationLink, ConversationRoutes, DataRoutes, HomePage, MissingPage, OperateRoutes,
+    PlayRoutes, ProjectFrame, ProjectPage, ProjectRoutes, ReviewRoutes, SignInPage, WelcomePage,
 };
 use crate::session::Session;
 use crate::theme::Theme;

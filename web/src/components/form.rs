@@ -100,9 +100,8 @@ impl Problems {
         Signal::derive(move || match &*self.error.read() {
             Some(ApiError::Refused(problem)) => {
                 let below = format!("{pointer}/");
-                let about = |error: &&domain::api::FieldError| {
-                    error.pointer == pointer || error.pointer.starts_with(&below)
-                };
+                let about =
+                    |error: &&domain::api::FieldError| error.pointer == pointer || error.pointer.starts_with(&below);
                 let found: Vec<_> = problem.errors.iter().filter(about).map(|error| error.detail.clone()).collect();
                 (!found.is_empty()).then(|| found.join("; "))
             }

@@ -5,7 +5,10 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 /// The part that the address names under `parameter`, or the first one.
-pub fn use_tab(parameter: &'static str, names: &'static [&'static str]) -> (Memo<&'static str>, Callback<&'static str>) {
+pub fn use_tab(
+    parameter: &'static str,
+    names: &'static [&'static str],
+) -> (Memo<&'static str>, Callback<&'static str>) {
     let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (named, set) = query_signal_with_options::<String>(parameter, options);
     let first = names.first().copied().unwrap_or_default();

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::{Redirect, Route};
 use leptos_router::hooks::use_params_map;
-use leptos_router::{MatchNestedRoutes, path};
+use leptos_router::path;
 
 use crate::app::set_title;
 use crate::components::{Badge, Crumbs, Fetched, Models, Scores, Transcript, Verified};
@@ -14,7 +14,7 @@ use crate::session::Project;
 use crate::{address, api_client, labels};
 
 #[component(transparent)]
-pub fn ConversationRoutes() -> impl MatchNestedRoutes + Clone {
+pub fn ConversationRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! { <Route path=path!("/conversations/:conversation") view=ConversationPage /> }.into_inner()
 }
 

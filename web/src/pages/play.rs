@@ -4,16 +4,18 @@ mod run;
 mod runs;
 
 use leptos::prelude::*;
-use leptos_router::components::Route;
-use leptos_router::{MatchNestedRoutes, path};
+use leptos_router::components::{Outlet, ParentRoute, Route};
+use leptos_router::path;
 
 pub use runs::RunList;
 
 #[component(transparent)]
-pub fn PlayRoutes() -> impl MatchNestedRoutes + Clone {
+pub fn PlayRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
-        <Route path=path!("/runs") view=runs::RunsPage />
-        <Route path=path!("/runs/:run") view=run::RunPage />
+        <ParentRoute path=path!("") view=Outlet>
+            <Route path=path!("/runs") view=runs::RunsPage />
+            <Route path=path!("/runs/:run") view=run::RunPage />
+        </ParentRoute>
     }
     .into_inner()
 }

@@ -1,12 +1,17 @@
 //! People who rate, annotate and correct.
 
 use leptos::prelude::*;
-use leptos_router::components::Route;
-use leptos_router::{MatchNestedRoutes, path};
+use leptos_router::components::{Outlet, ParentRoute, Route};
+use leptos_router::path;
 
 use crate::pages::MissingPage;
 
 #[component(transparent)]
-pub fn ReviewRoutes() -> impl MatchNestedRoutes + Clone {
-    view! { <Route path=path!("/reviews") view=MissingPage /> }.into_inner()
+pub fn ReviewRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
+    view! {
+        <ParentRoute path=path!("") view=Outlet>
+            <Route path=path!("/reviews") view=MissingPage />
+        </ParentRoute>
+    }
+    .into_inner()
 }
