@@ -2,6 +2,8 @@
 
 pub mod conversations;
 pub mod documents;
+pub mod models;
+pub mod orders;
 pub mod runs;
 pub mod session;
 
@@ -49,6 +51,14 @@ pub async fn query<T: DeserializeOwned>(path: &str, query: &[(&str, String)]) ->
 
 pub async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
     change(Method::POST, path, body).await
+}
+
+pub async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
+    change(Method::PUT, path, body).await
+}
+
+pub async fn patch<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
+    change(Method::PATCH, path, body).await
 }
 
 pub async fn delete(path: &str) -> Answer<()> {

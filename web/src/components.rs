@@ -3,6 +3,7 @@
 
 mod account;
 mod badge;
+mod checks;
 #[expect(dead_code, reason = "the pages for documents are not written yet")]
 mod code_editor;
 mod conversation_list;
@@ -13,6 +14,7 @@ mod form;
 mod models;
 mod notice;
 mod paged;
+mod refreshed;
 mod run_controls;
 mod run_header;
 mod scores;
@@ -26,6 +28,7 @@ mod verified;
 
 pub use account::Account;
 pub use badge::Badge;
+pub use checks::Checks;
 #[expect(unused_imports, reason = "the pages for documents are not written yet")]
 pub use code_editor::{CodeEditor, Completion, Completions, EditorControl, Language, Problem, Severity};
 pub use conversation_list::ConversationList;
@@ -36,6 +39,7 @@ pub use form::{Field, Labelled, Problems, Refusal, Refused, Send, enter};
 pub use models::Models;
 pub use notice::{Crumbs, Empty, Failure, Loading, explain};
 pub use paged::Paged;
+pub use refreshed::{Refreshed, refresh};
 pub use run_controls::RunControls;
 pub use run_header::RunHeader;
 pub use scores::Scores;

@@ -1,5 +1,6 @@
 //! Runs: ordering them and following them.
 
+mod launch;
 mod run;
 mod runs;
 
@@ -7,13 +8,14 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
-pub use runs::RunList;
+pub use runs::{NewRun, RunList};
 
 #[component(transparent)]
 pub fn PlayRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
         <ParentRoute path=path!("") view=Outlet>
             <Route path=path!("/runs") view=runs::RunsPage />
+            <Route path=path!("/runs/new") view=launch::LaunchPage />
             <Route path=path!("/runs/:run") view=run::RunPage />
         </ParentRoute>
     }

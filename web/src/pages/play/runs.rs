@@ -22,8 +22,27 @@ const CONFLICT: u16 = 409;
 pub fn RunsPage() -> impl IntoView {
     set_title("Runs");
     view! {
-        <h1>"Runs"</h1>
+        <header class="head">
+            <h1>"Runs"</h1>
+            <NewRun />
+        </header>
         <RunList />
+    }
+}
+
+/// The way to another run, for who may start one.
+#[component]
+pub fn NewRun() -> impl IntoView {
+    let project = Project::here();
+    move || {
+        let href = address::project(&project.name(), "/runs/new");
+        project.may(Role::Runner).then(|| {
+            view! {
+                <A href {..} class="button main">
+                    "New run"
+                </A>
+            }
+        })
     }
 }
 

@@ -1,0 +1,24 @@
+//! The registry of models, and who plays.
+
+use domain::api::{ModelSummary, PlayerSummary};
+use serde_json::Value;
+
+use super::{Answer, delete, get, put};
+use crate::address::segment;
+
+pub async fn list() -> Answer<Vec<ModelSummary>> {
+    get("/models").await
+}
+
+/// Adds a model, or replaces what an administrator added. The body is that of `PUT /models/{model}`.
+pub async fn set(name: &str, model: &Value) -> Answer<ModelSummary> {
+    put(&format!("/models/{}", segment(name)), model).await
+}
+
+pub async fn remove(name: &str) -> Answer<()> {
+    delete(&format!("/models/{}", segment(name))).await
+}
+
+pub async fn players() -> Answer<Vec<PlayerSummary>> {
+    get("/players").await
+}

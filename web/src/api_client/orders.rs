@@ -1,0 +1,54 @@
+//! Ordering runs: what may be ordered, and what an order would play.
+
+use std::collections::BTreeMap;
+
+use domain::api::Page;
+use domain::api::documents::DocumentSummary;
+use domain::project::{Kind, PERSONA_MODEL};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Answer, post, query};
+use crate::address::segment;
+
+/// What an order would play.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct OrderPreview {
+    pub playbooks: Vec<String>,
+    /// How many conversations.
+    pub planned: usize,
+    /// Played in turn.
+    pub scenarios: Vec<String>,
+    pub personas: Vec<String>,
+    /// Role -> model.
+    pub models: BTreeMap<String, String>,
+}
+
+/// Checks an order without storing anything.
+pub async fn preview(project: &str, order: &Value) -> Answer<OrderPreview> {
+    post(&format!("/projects/{}/runs/preview", segment(project)), order).await
+}
+
+/// A project with more documents of a kind than these pages hold is ordered from by REST.
+const MOST_PAGES: usize = 50;
+const PAGE: &str = "200";
+
+/// All documents of a kind that runs can use: those with a promoted version.
+pub async fn playable(project: &str, kind: Kind) -> Answer<Vec<DocumentSummary>> {
+    let path = format!("/projects/{}/{}", segment(project), kind.folder());
+    let mut all = Vec::new();
+    let mut after: Option<String> = None;
+    for _ in 0..MOST_PAGES {
+        let mut asked = vec![("limit", PAGE.to_owned())];
+        asked.extend(after.map(|after| ("after", after)));
+        let page: Page<DocumentSummary> = query(&path, &asked).await?;
+        all.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    // The model of personas is a document beside the profiles, and nobody is drawn from it alone.
+    all.retain(|document| document.promoted.is_some() && !(kind == Kind::Persona && document.name == PERSONA_MODEL));
+    Ok(all)
+}

@@ -1,0 +1,128 @@
+//! What is asked for again and again while a page shows it. What is there stays until the next answer has come.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api_client::{Answer, ApiError};
+use crate::components::{Failure, Loading};
+
+pub struct Refreshed<T: Send + Sync + 'static> {
+    newest: RwSignal<Option<T>>,
+    error: RwSignal<Option<ApiError>>,
+    ask: Callback<()>,
+}
+
+impl<T: Send + Sync + 'static> Clone for Refreshed<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Send + Sync + 'static> Copy for Refreshed<T> {}
+
+/// Asks at once, and then every so often while `live` says so and the reader looks at the page.
+pub fn refresh<T, F>(every: Duration, live: Signal<bool>, load: impl Fn() -> F + 'static) -> Refreshed<T>
+where
+    T: Clone + PartialEq + Send + Sync + 'static,
+    F: Future<Output = Answer<T>> + 'static,
+{
+    let (newest, error) = (RwSignal::new(None), RwSignal::new(None));
+    let asking = StoredValue::new(false);
+    let load = StoredValue::new_local(load);
+    let ask = move || {
+        if asking.try_get_value() != Some(false) {
+            return;
+        }
+        asking.set_value(true);
+        let answer = load.with_value(|load| load());
+        spawn_local(async move {
+            let answer = answer.await;
+            // The reader may have left the page meanwhile.
+            asking.try_set_value(false);
+            tell(newest, error, answer);
+        });
+    };
+    ask();
+    let tick = move || {
+        if live.get_untracked() && !document().hidden() {
+            ask();
+        }
+    };
+    if let Ok(handle) = set_interval_with_handle(tick, every) {
+        on_cleanup(move || handle.clear());
+    }
+    Refreshed { newest, error, ask: Callback::new(move |()| ask()) }
+}
+
+/// What says the same as before changes nothing on the page.
+fn tell<T: PartialEq + Send + Sync + 'static>(
+    newest: RwSignal<Option<T>>,
+    error: RwSignal<Option<ApiError>>,
+    answer: Answer<T>,
+) {
+    match answer {
+        Ok(found) => {
+            if error.try_with_untracked(Option::is_some) == Some(true) {
+                error.set(None);
+            }
+            if newest.try_with_untracked(|known| known.as_ref() != Some(&found)) == Some(true) {
+                newest.set(Some(found));
+            }
+        }
+        Err(failed) => {
+            error.try_set(Some(failed));
+        }
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
+    /// Asks now.
+    pub fn ask(self) {
+        self.ask.run(());
+    }
+
+    /// What is known, if anything is.
+    pub fn newest(self) -> Signal<Option<T>> {
+        self.newest.into()
+    }
+
+    /// `view` is made once, and given what changes.
+    pub fn show<V: IntoView + 'static>(
+        self,
+        what: &'static str,
+        view: impl Fn(Signal<T>) -> V + Send + 'static,
+    ) -> impl IntoView {
+        let here = Memo::new(move |_| self.newest.read().is_some());
+        move || match here.get().then(|| self.newest.get_untracked()).flatten() {
+            Some(first) => {
+                let value = Signal::derive(move || self.newest.get().unwrap_or_else(|| first.clone()));
+                view! {
+                    <Stale error=self.error />
+                    {view(value)}
+                }
+                .into_any()
+            }
+            None => match self.error.get() {
+                Some(error) => view! { <Failure error retry=move || self.ask() /> }.into_any(),
+                None => view! { <Loading what /> }.into_any(),
+            },
+        }
+    }
+}
+
+/// Says that what is shown may be old.
+#[component]
+fn Stale(error: RwSignal<Option<ApiError>>) -> impl IntoView {
+    let failed = Memo::new(move |_| error.read().is_some());
+    move || {
+        failed.get().then(|| {
+            view! {
+                <p class="muted" role="status">
+                    "The server does not answer now; this is what it said last. It is asked again."
+                </p>
+            }
+        })
+    }
+}

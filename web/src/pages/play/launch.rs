@@ -1,0 +1,138 @@
+//! Ordering a run: a form on one side, what it would play on the other.
+
+mod cast;
+mod draft;
+mod faults;
+mod limits;
+mod look;
+mod number;
+mod scenarios;
+
+use domain::access::Role;
+use domain::api::ModelSummary;
+use domain::api::documents::DocumentSummary;
+use domain::project::Kind;
+use leptos::prelude::*;
+
+use crate::address;
+use crate::api_client::{self, Answer};
+use crate::app::set_title;
+use crate::components::{Checks, Crumbs, Empty, Fetched, Problems};
+use crate::session::Project;
+use cast::Cast;
+use draft::Draft;
+use faults::Faults;
+use limits::{Amount, Limits};
+use look::Look;
+use scenarios::Scenarios;
+
+pub use number::NumberField;
+
+/// What there is to choose from.
+#[derive(Clone)]
+struct Choices {
+    playbooks: Vec<DocumentSummary>,
+    scenarios: Vec<DocumentSummary>,
+    personas: Vec<DocumentSummary>,
+    models: Vec<ModelSummary>,
+}
+
+impl Choices {
+    async fn load(project: String) -> Answer<Self> {
+        Ok(Self {
+            playbooks: api_client::orders::playable(&project, Kind::Playbook).await?,
+            scenarios: api_client::orders::playable(&project, Kind::Scenario).await?,
+            personas: api_client::orders::playable(&project, Kind::Persona).await?,
+            models: api_client::models::list().await?,
+        })
+    }
+}
+
+#[component]
+pub fn LaunchPage() -> impl IntoView {
+    set_title("New run");
+    let project = Project::here();
+    let above = move || vec![("Runs".to_owned(), address::project(&project.name(), "/runs"))];
+    view! {
+        {move || view! { <Crumbs above=above() /> }}
+        <h1>"New run"</h1>
+        {move || {
+            if project.may(Role::Runner) {
+                view! {
+                    <Fetched what="what can be played" load=move || Choices::load(project.name()) let:choices>
+                        <Launch choices />
+                    </Fetched>
+                }
+                    .into_any()
+            } else {
+                view! {
+                    <Empty title="Runs are started by runners.">
+                        <p>"They spend money. An admin of this project can give you the role."</p>
+                    </Empty>
+                }
+                    .into_any()
+            }
+        }}
+    }
+}
+
+#[component]
+fn Launch(choices: Choices) -> impl IntoView {
+    let project = Project::here();
+    let Choices { playbooks, scenarios, personas, models } = choices;
+    if playbooks.is_empty() || scenarios.is_empty() {
+        let href = move || address::project(&project.name(), "/scenarios");
+        return view! {
+            <Empty title="There is nothing to play yet.">
+                <p>
+                    "A run needs a playbook and a scenario of it, promoted. " <a href=href>"Write a scenario"</a>
+                    ", or play the demonstration from the overview: it fills the project with examples."
+                </p>
+            </Empty>
+        }
+        .into_any();
+    }
+    let draft = Draft::new();
+    let problems = Problems::default();
+    let names = models.into_iter().map(|model| model.name).collect::<Vec<_>>();
+    view! {
+        <div class="launch">
+            <div class="launch-form">
+                <section class="panel" aria-labelledby="launch-what">
+                    <h2 id="launch-what">"What is played"</h2>
+                    <Checks
+                        label="Playbooks"
+                        options=named(&playbooks)
+                        chosen=draft.playbooks
+                        hint="None ticked: all of them, in turn."
+                        wrong=problems.at("/playbooks")
+                    />
+                    <Scenarios scenarios draft problems />
+                    <Checks
+                        label="Persona profiles"
+                        options=named(&personas)
+                        chosen=draft.personas
+                        hint="None ticked: all of them. Each user is drawn from one, and with it how simply, vaguely or \
+                              intricately they put things: the persona model weighs that mix."
+                        wrong=problems.at("/personas")
+                    />
+                    <Amount draft problems />
+                </section>
+                <Cast draft problems models=names />
+                <Limits draft problems />
+                <Faults draft problems />
+            </div>
+            <Look draft problems />
+        </div>
+    }
+    .into_any()
+}
+
+/// Names of documents, with what they say of themselves.
+fn named(documents: &[DocumentSummary]) -> Vec<(String, String)> {
+    let says = |document: &DocumentSummary| match document.about.title.as_str() {
+        "" => document.name.clone(),
+        title => title.to_owned(),
+    };
+    documents.iter().map(|document| (document.name.clone(), says(document))).collect()
+}

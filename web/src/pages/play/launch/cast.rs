@@ -1,0 +1,118 @@
+//! Who plays which role, and who judges.
+
+use domain::role::Role;
+use leptos::prelude::*;
+
+use super::draft::{Draft, Part, SCRIPTED};
+use crate::components::{Checks, Labelled, Problems};
+use crate::labels;
+
+#[component]
+pub fn Cast(
+    draft: Draft,
+    problems: Problems,
+    /// Of the registry.
+    models: Vec<String>,
+) -> impl IntoView {
+    let none = models.is_empty();
+    let judges = models.iter().map(|name| (name.clone(), name.clone())).collect::<Vec<_>>();
+    let parts = draft.parts.map(|part| view! { <PartRow part problems models=models.clone() /> });
+    let same = Memo::new(move |_| {
+        let [_, agent, _, _, judge] = draft.parts;
+        let model = agent.model.get();
+        model != SCRIPTED && (judge.model.get() == model || draft.panel.read().contains(&model))
+    });
+    view! {
+        <section class="panel" aria-labelledby="launch-who">
+            <h2 id="launch-who">"Who plays"</h2>
+            {none.then(|| view! {
+                <p class="muted">
+                    "The registry has no model yet, so everything is scripted. An administrator adds models on the page "
+                    <a href="/models">"Models"</a> "."
+                </p>
+            })}
+            <div class="parts">{parts.into_iter().collect_view()}</div>
+            {(!none).then(|| view! {
+                <Checks
+                    label="Further judges"
+                    options=judges
+                    chosen=draft.panel
+                    hint="With the judge above they are a panel, whose median counts."
+                    wrong=problems.at("/panel")
+                />
+            })}
+            {move || same.get().then(|| view! {
+                <p class="note notable" role="status">
+                    "The agent under test judges itself: models like their own words. Choose another judge if you can."
+                </p>
+            })}
+            <label class="check">
+                <input type="checkbox" bind:checked=draft.criteria_apart />
+                <span>"Ask judges for each criterion by itself"</span>
+            </label>
+            <Labelled label="Style of the agent" wrong=problems.at("/agent_style")>
+                <select bind:value=draft.agent_style>
+                    <option value="">"as each playbook says"</option>
+                    <option value="function_calling">"function calling"</option>
+                    <option value="react">"ReAct text"</option>
+                </select>
+            </Labelled>
+        </section>
+    }
+}
+
+#[component]
+fn PartRow(part: Part, problems: Problems, models: Vec<String>) -> impl IntoView {
+    let Part { role, model, temperature, max_tokens } = part;
+    let name = labels::words(role.as_str());
+    let [at_model, at_temperature, at_tokens] = pointers(role);
+    let option = |name: String| view! { <option value=name.clone()>{name.clone()}</option> };
+    let wrong = problems.at(at_model);
+    let wrongs = [problems.at(at_temperature), problems.at(at_tokens)];
+    view! {
+        <div class="part" role="group" aria-label=name.clone()>
+            <label class="field">
+                <span class="name">{name.clone()}</span>
+                <select bind:value=model>
+                    <option value=SCRIPTED>"scripted (asks no model)"</option>
+                    {models.into_iter().map(option).collect_view()}
+                </select>
+                {move || wrong.get().map(|text| view! { <span class="wrong">{text}</span> })}
+            </label>
+            <Show when=move || model.with(|model| model == SCRIPTED)>
+                <p class="muted hint">"Asks no model: plays the scenario's script."</p>
+            </Show>
+            <Show when=move || model.with(|model| model != SCRIPTED)>
+                <Labelled label="Temperature" wrong=wrongs[0]>
+                    <input
+                        type="number"
+                        min="0"
+                        max="2"
+                        step="0.1"
+                        placeholder=role.default_temperature().to_string()
+                        bind:value=temperature
+                    />
+                </Labelled>
+                <Labelled label="Longest reply, tokens" wrong=wrongs[1]>
+                    <input
+                        type="number"
+                        min="1"
+                        placeholder=role.default_max_tokens().to_string()
+                        bind:value=max_tokens
+                    />
+                </Labelled>
+            </Show>
+        </div>
+    }
+}
+
+/// Where the order has a role's model, temperature and longest reply.
+const fn pointers(role: Role) -> [&'static str; 3] {
+    match role {
+        Role::SimulatedUser => ["/models/simulated_user", "/temperatures/simulated_user", "/max_tokens/simulated_user"],
+        Role::Agent => ["/models/agent", "/temperatures/agent", "/max_tokens/agent"],
+        Role::ToolSimulator => ["/models/tool_simulator", "/temperatures/tool_simulator", "/max_tokens/tool_simulator"],
+        Role::StateManager => ["/models/state_manager", "/temperatures/state_manager", "/max_tokens/state_manager"],
+        Role::Judge => ["/models/judge", "/temperatures/judge", "/max_tokens/judge"],
+    }
+}

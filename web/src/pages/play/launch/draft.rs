@@ -1,0 +1,217 @@
+//! What was chosen in the form, and the order that it makes.
+
+use std::collections::BTreeSet;
+
+use domain::role::Role;
+use leptos::prelude::*;
+use serde_json::{Map, Value, json};
+
+/// The name of what asks no model.
+pub const SCRIPTED: &str = "scripted";
+
+/// All of the form; numbers as they are typed, empty for the default.
+#[derive(Clone, Copy)]
+pub struct Draft {
+    pub playbooks: RwSignal<BTreeSet<String>>,
+    pub every_scenario: RwSignal<bool>,
+    pub scenarios: RwSignal<BTreeSet<String>>,
+    pub personas: RwSignal<BTreeSet<String>>,
+    pub n: RwSignal<String>,
+    pub seed: RwSignal<String>,
+    pub parts: [Part; 5],
+    pub panel: RwSignal<BTreeSet<String>>,
+    pub criteria_apart: RwSignal<bool>,
+    pub agent_style: RwSignal<String>,
+    pub tokens: RwSignal<String>,
+    pub money: RwSignal<String>,
+    pub conversations: RwSignal<String>,
+    pub minutes: RwSignal<String>,
+    pub priority: RwSignal<String>,
+    pub max_in_flight: RwSignal<String>,
+    pub retries: RwSignal<String>,
+    pub forecast: RwSignal<String>,
+    pub paused: RwSignal<bool>,
+    pub faults: RwSignal<Vec<Fault>>,
+}
+
+/// Who plays a role.
+#[derive(Clone, Copy)]
+pub struct Part {
+    pub role: Role,
+    pub model: RwSignal<String>,
+    pub temperature: RwSignal<String>,
+    pub max_tokens: RwSignal<String>,
+}
+
+/// One rule of what goes wrong.
+#[derive(Clone, Copy)]
+pub struct Fault {
+    pub id: usize,
+    pub kind: RwSignal<String>,
+    /// Names, with commas between them.
+    pub tools: RwSignal<String>,
+    /// At positions, or else with a probability.
+    pub at_calls: RwSignal<bool>,
+    pub calls: RwSignal<String>,
+    pub probability: RwSignal<String>,
+}
+
+impl Draft {
+    pub fn new() -> Self {
+        let text = || RwSignal::new(String::new());
+        let names = || RwSignal::new(BTreeSet::new());
+        let part =
+            |role| Part { role, model: RwSignal::new(SCRIPTED.to_owned()), temperature: text(), max_tokens: text() };
+        Self {
+            playbooks: names(),
+            every_scenario: RwSignal::new(true),
+            scenarios: names(),
+            personas: names(),
+            n: RwSignal::new("24".to_owned()),
+            seed: RwSignal::new("1".to_owned()),
+            parts: Role::ALL.map(part),
+            panel: names(),
+            criteria_apart: RwSignal::new(false),
+            agent_style: text(),
+            tokens: text(),
+            money: text(),
+            conversations: text(),
+            minutes: text(),
+            priority: text(),
+            max_in_flight: text(),
+            retries: text(),
+            forecast: text(),
+            paused: RwSignal::new(false),
+            faults: RwSignal::new(Vec::new()),
+        }
+    }
+
+    /// The body of `POST /projects/{project}/runs`; what has its default is left out.
+    pub fn order(self) -> Value {
+        let mut order = Map::new();
+        put_names(&mut order, "playbooks", &self.playbooks.read());
+        if !self.every_scenario.get() {
+            put_names(&mut order, "scenarios", &self.scenarios.read());
+        }
+        put_names(&mut order, "personas", &self.personas.read());
+        put_names(&mut order, "panel", &self.panel.read());
+        put_parts(&mut order, &self.parts);
+        let numbers = [
+            ("n", self.n),
+            ("seed", self.seed),
+            ("priority", self.priority),
+            ("max_in_flight", self.max_in_flight),
+            ("retries", self.retries),
+            ("forecast", self.forecast),
+        ];
+        for (name, text) in numbers {
+            put(&mut order, name, number(&text.read()));
+        }
+        put(&mut order, "agent_style", Some(self.agent_style.get()).filter(|style| !style.is_empty()).map(Value::from));
+        put(&mut order, "criteria_apart", self.criteria_apart.get().then_some(Value::Bool(true)));
+        put(&mut order, "paused", self.paused.get().then_some(Value::Bool(true)));
+        put(&mut order, "budget", budget(self.tokens, self.money, self.conversations, self.minutes));
+        let faults: Vec<Value> = self.faults.read().iter().map(|fault| fault.rule()).collect();
+        put(&mut order, "faults", (!faults.is_empty()).then_some(Value::Array(faults)));
+        Value::Object(order)
+    }
+}
+
+impl Fault {
+    pub fn new(id: usize) -> Self {
+        Self {
+            id,
+            kind: RwSignal::new("timeout".to_owned()),
+            tools: RwSignal::new(String::new()),
+            at_calls: RwSignal::new(false),
+            calls: RwSignal::new(String::new()),
+            probability: RwSignal::new("0.1".to_owned()),
+        }
+    }
+
+    fn rule(self) -> Value {
+        let mut rule = json!({"kind": self.kind.get()});
+        let tools: Vec<Value> = listed(&self.tools.read()).map(Value::from).collect();
+        if !tools.is_empty() {
+            rule["tools"] = Value::Array(tools);
+        }
+        if self.at_calls.get() {
+            rule["calls"] = listed(&self.calls.read()).filter_map(number).collect();
+        } else if let Some(probability) = number(&self.probability.read()) {
+            rule["probability"] = probability;
+        }
+        rule
+    }
+}
+
+/// The caps as the API has them; `None` if there are none. Time is typed in minutes.
+pub fn budget(
+    tokens: RwSignal<String>,
+    money: RwSignal<String>,
+    conversations: RwSignal<String>,
+    minutes: RwSignal<String>,
+) -> Option<Value> {
+    let mut budget = Map::new();
+    for (name, text) in [("tokens", tokens), ("money", money), ("conversations", conversations)] {
+        put(&mut budget, name, number(&text.read()));
+    }
+    put(&mut budget, "seconds", seconds(&minutes.read()));
+    (!budget.is_empty()).then_some(Value::Object(budget))
+}
+
+fn seconds(minutes: &str) -> Option<Value> {
+    match minutes.trim().parse::<f64>() {
+        #[expect(clippy::cast_possible_truncation, reason = "saturates, and such a cap is none")]
+        Ok(minutes) => Some(Value::from((minutes * 60.0).round() as i64)),
+        Err(_) => number(minutes),
+    }
+}
+
+/// What was typed, as a number. What is none goes to the server as it is, which says what is wrong with it.
+fn number(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    let whole = text.parse::<i64>().map(Value::from);
+    let number = whole.or_else(|_| text.parse::<f64>().map(Value::from));
+    Some(number.unwrap_or_else(|_| Value::from(text)))
+}
+
+fn listed(text: &str) -> impl Iterator<Item = &str> {
+    text.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty())
+}
+
+fn put(object: &mut Map<String, Value>, name: &str, value: Option<Value>) {
+    if let Some(value) = value {
+        object.insert(name.to_owned(), value);
+    }
+}
+
+fn put_names(order: &mut Map<String, Value>, name: &str, names: &BTreeSet<String>) {
+    put(order, name, (!names.is_empty()).then(|| names.iter().cloned().collect()));
+}
+
+fn put_parts(order: &mut Map<String, Value>, parts: &[Part]) {
+    let of = |value: fn(&Part) -> Option<Value>| -> Option<Value> {
+        let named: Map<String, Value> =
+            parts.iter().filter_map(|part| Some((part.role.to_string(), value(part)?))).collect();
+        (!named.is_empty()).then_some(Value::Object(named))
+    };
+    put(order, "models", of(|part| Some(part.model.get()).filter(|model| model != SCRIPTED).map(Value::from)));
+    put(order, "temperatures", of(|part| number(&part.temperature.read())));
+    put(order, "max_tokens", of(|part| number(&part.max_tokens.read())));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_becomes_a_number_or_is_left_to_the_server() {
+        let read = ["", " 12 ", "0.5", "many"].map(number);
+        assert_eq!(read, [None, Some(json!(12)), Some(json!(0.5)), Some(json!("many"))]);
+        assert_eq!(["90", "0.5", ""].map(seconds), [Some(json!(5400)), Some(json!(30)), None]);
+        assert_eq!(listed("a, b,,c d").collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+    }
+}

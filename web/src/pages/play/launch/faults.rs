@@ -1,0 +1,93 @@
+//! What is to go wrong between the agent and its tools.
+
+use domain::fault::FaultKind;
+use leptos::prelude::*;
+
+use super::draft::{Draft, Fault};
+use crate::components::{Labelled, Problems};
+use crate::labels;
+
+const KINDS: [FaultKind; 7] = [
+    FaultKind::Timeout,
+    FaultKind::RateLimit,
+    FaultKind::ServerError,
+    FaultKind::MalformedJson,
+    FaultKind::TruncatedBody,
+    FaultKind::StaleRead,
+    FaultKind::Outage,
+];
+
+#[component]
+pub fn Faults(draft: Draft, problems: Problems) -> impl IntoView {
+    let next = StoredValue::new(0);
+    let add = move |_| {
+        next.update_value(|next| *next += 1);
+        draft.faults.update(|faults| faults.push(Fault::new(next.get_value())));
+    };
+    let wrong = problems.at("/faults");
+    view! {
+        <section class="panel" aria-labelledby="launch-faults">
+            <h2 id="launch-faults">"Faults"</h2>
+            <p class="muted">
+                "What goes wrong in every conversation, beside what scenarios plan; how the agent recovers is scored."
+            </p>
+            {move || wrong.get().map(|text| view! { <p class="wrong">{text}</p> })}
+            <For each=move || draft.faults.get() key=|fault| fault.id let:fault>
+                <Rule fault draft />
+            </For>
+            <p>
+                <button type="button" on:click=add>
+                    "Add a fault"
+                </button>
+            </p>
+        </section>
+    }
+}
+
+#[component]
+fn Rule(fault: Fault, draft: Draft) -> impl IntoView {
+    let option = |kind: FaultKind| view! { <option value=kind.as_str()>{labels::words(kind.as_str())}</option> };
+    let when = move |event: leptos::ev::Targeted<leptos::ev::Event, leptos::web_sys::HtmlSelectElement>| {
+        fault.at_calls.set(event.target().value() == "calls");
+    };
+    view! {
+        <div class="fault" role="group" aria-label="A fault">
+            <Labelled label="What">
+                <select bind:value=fault.kind>{KINDS.map(option).into_iter().collect_view()}</select>
+            </Labelled>
+            <Labelled label="Tools">
+                <input type="text" placeholder="all; or names, with commas" spellcheck="false" bind:value=fault.tools />
+            </Labelled>
+            <Labelled label="When">
+                <select on:change:target=when>
+                    <option value="chance">"with a probability"</option>
+                    <option value="calls" selected=move || fault.at_calls.get()>
+                        "at certain calls"
+                    </option>
+                </select>
+            </Labelled>
+            <Show
+                when=move || fault.at_calls.get()
+                fallback=move || {
+                    view! {
+                        <Labelled label="Probability">
+                            <input type="number" min="0" max="1" step="0.01" bind:value=fault.probability />
+                        </Labelled>
+                    }
+                }
+            >
+                <Labelled label="Calls, from 1">
+                    <input type="text" inputmode="numeric" placeholder="1, 2" bind:value=fault.calls />
+                </Labelled>
+            </Show>
+            <button
+                type="button"
+                class="quiet"
+                aria-label="Remove this fault"
+                on:click=move |_| draft.faults.update(|faults| faults.retain(|own| own.id != fault.id))
+            >
+                "✕"
+            </button>
+        </div>
+    }
+}

@@ -1,0 +1,117 @@
+//! How much is played, and what it may take.
+
+use leptos::prelude::*;
+
+use super::NumberField;
+use super::draft::Draft;
+use crate::components::Problems;
+
+#[component]
+pub fn Amount(draft: Draft, problems: Problems) -> impl IntoView {
+    view! {
+        <div class="fields">
+            <NumberField label="Conversations" value=draft.n default="24" min="1" wrong=problems.at("/n") />
+            <NumberField
+                label="Seed"
+                value=draft.seed
+                default="1"
+                hint="Everything random follows from it."
+                wrong=problems.at("/seed")
+            />
+        </div>
+    }
+}
+
+#[component]
+pub fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
+    view! {
+        <section class="panel" aria-labelledby="launch-limits">
+            <h2 id="launch-limits">"What it may take"</h2>
+            <p class="muted">"At any of these caps the run pauses; what is in flight comes to its end."</p>
+            <BudgetFields
+                tokens=draft.tokens
+                money=draft.money
+                conversations=draft.conversations
+                minutes=draft.minutes
+                problems
+            />
+            <div class="fields">
+                <NumberField
+                    label="Priority"
+                    value=draft.priority
+                    default="0"
+                    hint="Runs of higher priority go first."
+                    wrong=problems.at("/priority")
+                />
+                <NumberField
+                    label="Conversations at once"
+                    value=draft.max_in_flight
+                    default="as many as players take"
+                    min="1"
+                    wrong=problems.at("/max_in_flight")
+                />
+                <NumberField
+                    label="Play again"
+                    value=draft.retries
+                    default="2"
+                    min="0"
+                    hint="How often, what others than the agent spoiled."
+                    wrong=problems.at("/retries")
+                />
+                <NumberField
+                    label="Forecast after"
+                    value=draft.forecast
+                    default="no forecast"
+                    min="1"
+                    hint="Plays so many, then pauses and says what all would take."
+                    wrong=problems.at("/forecast")
+                />
+            </div>
+            <label class="check">
+                <input type="checkbox" bind:checked=draft.paused />
+                <span>"Do not begin before somebody resumes it"</span>
+            </label>
+        </section>
+    }
+}
+
+/// The caps of a budget.
+#[component]
+pub fn BudgetFields(
+    tokens: RwSignal<String>,
+    money: RwSignal<String>,
+    conversations: RwSignal<String>,
+    minutes: RwSignal<String>,
+    problems: Problems,
+) -> impl IntoView {
+    view! {
+        <div class="fields">
+            <NumberField label="Tokens" value=tokens default="no cap" min="1" wrong=problems.at("/budget/tokens") />
+            <NumberField
+                label="Money"
+                value=money
+                default="no cap"
+                min="0"
+                step="any"
+                hint="In the unit of the models' prices."
+                wrong=problems.at("/budget/money")
+            />
+            <NumberField
+                label="Conversations begun"
+                value=conversations
+                default="no cap"
+                min="1"
+                wrong=problems.at("/budget/conversations")
+            />
+            <NumberField
+                label="Minutes"
+                value=minutes
+                default="no cap"
+                min="0"
+                step="any"
+                hint="Since the first conversation began."
+                wrong=problems.at("/budget/seconds")
+            />
+        </div>
+    }
+}

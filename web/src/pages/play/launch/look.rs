@@ -1,0 +1,176 @@
+//! What the order would play, what is wrong with it, and the way to start it.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+use serde_json::Value;
+
+use super::draft::Draft;
+use crate::api_client::orders::{OrderPreview, preview};
+use crate::components::{Command, Loading, Models, Problems, Refused};
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+/// So long nothing is asked while somebody types.
+const CALM: Duration = Duration::from_millis(300);
+/// Names that are shown of a long list.
+const SHOWN: usize = 8;
+
+#[component]
+pub fn Look(draft: Draft, problems: Problems) -> impl IntoView {
+    let project = Project::here();
+    let order = Memo::new(move |_| draft.order());
+    let found = checked(order, problems);
+    let refused = problems.all();
+    view! {
+        <aside class="panel launch-look" aria-labelledby="launch-look">
+            <h2 id="launch-look">"What it will play"</h2>
+            <Refused problems />
+            {move || match found.get() {
+                Some(found) => view! { <Preview found /> }.into_any(),
+                None if refused.read().is_some() => ().into_any(),
+                None => view! { <Loading what="what it will play" /> }.into_any(),
+            }}
+            <Start order problems />
+            <details>
+                <summary>"The same by REST"</summary>
+                <p class="muted hint">"With a token of the scope run, from the page Tokens."</p>
+                <Command
+                    label="Command that starts this run"
+                    text=Signal::derive(move || curl(&origin(), &project.name(), &order.read()))
+                />
+            </details>
+        </aside>
+    }
+}
+
+/// What the server says of the newest order, once nobody has typed for a moment.
+fn checked(order: Memo<Value>, problems: Problems) -> RwSignal<Option<OrderPreview>> {
+    let project = Project::here();
+    let found = RwSignal::new(None);
+    let newest = StoredValue::new(0_u32);
+    Effect::new(move |_| {
+        let (order, name) = (order.get(), project.name());
+        newest.update_value(|newest| *newest += 1);
+        let own = newest.get_value();
+        let is_newest = move || newest.try_get_value() == Some(own);
+        set_timeout(
+            move || {
+                if !is_newest() {
+                    return;
+                }
+                spawn_local(async move {
+                    let answer = preview(&name, &order).await;
+                    if !is_newest() {
+                        return;
+                    }
+                    match answer {
+                        Ok(sound) => {
+                            problems.clear();
+                            found.try_set(Some(sound));
+                        }
+                        Err(error) => {
+                            found.try_set(None);
+                            problems.set(error);
+                        }
+                    }
+                });
+            },
+            CALM,
+        );
+    });
+    found
+}
+
+#[component]
+fn Preview(found: OrderPreview) -> impl IntoView {
+    let OrderPreview { playbooks, planned, scenarios, personas, models } = found;
+    let each = planned.div_ceil(scenarios.len().max(1));
+    let line = |name: &'static str, names: Vec<String>| {
+        let (n, list) = (count(names.len()), some(&names));
+        view! {
+            <div>
+                <dt>{format!("{name}: {n}")}</dt>
+                <dd class="text">{list}</dd>
+            </div>
+        }
+    };
+    view! {
+        <p class="launch-sum">
+            <strong class="figure">{count(planned)}</strong>
+            {format!(" conversations, at most {} of each scenario", count(each))}
+        </p>
+        <dl class="previewed">
+            {line("Playbooks", playbooks)} {line("Scenarios", scenarios)} {line("Persona profiles", personas)}
+        </dl>
+        <Models models />
+    }
+}
+
+#[component]
+fn Start(order: Memo<Value>, problems: Problems) -> impl IntoView {
+    let (project, busy) = (Project::here(), RwSignal::new(false));
+    let navigate = use_navigate();
+    let start = move |_| {
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        let (name, navigate, order) = (project.0.get_untracked(), navigate.clone(), order.get_untracked());
+        spawn_local(async move {
+            let answer = api_client::runs::start(&name, &order).await;
+            busy.try_set(false);
+            match answer {
+                Ok(run) => navigate(&address::run(&name, &run.id), NavigateOptions::default()),
+                Err(error) => problems.set(error),
+            }
+        });
+    };
+    view! {
+        <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=start>
+            {move || if busy.get() { "Starting …" } else { "Start the run" }}
+        </button>
+    }
+}
+
+fn some(names: &[String]) -> String {
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {} more", count(more)),
+    }
+}
+
+fn count(n: usize) -> String {
+    format::count(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+fn origin() -> String {
+    // It fails for no page that was loaded from a server.
+    window().location().origin().unwrap_or_default()
+}
+
+fn curl(origin: &str, project: &str, order: &Value) -> String {
+    let body = serde_json::to_string_pretty(order).unwrap_or_default().replace('\'', r"'\''");
+    let path = format!("/api/v1/projects/{}/runs", address::segment(project));
+    format!(
+        "curl -X POST '{origin}{path}' \\\n  -H \"Authorization: Bearer $GROUNDSTATE_TOKEN\" \\\n  \
+         -H 'Content-Type: application/json' \\\n  --data '{body}'"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_quote_ends_no_word_of_the_shell() {
+        let line = curl("http://localhost:1", "default", &json!({"variant": "a'b"}));
+        assert!(line.contains(r#""variant": "a'\''b""#), "{line}");
+    }
+}
