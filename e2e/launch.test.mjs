@@ -81,6 +81,113 @@ test("a run is ordered with a preview of what it will play, and started", () =>
     await page.getByRole("heading", { name: "Run of retail_bank" }).waitFor();
   }));
 
+/** Orders by REST and opens the run's page. */
+async function ordered(page, order) {
+  const run = await change(page, "POST", "/projects/default/runs", order);
+  await page.goto(`${server.url}/projects/default/runs/${run.id}`);
+  await page.locator("dl.strip").waitFor();
+  return run.id;
+}
+
+const finished = (page) => page.locator("dl.strip dd").first().getByText("finished").waitFor({ timeout: 60_000 });
+
+test("a run is followed to its end without reloading: progress, yield, tokens, blame, forecast", () =>
+  visit("/", async (page) => {
+    await ordered(page, { playbooks: ["retail_bank"], n: 60, seed: 5, paused: true });
+    await page.locator("dl.strip").getByText("0 of 60").waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
+    await finished(page);
+    await page.locator("dl.strip").getByText("60 of 60").waitFor();
+    assert.equal(await page.getByRole("progressbar", { name: "Finished" }).evaluate((bar) => bar.value), 1);
+    const bars = page.locator("section[aria-labelledby=funnel] .bar");
+    assert.equal(await bars.count(), 4);
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll("section[aria-labelledby=funnel] .bar")].every((bar) => / ?\d/.test(bar.innerText)),
+    );
+    await page.locator("section[aria-labelledby=forecast]").getByText("95 % interval").waitFor();
+    assert.match(await page.locator("section[aria-labelledby=spent]").innerText(), /scripted: no model/);
+    await page.getByText("No model is asked").waitFor();
+    await screenshot(page, "run-overview");
+  }));
+
+test("a run is paused, changed, resumed and cancelled, which asks first", () =>
+  visit("/", async (page) => {
+    const id = await ordered(page, { n: 20000, seed: 6, max_in_flight: 2 });
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.locator("dl.strip").getByText("paused").waitFor();
+    await page.getByRole("button", { name: "Priority and caps" }).click();
+    const dialog = page.getByRole("dialog", { name: "Priority and caps" });
+    await dialog.getByLabel(/^Priority/).fill("3");
+    await dialog.getByLabel(/^Tokens/).fill("-1");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.locator(".wrong").getByText("must be more than 0").waitFor();
+    await screenshot(page, "run-settings");
+    await dialog.getByLabel(/^Tokens/).fill("1000000");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await page.getByRole("tab", { name: "Configuration" }).click();
+    await page.getByText("1,000,000 tokens").waitFor();
+    await page.getByRole("tab", { name: "Overview" }).click();
+
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.locator("dl.strip").getByText("running").waitFor();
+    await screenshot(page, "run-live");
+    await page.getByRole("tab", { name: "Conversations" }).click();
+    await page.getByRole("button", { name: /more have ended/ }).waitFor();
+    const rows = await page.locator("table.rows tbody tr").count();
+    await page.waitForTimeout(1500);
+    assert.equal(await page.locator("table.rows tbody tr").count(), rows, "the list stays as it was read");
+
+    await page.getByRole("button", { name: "Cancel …" }).click();
+    const sure = page.getByRole("dialog", { name: "Cancel the run?" });
+    await sure.getByRole("button", { name: "Keep it" }).click();
+    await sure.waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Cancel …" }).click();
+    await sure.getByRole("button", { name: "Cancel the run" }).click();
+    await page.locator("dl.strip").getByText("cancelled").waitFor();
+    assert.ok(page.url().includes(id) && page.url().endsWith("tab=conversations"), "the tab stands in the address");
+  }, { expected: [/status of 422/] }));
+
+test("a run is judged again, and the judging is followed", () =>
+  visit("/", async (page) => {
+    await ordered(page, { playbooks: ["retail_bank"], n: 8, seed: 7 });
+    await finished(page);
+    await page.getByRole("tab", { name: "Judgings" }).click();
+    await page.getByText("as the run was played").waitFor();
+    await page.getByRole("button", { name: "Judge again" }).click();
+    const again = page.locator(".judgings li", { hasText: "again by mira" });
+    await again.getByText("finished").waitFor();
+    await again.getByText("8 of 8").waitFor();
+    await screenshot(page, "run-judgings");
+  }));
+
+test("where no events come through, the run is asked for", () =>
+  visit(
+    "/",
+    async (page) => {
+      await page.route("**/progress", (route) => route.fulfill({ status: 502, body: "no" }));
+      await ordered(page, { playbooks: ["retail_bank"], n: 4, seed: 8 });
+      await finished(page);
+    },
+    { expected: [/status of 502/] },
+  ));
+
+test("a run's page fits a narrow, dark screen", () =>
+  visit(
+    "/",
+    async (page) => {
+      await ordered(page, { playbooks: ["retail_bank"], n: 4, seed: 9 });
+      await finished(page);
+      for (const tab of ["Overview", "Conversations", "Judgings", "Configuration"]) {
+        await page.getByRole("tab", { name: tab }).click();
+        assert.equal(await overflows(page), false, tab);
+      }
+      await page.getByRole("tab", { name: "Overview" }).click();
+      await screenshot(page, "run-overview-narrow");
+    },
+    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+  ));
+
 test("what is wrong with an order stands beside the field", () =>
   visit(
     "/projects/default/runs/new",

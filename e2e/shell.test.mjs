@@ -41,6 +41,7 @@ async function listed(page) {
 async function openRun(page) {
   await (await listed(page)).first().getByRole("link").click();
   await page.waitForURL("**/runs/*");
+  await page.getByRole("tab", { name: "Conversations" }).click();
   await page.getByRole("heading", { name: "Conversations" }).waitFor();
   return listed(page);
 }
@@ -87,7 +88,7 @@ test("a conversation is one link away from the keyboard, and the way back is ano
     await page.waitForURL("**/conversations/*");
     await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Run", exact: true }).press("Enter");
     await page.waitForURL("**/runs/*");
-    await listed(page);
+    await page.getByRole("tab", { name: "Conversations" }).waitFor();
     await page.goBack();
     await page.locator(".bubble").first().waitFor();
   }));

@@ -23,6 +23,7 @@ async function conversation({ playbook, scenario }, look) {
   const storageState = await firstStart(browser, server);
   const first = async (page) => {
     await page.locator("table.rows tbody tr").first().getByRole("link").click();
+    await page.getByRole("tab", { name: "Conversations" }).click();
     await page.getByRole("heading", { name: "Conversations" }).waitFor();
     await page.locator("table.rows tbody tr").first().getByRole("link").click();
     await page.locator(".bubble.user").first().waitFor();

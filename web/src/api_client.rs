@@ -2,6 +2,7 @@
 
 pub mod conversations;
 pub mod documents;
+pub mod judgings;
 pub mod models;
 pub mod orders;
 pub mod runs;

@@ -1,9 +1,10 @@
 //! Runs of a project.
 
-use domain::api::{ConversationSummary, Page, RunSummary};
+use domain::api::{ConversationSummary, Page, RunSummary, RunTerms};
+use domain::forecast::Forecast;
 use serde_json::{Value, json};
 
-use super::{Answer, get, post, query};
+use super::{Answer, get, patch, post, query};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -28,6 +29,26 @@ pub async fn start(project: &str, order: &Value) -> Answer<RunSummary> {
 /// `pause`, `resume`, `cancel` or `retry`.
 pub async fn control(id: &str, what: &str) -> Answer<RunSummary> {
     post(&format!("/runs/{}/{what}", segment(id)), &json!({})).await
+}
+
+/// Changes priority and caps; what is absent stays.
+pub async fn change(id: &str, change: &Value) -> Answer<RunSummary> {
+    patch(&format!("/runs/{}", segment(id)), change).await
+}
+
+/// Everything that decides how it is played.
+pub async fn terms(id: &str) -> Answer<RunTerms> {
+    get(&format!("/runs/{}/config", segment(id))).await
+}
+
+/// What the whole run will take. There is none before a conversation has ended.
+pub async fn forecast(id: &str) -> Answer<Forecast> {
+    get(&format!("/runs/{}/forecast", segment(id))).await
+}
+
+/// Where the server tells how far it is, as server-sent events.
+pub fn progress(id: &str) -> String {
+    super::url(&format!("/runs/{}/progress", segment(id)))
 }
 
 fn cursor(after: Option<String>) -> Vec<(&'static str, String)> {

@@ -50,6 +50,14 @@ where
             ask();
         }
     };
+    // What is over is asked for once more, so that its last state is shown.
+    Effect::new(move |before: Option<bool>| {
+        let now = live.get();
+        if before == Some(true) && !now {
+            ask();
+        }
+        now
+    });
     if let Ok(handle) = set_interval_with_handle(tick, every) {
         on_cleanup(move || handle.clear());
     }

@@ -6,12 +6,21 @@ use leptos::prelude::*;
 
 use crate::action::act;
 use crate::api_client;
+use crate::components::Dialog;
 use crate::session::Project;
 
+/// Failures by blame: those of the agent are data, and are not played again.
+const AGENT: &str = "agent";
+
 #[component]
-pub fn RunControls(run: RwSignal<RunSummary>) -> impl IntoView {
+pub fn RunControls(
+    run: RwSignal<RunSummary>,
+    /// More buttons for who may change the run.
+    #[prop(optional)]
+    children: Option<ChildrenFn>,
+) -> impl IntoView {
     let project = Project::here();
-    let busy = RwSignal::new(false);
+    let (busy, sure) = (RwSignal::new(false), RwSignal::new(false));
     let order = move |what: &'static str, done: &'static str| {
         let id = run.read_untracked().id.clone();
         act(busy, done, async move { api_client::runs::control(&id, what).await }, move |new| run.set(new));
@@ -24,19 +33,50 @@ pub fn RunControls(run: RwSignal<RunSummary>) -> impl IntoView {
         }
     };
     let state = Memo::new(move |_| run.read().state);
-    move || {
-        let may = project.may(Role::Runner);
-        let (pause, resume, cancel) = match state.get() {
-            RunState::Running => (may, false, may),
-            RunState::Paused => (false, may, may),
-            RunState::Finished | RunState::Cancelled => (false, false, false),
-        };
-        view! {
+    let spoiled = Memo::new(move |_| run.read().failures.iter().any(|(blame, n)| blame != AGENT && *n > 0));
+    let end = move |_| {
+        sure.set(false);
+        order("cancel", "The run was ended. What was played stays.");
+    };
+    view! {
+        {move || {
+            let may = project.may(Role::Runner);
+            let (pause, resume, cancel) = match state.get() {
+                RunState::Running => (may, false, may),
+                RunState::Paused => (false, may, may),
+                RunState::Finished | RunState::Cancelled => (false, false, false),
+            };
+            let retry = may && spoiled.get() && state.get() != RunState::Cancelled;
+            view! {
+                <div class="actions">
+                    {pause.then(|| button("Pause", "pause", "The run pauses: what is in flight comes to its end."))}
+                    {resume.then(|| button("Resume", "resume", "The run goes on."))}
+                    {retry
+                        .then(|| {
+                            button("Play the spoiled again", "retry", "What others than the agent spoiled is played again.")
+                        })}
+                    {may.then(|| children.as_ref().map(|children| children()))}
+                    {cancel
+                        .then(|| {
+                            view! {
+                                <button type="button" class="danger" on:click=move |_| sure.set(true)>
+                                    "Cancel …"
+                                </button>
+                            }
+                        })}
+                </div>
+            }
+        }}
+        <Dialog title="Cancel the run?" open=sure>
+            <p>"It ends for good: what is being played is dropped, and nothing more is begun. What was played stays."</p>
             <div class="actions">
-                {pause.then(|| button("Pause", "pause", "The run pauses: what is in flight comes to its end."))}
-                {resume.then(|| button("Resume", "resume", "The run goes on."))}
-                {cancel.then(|| button("Cancel", "cancel", "The run was ended. What was played stays."))}
+                <button type="button" class="danger" on:click=end>
+                    "Cancel the run"
+                </button>
+                <button type="button" on:click=move |_| sure.set(false)>
+                    "Keep it"
+                </button>
             </div>
-        }
+        </Dialog>
     }
 }

@@ -1,66 +1,75 @@
-//! A run in one strip.
+//! A run in one strip. Each figure changes in its place while the run goes on.
 
-use std::collections::BTreeMap;
-
-use domain::api::RunSummary;
+use domain::api::{RunState, RunSummary};
 use leptos::prelude::*;
 
 use crate::components::Badge;
-use crate::labels::{self, Tone};
+use crate::format;
+use crate::labels::Tone;
 
 #[component]
-pub fn RunHeader(run: RunSummary) -> impl IntoView {
-    let played_again = !run.played_again.is_empty();
-    let started = run.created_at.format("%Y-%m-%d %H:%M UTC").to_string();
+pub fn RunHeader(run: RwSignal<RunSummary>) -> impl IntoView {
+    let RunSummary { playbook, seed, created_at, .. } = run.get_untracked();
+    let state = Memo::new(move |_| run.read().state);
+    let because =
+        Memo::new(move |_| run.read().paused_because.clone().filter(|_| run.read().state == RunState::Paused));
+    let failed = move || format::count(run.read().failures.values().sum());
     view! {
         <dl class="strip">
             <div>
+                <dt>"State"</dt>
+                <dd>
+                    {move || {
+                        let (tone, text) = state_badge(state.get());
+                        view! { <Badge tone text /> }
+                    }}
+                    {move || because.get().map(|why| view! { <span class="muted text">{format!(" {why}")}</span> })}
+                </dd>
+            </div>
+            <div>
                 <dt>"Playbook"</dt>
-                <dd>{run.playbook}</dd>
+                <dd>{playbook}</dd>
             </div>
             <div>
                 <dt>"Seed"</dt>
-                <dd>{run.seed}</dd>
+                <dd>{seed}</dd>
             </div>
             <div>
-                <dt>"Started"</dt>
+                <dt>"Ordered"</dt>
                 <dd>
-                    <time datetime=run.created_at.to_rfc3339()>{started}</time>
+                    <time datetime=created_at.to_rfc3339()>{format::time(created_at)}</time>
                 </dd>
             </div>
             <div>
                 <dt>"Finished"</dt>
-                <dd>{format!("{} of {}", run.finished, run.planned)}</dd>
+                <dd>
+                    {move || {
+                        let run = run.read();
+                        format!("{} of {}", format::count(run.finished), format::count(run.planned))
+                    }}
+                </dd>
             </div>
             <div>
                 <dt>"Accepted"</dt>
-                <dd>{run.accepted}</dd>
+                <dd>{move || format::count(run.read().accepted)}</dd>
             </div>
             <div>
-                <dt>"Failed, by blame"</dt>
-                <dd class="badges">
-                    <Failures failures=run.failures />
-                </dd>
+                <dt>"Failed"</dt>
+                <dd>{failed}</dd>
             </div>
-            {played_again.then(|| view! {
-                <div>
-                    <dt>"Played again, by blame"</dt>
-                    <dd class="badges">
-                        <Failures failures=run.played_again.clone() />
-                    </dd>
-                </div>
-            })}
+            <div>
+                <dt>"Priority"</dt>
+                <dd>{move || run.read().priority}</dd>
+            </div>
         </dl>
     }
 }
 
-#[component]
-fn Failures(failures: BTreeMap<String, i64>) -> impl IntoView {
-    if failures.is_empty() {
-        return "none".into_any();
-    }
-    let badge = |(blame, count): (String, i64)| {
-        view! { <Badge tone=Tone::Bad text=format!("{} {count}", labels::words(&blame)) /> }
+pub const fn state_badge(state: RunState) -> (Tone, &'static str) {
+    let tone = match state {
+        RunState::Running => Tone::Good,
+        RunState::Paused => Tone::Notable,
+        RunState::Finished | RunState::Cancelled => Tone::Neutral,
     };
-    failures.into_iter().map(badge).collect_view().into_any()
+    (tone, state.as_str())
 }

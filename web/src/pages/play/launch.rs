@@ -26,6 +26,8 @@ use limits::{Amount, Limits};
 use look::Look;
 use scenarios::Scenarios;
 
+pub use draft::{budget, number};
+pub use limits::BudgetFields;
 pub use number::NumberField;
 
 /// What there is to choose from.

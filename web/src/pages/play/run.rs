@@ -1,35 +1,110 @@
-//! One run: its numbers and its conversations.
+//! One run, while it goes on and afterwards.
 
+mod configuration;
+mod endpoints;
+mod judgings;
+mod list;
+mod live;
+mod overview;
+mod pace;
+mod settings;
+mod spent;
+mod yields;
+
+use std::time::Duration;
+
+use domain::api::{RunState, RunSummary, RunTerms};
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use crate::app::set_title;
-use crate::components::{ConversationList, Crumbs, Fetched, RunControls, RunHeader};
+use crate::components::{Crumbs, Fetched, Refreshed, RunControls, RunHeader, Tabs, refresh, use_tab};
 use crate::session::Project;
 use crate::{address, api_client};
+use configuration::Configuration;
+use judgings::Judgings;
+use list::RunConversations;
+use overview::Overview;
+use settings::Settings;
+
+const TABS: [(&str, &str); 4] = [
+    ("overview", "Overview"),
+    ("conversations", "Conversations"),
+    ("judgings", "Judgings"),
+    ("configuration", "Configuration"),
+];
+const NAMES: [&str; 4] = ["overview", "conversations", "judgings", "configuration"];
+
+/// How often is asked what no event tells.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// A run, and what its page knows beside it.
+#[derive(Clone, Copy)]
+struct Followed {
+    run: RwSignal<RunSummary>,
+    terms: Refreshed<RunTerms>,
+    /// Whether it may still change by itself.
+    live: Signal<bool>,
+}
+
+impl Followed {
+    fn id(self) -> String {
+        self.run.read_untracked().id.clone()
+    }
+}
 
 #[component]
 pub fn RunPage() -> impl IntoView {
     set_title("Run");
     let (params, project) = (use_params_map(), Project::here());
+    let id = Memo::new(move |_| params.read().get("run").unwrap_or_default());
     let load = move || {
-        let id = params.read().get("run").unwrap_or_default();
+        let id = id.get();
         async move { api_client::runs::one(&id).await }
     };
     view! {
         {move || view! { <Crumbs above=vec![("Runs".to_owned(), address::project(&project.name(), "/runs"))] /> }}
         <Fetched what="the run" load let:run>
-            {
-                let (id, title) = (run.id.clone(), format!("Run of {}", run.playbook));
-                set_title(&title);
-                let run = RwSignal::new(run);
-                view! {
-                    <h1>{title}</h1>
-                    <RunControls run />
-                    {move || view! { <RunHeader run=run.get() /> }}
-                    <ConversationList run=id />
-                }
-            }
+            <Run run />
         </Fetched>
+    }
+}
+
+#[component]
+fn Run(run: RunSummary) -> impl IntoView {
+    let title = format!("Run of {}", run.playbook);
+    set_title(&title);
+    let id = run.id.clone();
+    let run = RwSignal::new(run);
+    live::follow(run);
+    let live = Memo::new(move |_| matches!(run.read().state, RunState::Running | RunState::Paused));
+    let never = Signal::derive(|| false);
+    let terms = refresh(EVERY, never, move || {
+        let id = id.clone();
+        async move { api_client::runs::terms(&id).await }
+    });
+    let followed = Followed { run, terms, live: live.into() };
+    let (chosen, choose) = use_tab("tab", &NAMES);
+    let panel = move |name: &'static str| {
+        let view = match name {
+            "conversations" => view! { <RunConversations followed /> }.into_any(),
+            "judgings" => view! { <Judgings followed /> }.into_any(),
+            "configuration" => view! { <Configuration followed /> }.into_any(),
+            _ => view! { <Overview followed /> }.into_any(),
+        };
+        view! {
+            <section role="tabpanel" id=format!("panel-{name}") aria-labelledby=format!("tab-{name}")>
+                {view}
+            </section>
+        }
+    };
+    view! {
+        <h1>{title}</h1>
+        <RunControls run>
+            <Settings followed />
+        </RunControls>
+        <RunHeader run />
+        <Tabs label="Parts of the run" tabs=&TABS chosen choose />
+        {move || panel(chosen.get())}
     }
 }

@@ -1,7 +1,7 @@
 //! The runs of a project.
 
 use domain::access::Role;
-use domain::api::{RunState, RunSummary};
+use domain::api::RunSummary;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;
@@ -11,8 +11,7 @@ use serde_json::json;
 use crate::action::act;
 use crate::api_client::ApiError;
 use crate::app::set_title;
-use crate::components::{Badge, Empty, Paged};
-use crate::labels::Tone;
+use crate::components::{Badge, Empty, Paged, state_badge};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -85,18 +84,14 @@ pub fn RunList() -> impl IntoView {
 #[component]
 fn Row(run: RunSummary) -> impl IntoView {
     let href = address::run(&Project::here().name(), &run.id);
-    let tone = match run.state {
-        RunState::Running => Tone::Good,
-        RunState::Paused => Tone::Notable,
-        RunState::Finished | RunState::Cancelled => Tone::Neutral,
-    };
+    let (tone, state) = state_badge(run.state);
     view! {
         <tr>
             <td class="scenario">
                 <A href>{run.playbook}</A>
             </td>
             <td>
-                <Badge tone text=run.state.as_str() />
+                <Badge tone text=state />
             </td>
             <td class="number">{format!("{} of {}", format::count(run.finished), format::count(run.planned))}</td>
             <td class="number">{format::count(run.accepted)}</td>

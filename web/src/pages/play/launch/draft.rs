@@ -168,7 +168,7 @@ fn seconds(minutes: &str) -> Option<Value> {
 }
 
 /// What was typed, as a number. What is none goes to the server as it is, which says what is wrong with it.
-fn number(text: &str) -> Option<Value> {
+pub fn number(text: &str) -> Option<Value> {
     let text = text.trim();
     if text.is_empty() {
         return None;

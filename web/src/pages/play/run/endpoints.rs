@@ -1,0 +1,76 @@
+//! How the endpoints of the run's models do.
+
+use std::collections::BTreeSet;
+
+use domain::api::{ModelSummary, RunTerms};
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::{EVERY, Followed};
+use crate::components::{Replicas, refresh};
+use crate::{api_client, format};
+
+const SCRIPTED: &str = "scripted";
+
+#[component]
+pub fn Endpoints(followed: Followed) -> impl IntoView {
+    let used = Memo::new(move |_| followed.terms.newest().read().as_ref().map(models));
+    move || {
+        let used = used.get()?;
+        let body = if used.is_empty() {
+            view! { <p class="muted">"No model is asked: every role is scripted."</p> }.into_any()
+        } else {
+            view! { <Asked used followed /> }.into_any()
+        };
+        Some(view! {
+            <section class="panel" aria-labelledby="endpoints">
+                <h2 id="endpoints">"Endpoints"</h2>
+                {body}
+            </section>
+        })
+    }
+}
+
+#[component]
+fn Asked(used: BTreeSet<String>, followed: Followed) -> impl IntoView {
+    let models = refresh(EVERY, followed.live, api_client::models::list);
+    models.show("the endpoints", move |models: Signal<Vec<ModelSummary>>| {
+        let names = used.iter().cloned().map(|name| view! { <Pool name models /> });
+        names.collect_view()
+    })
+}
+
+#[component]
+fn Pool(name: String, models: Signal<Vec<ModelSummary>>) -> impl IntoView {
+    let own = name.clone();
+    let model = Memo::new(move |_| models.read().iter().find(|model| model.name == own).cloned());
+    let waiting = move || {
+        let waiting = model.read().as_ref().map_or(0, |model| model.waiting);
+        format::count(i64::try_from(waiting).unwrap_or(i64::MAX))
+    };
+    let first = model.get_untracked();
+    let body = match first {
+        Some(first) => {
+            let model = Signal::derive(move || model.get().unwrap_or_else(|| first.clone()));
+            view! { <Replicas model /> }.into_any()
+        }
+        None => view! { <p class="muted">"The registry has it no longer; the run keeps what it was."</p> }.into_any(),
+    };
+    view! {
+        <h3>{name} " · " {waiting} " calls wait"</h3>
+        {body}
+    }
+}
+
+/// The models that the run asks, by their names in the registry.
+fn models(terms: &RunTerms) -> BTreeSet<String> {
+    let texts = |value: &Value| -> Vec<String> {
+        match value {
+            Value::Object(named) => named.values().filter_map(Value::as_str).map(str::to_owned).collect(),
+            Value::Array(list) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    };
+    let parts = ["models", "panel", "sub_agents"].map(|part| texts(&terms.config[part]));
+    parts.into_iter().flatten().filter(|name| name != SCRIPTED).collect()
+}

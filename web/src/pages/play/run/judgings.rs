@@ -1,0 +1,112 @@
+//! How the run was judged, and judging it again.
+
+mod again;
+
+use std::time::Duration;
+
+use domain::access::Role;
+use domain::api::JudgingSummary;
+use leptos::prelude::*;
+
+use super::Followed;
+use crate::action::act;
+use crate::components::{Badge, Refreshed, refresh};
+use crate::labels::{self, Tone};
+use crate::session::Project;
+use crate::{api_client, format};
+use again::Again;
+
+const EVERY: Duration = Duration::from_secs(2);
+const RUNNING: &str = "running";
+
+#[component]
+pub fn Judgings(followed: Followed) -> impl IntoView {
+    let project = Project::here();
+    let goes_on = RwSignal::new(true);
+    let judgings = refresh(EVERY, goes_on.into(), move || {
+        let id = followed.id();
+        async move { api_client::judgings::of_run(&id).await }
+    });
+    // Nothing is asked for again once all is still.
+    Effect::new(move |_| {
+        let known = judgings.newest().get();
+        let some = known.is_none_or(|known| known.iter().any(|judging| judging.state == RUNNING && !judging.original));
+        goes_on.set(some || followed.live.get());
+    });
+    let list = judgings.show("judgings", move |known: Signal<Vec<JudgingSummary>>| {
+        let ids = move || known.read().iter().map(|judging| judging.id.clone()).collect::<Vec<_>>();
+        view! {
+            <ul class="judgings">
+                <For each=ids key=Clone::clone let:id>
+                    <Judging id known judgings />
+                </For>
+            </ul>
+        }
+    });
+    view! {
+        <h2>"Judgings"</h2>
+        {list}
+        {move || project.may(Role::Runner).then(|| view! { <Again followed judgings /> })}
+    }
+}
+
+#[component]
+fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Refreshed<Vec<JudgingSummary>>) -> impl IntoView {
+    let own = id.clone();
+    let judging = Memo::new(move |_| known.read().iter().find(|judging| judging.id == own).cloned());
+    let first = judging.get_untracked()?;
+    let state = Memo::new(move |_| judging.read().as_ref().map(|judging| judging.state.clone()).unwrap_or_default());
+    let why = Memo::new(move |_| judging.read().as_ref().and_then(|judging| judging.reason.clone()));
+    let counted = move || judging.read().as_ref().map_or((0, 0), |judging| (judging.judged, judging.conversations));
+    let (original, project) = (first.original, Project::here());
+    let cancel =
+        move || (state.read().as_str() == RUNNING && !original && project.may(Role::Runner)).then(|| id.clone());
+    let who = match (original, first.created_by.as_str()) {
+        (true, _) => "as the run was played".to_owned(),
+        (false, "") => format!("again, {}", format::time(first.created_at)),
+        (false, by) => format!("again by {by}, {}", format::time(first.created_at)),
+    };
+    let models = first.models.iter().map(|model| labels::model(model));
+    Some(view! {
+        <li class="panel">
+            <div class="badges">
+                {models.map(|(tone, text)| view! { <Badge tone text /> }).collect_view()}
+                <span class="muted">{who}</span>
+            </div>
+            <div class="progress-bar">
+                <progress
+                    aria-label="Judged"
+                    max="1"
+                    prop:value=move || super::overview::share(counted().0, counted().1)
+                ></progress>
+                <span>{move || format!("{} of {}", format::count(counted().0), format::count(counted().1))}</span>
+                {move || (!original).then(|| view! { <Badge tone=tone(&state.read()) text=state.get() /> })}
+                {move || cancel().map(|id| view! { <Cancel id judgings /> })}
+            </div>
+            {move || why.get().map(|why| view! { <p class="muted text">{why}</p> })}
+        </li>
+    })
+}
+
+#[component]
+fn Cancel(id: String, judgings: Refreshed<Vec<JudgingSummary>>) -> impl IntoView {
+    let busy = RwSignal::new(false);
+    let cancel = move |_| {
+        let id = id.clone();
+        let ask = async move { api_client::judgings::cancel(&id).await };
+        act(busy, "The judging was ended. Verdicts so far are kept.", ask, move |_| judgings.ask());
+    };
+    view! {
+        <button type="button" aria-disabled=move || busy.get().to_string() on:click=cancel>
+            "Cancel"
+        </button>
+    }
+}
+
+fn tone(state: &str) -> Tone {
+    match state {
+        RUNNING => Tone::Good,
+        "failed" => Tone::Bad,
+        _ => Tone::Neutral,
+    }
+}

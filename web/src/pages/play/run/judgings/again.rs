@@ -1,0 +1,48 @@
+//! The order for another judging.
+
+use std::collections::BTreeSet;
+
+use domain::api::JudgingSummary;
+use leptos::prelude::*;
+
+use crate::action::act;
+use crate::api_client;
+use crate::components::{Checks, Fetched, Refreshed};
+use crate::pages::play::run::Followed;
+
+#[component]
+pub fn Again(followed: Followed, judgings: Refreshed<Vec<JudgingSummary>>) -> impl IntoView {
+    let (chosen, apart) = (RwSignal::new(BTreeSet::new()), RwSignal::new(false));
+    let busy = RwSignal::new(false);
+    let begin = move |_| {
+        let (id, apart) = (followed.id(), apart.get_untracked());
+        let models: Vec<String> = chosen.get_untracked().into_iter().collect();
+        let ask = async move { api_client::judgings::begin(&id, &models, apart).await };
+        act(busy, "The run is judged again.", ask, move |_| judgings.ask());
+    };
+    view! {
+        <section class="panel" aria-labelledby="judge-again">
+            <h2 id="judge-again">"Judge again"</h2>
+            <p class="muted">
+                "Nothing is played: the conversations as they are go to the judges. Verdicts that were given stay."
+            </p>
+            <Fetched what="models" load=api_client::models::list let:models>
+                <Checks
+                    label="Judges"
+                    options=models.into_iter().map(|model| (model.name.clone(), model.name)).collect()
+                    chosen
+                    hint="More than one are a panel, whose median counts. None ticked: as the run was judged."
+                />
+            </Fetched>
+            <label class="check">
+                <input type="checkbox" bind:checked=apart />
+                <span>"Ask for each criterion by itself"</span>
+            </label>
+            <p>
+                <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=begin>
+                    "Judge again"
+                </button>
+            </p>
+        </section>
+    }
+}

@@ -1,0 +1,126 @@
+//! A run at a glance: how far, how much of it is good, what it spends, who fails.
+
+use domain::forecast::Forecast;
+use leptos::prelude::*;
+
+use super::endpoints::Endpoints;
+use super::pace::pace;
+use super::spent::Spent;
+use super::yields::{Blame, Funnel};
+use super::{EVERY, Followed};
+use crate::components::refresh;
+use crate::{api_client, format};
+
+#[component]
+pub fn Overview(followed: Followed) -> impl IntoView {
+    view! {
+        <Progress followed />
+        <div class="tiles">
+            <Funnel followed />
+            <Blame followed />
+            <Forecasted followed />
+        </div>
+        <Spent followed />
+        <Endpoints followed />
+    }
+}
+
+#[component]
+fn Progress(followed: Followed) -> impl IntoView {
+    let run = followed.run;
+    let share = Memo::new(move |_| share(run.read().finished, run.read().planned));
+    let pace = pace(run);
+    let speed = move || pace.get().map_or_else(dash, speed);
+    let left = move || {
+        let left = run.read().planned - run.read().finished;
+        let pace = pace.get().filter(|pace| *pace > 0.0 && left > 0 && followed.live.get())?;
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        Some(format!(" · about {} left", format::duration(left as f64 / pace)))
+    };
+    view! {
+        <div class="progress">
+            <div class="progress-bar">
+                <progress aria-label="Finished" max="1" prop:value=move || share.get()></progress>
+                <strong>{move || format::percent(share.get())}</strong>
+            </div>
+            <p class="muted">{speed} {left}</p>
+        </div>
+    }
+}
+
+#[component]
+fn Forecasted(followed: Followed) -> impl IntoView {
+    let load = move || {
+        let (id, any) = (followed.id(), followed.run.read_untracked().finished > 0);
+        // Without an ended conversation the server has none, and says so by an error.
+        async move { if any { api_client::runs::forecast(&id).await.map(Some) } else { Ok(None) } }
+    };
+    let forecast = refresh(EVERY, followed.live, load);
+    let body = forecast.show("the forecast", |forecast| view! { <Figures forecast /> });
+    view! {
+        <section class="panel" aria-labelledby="forecast">
+            <h2 id="forecast">"Forecast of the whole run"</h2>
+            {body}
+        </section>
+    }
+}
+
+#[component]
+fn Figures(forecast: Signal<Option<Forecast>>) -> impl IntoView {
+    let some = Memo::new(move |_| forecast.read().is_some());
+    let figure = move |name: &'static str, of: fn(&Forecast) -> String| {
+        view! {
+            <div>
+                <dt>{name}</dt>
+                <dd>{move || forecast.read().as_ref().map(of)}</dd>
+            </div>
+        }
+    };
+    move || {
+        if !some.get() {
+            return view! { <p class="muted">"Once a conversation has ended, this says what all will take."</p> }
+                .into_any();
+        }
+        view! {
+            <dl class="pairs">
+                {figure("Accepted rows", accepted)} {figure("95 % interval", interval)}
+                {figure("Tokens", |of| whole(of.tokens))}
+                {figure("Tokens an accepted row", |of| of.tokens_per_accepted_row.map_or_else(dash, whole))}
+                {figure("Cost", |of| format::money(of.cost))}
+                {figure("Cost an accepted row", |of| of.cost_per_accepted_row.map_or_else(dash, format::money))}
+                {figure("Time", |of| format::duration(of.seconds))}
+            </dl>
+        }
+        .into_any()
+    }
+}
+
+fn accepted(of: &Forecast) -> String {
+    format!("{} ({})", whole(of.accepted_rows), format::percent(of.accepted_share))
+}
+
+fn interval(of: &Forecast) -> String {
+    format!("{} to {}", format::percent(of.accepted_share_low), format::percent(of.accepted_share_high))
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "saturates")]
+fn whole(n: f64) -> String {
+    format::count(n.round() as i64)
+}
+
+fn speed(a_second: f64) -> String {
+    if a_second >= 1.0 {
+        format!("{a_second:.1} conversations a second")
+    } else {
+        format!("{:.1} conversations a minute", a_second * 60.0)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share is shown")]
+pub fn share(of: i64, all: i64) -> f64 {
+    if all > 0 { of as f64 / all as f64 } else { 0.0 }
+}

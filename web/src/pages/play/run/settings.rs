@@ -1,0 +1,90 @@
+//! Priority and caps, which can be changed while a run goes on.
+
+use domain::budget::Budget;
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::json;
+
+use super::Followed;
+use crate::api_client;
+use crate::components::{Dialog, Problems, Refused, Send, Toasts};
+use crate::pages::play::launch::{BudgetFields, NumberField, budget as caps, number};
+
+#[component]
+pub fn Settings(followed: Followed) -> impl IntoView {
+    let open = RwSignal::new(false);
+    let budget = move || followed.terms.newest().get_untracked().map(|terms| terms.budget).unwrap_or_default();
+    view! {
+        <Show when=move || followed.live.get()>
+            <button type="button" on:click=move |_| open.set(true)>
+                "Priority and caps …"
+            </button>
+        </Show>
+        <Dialog title="Priority and caps" open>
+            <Form followed open budget=budget() />
+        </Dialog>
+    }
+}
+
+#[component]
+fn Form(followed: Followed, open: RwSignal<bool>, budget: Budget) -> impl IntoView {
+    let run = followed.run;
+    let problems = Problems::default();
+    let (toasts, busy) = (Toasts::here(), RwSignal::new(false));
+    let text = |value: Option<String>| RwSignal::new(value.unwrap_or_default());
+    let priority = RwSignal::new(run.read_untracked().priority.to_string());
+    let tokens = text(budget.tokens.map(|n| n.to_string()));
+    let money = text(budget.money.map(|n| n.to_string()));
+    let conversations = text(budget.conversations.map(|n| n.to_string()));
+    let minutes = text(budget.seconds.map(minutes_of));
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        problems.clear();
+        let caps = untrack(|| caps(tokens, money, conversations, minutes)).unwrap_or_else(|| json!({}));
+        let change = json!({"priority": number(&priority.read_untracked()).unwrap_or(json!(0)), "budget": caps});
+        let id = followed.id();
+        spawn_local(async move {
+            let answer = api_client::runs::change(&id, &change).await;
+            busy.try_set(false);
+            match answer {
+                Ok(new) => {
+                    run.try_set(new);
+                    followed.terms.ask();
+                    toasts.good("Priority and caps are changed.");
+                    open.try_set(false);
+                }
+                Err(error) => problems.set(error),
+            }
+        });
+    };
+    view! {
+        <form class="stack" on:submit=submit novalidate>
+            <Refused problems />
+            <NumberField
+                label="Priority"
+                value=priority
+                default="0"
+                hint="Runs of higher priority go first."
+                wrong=problems.at("/priority")
+            />
+            <BudgetFields tokens money conversations minutes problems />
+            <p class="muted hint">"At any of these caps the run pauses. Empty: no cap."</p>
+            <div class="actions">
+                <Send label="Save" busy />
+                <button type="button" on:click=move |_| open.set(false)>
+                    "Leave it"
+                </button>
+            </div>
+        </form>
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a cap of 285 million years is none")]
+fn minutes_of(seconds: i64) -> String {
+    (seconds as f64 / 60.0).to_string()
+}
