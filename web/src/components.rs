@@ -3,7 +3,6 @@
 
 mod account;
 mod badge;
-#[expect(dead_code, reason = "the pages for documents are not written yet")]
 mod code_editor;
 mod conversation_list;
 mod copy;
@@ -22,11 +21,12 @@ mod tabs;
 mod toast;
 mod tool_call;
 mod transcript;
+mod unified;
 mod verified;
+mod world_tree;
 
 pub use account::Account;
 pub use badge::Badge;
-#[expect(unused_imports, reason = "the pages for documents are not written yet")]
 pub use code_editor::{CodeEditor, Completion, Completions, EditorControl, Language, Problem, Severity};
 pub use conversation_list::ConversationList;
 pub use copy::{Command, CopyButton, copy};
@@ -44,4 +44,6 @@ pub use signed_in::{SignedIn, ToSignIn};
 pub use tabs::{Tabs, use_tab};
 pub use toast::{ToastList, Toasts};
 pub use transcript::Transcript;
+pub use unified::Unified;
 pub use verified::Verified;
+pub use world_tree::{Opened, WorldTree};
