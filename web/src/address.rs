@@ -2,6 +2,7 @@
 //!
 //! A page of a project stands under `/projects/NAME`, so that a link to it says which project it is of.
 
+use domain::project::Kind;
 use leptos_router::location::Url;
 
 pub const HOME: &str = "/";
@@ -18,6 +19,10 @@ pub fn run(project_name: &str, id: &str) -> String {
 
 pub fn conversation(project_name: &str, id: &str) -> String {
     project(project_name, &format!("/conversations/{}", segment(id)))
+}
+
+pub fn document(project_name: &str, kind: Kind, name: &str) -> String {
+    project(project_name, &format!("/{}/{}", kind.folder(), segment(name)))
 }
 
 /// The sign-in page, which leads back to an address.

@@ -25,7 +25,9 @@ mod tabs;
 mod toast;
 mod tool_call;
 mod transcript;
+mod unified;
 mod verified;
+mod world_tree;
 
 pub use account::Account;
 pub use badge::Badge;
@@ -50,4 +52,6 @@ pub use signed_in::{SignedIn, ToSignIn};
 pub use tabs::{Tabs, use_tab};
 pub use toast::{ToastList, Toasts};
 pub use transcript::Transcript;
+pub use unified::Unified;
 pub use verified::Verified;
+pub use world_tree::{Opened, WorldTree};

@@ -1,12 +1,134 @@
 //! Documents of a project: playbooks, scenarios, personas, judges.
 
-use domain::api::documents::Changes;
-use serde_json::json;
+use domain::api::Page;
+use domain::api::documents::{
+    Changes, Document, DocumentDiff, DocumentSummary, DocumentVersion, Found, PersonaSample, SaveDocument, UsedBy,
+    ValidationDetail, ValidationSummary,
+};
+use domain::project::{DocumentId, Kind};
+use gloo_net::http::Method;
+use serde_json::{Value, json};
 
-use super::{Answer, post};
+use super::{Answer, change, get, post, query};
 use crate::address::segment;
+
+/// A document, and the project that it is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub project: String,
+    pub id: DocumentId,
+}
+
+impl Place {
+    pub fn new(project: String, kind: Kind, name: String) -> Self {
+        Self { project, id: DocumentId { kind, name } }
+    }
+
+    fn path(&self, below: &str) -> String {
+        format!("{}/{}{below}", folder(&self.project, self.id.kind), segment(&self.id.name))
+    }
+}
+
+/// Most that the server gives at once.
+const PAGE: &str = "200";
 
 /// Fills an empty project with the documents that ship with Groundstate.
 pub async fn demo(project: &str) -> Answer<Changes> {
     post(&format!("/projects/{}/demo", segment(project)), &json!({})).await
+}
+
+/// By name: the first page, or the one after a cursor. Filters are those of the API; empty ones do not count.
+pub async fn list(
+    project: &str,
+    kind: Kind,
+    filters: &[(&'static str, String)],
+    after: Option<String>,
+) -> Answer<Page<DocumentSummary>> {
+    let mut filters: Vec<_> = filters.iter().filter(|(_, value)| !value.is_empty()).cloned().collect();
+    filters.extend(after.map(|after| ("after", after)));
+    query(&folder(project, kind), &filters).await
+}
+
+/// Most documents that a choice or a comparison looks at.
+const MOST: usize = 4000;
+
+/// All of a kind, as far as a page can use them.
+pub async fn all(project: &str, kind: Kind, filters: &[(&'static str, String)]) -> Answer<Vec<DocumentSummary>> {
+    let mut filters = filters.to_vec();
+    filters.push(("limit", PAGE.to_owned()));
+    let (mut items, mut after) = (Vec::new(), None);
+    loop {
+        let page = list(project, kind, &filters, after).await?;
+        items.extend(page.items);
+        after = page.next;
+        if after.is_none() || items.len() >= MOST {
+            return Ok(items);
+        }
+    }
+}
+
+/// The newest version.
+pub async fn one(place: &Place) -> Answer<Document> {
+    get(&place.path("")).await
+}
+
+pub async fn save(place: &Place, wanted: &SaveDocument) -> Answer<Changes> {
+    change(Method::PUT, &place.path(""), wanted).await
+}
+
+/// What saving it would find; keeps nothing.
+pub async fn check(place: &Place, wanted: &SaveDocument) -> Answer<Vec<Found>> {
+    post(&place.path("/check"), wanted).await
+}
+
+pub async fn delete(place: &Place, message: &str) -> Answer<Changes> {
+    change(Method::DELETE, &place.path(&format!("?message={}", segment(message))), &Value::Null).await
+}
+
+pub async fn versions(place: &Place, after: Option<String>) -> Answer<Page<DocumentVersion>> {
+    let after: Vec<_> = after.map(|after| ("after", after)).into_iter().collect();
+    query(&place.path("/versions"), &after).await
+}
+
+/// What changed from one version to another; 0 is before there was one.
+pub async fn diff(place: &Place, from: i32, to: i32) -> Answer<DocumentDiff> {
+    query(&place.path("/diff"), &[("from", from.to_string()), ("to", to.to_string())]).await
+}
+
+pub async fn used_by(place: &Place) -> Answer<UsedBy> {
+    get(&place.path("/used-by")).await
+}
+
+/// Makes a new version like an old one.
+pub async fn restore(place: &Place, version: i32, base_version: i32) -> Answer<Changes> {
+    post(&place.path("/restore"), &json!({"version": version, "base_version": base_version})).await
+}
+
+/// Uses the newest version, which must be this one, from now on.
+pub async fn promote(place: &Place, version: i32) -> Answer<Changes> {
+    post(&place.path("/promote"), &json!({"version": version})).await
+}
+
+/// The JSON Schema of a kind of file: `scenario`, `playbook`, `persona`, `persona_model`, `judge`.
+pub async fn schema(shape: &str) -> Answer<Value> {
+    get(&format!("/schemas/{}", segment(shape))).await
+}
+
+/// A user as the promoted version of a profile may be drawn.
+pub async fn sample(place: &Place, seed: i64, intent: &str) -> Answer<PersonaSample> {
+    query(&place.path("/sample"), &[("seed", seed.to_string()), ("intent", intent.to_owned())]).await
+}
+
+/// What the last validation of the whole project found; nothing if there was none.
+pub async fn last_validation(project: &str) -> Answer<Option<ValidationDetail>> {
+    let path = format!("/projects/{}/validations", segment(project));
+    let newest: Page<ValidationSummary> = query(&path, &[("limit", "1".to_owned())]).await?;
+    match newest.items.first() {
+        Some(newest) => get(&format!("{path}/{}", segment(&newest.id))).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+fn folder(project: &str, kind: Kind) -> String {
+    format!("/projects/{}/{}", segment(project), kind.folder())
 }

@@ -21,6 +21,11 @@ impl EditorControl {
         self.0
     }
 
+    /// Whether that editor is there by now.
+    pub fn is_there(self) -> bool {
+        self.0.with(Option::is_some)
+    }
+
     /// Shows the field at a JSON pointer, or the nearest one around it, and puts the cursor there.
     pub fn reveal(self, pointer: &str) {
         self.with(|editor| editor.reveal(pointer));

@@ -1,0 +1,245 @@
+// Documents, as their authors work with them.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
+import { firstStart } from "./support/people.mjs";
+import { startServer } from "./support/server.mjs";
+
+const SCENARIO = "dispute_duplicate_cafe";
+const WAIT = 20_000;
+
+let server;
+let browser;
+let storageState;
+
+before(async () => {
+  server = await startServer({ n: 1, seed: 3 });
+  browser = await startBrowser();
+  storageState = await firstStart(browser, server);
+  await visit("/projects/default/scenarios", async (page) => {
+    // `generate` has filled the project already, or the page does.
+    const rows = page.locator("table.documents tbody tr");
+    const fill = page.getByRole("button", { name: "Load the demo documents" });
+    await rows.first().or(fill).waitFor();
+    if (await fill.isVisible()) {
+      await screenshot(page, "scenarios-empty");
+      await fill.click();
+      await rows.first().waitFor({ timeout: 60_000 });
+    }
+  });
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+function visit(address, look, options = {}) {
+  return open(browser, `${server.url}${address}`, async (page) => {
+    page.setDefaultTimeout(WAIT);
+    page.on("dialog", (dialog) => dialog.accept());
+    await look(page);
+  }, { storageState, ...options });
+}
+
+/** The text field of the code editor, once it is there. */
+async function editor(page) {
+  const content = page.locator("#panel-source .cm-content");
+  await content.waitFor();
+  return content;
+}
+
+/** Puts the cursor at the end of the line that holds `text`, and types. */
+async function typeAfter(page, text, typed) {
+  const content = await editor(page);
+  await content.locator(".cm-line", { hasText: text }).first().click();
+  await page.keyboard.press("End");
+  await page.keyboard.type(typed);
+}
+
+const checked = (page) => page.locator(".problems [role=status]").filter({ hasNotText: "so far" }).waitFor();
+
+test("a list is searched, and the address keeps what is looked for", () =>
+  visit("/projects/default/scenarios", async (page) => {
+    const rows = page.locator("table.documents tbody tr");
+    await rows.first().waitFor();
+    assert.ok((await rows.count()) > 20);
+    await page.getByLabel("Search").fill("duplicate_cafe");
+    await page.waitForURL("**/scenarios?search=duplicate_cafe");
+    await page.waitForFunction(() => document.querySelectorAll("table.documents tbody tr").length === 1);
+    await screenshot(page, "scenarios");
+    await rows.first().getByRole("link").click();
+    await page.getByRole("heading", { name: SCENARIO, level: 1 }).waitFor();
+    await page.goBack();
+    await page.waitForFunction(() => document.querySelectorAll("table.documents tbody tr").length === 1);
+  }));
+
+test("problems are found while somebody types, and lead to their line", () =>
+  visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+    await typeAfter(page, "intent: card_dispute", "x");
+    const problem = page.locator(".problems button", { hasText: "did you mean `card_dispute`" });
+    await problem.waitFor();
+    await page.locator("#panel-source .cm-lintRange-error").first().waitFor();
+    await page.getByText("not saved").first().waitFor();
+    await checked(page);
+    await screenshot(page, "scenario-problem");
+    await (await editor(page)).locator(".cm-line").first().click();
+    await problem.click();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Backspace");
+    await problem.waitFor({ state: "detached" });
+    await checked(page);
+  }));
+
+test("the server proves what the browser cannot know", () =>
+  visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+    await typeAfter(page, "/disputes/+/reason: duplicate", "d");
+    await page.locator(".problems button", { hasText: "critical" }).first().waitFor();
+  }));
+
+test("a draft is saved with Ctrl-S, compared, restored and promoted", () =>
+  visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+    await typeAfter(page, "tags: [dispute, duplicate]", " # as the policy calls it");
+    await page.getByLabel("What you changed").fill("says what the tags are");
+    await (await editor(page)).press("Control+s");
+    await page.getByText("v2 is saved as a draft.").waitFor();
+    await page.getByText("v2 is a draft").waitFor();
+    await page.getByRole("tab", { name: "Versions" }).click();
+    await page.waitForURL("**?tab=versions");
+    await page.locator(".unified .added", { hasText: "as the policy calls it" }).waitFor();
+    assert.match(await page.locator(".history").innerText(), /says what the tags are/);
+    await screenshot(page, "versions");
+    await page.getByRole("button", { name: "Restore v1" }).click();
+    await page.getByText("v3 is a draft").waitFor();
+    await page.getByRole("tab", { name: "Source" }).click();
+    assert.doesNotMatch(await (await editor(page)).innerText(), /as the policy calls it/);
+    await page.getByRole("button", { name: "Promote", exact: true }).click();
+    await page.getByText("v3 is used", { exact: true }).waitFor();
+  }));
+
+test("what was written is not lost when the page is left", () =>
+  visit("/projects/default/scenarios", async (page) => {
+    await page.getByLabel("Search").fill("help_card_abroad");
+    await page.locator("table.documents").getByRole("link", { name: "help_card_abroad" }).click();
+    await typeAfter(page, "id: help_card_abroad", " # a thought");
+    await page.getByText("not saved").first().waitFor();
+    await page.goBack();
+    await page.getByText("It is kept in this tab").waitFor();
+    await page.goForward();
+    await page.getByText("is here again").waitFor();
+    assert.match(await (await editor(page)).innerText(), /a thought/);
+    await page.getByRole("button", { name: "Discard it" }).click();
+    await page.getByText("not saved").waitFor({ state: "detached" });
+    assert.doesNotMatch(await (await editor(page)).innerText(), /a thought/);
+  }));
+
+test("who saves over somebody else's version decides", () =>
+  visit("/projects/default/scenarios/card_stolen_replaced_free", async (page) => {
+    await typeAfter(page, "id: card_stolen_replaced_free", " # mine");
+    const other = await page.context().newPage();
+    other.setDefaultTimeout(WAIT);
+    await other.goto(page.url());
+    await typeAfter(other, "id: card_stolen_replaced_free", " # theirs");
+    await other.getByRole("button", { name: "Save draft" }).click();
+    await other.getByText("v2 is a draft").waitFor();
+    await page.bringToFront();
+    await page.getByRole("button", { name: "Save draft" }).click();
+    const dialog = page.getByRole("dialog", { name: "Somebody else was faster" });
+    await dialog.locator(".unified .added", { hasText: "theirs" }).waitFor();
+    await screenshot(page, "conflict");
+    await dialog.getByRole("button", { name: "Save mine over theirs" }).click();
+    await page.getByText("v3 is a draft").waitFor();
+    assert.match(await (await editor(page)).innerText(), /# mine/);
+  }, { expected: [/status of 409/] }));
+
+test("the world of a scenario is a tree that leads to the source", () =>
+  visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+    await editor(page);
+    const tree = page.getByRole("region", { name: "The initial world" });
+    await tree.locator("summary", { hasText: "transactions" }).first().click();
+    await tree.locator("summary", { hasText: "txn_4012" }).click();
+    await tree.getByText("added here").first().waitFor();
+    await screenshot(page, "scenario-world");
+    await tree.getByRole("button", { name: "description" }).first().click();
+    assert.equal(await page.evaluate(() => Boolean(document.activeElement?.shadowRoot)), true, "the editor has the focus");
+  }));
+
+test("scenarios that are nearly the same are found", () =>
+  visit(`/projects/default/scenarios/${SCENARIO}?side=similar`, async (page) => {
+    const rows = page.locator(".beside-editor table tbody tr");
+    await rows.first().waitFor();
+    assert.equal(await rows.count(), 8);
+    await page.waitForFunction(() => !document.querySelector(".beside-editor tbody")?.textContent?.includes("…"));
+    await screenshot(page, "scenario-similar");
+  }));
+
+test("a new scenario begins as a copy, and is deleted and restored", () =>
+  visit("/projects/default/scenarios", async (page) => {
+    await page.getByRole("button", { name: "New scenario" }).click();
+    const dialog = page.getByRole("dialog", { name: "New scenario" });
+    await dialog.getByLabel("Name").fill("Not A Name");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByText("expected lower-case letters").waitFor();
+    await dialog.getByLabel("Name").fill("copied_case");
+    await dialog.getByLabel("Start from").selectOption(SCENARIO);
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.waitForURL("**/scenarios/copied_case");
+    assert.match(await (await editor(page)).innerText(), /^id: copied_case$/m);
+    await page.getByRole("button", { name: "Delete" }).first().click();
+    const question = page.getByRole("dialog", { name: "Delete a scenario" });
+    await question.getByText("None: it can be deleted.").waitFor();
+    await screenshot(page, "delete");
+    await question.getByRole("button", { name: "Delete" }).click();
+    await page.waitForURL("**/scenarios");
+    await page.goto(`${server.url}/projects/default/scenarios/copied_case`);
+    await page.getByRole("button", { name: "Restore v1" }).click();
+    await editor(page);
+  }, { expected: [/status of 404/] }));
+
+test("what others need is not deleted", () =>
+  visit("/projects/default/judges", async (page) => {
+    await page.getByRole("button", { name: "Delete default" }).click();
+    const question = page.getByRole("dialog", { name: "Delete a judge" });
+    await question.getByRole("link", { name: "retail_bank" }).waitFor();
+    assert.equal(await question.getByRole("button", { name: "Delete" }).count(), 0);
+  }));
+
+test("a playbook has its files beside the editor", () =>
+  visit("/projects/default/playbooks/retail_bank?tab=source", async (page) => {
+    await editor(page);
+    const files = page.getByRole("navigation", { name: "Files" });
+    await files.getByRole("button", { name: "tools.star" }).click();
+    await page.waitForURL("**file=*tools.star*");
+    await page.locator("#panel-source .cm-line", { hasText: "def " }).first().waitFor();
+    await typeAfter(page, "def ", "(");
+    await page.locator(".problems button", { hasText: "tools.star" }).first().waitFor();
+    await screenshot(page, "playbook-source");
+    await page.getByRole("button", { name: "Delete" }).first().waitFor();
+  }));
+
+test("a new judge begins as an example", () =>
+  visit("/projects/default/judges", async (page) => {
+    await page.keyboard.press("n");
+    const dialog = page.getByRole("dialog", { name: "New judge" });
+    await dialog.getByLabel("Name").fill("strict");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.waitForURL("**/judges/strict");
+    await editor(page);
+    await page.getByText("No problems found.").waitFor();
+  }));
+
+test("documents fit a narrow, dark screen", async () => {
+  const narrow = { viewport: { width: 360, height: 740 }, colorScheme: "dark" };
+  await visit("/projects/default/scenarios", async (page) => {
+    await page.locator("table.documents tbody tr").first().waitFor();
+    await screenshot(page, "scenarios-narrow");
+    assert.equal(await overflows(page), false);
+  }, narrow);
+  await visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+    await editor(page);
+    await screenshot(page, "scenario-narrow");
+    assert.equal(await overflows(page), false);
+  }, narrow);
+});

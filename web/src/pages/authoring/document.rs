@@ -1,0 +1,133 @@
+//! One document: its text with all that is wrong with it, its versions, and what needs it.
+
+mod changes;
+mod checking;
+mod conflict;
+mod draft;
+mod files;
+mod gone;
+mod header;
+mod help;
+mod keep;
+mod known;
+mod local;
+mod problems;
+mod scenario;
+mod uses;
+mod versions;
+mod write;
+
+use domain::api::documents::Document;
+use domain::project::{Kind, PERSONA_MODEL};
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+
+use super::persona::{ComparePanel, ProfilePanel};
+use super::playbook::ToolsPanel;
+use crate::api_client::documents::Place;
+use crate::api_client::{self, ApiError};
+use crate::app::set_title;
+use crate::components::{Fetched, Tabs, use_tab};
+use crate::session::Project;
+pub use draft::{Draft, Spot};
+use header::Header;
+pub use known::Known;
+pub use uses::Uses;
+use uses::UsesPanel;
+use versions::VersionsPanel;
+use write::Write;
+
+const NOT_FOUND: u16 = 404;
+
+#[component]
+pub fn DocumentPage(kind: Kind) -> impl IntoView {
+    let (params, project) = (use_params_map(), Project::here());
+    let name = Memo::new(move |_| params.read().get("name").unwrap_or_default());
+    let again = RwSignal::new(0_u32);
+    let load = move || {
+        again.track();
+        let place = Place::new(project.name(), kind, name.get());
+        async move {
+            match api_client::documents::one(&place).await {
+                Err(ApiError::Refused(problem)) if problem.status == NOT_FOUND => Ok((place, None)),
+                answer => answer.map(|document| (place, Some(document))),
+            }
+        }
+    };
+    view! {
+        <Fetched what="the document" load let:found>
+            {match found {
+                (place, Some(document)) => view! { <Loaded place document /> }.into_any(),
+                (place, None) => {
+                    view! { <gone::Gone place restored=move || again.update(|again| *again += 1) /> }.into_any()
+                }
+            }}
+        </Fetched>
+    }
+}
+
+type Names = [(&'static str, &'static str)];
+
+/// The parts of a page, as the address and as the button names them. The first is shown first.
+fn tabs(kind: Kind, name: &str) -> (&'static [&'static str], &'static Names) {
+    match kind {
+        Kind::Persona if name != PERSONA_MODEL => (
+            &["profile", "source", "compare", "versions", "used-by"],
+            &[
+                ("profile", "Profile"),
+                ("source", "Source"),
+                ("compare", "Compare"),
+                ("versions", "Versions"),
+                ("used-by", "Used by"),
+            ],
+        ),
+        Kind::Playbook => (
+            &["source", "tools", "versions", "used-by"],
+            &[("source", "Source"), ("tools", "Tools"), ("versions", "Versions"), ("used-by", "Used by")],
+        ),
+        _ => (
+            &["source", "versions", "used-by"],
+            &[("source", "Source"), ("versions", "Versions"), ("used-by", "Used by")],
+        ),
+    }
+}
+
+#[component]
+fn Loaded(place: Place, document: Document) -> impl IntoView {
+    set_title(&document.name);
+    let (names, labels) = tabs(document.kind, &document.name);
+    let draft = Draft::open(place, document);
+    let known = Known::of(draft);
+    provide_context(draft);
+    provide_context(known);
+    checking::keep_checked(draft, known);
+    keep::guard(draft);
+    let (tab, choose) = use_tab("tab", names);
+    view! {
+        <Header />
+        <Tabs label="Parts of the document" tabs=labels chosen=tab choose />
+        // It stays while another part is shown: where the author was, and what can be undone, is not lost.
+        <section role="tabpanel" id="panel-source" aria-labelledby="tab-source" hidden=move || tab.get() != "source">
+            <Write />
+        </section>
+        {move || {
+            let part = match tab.get() {
+                "profile" => view! { <ProfilePanel /> }.into_any(),
+                "compare" => view! { <ComparePanel /> }.into_any(),
+                "tools" => view! { <ToolsPanel choose /> }.into_any(),
+                "versions" => view! { <VersionsPanel /> }.into_any(),
+                "used-by" => view! { <UsesPanel /> }.into_any(),
+                _ => return None,
+            };
+            let name = tab.get_untracked();
+            Some(
+                view! {
+                    <section role="tabpanel" id=format!("panel-{name}") aria-labelledby=format!("tab-{name}")>
+                        {part}
+                    </section>
+                },
+            )
+        }}
+        <conflict::Conflict />
+    }
+}

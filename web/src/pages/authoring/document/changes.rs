@@ -1,0 +1,60 @@
+//! What differs between two versions: fields in short, and lines.
+
+use domain::api::documents::{Change, DocumentDiff, FieldChange, FileDiff};
+use leptos::prelude::*;
+
+use crate::components::{Badge, Unified};
+use crate::labels::Tone;
+
+/// Most fields that are named of a file; the lines below say the rest.
+const FIELDS: usize = 40;
+
+#[component]
+pub fn Changes(diff: DocumentDiff) -> impl IntoView {
+    if diff.files.is_empty() {
+        return view! { <p class="muted">"Nothing differs."</p> }.into_any();
+    }
+    diff.files.into_iter().map(|file| view! { <File file /> }).collect_view().into_any()
+}
+
+#[component]
+fn File(file: FileDiff) -> impl IntoView {
+    let FileDiff { path, change, unified, fields } = file;
+    let fields = fields.unwrap_or_default();
+    let more = fields.len().saturating_sub(FIELDS);
+    let label = format!("Changes of {path}");
+    view! {
+        <section class="changed">
+            <h3>
+                <code>{path}</code>
+                " "
+                <Badge tone=tone(change) text=change.as_str() />
+            </h3>
+            <ul class="fields-changed">
+                {fields.into_iter().take(FIELDS).map(|field| view! { <Field field /> }).collect_view()}
+                {(more > 0).then(|| view! { <li class="muted">{format!("and {more} more")}</li> })}
+            </ul>
+            <Unified text=unified label />
+        </section>
+    }
+}
+
+#[component]
+fn Field(field: FieldChange) -> impl IntoView {
+    let pointer = if field.pointer.is_empty() { "/".to_owned() } else { field.pointer };
+    view! {
+        <li>
+            <Badge tone=tone(field.change) text=field.change.as_str() />
+            " "
+            <code>{pointer}</code>
+        </li>
+    }
+}
+
+const fn tone(change: Change) -> Tone {
+    match change {
+        Change::Added => Tone::Good,
+        Change::Deleted => Tone::Bad,
+        Change::Changed | Change::Promoted => Tone::Neutral,
+    }
+}

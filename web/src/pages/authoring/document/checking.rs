@@ -1,0 +1,86 @@
+//! Keeps what is found in a document current: by the browser at once, by the server when the author pauses.
+
+use std::time::Duration;
+
+use domain::api::documents::{Found, SaveDocument};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::draft::Draft;
+use super::known::Known;
+use super::local::{self, Others};
+use crate::api_client;
+use crate::components::explain;
+
+/// The server proves scenarios: it is asked when nobody types.
+const PAUSE: Duration = Duration::from_millis(600);
+
+/// How far what is shown can be trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Checked {
+    /// By the browser; the server has not answered yet.
+    Here,
+    /// By all there is.
+    Whole,
+    /// The server could not say, and why.
+    Failed(String),
+}
+
+#[derive(Clone, Copy)]
+pub struct Checks(pub RwSignal<Checked>);
+
+pub fn keep_checked(draft: Draft, known: Known) {
+    let checked = RwSignal::new(if draft.restored.get_untracked() { Checked::Here } else { Checked::Whole });
+    provide_context(Checks(checked));
+    let asked = StoredValue::new(0_u32);
+    Effect::new(move |_| {
+        let files = draft.files.get();
+        let (playbook, model) = (known.playbook.get(), known.model.get());
+        let others = Others { playbook: playbook.as_deref(), model: model.as_deref() };
+        let here = local::check(draft.kind(), &files, &others);
+        draft.found.update(|found| *found = merged(here, std::mem::take(found)));
+        if !draft.may_write.get() {
+            return;
+        }
+        checked.set(Checked::Here);
+        asked.update_value(|asked| *asked += 1);
+        let mine = asked.get_value();
+        let current = move || asked.try_get_value() == Some(mine);
+        set_timeout(
+            move || {
+                if current() {
+                    ask(draft, checked, current);
+                }
+            },
+            PAUSE,
+        );
+    });
+}
+
+fn ask(draft: Draft, checked: RwSignal<Checked>, current: impl Fn() -> bool + 'static) {
+    let place = draft.place();
+    let wanted = SaveDocument { files: draft.files.get_untracked(), ..SaveDocument::default() };
+    spawn_local(async move {
+        let answer = api_client::documents::check(&place, &wanted).await;
+        // Something else was typed meanwhile, or the page has gone.
+        if !current() {
+            return;
+        }
+        match answer {
+            Ok(found) => {
+                draft.found.try_set(found);
+                checked.try_set(Checked::Whole);
+            }
+            Err(error) => drop(checked.try_set(Checked::Failed(explain(error)))),
+        }
+    });
+}
+
+/// What only the server finds stays until it looks again.
+fn merged(here: Vec<Found>, before: Vec<Found>) -> Vec<Found> {
+    let mut all = here;
+    all.extend(before.into_iter().filter(|found| !local::knows(found.rule)));
+    all.sort();
+    all.dedup();
+    all
+}

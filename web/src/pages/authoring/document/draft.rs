@@ -1,0 +1,211 @@
+//! A document that is being written: what is saved, and what stands in the editor.
+
+use std::collections::BTreeMap;
+
+use domain::access::Role;
+use domain::api::documents::{Document, Found, SaveDocument};
+use domain::project::Kind;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
+
+use super::keep;
+use crate::api_client::documents::Place;
+use crate::api_client::{self, Answer, ApiError};
+use crate::components::{Toasts, explain};
+use crate::session::Project;
+
+/// Path within the project -> text.
+pub type Texts = BTreeMap<String, String>;
+
+const CONFLICT: u16 = 409;
+
+/// A place in a file: a field, if its JSON pointer is known, else a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spot {
+    pub file: String,
+    pub pointer: String,
+    /// From 1; 0 if it is not known.
+    pub line: usize,
+}
+
+#[derive(Clone, Copy)]
+pub struct Draft {
+    place: StoredValue<Place>,
+    /// The newest version that this page knows.
+    pub saved: RwSignal<Document>,
+    /// The version that `files` was made from.
+    pub base: RwSignal<i32>,
+    pub files: RwSignal<Texts>,
+    pub dirty: Memo<bool>,
+    /// What the author says of the change.
+    pub message: RwSignal<String>,
+    /// The file that is shown.
+    pub file: Memo<String>,
+    show_file: SignalSetter<Option<String>>,
+    pub found: RwSignal<Vec<Found>>,
+    pub busy: RwSignal<bool>,
+    pub may_write: Memo<bool>,
+    /// A newer version that somebody else saved while this one was written.
+    pub conflict: RwSignal<Option<Document>>,
+    /// Whether what was written before, and not saved, is here again.
+    pub restored: RwSignal<bool>,
+    /// Where in the text the author wants to be led.
+    pub wanted: RwSignal<Option<Spot>>,
+}
+
+impl Draft {
+    /// With what was written and not saved, if there is such.
+    pub fn open(place: Place, document: Document) -> Self {
+        let kept = keep::kept(&place).filter(|kept| kept.files != document.files);
+        let (restored, base) = (kept.is_some(), kept.as_ref().map_or(document.saved.version, |kept| kept.base));
+        let files = kept.map_or_else(|| document.files.clone(), |kept| kept.files);
+        let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
+        let (wished, show_file) = query_signal_with_options::<String>("file", options);
+        let project = Project::here();
+        let (found, first) = (document.found.clone(), first_file(&document));
+        let (saved, files) = (RwSignal::new(document), RwSignal::new(files));
+        let file = Memo::new(move |_| {
+            let named = wished.get().filter(|name| files.with(|files| files.contains_key(name)));
+            named.unwrap_or_else(|| first.clone())
+        });
+        Self {
+            place: StoredValue::new(place),
+            saved,
+            base: RwSignal::new(base),
+            files,
+            dirty: Memo::new(move |_| *files.read() != saved.read().files),
+            message: RwSignal::new(String::new()),
+            file,
+            show_file,
+            found: RwSignal::new(found),
+            busy: RwSignal::new(false),
+            may_write: Memo::new(move |_| project.may(Role::Author)),
+            conflict: RwSignal::new(None),
+            restored: RwSignal::new(restored),
+            wanted: RwSignal::new(None),
+        }
+    }
+
+    pub fn here() -> Self {
+        expect_context()
+    }
+
+    pub fn place(self) -> Place {
+        self.place.get_value()
+    }
+
+    pub fn kind(self) -> Kind {
+        self.place.with_value(|place| place.id.kind)
+    }
+
+    pub fn name(self) -> String {
+        self.place.with_value(|place| place.id.name.clone())
+    }
+
+    /// The text of a document that is one file, and where it stands; of a folder, those of its first file.
+    pub fn main(self) -> Memo<(String, String)> {
+        Memo::new(move |_| {
+            let first = first_file(&self.saved.read());
+            let text = self.files.read().get(&first).cloned().unwrap_or_default();
+            (first, text)
+        })
+    }
+
+    pub fn write(self, path: &str, text: String) {
+        if self.files.with_untracked(|files| files.get(path) != Some(&text)) {
+            self.files.update(|files| drop(files.insert(path.to_owned(), text)));
+        }
+    }
+
+    pub fn show(self, path: &str) {
+        self.show_file.set(Some(path.to_owned()));
+    }
+
+    /// Shows the file, and leads the author to a place in it.
+    pub fn lead(self, spot: Spot) {
+        self.show(&spot.file);
+        self.wanted.set(Some(spot));
+    }
+
+    /// Takes a version over, in place of what stands in the editor.
+    pub fn adopt(self, document: Document) {
+        self.files.set(document.files.clone());
+        self.found.set(document.found.clone());
+        self.base.set(document.saved.version);
+        self.restored.set(false);
+        self.saved.set(document);
+    }
+
+    pub fn discard(self) {
+        self.adopt(self.saved.get_untracked());
+    }
+
+    /// Saves what stands in the editor, or, if that is saved already, uses it from now on.
+    pub fn save(self, promote: bool) {
+        if !self.may_write.get_untracked() || self.busy.get_untracked() {
+            return;
+        }
+        let (place, version, used) =
+            (self.place(), self.base.get_untracked(), self.saved.read_untracked().saved.promoted);
+        if !self.dirty.get_untracked() {
+            if promote && !used {
+                self.change(true, async move { api_client::documents::promote(&place, version).await.map(drop) });
+            }
+            return;
+        }
+        let wanted = SaveDocument {
+            files: self.files.get_untracked(),
+            message: self.message.get_untracked(),
+            base_version: Some(version),
+            promote,
+            ..SaveDocument::default()
+        };
+        self.change(promote, async move { api_client::documents::save(&place, &wanted).await.map(drop) });
+    }
+
+    fn change(self, promote: bool, change: impl Future<Output = Answer<()>> + 'static) {
+        self.busy.set(true);
+        let (toasts, place) = (Toasts::here(), self.place());
+        spawn_local(async move {
+            let done = change.await;
+            let conflict = matches!(&done, Err(ApiError::Refused(problem)) if problem.status == CONFLICT);
+            let newest = match done {
+                Err(error) if !conflict => Err(error),
+                _ => api_client::documents::one(&place).await,
+            };
+            self.busy.try_set(false);
+            match newest {
+                Ok(newest) if conflict => drop(self.conflict.try_set(Some(newest))),
+                Ok(newest) => {
+                    let version = newest.saved.version;
+                    let used = if promote { "is used from now on" } else { "is saved as a draft" };
+                    toasts.good(format!("v{version} {used}."));
+                    self.kept(newest);
+                }
+                Err(error) => toasts.bad(explain(error)),
+            }
+        });
+    }
+
+    /// What was written meanwhile stays.
+    fn kept(self, newest: Document) {
+        if self.base.try_set(newest.saved.version).is_some() {
+            return;
+        }
+        self.message.set(String::new());
+        self.restored.set(false);
+        self.saved.set(newest);
+    }
+}
+
+/// The file that says what the document is.
+fn first_file(document: &Document) -> String {
+    let main = match document.kind {
+        Kind::Playbook => format!("playbooks/{}/playbook.yaml", document.name),
+        Kind::Judge => format!("judges/{}/judge.yaml", document.name),
+        Kind::Scenario | Kind::Persona => String::new(),
+    };
+    if document.files.contains_key(&main) { main } else { document.files.keys().next().cloned().unwrap_or_default() }
+}

@@ -1,0 +1,73 @@
+//! The address of a document that is not there: it never was, or it was deleted and can come back.
+
+use domain::access::Role;
+use domain::api::documents::DocumentVersion;
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use crate::action::act;
+use crate::api_client::documents::Place;
+use crate::components::{Crumbs, Fetched};
+use crate::pages::authoring::words;
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+#[component]
+pub fn Gone(place: Place, restored: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
+    let kind = place.id.kind;
+    let list = address::project(&place.project, &format!("/{}", kind.folder()));
+    let above = vec![(words::plural(kind).to_owned(), list.clone())];
+    let load = {
+        let place = place.clone();
+        move || {
+            let place = place.clone();
+            // Of a document that never was there are no versions, which is no failure here.
+            async move { Ok(api_client::documents::versions(&place, None).await.map(|page| page.items).unwrap_or_default()) }
+        }
+    };
+    let title = format!("There is no {}.", place.id);
+    let place = StoredValue::new(place);
+    view! {
+        <Crumbs above />
+        <section class="notice">
+            <h1>{title}</h1>
+            <p>
+                "Check the address, or choose from "
+                <A href=list>"the list"</A>
+                "."
+            </p>
+            <Fetched what="its versions" load let:versions>
+                <Restore place=place.get_value() versions restored />
+            </Fetched>
+        </section>
+    }
+}
+
+#[component]
+fn Restore(
+    place: Place,
+    versions: Vec<DocumentVersion>,
+    restored: impl Fn() + Copy + Send + Sync + 'static,
+) -> impl IntoView {
+    let last = versions.iter().find(|version| !version.deleted).map(|version| version.version);
+    let (Some(newest), Some(last)) = (versions.into_iter().next(), last) else { return ().into_any() };
+    let by = if newest.author.is_empty() { "a command".to_owned() } else { newest.author };
+    let (busy, may) = (RwSignal::new(false), Project::here().may(Role::Author));
+    let restore = move |_| {
+        let (place, base) = (place.clone(), newest.version);
+        let change = async move { api_client::documents::restore(&place, last, base).await };
+        act(busy, "It is here again, as a draft.", change, move |_| restored());
+    };
+    view! {
+        <p>{format!("It was deleted by {by} at {}.", format::time(newest.created_at))}</p>
+        {may
+            .then(|| {
+                view! {
+                    <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=restore>
+                        {format!("Restore v{last}")}
+                    </button>
+                }
+            })}
+    }
+    .into_any()
+}

@@ -1,0 +1,135 @@
+//! What the browser finds in a document while somebody types, by the rules that the server keeps, too.
+
+use domain::api::documents::Found;
+use domain::document::{self, Located};
+use domain::finding::{Finding, Rule};
+use domain::judge::Judge;
+use domain::persona::{PersonaModel, Profile};
+use domain::playbook::Playbook;
+use domain::project::Kind;
+use domain::scenario::Scenario;
+use domain::{Problem, validate};
+
+use super::draft::Texts;
+
+/// What other documents say, as far as it is here.
+#[derive(Default)]
+pub struct Others<'a> {
+    /// Of a scenario.
+    pub playbook: Option<&'a Playbook>,
+    /// Of a persona profile.
+    pub model: Option<&'a PersonaModel>,
+}
+
+/// A YAML file that has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    Playbook,
+    Scenario,
+    Persona,
+    PersonaModel,
+    Judge,
+}
+
+impl Shape {
+    pub fn of(kind: Kind, path: &str) -> Option<Self> {
+        match kind {
+            Kind::Scenario => Some(Self::Scenario),
+            Kind::Persona if path == "personas/model.yaml" => Some(Self::PersonaModel),
+            Kind::Persona => Some(Self::Persona),
+            Kind::Playbook => (path.split('/').skip(2).eq(["playbook.yaml"])).then_some(Self::Playbook),
+            Kind::Judge => (path.split('/').skip(2).eq(["judge.yaml"])).then_some(Self::Judge),
+        }
+    }
+
+    /// As the API names it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Playbook => "playbook",
+            Self::Scenario => "scenario",
+            Self::Persona => "persona",
+            Self::PersonaModel => "persona_model",
+            Self::Judge => "judge",
+        }
+    }
+}
+
+/// Sorted by file; what only the server can know is missing.
+pub fn check(kind: Kind, files: &Texts, others: &Others<'_>) -> Vec<Found> {
+    let yaml = files.iter().filter(|(path, _)| path.ends_with(".yaml"));
+    yaml.flat_map(|(path, text)| of_file(Shape::of(kind, path), path, text, others)).collect()
+}
+
+/// Whether [`check`] looks for what breaks this rule; what else the server has found stays until it looks again.
+pub const fn knows(rule: Option<Rule>) -> bool {
+    use Rule::{FaultRule, MisplacedCall, ScriptShape, UnknownArgument, UnknownIntent, UnknownTool};
+    matches!(rule, None | Some(UnknownIntent | UnknownTool | UnknownArgument | MisplacedCall | ScriptShape | FaultRule))
+}
+
+fn of_file(shape: Option<Shape>, path: &str, text: &str, others: &Others<'_>) -> Vec<Found> {
+    let located = match document::value(path, text) {
+        Ok(located) => located,
+        Err(problems) => return problems.into_iter().map(|found| Found::new(found, None, String::new())).collect(),
+    };
+    let said = |found: Vec<(String, String)>| pointed(&located, found);
+    let read = match shape {
+        None => Ok(Vec::new()),
+        Some(Shape::Scenario) => document::parse::<Scenario>(path, text).map(|scenario| {
+            let found = others.playbook.map(|playbook| validate::scenario(playbook, &scenario)).unwrap_or_default();
+            found.into_iter().map(|finding| ruled(&located, finding)).collect()
+        }),
+        Some(Shape::Playbook) => document::parse::<Playbook>(path, text).map(|_| Vec::new()),
+        Some(Shape::Persona) => document::parse::<Profile>(path, text)
+            .map(|profile| said(others.model.map(|model| model.problems_of(&profile)).unwrap_or_default())),
+        Some(Shape::PersonaModel) => document::parse::<PersonaModel>(path, text).map(|model| said(model.problems())),
+        Some(Shape::Judge) => document::parse::<Judge>(path, text).map(|judge| said(judge.problems())),
+    };
+    read.unwrap_or_else(|problems| problems.into_iter().map(|problem| placed(&located, problem)).collect())
+}
+
+fn ruled(located: &Located, finding: Finding) -> Found {
+    let (rule, pointer) = (finding.rule, finding.at.clone());
+    Found::new(finding.within(located).problem, Some(rule), pointer)
+}
+
+fn pointed(located: &Located, found: Vec<(String, String)>) -> Vec<Found> {
+    let one = |(pointer, message): (String, String)| Found::new(located.problem(&pointer, message), None, pointer);
+    found.into_iter().map(one).collect()
+}
+
+fn placed(located: &Located, problem: Problem) -> Found {
+    let pointer = located.pointer(&problem.field).unwrap_or_default().to_owned();
+    Found::new(problem, None, pointer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(kind: Kind, path: &str, text: &str) -> Vec<String> {
+        let files = Texts::from([(path.to_owned(), text.to_owned())]);
+        let found = check(kind, &files, &Others::default());
+        found.iter().map(|found| format!("{}:{} {}", found.line, found.pointer, found.message)).collect()
+    }
+
+    #[test]
+    fn a_syntax_error_has_its_line() {
+        let found = told(Kind::Scenario, "scenarios/a.yaml", "id: a\nplaybook: [b\n");
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("is not valid YAML"), "{found:?}");
+    }
+
+    #[test]
+    fn an_unknown_field_has_its_pointer() {
+        let text = "name: a\ndescription: b\ntraits: {}\nemotions: {}\ndemographics: {}\ntrait: 1\n";
+        let found = told(Kind::Persona, "personas/profiles/a.yaml", text);
+        assert!(found[0].starts_with("6:/trait unknown field (did you mean `traits`?)"), "{found:?}");
+    }
+
+    #[test]
+    fn files_without_a_schema_are_only_read() {
+        assert!(told(Kind::Playbook, "playbooks/a/world.schema.yaml", "type: object\n").is_empty());
+        assert!(told(Kind::Playbook, "playbooks/a/tools.star", "def (").is_empty());
+        assert_eq!(Shape::of(Kind::Playbook, "playbooks/a/playbook.yaml"), Some(Shape::Playbook));
+    }
+}

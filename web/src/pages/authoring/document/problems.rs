@@ -1,0 +1,84 @@
+//! All that is wrong with a document; each leads to its line.
+
+use domain::api::documents::{Counts, Found};
+use leptos::prelude::*;
+
+use super::checking::{Checked, Checks};
+use super::draft::{Draft, Spot};
+use super::files::short;
+use crate::components::Badge;
+use crate::pages::authoring::words;
+
+#[component]
+pub fn ProblemList() -> impl IntoView {
+    let draft = Draft::here();
+    let Checks(checked) = expect_context();
+    let summary = move || {
+        let found = draft.found.read();
+        let counted: Vec<String> = words::counted(Counts::of(&*found)).into_iter().map(|(_, text)| text).collect();
+        let told = if counted.is_empty() { "No problems found".to_owned() } else { counted.join(", ") };
+        match checked.get() {
+            Checked::Whole => format!("{told}."),
+            Checked::Here => format!("{told} so far; the server is asked when you pause."),
+            Checked::Failed(why) => format!("{told} here. The server could not check it: {why}"),
+        }
+    };
+    let sorted = move || {
+        let mut found = draft.found.get();
+        found.sort_by(|a, b| b.grade.cmp(&a.grade).then_with(|| a.cmp(b)));
+        found
+    };
+    view! {
+        <section class="problems" aria-labelledby="problems">
+            <h2 id="problems" class="unseen">
+                "Problems"
+            </h2>
+            <p class="muted" role="status">
+                {summary}
+            </p>
+            <ul>
+                <For each=sorted key=|found: &Found| format!("{found:?}") let:found>
+                    <Item found />
+                </For>
+            </ul>
+        </section>
+    }
+}
+
+#[component]
+fn Item(found: Found) -> impl IntoView {
+    let draft = Draft::here();
+    let Found { grade, rule, file, line, field, pointer, message } = found;
+    let name = short(&file);
+    let place = match (line, field.is_empty()) {
+        (0, true) => name,
+        (0, false) => format!("{name}: {field}"),
+        (line, true) => format!("{name}:{line}"),
+        (line, false) => format!("{name}:{line} {field}"),
+    };
+    let spot = Spot { file: file.clone(), pointer, line };
+    // What is wrong with another document, because of this one, is mended there or here: nothing to lead to.
+    let own = draft.files.with_untracked(|files| files.contains_key(&file));
+    let says = rule.map_or("", domain::finding::Rule::says);
+    let body = view! {
+        <Badge tone=words::tone(grade) text=grade.as_str() />
+        <span class="text" dir="auto">
+            {message}
+        </span>
+        <span class="muted text">{place}</span>
+    };
+    view! {
+        <li title=says>
+            {if own {
+                view! {
+                    <button type="button" class="quiet" on:click=move |_| draft.lead(spot.clone())>
+                        {body}
+                    </button>
+                }
+                    .into_any()
+            } else {
+                view! { <p>{body}</p> }.into_any()
+            }}
+        </li>
+    }
+}

@@ -1,0 +1,75 @@
+//! What needs a document, and the runs that were made with it.
+
+use domain::api::documents::{RunUse, UsedBy};
+use domain::project::DocumentId;
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use super::draft::Draft;
+use crate::components::Fetched;
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+#[component]
+pub fn UsesPanel() -> impl IntoView {
+    let draft = Draft::here();
+    let load = move || {
+        // A new version may be needed by others than the one before.
+        draft.saved.track();
+        let place = draft.place();
+        async move { api_client::documents::used_by(&place).await }
+    };
+    view! {
+        <Fetched what="what needs it" load let:uses>
+            <Uses uses />
+        </Fetched>
+    }
+}
+
+#[component]
+pub fn Uses(uses: UsedBy) -> impl IntoView {
+    let UsedBy { documents, runs, run_count } = uses;
+    let project = Project::here().name();
+    let none = documents.is_empty();
+    let document = {
+        let project = project.clone();
+        move |DocumentId { kind, name }: DocumentId| {
+            let href = address::document(&project, kind, &name);
+            view! {
+                <li>
+                    <span class="muted">{kind.as_str()}</span>
+                    " "
+                    <A href>{name}</A>
+                </li>
+            }
+        }
+    };
+    let run = move |RunUse { id, created_at }: RunUse| {
+        let href = address::run(&project, &id);
+        view! {
+            <li>
+                <A href>{format::time(created_at)}</A>
+            </li>
+        }
+    };
+    view! {
+        <div class="uses">
+            <section>
+                <h3>"Documents that name it"</h3>
+                {none.then(|| view! { <p class="muted">"None: it can be deleted."</p> })}
+                <ul>{documents.into_iter().map(document).collect_view()}</ul>
+            </section>
+            <section>
+                <h3>"Runs that were made with it"</h3>
+                <p class="muted">
+                    {match run_count {
+                        0 => "None yet.".to_owned(),
+                        1 => "One run. It keeps its own copy.".to_owned(),
+                        n => format!("{} runs, the newest first. They keep their own copies.", format::count(n)),
+                    }}
+                </p>
+                <ul>{runs.into_iter().map(run).collect_view()}</ul>
+            </section>
+        </div>
+    }
+}

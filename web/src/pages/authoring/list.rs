@@ -1,0 +1,123 @@
+//! The documents of a kind.
+
+mod delete;
+mod filters;
+mod new;
+mod row;
+mod start;
+
+use domain::access::Role;
+use domain::api::documents::DocumentSummary;
+use domain::project::Kind;
+use leptos::prelude::*;
+
+use super::words;
+use crate::action::act;
+use crate::api_client;
+use crate::app::set_title;
+use crate::components::{Empty, Paged};
+use crate::keys::use_shortcut;
+use crate::session::Project;
+pub use delete::DeleteDialog;
+use filters::{Filters, Wanted};
+use new::NewDialog;
+use row::Row;
+
+#[component]
+pub fn DocumentsPage(kind: Kind) -> impl IntoView {
+    set_title(words::plural(kind));
+    let project = Project::here();
+    let wanted = Wanted::in_address();
+    let (creating, deleting, changes) = (RwSignal::new(false), RwSignal::new(None), RwSignal::new(0_u32));
+    let author = Memo::new(move |_| project.may(Role::Author));
+    use_shortcut("n", format!("New {kind}"), move || creating.set(author.get_untracked()));
+    let again = move || changes.update(|changes| *changes += 1);
+    view! {
+        <header class="head">
+            <h1>{words::plural(kind)}</h1>
+            <Show when=move || author.get()>
+                <button type="button" class="main" on:click=move |_| creating.set(true)>
+                    {format!("New {kind}")}
+                </button>
+            </Show>
+        </header>
+        <Filters kind wanted />
+        {move || {
+            changes.track();
+            let (project, filters) = (project.name(), wanted.filters());
+            let narrowed = filters.iter().any(|(_, value)| !value.is_empty());
+            let load = move |after| {
+                let (project, filters) = (project.clone(), filters.clone());
+                async move { api_client::documents::list(&project, kind, &filters, after).await }
+            };
+            view! {
+                <Paged what="documents" load empty=move || view! { <Nothing kind narrowed again /> } let:rows>
+                    <Table kind rows deleting author />
+                </Paged>
+            }
+        }}
+        <NewDialog kind open=creating />
+        <DeleteDialog kind name=deleting done=move |_| again() />
+    }
+}
+
+#[component]
+fn Table(
+    kind: Kind,
+    rows: RwSignal<Vec<DocumentSummary>>,
+    deleting: RwSignal<Option<String>>,
+    author: Memo<bool>,
+) -> impl IntoView {
+    view! {
+        <table class="rows documents">
+            <thead>
+                <tr>
+                    <th scope="col">"Name"</th>
+                    {(kind == Kind::Scenario).then(|| view! { <th scope="col">"Playbook and intent"</th> })}
+                    <th scope="col">"Findings"</th>
+                    <th scope="col">"Version"</th>
+                    <th scope="col">"Changed"</th>
+                    <th scope="col">
+                        <span class="unseen">"Actions"</span>
+                    </th>
+                </tr>
+            </thead>
+            <tbody>
+                <For each=move || rows.get() key=|row: &DocumentSummary| (row.name.clone(), row.version) let:document>
+                    <Row document deleting author />
+                </For>
+            </tbody>
+        </table>
+    }
+}
+
+#[component]
+fn Nothing(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
+    let (project, busy) = (Project::here(), RwSignal::new(false));
+    if narrowed {
+        return view! {
+            <Empty title="Nothing fits.">
+                <p>"No document has all of this. Take away a part of what you look for."</p>
+            </Empty>
+        }
+        .into_any();
+    }
+    let fill = move |_| {
+        let name = project.name();
+        act(busy, "The demo documents are here.", async move { api_client::documents::demo(&name).await }, move |_| {
+            again()
+        });
+    };
+    view! {
+        <Empty title="Nothing is here yet.">
+            <p>{words::meaning(kind)}</p>
+            <p>"An empty project can begin with the documents that ship with Groundstate: three playbooks and their scenarios."</p>
+            <Show when=move || project.may(Role::Author)>
+                <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=fill>
+                    {move || if busy.get() { "Loading …" } else { "Load the demo documents" }}
+                </button>
+            </Show>
+        </Empty>
+    }
+    .into_any()
+}

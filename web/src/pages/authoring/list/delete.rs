@@ -1,0 +1,101 @@
+//! Deleting a document, after a look at what needs it.
+
+use domain::api::documents::{Changes, UsedBy};
+use domain::project::Kind;
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+
+use crate::action::act;
+use crate::api_client;
+use crate::api_client::documents::Place;
+use crate::components::{Dialog, Fetched, Labelled};
+use crate::pages::authoring::document::Uses;
+use crate::session::Project;
+
+/// Asks while `name` names a document; `done` hears what was done.
+#[component]
+pub fn DeleteDialog(
+    kind: Kind,
+    name: RwSignal<Option<String>>,
+    #[prop(into)] done: Callback<Changes>,
+) -> impl IntoView {
+    let open = RwSignal::new(false);
+    Effect::new(move |_| {
+        if name.read().is_some() {
+            open.set(true);
+        }
+    });
+    Effect::new(move |_| {
+        if !open.get() && name.read_untracked().is_some() {
+            name.set(None);
+        }
+    });
+    view! {
+        <Dialog title=format!("Delete a {kind}") open>
+            {move || {
+                let place = Place::new(Project::here().name(), kind, name.get()?);
+                Some(view! { <Question place open done /> })
+            }}
+        </Dialog>
+    }
+}
+
+#[component]
+fn Question(place: Place, open: RwSignal<bool>, done: Callback<Changes>) -> impl IntoView {
+    let load = {
+        let place = place.clone();
+        move || {
+            let place = place.clone();
+            async move { api_client::documents::used_by(&place).await }
+        }
+    };
+    let place = StoredValue::new(place);
+    view! {
+        <Fetched what="what needs it" load let:uses>
+            <Answer place=place.get_value() uses open done />
+        </Fetched>
+    }
+}
+
+#[component]
+fn Answer(place: Place, uses: UsedBy, open: RwSignal<bool>, done: Callback<Changes>) -> impl IntoView {
+    let (message, busy) = (RwSignal::new(String::new()), RwSignal::new(false));
+    let name = place.id.name.clone();
+    let needed = !uses.documents.is_empty();
+    let delete = move |event: SubmitEvent| {
+        event.prevent_default();
+        let (place, message) = (place.clone(), message.get_untracked());
+        let said = format!("{} is deleted. Its versions stay and can be restored.", place.id);
+        let change = async move { api_client::documents::delete(&place, &message).await };
+        act(busy, said, change, move |changes| {
+            open.set(false);
+            done.run(changes);
+        });
+    };
+    view! {
+        <p>
+            <strong class="text">{name}</strong>
+            {if needed {
+                " is needed by other documents. Change or delete them first."
+            } else {
+                " is needed by no document. Its versions stay: opening its address again can restore it."
+            }}
+        </p>
+        <Uses uses />
+        {(!needed)
+            .then(|| {
+                view! {
+                    <form on:submit=delete class="stack">
+                        <Labelled label="Why" hint="For the people who read its history. May be left out.">
+                            <input type="text" maxlength="2000" bind:value=message />
+                        </Labelled>
+                        <p>
+                            <button type="submit" class="danger" aria-disabled=move || busy.get().to_string()>
+                                "Delete"
+                            </button>
+                        </p>
+                    </form>
+                }
+            })}
+    }
+}

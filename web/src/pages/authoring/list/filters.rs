@@ -1,0 +1,109 @@
+//! What a list is narrowed to. It stands in the address.
+
+use std::time::Duration;
+
+use domain::project::Kind;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
+
+use crate::api_client;
+use crate::session::Project;
+
+/// A pause in typing: nobody wants a list for each letter.
+const PAUSE: Duration = Duration::from_millis(250);
+
+type Part = (Memo<Option<String>>, SignalSetter<Option<String>>);
+
+#[derive(Clone, Copy)]
+pub struct Wanted {
+    search: Part,
+    playbook: Part,
+    state: Part,
+}
+
+impl Wanted {
+    pub fn in_address() -> Self {
+        // Each letter that is typed is no step on the way back.
+        let part = |name: &'static str| {
+            let options = NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
+            query_signal_with_options(name, options)
+        };
+        Self { search: part("search"), playbook: part("playbook"), state: part("state") }
+    }
+
+    /// As the API knows them.
+    pub fn filters(self) -> Vec<(&'static str, String)> {
+        let text = |(part, _): Part| part.get().unwrap_or_default();
+        let promoted = match text(self.state).as_str() {
+            "used" => "true",
+            "drafts" => "false",
+            _ => "",
+        };
+        vec![("search", text(self.search)), ("playbook", text(self.playbook)), ("promoted", promoted.to_owned())]
+    }
+}
+
+#[component]
+pub fn Filters(kind: Kind, wanted: Wanted) -> impl IntoView {
+    let some = |text: String| (!text.is_empty()).then_some(text);
+    let mut search = debounce(PAUSE, move |text: String| wanted.search.1.set(some(text)));
+    view! {
+        <form class="filters" role="search" on:submit=|event| event.prevent_default()>
+            <label>
+                <span class="unseen">"Search"</span>
+                <input
+                    type="search"
+                    placeholder="Search names, titles, descriptions"
+                    prop:value=wanted.search.0.get_untracked().unwrap_or_default()
+                    on:input:target=move |event| search(event.target().value())
+                />
+            </label>
+            {(kind == Kind::Scenario).then(|| view! { <OfPlaybook chosen=wanted.playbook /> })}
+            <label>
+                <span class="unseen">"State"</span>
+                <select
+                    prop:value=move || wanted.state.0.get().unwrap_or_default()
+                    on:change:target=move |event| wanted.state.1.set(some(event.target().value()))
+                >
+                    <option value="">"All states"</option>
+                    <option value="used">"Newest is used"</option>
+                    <option value="drafts">"With a draft"</option>
+                </select>
+            </label>
+        </form>
+    }
+}
+
+#[component]
+fn OfPlaybook(chosen: Part) -> impl IntoView {
+    let project = Project::here();
+    let playbooks = LocalResource::new(move || {
+        let project = project.name();
+        async move { api_client::documents::all(&project, Kind::Playbook, &[]).await.unwrap_or_default() }
+    });
+    let option = move |name: String| {
+        let value = name.clone();
+        let selected = move || chosen.0.get().as_ref() == Some(&value);
+        view! {
+            <option value=name.clone() selected=selected>
+                {name.clone()}
+            </option>
+        }
+    };
+    view! {
+        <label>
+            <span class="unseen">"Playbook"</span>
+            <select on:change:target=move |event| {
+                let name = event.target().value();
+                chosen.1.set((!name.is_empty()).then_some(name));
+            }>
+                <option value="">"All playbooks"</option>
+                {move || {
+                    let all = playbooks.get().unwrap_or_default();
+                    all.into_iter().map(|playbook| option(playbook.name)).collect_view()
+                }}
+            </select>
+        </label>
+    }
+}

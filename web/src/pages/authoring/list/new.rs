@@ -1,0 +1,113 @@
+//! A new document: empty with hints, or a copy of another one.
+
+use domain::api::documents::{DocumentSummary, SaveDocument};
+use domain::project::{DocumentId, Kind};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+
+use super::start::{Origin, files};
+use crate::api_client::documents::Place;
+use crate::components::{Dialog, Fetched, Labelled, Problems, Refused, Send};
+use crate::session::Project;
+use crate::{address, api_client};
+
+#[component]
+pub fn NewDialog(kind: Kind, open: RwSignal<bool>) -> impl IntoView {
+    let project = Project::here();
+    let load = move || {
+        let project = project.name();
+        async move {
+            let existing = api_client::documents::all(&project, kind, &[]).await?;
+            let playbooks = match kind {
+                Kind::Scenario => api_client::documents::all(&project, Kind::Playbook, &[]).await?,
+                _ => Vec::new(),
+            };
+            Ok((existing, playbooks))
+        }
+    };
+    view! {
+        <Dialog title=format!("New {kind}") open>
+            <Fetched what="the documents" load let:known>
+                <Form kind existing=known.0 playbooks=known.1 />
+            </Fetched>
+        </Dialog>
+    }
+}
+
+#[component]
+fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSummary>) -> impl IntoView {
+    let (name, copied, playbook) =
+        (RwSignal::new(String::new()), RwSignal::new(String::new()), RwSignal::new(String::new()));
+    playbook.set(playbooks.first().map(|first| first.name.clone()).unwrap_or_default());
+    let (problems, busy) = (Problems::default(), RwSignal::new(false));
+    let wrong = RwSignal::new(None::<String>);
+    let (project, navigate) = (Project::here(), use_navigate());
+    let create = move |event: SubmitEvent| {
+        event.prevent_default();
+        let wished = name.get_untracked().trim().to_owned();
+        wrong.set(DocumentId::new(kind, &wished).err());
+        if busy.get_untracked() || wrong.read_untracked().is_some() {
+            return;
+        }
+        busy.set(true);
+        problems.clear();
+        let (place, navigate) = (Place::new(project.name(), kind, wished), navigate.clone());
+        let origin = match copied.get_untracked() {
+            none if none.is_empty() => Origin::Nothing { playbook: playbook.get_untracked() },
+            copied => Origin::Copy(copied),
+        };
+        spawn_local(async move {
+            let made = create(&place, origin).await;
+            busy.try_set(false);
+            match made {
+                Ok(()) => {
+                    let page = address::document(&place.project, kind, &place.id.name);
+                    navigate(&page, NavigateOptions::default());
+                }
+                Err(error) => problems.set(error),
+            }
+        });
+    };
+    let option = |name: String| view! { <option value=name.clone()>{name.clone()}</option> };
+    let originals = existing.into_iter().map(|document| option(document.name)).collect_view();
+    let names: Vec<String> = playbooks.into_iter().map(|one| one.name).collect();
+    let choices = (kind == Kind::Scenario).then(|| StoredValue::new(names));
+    view! {
+        <form class="stack" on:submit=create>
+            <Refused problems />
+            <Labelled label="Name" hint="Lower-case letters, digits, _ and -; it does not change later." wrong>
+                <input type="text" required autocomplete="off" autocapitalize="none" spellcheck="false" bind:value=name />
+            </Labelled>
+            <Labelled label="Start from">
+                <select bind:value=copied>
+                    <option value="">"An example to change"</option>
+                    <optgroup label="A copy of">{originals}</optgroup>
+                </select>
+            </Labelled>
+            {choices
+                .map(|choices| {
+                    view! {
+                        <Show when=move || copied.read().is_empty()>
+                            <Labelled label="Playbook">
+                                <select bind:value=playbook>{choices.get_value().into_iter().map(option).collect_view()}</select>
+                            </Labelled>
+                        </Show>
+                    }
+                })}
+            <p>
+                <Send label="Create" busy />
+            </p>
+        </form>
+    }
+}
+
+/// Kept as a draft at once, so that the page that follows is the same as for every other document.
+async fn create(place: &Place, origin: Origin) -> api_client::Answer<()> {
+    let files = files(place, origin).await?;
+    let message = "created".to_owned();
+    let wanted = SaveDocument { files, message, base_version: Some(0), ..SaveDocument::default() };
+    api_client::documents::save(place, &wanted).await.map(drop)
+}

@@ -1,0 +1,96 @@
+//! A categorical attribute: always the same option, or a mixture of them by weights.
+
+use std::collections::BTreeMap;
+
+use domain::patch::join;
+use leptos::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::dimensions::{Profile, rounded};
+use super::slider::Slider;
+use crate::format;
+use crate::labels::words;
+
+type Weights = BTreeMap<String, f64>;
+
+#[component]
+pub fn Mixture(
+    profile: Profile,
+    name: String,
+    /// And what whoever plays the user is told.
+    options: BTreeMap<String, String>,
+) -> impl IntoView {
+    let label = words(&name);
+    let attribute = StoredValue::new(name);
+    let weights =
+        Memo::new(move |_| attribute.with_value(|name| read(&profile.value.read()["demographics"][name.as_str()])));
+    // The one option that has a weight; empty: several have.
+    let only = Memo::new(move |_| {
+        let weights = weights.read();
+        let mut some = weights.iter().filter(|(_, weight)| **weight > 0.0).map(|(option, _)| option);
+        let first = some.next().cloned().unwrap_or_default();
+        if some.next().is_none() { first } else { String::new() }
+    });
+    let set = move |weights: Weights| {
+        // What has no weight is left out, as people leave it out.
+        let some = weights.into_iter().filter(|(_, weight)| *weight > 0.0);
+        let some: Map<String, Value> = some.map(|(option, weight)| (option, json!(weight))).collect();
+        if !some.is_empty() {
+            profile.set(&join("/demographics", &attribute.get_value()), &Value::Object(some));
+        }
+    };
+    let names = StoredValue::new(options.keys().cloned().collect::<Vec<_>>());
+    let choose = move |option: String| {
+        let fits = |name: &String| option.is_empty() || *name == option;
+        set(names.get_value().into_iter().filter(fits).map(|name| (name, 1.0)).collect());
+    };
+    let always = move |option: String| {
+        let says = format!("always {}", words(&option));
+        let (value, selected) = (option.clone(), move || *only.read() == option);
+        view! {
+            <option value=value selected=selected>
+                {says}
+            </option>
+        }
+    };
+    let row = move |(option, guidance): (String, String)| {
+        let shown = words(&option);
+        let option = StoredValue::new(option);
+        let weight = Memo::new(move |_| option.with_value(|option| weights.read().get(option).copied()).unwrap_or(0.0));
+        let share = Signal::derive(move || {
+            let all: f64 = weights.read().values().sum();
+            if all > 0.0 { format::percent(weight.get() / all) } else { String::new() }
+        });
+        let change = move |weight: f64| {
+            let mut changed = weights.get_untracked();
+            changed.insert(option.get_value(), rounded(weight));
+            set(changed);
+        };
+        view! {
+            <div title=guidance>
+                <Slider label=format!("Weight of {shown}") shown value=weight says=share profile set=change />
+            </div>
+        }
+    };
+    view! {
+        <fieldset class="mixture">
+            <legend>{label.clone()}</legend>
+            <select
+                aria-label=label
+                disabled=move || !profile.may_write()
+                on:change:target=move |event| choose(event.target().value())
+            >
+                <option value="" selected=move || only.read().is_empty()>
+                    "a mixture"
+                </option>
+                {options.keys().cloned().map(always).collect_view()}
+            </select>
+            {options.into_iter().map(row).collect_view()}
+        </fieldset>
+    }
+}
+
+fn read(weights: &Value) -> Weights {
+    let weight = |(option, weight): (&String, &Value)| Some((option.clone(), weight.as_f64()?));
+    weights.as_object().into_iter().flatten().filter_map(weight).collect()
+}

@@ -1,0 +1,84 @@
+//! A user as the profile may be drawn now, saved or not, and what whoever plays it is told.
+
+use std::sync::Arc;
+
+use domain::persona::{Persona, PersonaModel, Profile as Definition};
+use leptos::prelude::*;
+
+use super::dimensions::Profile;
+use super::seed::generator;
+use crate::components::{Badge, Labelled};
+use crate::labels::{Tone, words};
+
+#[component]
+pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
+    let (seed, intent) = (RwSignal::new(0_i64), RwSignal::new(String::new()));
+    let intents: Vec<String> = model.intent_deltas.keys().cloned().collect();
+    let drawn = Memo::new(move |_| {
+        let definition: Definition = serde_json::from_value(profile.value.get()).ok()?;
+        let mut generator = generator(seed.get(), &definition.name);
+        let persona = model.draw(&definition, &intent.read(), &mut generator);
+        let guidance = model.guidance(&persona);
+        Some((persona, guidance))
+    });
+    let option = |name: String| view! { <option value=name.clone()>{words(&name)}</option> };
+    view! {
+        <aside class="panel sample" aria-labelledby="sample">
+            <h2 id="sample">"A user drawn from it"</h2>
+            <div class="drawing">
+                <Labelled label="Seed">
+                    <input
+                        type="number"
+                        step="1"
+                        prop:value=move || seed.get().to_string()
+                        on:input:target=move |event| {
+                            if let Ok(value) = event.target().value().parse() {
+                                seed.set(value);
+                            }
+                        }
+                    />
+                </Labelled>
+                <button type="button" on:click=move |_| seed.update(|seed| *seed = seed.wrapping_add(1))>
+                    "Another"
+                </button>
+                <Labelled label="Intent">
+                    <select bind:value=intent>
+                        <option value="">"none"</option>
+                        {intents.into_iter().map(option).collect_view()}
+                    </select>
+                </Labelled>
+            </div>
+            <div aria-live="polite">
+                {move || match drawn.get() {
+                    None => {
+                        view! { <p class="muted">"Nobody can be drawn until the profile's problems are mended."</p> }
+                            .into_any()
+                    }
+                    Some((persona, guidance)) => view! { <Drawn persona guidance /> }.into_any(),
+                }}
+            </div>
+        </aside>
+    }
+}
+
+#[component]
+fn Drawn(persona: Persona, guidance: Vec<String>) -> impl IntoView {
+    let Persona { demographics, traits, emotions, .. } = persona;
+    let attribute = |(_, option): (String, String)| view! { <Badge tone=Tone::Neutral text=words(&option) /> };
+    let number = |(name, value): (String, f64)| {
+        view! {
+            <div>
+                <dt class="muted">{words(&name)}</dt>
+                <dd>{format!("{value:.3}")}</dd>
+            </div>
+        }
+    };
+    view! {
+        <p class="badges">{demographics.into_iter().map(attribute).collect_view()}</p>
+        <dl class="numbers">{traits.into_iter().chain(emotions).map(number).collect_view()}</dl>
+        <h3>"What it is told"</h3>
+        <ul class="guidance">
+            {guidance.into_iter().map(|line| view! { <li class="text">{line}</li> }).collect_view()}
+        </ul>
+    }
+}

@@ -1,0 +1,6 @@
+//! A playbook's tools, for people.
+
+mod fields;
+mod tools;
+
+pub use tools::ToolsPanel;
