@@ -2,6 +2,7 @@
 
 pub mod conversations;
 pub mod documents;
+pub mod explore;
 pub mod runs;
 pub mod session;
 

@@ -3,6 +3,7 @@
 
 mod account;
 mod badge;
+pub mod chart;
 #[expect(dead_code, reason = "the pages for documents are not written yet")]
 mod code_editor;
 mod conversation_list;
@@ -23,6 +24,7 @@ mod toast;
 mod tool_call;
 mod transcript;
 mod verified;
+mod virtual_rows;
 
 pub use account::Account;
 pub use badge::Badge;
@@ -45,3 +47,4 @@ pub use tabs::{Tabs, use_tab};
 pub use toast::{ToastList, Toasts};
 pub use transcript::Transcript;
 pub use verified::Verified;
+pub use virtual_rows::{PAGE, VirtualRows};
