@@ -5,6 +5,7 @@ pub mod documents;
 pub mod judgings;
 pub mod models;
 pub mod orders;
+pub mod explore;
 pub mod runs;
 pub mod session;
 

@@ -4,6 +4,7 @@
 mod account;
 mod badge;
 mod checks;
+pub mod chart;
 #[expect(dead_code, reason = "the pages for documents are not written yet")]
 mod code_editor;
 mod conversation_list;
@@ -28,6 +29,7 @@ mod transcript;
 mod unified;
 mod verified;
 mod world_tree;
+mod virtual_rows;
 
 pub use account::Account;
 pub use badge::Badge;
@@ -55,3 +57,4 @@ pub use transcript::Transcript;
 pub use unified::Unified;
 pub use verified::Verified;
 pub use world_tree::{Opened, WorldTree};
+pub use virtual_rows::{PAGE, VirtualRows};

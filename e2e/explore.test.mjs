@@ -1,0 +1,164 @@
+// Conversations, narrowed by facets, histograms and words, in a list of any length.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
+import { firstStart } from "./support/people.mjs";
+import { startServer } from "./support/server.mjs";
+
+const PLANNED = 420;
+const LIST = "/projects/default/conversations";
+
+let server;
+let browser;
+let storageState;
+
+before(async () => {
+  server = await startServer({ n: PLANNED, seed: 3 });
+  browser = await startBrowser();
+  storageState = await firstStart(browser, server);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** An address, as the administrator sees it. */
+function visit(address, look, options = {}) {
+  return open(browser, `${server.url}${address}`, look, { storageState, viewport: { width: 1400, height: 900 }, ...options });
+}
+
+const row = (page, place) => page.locator(`[aria-rowindex="${place + 1}"]`);
+const counted = (page) => page.locator(".toolbar .count");
+const query = (page) => new URL(page.url()).searchParams;
+
+/** The list, once its first rows are there. */
+async function listed(page) {
+  await row(page, 1).getByRole("link").waitFor();
+}
+
+test("facets, with counts, narrow the list; the address and the way back know it", () =>
+  visit(LIST, async (page) => {
+    await listed(page);
+    assert.equal(await counted(page).innerText(), `${PLANNED} conversations`);
+    await screenshot(page, "explore");
+
+    const complexity = page.getByRole("group", { name: "Complexity" });
+    const vague = complexity.getByRole("checkbox", { name: "vague" });
+    const count = Number(/\d+/.exec(await complexity.getByText("vague").locator("..").innerText())[0]);
+    await vague.focus();
+    await page.keyboard.press("Space");
+    await counted(page).getByText(`${count} of ${PLANNED}`).waitFor();
+    assert.equal(query(page).get("complexity"), "vague");
+    assert.ok(await vague.evaluate((box) => box === document.activeElement), "the choice keeps the focus");
+    await row(page, 1).getByText("vague").waitFor();
+    // A facet is counted without its own filter: what else could be chosen.
+    assert.ok((await complexity.getByRole("checkbox").count()) > 1);
+
+    await page.getByRole("button", { name: "Remove the filter Complexity: vague" }).click();
+    await counted(page).getByText(`${PLANNED} conversations`).waitFor();
+    await page.goBack();
+    await counted(page).getByText(`${count} of ${PLANNED}`).waitFor();
+    assert.ok(await vague.isChecked());
+  }));
+
+test("a histogram narrows by dragging and by numbers", () =>
+  visit(LIST, async (page) => {
+    await listed(page);
+    const turns = page.getByRole("group", { name: "Turns" });
+    const bars = turns.locator("svg");
+    await bars.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = await bars.boundingBox();
+    const n = await turns.locator("rect").count();
+    await page.mouse.move(x + (width * 2.5) / n, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + (width * 3.5) / n, y + height / 2, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/min_turns=2/);
+    assert.equal(query(page).get("max_turns"), "3");
+    await page.getByRole("button", { name: "Remove the filter Turns ≥ 2" }).waitFor();
+    await turns.getByLabel("Turns: at most").fill("4");
+    await turns.getByLabel("Turns: at most").press("Enter");
+    await page.waitForURL(/max_turns=4/);
+
+    const overall = page.getByRole("group", { name: "Overall score" }).getByLabel("Overall score: at least");
+    await overall.fill("7");
+    await overall.press("Tab");
+    await page.waitForURL(/min_overall=7/);
+    await page.getByRole("button", { name: "Clear all" }).click();
+    await counted(page).getByText(`${PLANNED} conversations`).waitFor();
+    assert.equal(query(page).toString(), "");
+  }));
+
+test("columns order the list, and a conversation keeps the question it was found by", () =>
+  visit(`${LIST}?outcome=accepted`, async (page) => {
+    await listed(page);
+    await page.getByRole("columnheader", { name: "Score" }).getByRole("button").click();
+    await page.waitForURL(/sort=overall/);
+    await page.locator('[role="columnheader"][aria-sort="descending"]').waitFor();
+    await page.getByRole("columnheader", { name: "Score" }).getByRole("button").click();
+    await page.waitForURL(/order=asc/);
+    await listed(page);
+    await page.locator(".virtual").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    assert.ok(await row(page, 2).getByRole("link").evaluate((link) => link === document.activeElement));
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/conversations/*-*");
+    assert.deepEqual([query(page).get("outcome"), query(page).get("sort"), query(page).get("order")], ["accepted", "overall", "asc"]);
+  }));
+
+test("the list holds what is in sight only, reaches its end, and is found again where it was", () =>
+  visit(LIST, async (page) => {
+    await listed(page);
+    assert.ok((await page.locator(".virtual-body [role=row]").count()) < 60, "rows out of sight are not there");
+    const list = page.locator(".virtual");
+    assert.equal(await list.getAttribute("aria-rowcount"), `${PLANNED + 1}`);
+    await list.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await row(page, PLANNED).getByRole("link").waitFor();
+    const place = await list.evaluate((list) => list.scrollTop);
+    await row(page, PLANNED).getByRole("link").click();
+    await page.locator(".bubble").first().waitFor();
+    await page.goBack();
+    await row(page, PLANNED).getByRole("link").waitFor();
+    assert.equal(await page.locator(".virtual").evaluate((list) => list.scrollTop), place);
+  }));
+
+test("words find scenarios, and nothing found says so", () =>
+  visit(LIST, async (page) => {
+    await listed(page);
+    await page.keyboard.press("/");
+    await page.keyboard.type("no such scenario");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "No conversation is like that." }).waitFor();
+    await page.getByRole("button", { name: "Remove all filters" }).click();
+    await listed(page);
+  }));
+
+test("what the address asks wrongly is refused with the reason", () =>
+  visit(
+    `${LIST}?min_overall=70`,
+    async (page) => {
+      await page.getByRole("alert").first().waitFor();
+      assert.match(await page.getByRole("alert").first().innerText(), /min_overall/);
+    },
+    { expected: [/status of 400/] },
+  ));
+
+test("on a narrow, dark screen filters are behind a button", () =>
+  visit(
+    LIST,
+    async (page) => {
+      await listed(page);
+      assert.equal(await overflows(page), false);
+      await screenshot(page, "explore-narrow");
+      await page.getByRole("button", { name: "Filters" }).click();
+      await page.getByRole("checkbox", { name: "accepted" }).check();
+      await page.waitForURL(/outcome=accepted/);
+      assert.equal(await overflows(page), false);
+      await screenshot(page, "explore-narrow-filters");
+    },
+    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+  ));

@@ -1,0 +1,120 @@
+//! A list of any length, of which only the rows in sight are on the page.
+//!
+//! Rows are as high as each other, so that the place of each is known; their pages are fetched when they come into sight.
+
+mod geometry;
+mod pages;
+mod steps;
+
+use domain::api::Page;
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::api_client::Answer;
+use crate::components::Failure;
+use geometry::Geometry;
+pub use pages::PAGE;
+use pages::Pages;
+
+/// In CSS pixels; a row of a list is one line.
+const ROW: f64 = 40.0;
+/// Rows above and below those in sight: there before a finger or a key brings them into sight.
+const AROUND: usize = 10;
+
+#[component]
+pub fn VirtualRows<T, F>(
+    /// Names the list to screen readers.
+    label: &'static str,
+    /// How many rows there are, as far as it is known beforehand.
+    total: Signal<Option<u64>>,
+    /// The first page, or the one after a cursor, of [`PAGE`] rows.
+    load: impl Fn(Option<String>) -> F + 'static,
+    /// Cells of the head.
+    head: ViewFn,
+    /// Cells of a row.
+    row: impl Fn(T) -> AnyView + Send + Sync + 'static,
+    /// Under which name the list remembers where it was: whoever comes back finds it there.
+    #[prop(into)]
+    remember: String,
+) -> impl IntoView
+where
+    T: Clone + PartialEq + Send + Sync + 'static,
+    F: Future<Output = Answer<Page<T>>> + 'static,
+{
+    let node = NodeRef::<html::Div>::new();
+    let pages = Pages::new(load);
+    let (top, viewport) = (RwSignal::new(0.0), RwSignal::new(0.0));
+    let geometry = Memo::new(move |_| Geometry { row: ROW, total: pages.total(total.get()), viewport: viewport.get() });
+    let shown = Memo::new(move |_| geometry.get().shown(top.get(), AROUND));
+    Effect::new(move |_| pages.want(shown.get()));
+    let name = remember.clone();
+    let measure = move || {
+        if let Some(list) = node.try_get_untracked().flatten() {
+            viewport.set(f64::from(list.client_height()));
+        }
+    };
+    Effect::new(move |_| {
+        if node.get().is_none() || geometry.read().total == 0 {
+            return;
+        }
+        let name = name.clone();
+        // Only then the browser knows how high the list is.
+        request_animation_frame(move || {
+            measure();
+            if let Some(list) = node.try_get_untracked().flatten() {
+                steps::come_back(&list, &name);
+            }
+        });
+    });
+    let resized = window_event_listener(leptos::ev::resize, move |_| measure());
+    on_cleanup(move || resized.remove());
+    let scrolled = move |_| {
+        if let Some(list) = node.get_untracked() {
+            top.set(f64::from(list.scroll_top()));
+            steps::remember(&remember, list.scroll_top());
+        }
+    };
+    let row = StoredValue::new(row);
+    let one = move |index: usize| {
+        let item = Memo::new(move |_| pages.row(index));
+        view! {
+            <div class="virtual-row" role="row" aria-rowindex=(index + 2).to_string() style:height=format!("{ROW}px")>
+                {move || match item.get() {
+                    Some(item) => row.with_value(|row| row(item)),
+                    None => view! { <span role="cell" class="muted awaited">"…"</span> }.into_any(),
+                }}
+            </div>
+        }
+    };
+    view! {
+        <div
+            class="virtual"
+            role="table"
+            tabindex="0"
+            aria-label=label
+            aria-rowcount=move || (geometry.read().total + 1).to_string()
+            node_ref=node
+            on:scroll=scrolled
+            on:keydown=move |event| steps::walk(&event)
+        >
+            <div role="rowgroup" class="virtual-head">
+                <div class="virtual-row" role="row" aria-rowindex="1">
+                    {head.run()}
+                </div>
+            </div>
+            <div role="rowgroup" class="virtual-body" style:height=move || format!("{}px", geometry.read().height())>
+                <div
+                    role="presentation"
+                    style:transform=move || {
+                        format!("translateY({}px)", geometry.read().offset(top.get(), shown.read().start))
+                    }
+                >
+                    <For each=move || shown.get() key=|index| *index let:index>
+                        {one(index)}
+                    </For>
+                </div>
+            </div>
+        </div>
+        {move || pages.failed().map(|error| view! { <Failure error retry=move || pages.again(shown.get_untracked()) /> })}
+    }
+}

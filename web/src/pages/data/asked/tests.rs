@@ -1,0 +1,51 @@
+use super::*;
+
+fn asked(pairs: &[(&str, &str)]) -> Asked {
+    Asked::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+}
+
+#[test]
+fn a_query_is_read_in_its_order() {
+    let read = Asked::read("?persona=calm&outcome=accepted&persona=angry&tab=split&search=");
+    assert_eq!(read, asked(&[("persona", "calm"), ("outcome", "accepted"), ("persona", "angry")]));
+}
+
+#[test]
+fn a_value_is_toggled_and_a_number_is_replaced() {
+    let one = asked(&[("tool_any", "a")]);
+    assert_eq!(one.toggled("tool_any", "b").all("tool_any").collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(one.toggled("tool_any", "a"), Asked::default());
+    let scored = one.with_least("goal", Some(7)).with_least("goal", Some(8)).with_least(OVERALL, Some(6));
+    assert_eq!((scored.least("goal"), scored.least(OVERALL), scored.least("tone")), (Some(8), Some(6), None));
+    assert_eq!(scored.with_least("goal", None).with_least(OVERALL, None), one);
+}
+
+#[test]
+fn shares_may_be_of_a_criterion_or_overall() {
+    let best = Asked::default().with_criterion("top", OVERALL, Some("0.1".to_owned()));
+    let best = best.with_criterion("top", "goal", Some("0.2".to_owned()));
+    assert_eq!(best.all("top").collect::<Vec<_>>(), ["0.1", "goal:0.2"]);
+    assert_eq!(best.of_criterion("top", OVERALL), Some("0.1"));
+    assert_eq!(best.with_criterion("top", OVERALL, None).of_criterion("top", "goal"), Some("0.2"));
+}
+
+#[test]
+fn the_filter_of_a_corpus_is_written_as_it_is_read() {
+    let all = asked(&[
+        ("run", "01a20319-f6ef-72bd-84b4-d90772ba48fe"),
+        ("persona", "calm"),
+        ("complexity", "vague"),
+        ("outcome", "failed"),
+        ("blame", "agent"),
+        ("min_score", "goal:7"),
+        ("min_overall", "6"),
+        ("top", "0.1"),
+        ("verified", "true"),
+        ("min_turns", "2"),
+        ("max_tool_calls", "9"),
+        ("tool_all", "refund"),
+        ("judging", "latest"),
+    ]);
+    assert_eq!(Asked::new(read::written(&all.filter())), all);
+    assert_eq!(asked(&[("search", "card"), ("sort", "overall")]).filter(), Filter::default());
+}

@@ -1,0 +1,65 @@
+//! Conversations of a project, narrowed until what is wanted is left.
+
+mod facet;
+mod list;
+mod panel;
+mod range;
+mod toolbar;
+
+use leptos::prelude::*;
+
+use super::chips::Chips;
+use super::filters::{Filters, Known};
+use crate::app::set_title;
+use crate::components::{Empty, Failure};
+use crate::keys::use_shortcut;
+
+#[component]
+pub fn ExplorePage() -> impl IntoView {
+    set_title("Conversations");
+    let filters = Filters::of_address();
+    let known = Known::of(filters);
+    let open = RwSignal::new(false);
+    use_shortcut("/", "Search in scenarios", move || toolbar::focus_search());
+    use_shortcut("x", "Remove all filters", move || filters.choose(|asked| asked.everything()));
+    let nothing_began = move || known.facets.read().as_ref().is_some_and(|facets| facets.total == 0);
+    view! {
+        <header class="heading">
+            <h1>"Conversations"</h1>
+            <toolbar::Select filters known />
+        </header>
+        {move || {
+            known.error.get().map(|error| view! { <Failure error retry=move || known.ask_again() /> })
+        }}
+        <Show
+            when=move || !nothing_began()
+            fallback=|| {
+                view! {
+                    <Empty title="No conversation has begun.">
+                        <p>"Launch a run; what it plays stands here, to be filtered and selected into a corpus."</p>
+                    </Empty>
+                }
+            }
+        >
+            <div class="explore">
+                <button
+                    type="button"
+                    class="more-filters"
+                    aria-expanded=move || open.get().to_string()
+                    aria-controls="filters"
+                    on:click=move |_| open.update(|open| *open = !*open)
+                >
+                    {move || if open.get() { "Hide filters" } else { "Filters" }}
+                </button>
+                <aside class="filters" id="filters" aria-label="Filters" class:open=open>
+                    <panel::Panel filters known />
+                </aside>
+                <section class="found" aria-label="Conversations">
+                    <toolbar::Toolbar filters known />
+                    <Chips filters />
+                    <list::List filters known />
+                </section>
+            </div>
+        </Show>
+    }
+}

@@ -1,0 +1,131 @@
+//! What a list can be narrowed by.
+
+use leptos::prelude::*;
+
+use super::super::asked::OVERALL;
+use super::super::filters::{Filters, Known};
+use super::super::names::{self, FACETS};
+use super::facet::FacetChoice;
+use super::range::{RangeChoice, Span};
+
+/// Criteria that are there at first sight; the rest is one click away.
+const LENGTHS: [(&str, &str); 2] = [("turns", "Turns"), ("tool_calls", "Tool calls")];
+/// The most that a score can be.
+const BEST: u32 = 10;
+
+#[component]
+pub fn Panel(filters: Filters, known: Known) -> impl IntoView {
+    let scores = Memo::new(move |_| known.scores());
+    let has = move |name: &'static str| Memo::new(move |_| offers(known, filters, name));
+    let facet = move |(name, label): (&'static str, &'static str)| {
+        let has = has(name);
+        view! {
+            <Show when=move || has.get()>
+                <FacetChoice filters known name label />
+            </Show>
+        }
+    };
+    let (first, rest) = FACETS.split_at(8);
+    view! {
+        {first.iter().copied().map(facet).collect_view()}
+        <For each=move || scores.get() key=Clone::clone let:name>
+            <ScoreRange filters known name />
+        </For>
+        <Best filters />
+        {LENGTHS.map(|(name, label)| view! { <LengthRange filters known name label /> }).collect_view()}
+        {rest.iter().copied().map(facet).collect_view()}
+        <Agreement filters />
+    }
+}
+
+/// Whether there is something to choose.
+fn offers(known: Known, filters: Filters, name: &str) -> bool {
+    let facets = known.facets.read();
+    let found = facets.iter().flat_map(|facets| &facets.facets).find(|facet| facet.name == name);
+    let distinct = found.map_or(0, |facet| facet.distinct);
+    distinct > 1
+        || (distinct == 1 && matches!(name, "outcome" | "blame" | "tool" | "verified" | "goal_achieved"))
+        || filters.asked.read().one(name).is_some()
+}
+
+#[component]
+fn ScoreRange(filters: Filters, known: Known, name: String) -> impl IntoView {
+    let (own, least, label) = (name.clone(), name.clone(), names::score(&name));
+    let bins = Signal::derive(move || {
+        known.facets.read().as_ref().and_then(|facets| facets.scores.get(&own).cloned()).unwrap_or_default()
+    });
+    let chosen = Signal::derive(move || Span { low: filters.asked.read().least(&least), high: None });
+    let choose = Callback::new(move |span: Span| {
+        filters.choose(|asked| asked.with_least(&name, span.low.filter(|low| *low > 0)));
+    });
+    view! { <RangeChoice label bins chosen choose most=Signal::derive(|| BEST) above_only=true /> }
+}
+
+#[component]
+fn LengthRange(filters: Filters, known: Known, name: &'static str, label: &'static str) -> impl IntoView {
+    let (min, max) = (format!("min_{name}"), format!("max_{name}"));
+    let (own_min, own_max) = (min.clone(), max.clone());
+    let bins = Signal::derive(move || {
+        known.facets.read().as_ref().and_then(|facets| facets.lengths.get(name).cloned()).unwrap_or_default()
+    });
+    let chosen = Signal::derive(move || {
+        let asked = filters.asked.read();
+        Span { low: asked.number(&own_min), high: asked.number(&own_max) }
+    });
+    let most = Signal::derive(move || {
+        let greatest = bins.read().iter().map(|bin| bin.value).max().unwrap_or_default();
+        greatest.max(chosen.get().high.unwrap_or_default())
+    });
+    let choose = Callback::new(move |Span { low, high }: Span| {
+        let text = |value: Option<u32>| value.map(|value| value.to_string());
+        filters.choose(|asked| asked.with(&min, text(low)).with(&max, text(high)));
+    });
+    view! { <RangeChoice label=label.to_owned() bins chosen choose most above_only=false /> }
+}
+
+/// The best share of those that pass everything else.
+#[component]
+fn Best(filters: Filters) -> impl IntoView {
+    let chosen = move || filters.asked.read().of_criterion("top", OVERALL).unwrap_or_default().to_owned();
+    let option = move |(value, says): (&'static str, &'static str)| {
+        view! {
+            <option value=value prop:selected=move || chosen() == value>
+                {says}
+            </option>
+        }
+    };
+    view! {
+        <label class="facet">
+            <span class="name">"Best by overall score"</span>
+            <select on:change:target=move |event| {
+                let share = Some(event.target().value()).filter(|share| !share.is_empty());
+                filters.choose(|asked| asked.with_criterion("top", OVERALL, share));
+            }>
+                {[("", "All of them"), ("0.5", "Best half"), ("0.25", "Best quarter"), ("0.1", "Best tenth"), ("0.01", "Best 1 %")]
+                    .map(option)
+                    .collect_view()}
+            </select>
+        </label>
+    }
+}
+
+#[component]
+fn Agreement(filters: Filters) -> impl IntoView {
+    view! {
+        <label class="facet">
+            <span class="name">"Judges agree at least"</span>
+            <input
+                type="number"
+                min="0"
+                max="1"
+                step="0.05"
+                placeholder="0 to 1"
+                prop:value=move || filters.asked.read().one("min_agreement").unwrap_or_default().to_owned()
+                on:change:target=move |event| {
+                    let least = event.target().value();
+                    filters.choose(|asked| asked.with("min_agreement", Some(least)));
+                }
+            />
+        </label>
+    }
+}
