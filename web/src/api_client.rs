@@ -1,9 +1,15 @@
 //! The one client of the REST API; one module for each kind of thing that it knows.
 
+pub mod annotations;
+pub mod calibrations;
 pub mod conversations;
+pub mod corrections;
 pub mod documents;
+pub mod ratings;
+pub mod reviews;
 pub mod runs;
 pub mod session;
+pub mod worlds;
 
 use domain::api::ProblemDetails;
 use gloo_net::http::{Method, Request, RequestBuilder};
@@ -49,6 +55,14 @@ pub async fn query<T: DeserializeOwned>(path: &str, query: &[(&str, String)]) ->
 
 pub async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
     change(Method::POST, path, body).await
+}
+
+pub async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
+    change(Method::PUT, path, body).await
+}
+
+pub async fn patch<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
+    change(Method::PATCH, path, body).await
 }
 
 pub async fn delete(path: &str) -> Answer<()> {
