@@ -143,7 +143,7 @@ fn TreeRow(
             class=class
             class:active=is_active
             class:picked=is_picked
-            aria-level=level
+            attr:aria-level=level.to_string()
             aria-expanded=expanded
             aria-selected=move || is_picked.get().to_string()
             style:--level=level.to_string()

@@ -36,8 +36,6 @@ use turn_actions::TurnActions;
 use verdicts::Verdicts;
 use world::WorldPanel;
 
-pub use annotate::Annotate;
-pub use remarks::Remarks;
 
 #[component(transparent)]
 pub fn ConversationRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {

@@ -10,6 +10,7 @@ use crate::components::{Toasts, explain};
 #[derive(Clone, Copy)]
 pub struct Notes {
     conversation: StoredValue<String>,
+    toasts: Toasts,
     pub annotations: RwSignal<Vec<Annotation>>,
     pub corrected: RwSignal<Option<CorrectedConversation>>,
 }
@@ -18,17 +19,17 @@ impl Notes {
     pub fn load(conversation: String) -> Self {
         let notes = Self {
             conversation: StoredValue::new(conversation),
+            toasts: Toasts::here(),
             annotations: RwSignal::default(),
             corrected: RwSignal::default(),
         };
-        let toasts = Toasts::here();
         let id = notes.conversation();
         spawn_local(async move {
             match api_client::annotations::of(&id).await {
                 Ok(found) => drop(notes.annotations.try_set(found)),
-                Err(error) => toasts.bad(explain(error)),
+                Err(error) => notes.toasts.bad(explain(error)),
             }
-            notes.corrections(toasts).await;
+            notes.corrections().await;
         });
         notes
     }
@@ -39,8 +40,7 @@ impl Notes {
 
     /// After a correction: how the turns read now.
     pub fn read_again(self) {
-        let toasts = Toasts::here();
-        spawn_local(self.corrections(toasts));
+        spawn_local(self.corrections());
     }
 
     /// An agent's turn as it reads now.
@@ -50,10 +50,10 @@ impl Notes {
         messages.find(|message| message.seq == spoke).cloned()
     }
 
-    async fn corrections(self, toasts: Toasts) {
+    async fn corrections(self) {
         match api_client::corrections::of(&self.conversation()).await {
             Ok(found) => drop(self.corrected.try_set(Some(found))),
-            Err(error) => toasts.bad(explain(error)),
+            Err(error) => self.toasts.bad(explain(error)),
         }
     }
 }
