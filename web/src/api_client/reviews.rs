@@ -4,6 +4,7 @@ use domain::api::{
     ConversationFacets, ConversationSummary, MemberSummary, NextReview, Page, ReviewAgreement, ReviewItem, ReviewQueue,
 };
 use domain::calibration::Disagreement;
+use domain::corpus::CorpusSummary;
 use serde_json::{Value, json};
 
 use super::{Answer, delete, get, patch, post, query};
@@ -64,17 +65,23 @@ pub async fn members(project: &str) -> Answer<Vec<MemberSummary>> {
     get(&format!("/projects/{}/members", segment(project))).await
 }
 
+/// The newest corpora of a project.
+pub async fn corpora(project: &str) -> Answer<Page<CorpusSummary>> {
+    get(&format!("/projects/{}/corpora", segment(project))).await
+}
+
 /// How many conversations of a project pass a filter, and what could be asked of them.
-pub async fn matching(project: &str, filter: &[(&'static str, String)]) -> Answer<ConversationFacets> {
-    query(&format!("/projects/{}/conversations/facets", segment(project)), filter).await
+pub async fn matching(project: &str, filter: &[(String, String)]) -> Answer<ConversationFacets> {
+    let asked: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+    query(&format!("/projects/{}/conversations/facets", segment(project)), &asked).await
 }
 
 /// The first conversations of a project that pass a filter, by id.
-pub async fn chosen(project: &str, filter: &[(&'static str, String)], n: usize) -> Answer<Vec<String>> {
+pub async fn chosen(project: &str, filter: &[(String, String)], n: usize) -> Answer<Vec<String>> {
     const PAGE: &str = "200";
     let (mut ids, mut after) = (Vec::new(), None);
     loop {
-        let mut asked = filter.to_vec();
+        let mut asked: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         asked.push(("limit", PAGE.to_owned()));
         asked.extend(cursor(after));
         let path = format!("/projects/{}/conversations", segment(project));

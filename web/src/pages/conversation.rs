@@ -26,16 +26,16 @@ use crate::keys::use_shortcut;
 use crate::session::Project;
 use crate::transcript;
 use crate::{address, api_client};
-use cursor::Cursor;
 use neighbours::Neighbours;
-use notes::Notes;
 use people::People;
 use raw::Raw;
 use title::Title;
-use turn_actions::TurnActions;
 use verdicts::Verdicts;
 use world::WorldPanel;
 
+pub use cursor::Cursor;
+pub use notes::Notes;
+pub use turn_actions::TurnActions;
 
 #[component(transparent)]
 pub fn ConversationRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {

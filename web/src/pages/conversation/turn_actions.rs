@@ -8,6 +8,7 @@ use super::correct::{Correct, Corrected};
 use super::cursor::Cursor;
 use super::notes::Notes;
 use super::remarks::Remarks;
+use crate::address;
 use crate::components::{Place, copy};
 use crate::session::Project;
 
@@ -23,7 +24,8 @@ enum Form {
 pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView {
     let Place { seq, spoke } = place;
     let form = RwSignal::new(Form::None);
-    let author = Project::here().may(Role::Author);
+    let project = Project::here();
+    let author = project.may(Role::Author);
     let own = Memo::new(move |_| {
         let annotations = notes.annotations.read();
         annotations.iter().filter(|one| cursor.home(one.seq) == Some(seq)).cloned().collect::<Vec<_>>()
@@ -47,7 +49,7 @@ pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView 
             <button type="button" class="quiet" title="Choose this turn" on:click=move |_| cursor.go(seq)>
                 {format!("#{seq}")}
             </button>
-            <button type="button" class="quiet" on:click=move |_| copy(link(seq))>
+            <button type="button" class="quiet" on:click=move |_| copy(link(&project.name(), &notes.conversation(), seq))>
                 "Copy link"
             </button>
             {writing}
@@ -62,13 +64,8 @@ pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView 
     }
 }
 
-/// This page's address, with the turn in place of whichever stands there.
-fn link(seq: u32) -> String {
-    let location = window().location();
-    let path = location.href().unwrap_or_default();
-    let (page, query) = path.split_once('?').unwrap_or((&path, ""));
-    let query = query.split('#').next().unwrap_or_default();
-    let kept = query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("turn="));
-    let pairs: Vec<String> = kept.map(str::to_owned).chain([format!("turn={seq}")]).collect();
-    format!("{page}?{}", pairs.join("&"))
+/// The turn's address, for others: without how somebody came there.
+fn link(project: &str, conversation: &str, seq: u32) -> String {
+    let origin = window().location().origin().unwrap_or_default();
+    format!("{origin}{}?turn={seq}", address::conversation(project, conversation))
 }

@@ -4,7 +4,7 @@ use domain::api::VerdictSummary;
 use domain::outcome::Outcome;
 use leptos::prelude::*;
 
-use crate::components::{Badge, Fetched};
+use crate::components::{Badge, Fetched, LongText};
 use crate::labels::{self, Tone};
 use crate::{api_client, format};
 
@@ -66,7 +66,7 @@ fn One(one: VerdictSummary) -> impl IntoView {
             {said.map(|(rationale, scores)| view! {
                 <details>
                     <summary>"Rationales"</summary>
-                    <p class="text" dir="auto">{rationale}</p>
+                    <LongText text=rationale />
                     <ul class="lines">{scores}</ul>
                 </details>
             })}
