@@ -1,13 +1,19 @@
 //! The one client of the REST API; one module for each kind of thing that it knows.
 
+pub mod annotations;
+pub mod calibrations;
 pub mod conversations;
+pub mod corrections;
 pub mod documents;
 pub mod judgings;
 pub mod models;
 pub mod orders;
 pub mod explore;
+pub mod ratings;
+pub mod reviews;
 pub mod runs;
 pub mod session;
+pub mod worlds;
 
 use domain::api::ProblemDetails;
 use gloo_net::http::{Method, Request, RequestBuilder};

@@ -62,7 +62,10 @@ pub fn use_shortcut(keys: &'static str, does: impl Into<String>, action: impl Fn
     let Some(all) = use_context::<Keys>() else { return };
     let id = all.next.get_value();
     all.next.set_value(id + 1);
-    let shortcut = Shortcut { id, keys, does: does.into(), action: Callback::new(move |()| action()) };
+    // Whoever presses keys stands nowhere in the page; what the action does finds what the calling component would.
+    let owner = Owner::current();
+    let action = Callback::new(move |()| owner.as_ref().map_or_else(&action, |owner| owner.with(&action)));
+    let shortcut = Shortcut { id, keys, does: does.into(), action };
     all.shortcuts.update(|shortcuts| shortcuts.push(shortcut));
     on_cleanup(move || {
         all.shortcuts.try_update(|shortcuts| shortcuts.retain(|shortcut| shortcut.id != id));

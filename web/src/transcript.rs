@@ -11,8 +11,18 @@ use domain::role::Role;
 
 use crate::json_text;
 
+/// One thing that a reader sees, and where in the conversation it stands.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Turn {
+pub struct Turn {
+    /// The event that it shows: of a call its answer. No other turn has it, unless the call has no answer.
+    pub seq: u32,
+    /// The event that began it: of a call the turn in which it was made.
+    pub of: u32,
+    pub what: What,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
     User { content: String },
     Agent { content: String, reasoning: Option<String> },
     Call(Call),
@@ -54,9 +64,41 @@ pub struct Answered {
 pub fn turns(events: Vec<Event>) -> Vec<Turn> {
     let mut fold = Fold::default();
     for event in events {
+        fold.seq = event.seq;
         fold.event(event.kind);
     }
     fold.finish()
+}
+
+/// The events of all turns, in the order in which they are shown: a sub-agent's stand within the call that started it.
+pub fn order(turns: &[Turn]) -> Vec<u32> {
+    let mut order = Vec::new();
+    for turn in turns {
+        order.push(turn.seq);
+        if let What::Call(Call { branch: Some(branch), .. }) = &turn.what {
+            order.extend(self::order(branch));
+        }
+    }
+    order.dedup();
+    order
+}
+
+/// The turn that shows an event, or the one before it: not every event is shown by itself.
+pub fn home(turns: &[Turn], seq: u32) -> Option<u32> {
+    let mut all = Vec::new();
+    flat(turns, &mut all);
+    let shown = all.iter().find(|turn| turn.seq == seq).or_else(|| all.iter().find(|turn| turn.of == seq));
+    let before = || all.iter().filter(|turn| turn.seq < seq).max_by_key(|turn| turn.seq);
+    shown.or_else(before).map(|turn| turn.seq)
+}
+
+fn flat<'a>(turns: &'a [Turn], all: &mut Vec<&'a Turn>) {
+    for turn in turns {
+        all.push(turn);
+        if let What::Call(Call { branch: Some(branch), .. }) = &turn.what {
+            flat(branch, all);
+        }
+    }
 }
 
 /// A list of turns that grows, and where the calls in it stand.
@@ -70,6 +112,8 @@ struct Level {
 
 #[derive(Default)]
 struct Fold {
+    /// The event that is looked at.
+    seq: u32,
     trunk: Level,
     /// Sub-agents at work, outermost first.
     branches: Vec<Level>,
@@ -81,30 +125,32 @@ impl Fold {
     }
 
     fn event(&mut self, event: EventKind) {
+        let seq = self.seq;
+        let turn = |what| Turn { seq, of: seq, what };
         match event {
             EventKind::UserSpoke { content, .. } => {
                 if !content.trim().is_empty() {
-                    self.level().turns.push(Turn::User { content });
+                    self.level().turns.push(turn(What::User { content }));
                 }
             }
-            EventKind::UserActed { tool_calls, .. } => self.level().called(Caller::User, tool_calls),
+            EventKind::UserActed { tool_calls, .. } => self.level().called(seq, Caller::User, tool_calls),
             EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => {
                 let level = self.level();
-                level.turns.extend(spoken(content, reasoning));
-                level.called(Caller::Agent, tool_calls);
+                level.turns.extend(spoken(content, reasoning).map(turn));
+                level.called(seq, Caller::Agent, tool_calls);
             }
             EventKind::Delegated { call_id, .. } => self.branches.push(Level { call_id, ..Level::default() }),
             EventKind::ToolAnswered { call_id, tool, content, answer, patch, fault, note, .. } => {
                 self.join(&call_id);
                 let content = json_text::layout(&content);
-                self.level().answered(&call_id, tool, Answered { answer, content, patch, fault, note });
+                self.level().answered(seq, &call_id, tool, Answered { answer, content, patch, fault, note });
             }
             EventKind::Refused { role, reply, reason, .. } => {
-                self.level().turns.push(Turn::Refused { role, reply, reason });
+                self.level().turns.push(turn(What::Refused { role, reply, reason }));
             }
             EventKind::Ended { ending } => {
                 self.join_all();
-                self.trunk.turns.push(Turn::Ending(ending));
+                self.trunk.turns.push(turn(What::Ending(ending)));
             }
             // Shown beside the transcript or, for a simulated response, with the answer that follows it.
             EventKind::Started { .. }
@@ -121,7 +167,7 @@ impl Fold {
             && let Some(ended) = self.branches.pop()
             && let Some(call) = self.level().call(call_id)
         {
-            call.branch = Some(ended.turns);
+            call.1.branch = Some(ended.turns);
         }
     }
 
@@ -138,37 +184,41 @@ impl Fold {
 }
 
 impl Level {
-    fn called(&mut self, by: Caller, calls: Vec<ToolCall>) {
+    fn called(&mut self, seq: u32, by: Caller, calls: Vec<ToolCall>) {
         for call in calls {
             let (tool, arguments) = (call.name().to_owned(), json_text::layout(&call.function.arguments));
             self.calls.insert(call.id, self.turns.len());
-            self.turns.push(Turn::Call(Call { by, tool, arguments, branch: None, answered: None }));
+            let what = What::Call(Call { by, tool, arguments, branch: None, answered: None });
+            self.turns.push(Turn { seq, of: seq, what });
         }
     }
 
-    fn call(&mut self, id: &str) -> Option<&mut Call> {
+    /// A call, and the event that its turn shows.
+    fn call(&mut self, id: &str) -> Option<(&mut u32, &mut Call)> {
         match self.turns.get_mut(*self.calls.get(id)?) {
-            Some(Turn::Call(call)) => Some(call),
+            Some(Turn { seq, what: What::Call(call), .. }) => Some((seq, call)),
             _ => None,
         }
     }
 
-    fn answered(&mut self, id: &str, tool: String, answered: Answered) {
-        if let Some(call) = self.call(id) {
+    fn answered(&mut self, at: u32, id: &str, tool: String, answered: Answered) {
+        if let Some((seq, call)) = self.call(id) {
+            *seq = at;
             call.answered = Some(answered);
         } else {
             // An answer to a call that is not here is still shown: nothing that happened is hidden.
             let (by, arguments, answered) = (Caller::Agent, String::new(), Some(answered));
-            self.turns.push(Turn::Call(Call { by, tool, arguments, branch: None, answered }));
+            let what = What::Call(Call { by, tool, arguments, branch: None, answered });
+            self.turns.push(Turn { seq: at, of: at, what });
         }
     }
 }
 
 /// An agent that only calls tools says nothing, and gets no empty bubble.
-fn spoken(content: String, reasoning: Option<String>) -> Option<Turn> {
+fn spoken(content: String, reasoning: Option<String>) -> Option<What> {
     let reasoning = reasoning.filter(|text| !text.trim().is_empty());
     let silent = content.trim().is_empty() && reasoning.is_none();
-    (!silent).then_some(Turn::Agent { content, reasoning })
+    (!silent).then_some(What::Agent { content, reasoning })
 }
 
 #[cfg(test)]

@@ -1,10 +1,21 @@
-//! Conversations, whole.
+//! Conversations, whole, and their neighbours in a list.
 
-use domain::api::ConversationDetail;
+use domain::api::{ConversationDetail, Neighbours, VerdictSummary};
 
-use super::{Answer, get};
+use super::{Answer, get, query};
 use crate::address::segment;
 
 pub async fn one(id: &str) -> Answer<ConversationDetail> {
     get(&format!("/conversations/{}", segment(id))).await
+}
+
+/// What stands before and after it in the list that is asked for by these parameters.
+pub async fn neighbours(id: &str, list: &[(String, String)]) -> Answer<Neighbours> {
+    let list: Vec<(&str, String)> = list.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+    query(&format!("/conversations/{}/neighbours", segment(id)), &list).await
+}
+
+/// What all judges said of it, whenever they were asked; the newest first.
+pub async fn verdicts(id: &str) -> Answer<Vec<VerdictSummary>> {
+    get(&format!("/conversations/{}/verdicts", segment(id))).await
 }

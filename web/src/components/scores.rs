@@ -3,7 +3,7 @@
 use domain::verdict::{Score, Verdict};
 use leptos::prelude::*;
 
-use crate::components::Badge;
+use crate::components::{Badge, LongText};
 use crate::labels::{self, Tone};
 
 const BEST: u8 = 10;
@@ -58,7 +58,7 @@ fn Judged(verdict: Verdict) -> impl IntoView {
                 </div>
             })}
         </dl>
-        <p class="text">{verdict.rationale.clone()}</p>
+        <LongText text=verdict.rationale.clone() />
         <table class="scores">
             <thead>
                 <tr>
@@ -89,7 +89,9 @@ fn Criterion(
                 <meter min="0" max=BEST value=score.score aria-label=name></meter>
                 <span>{format!("{}/{BEST}{}", score.score, range.unwrap_or_default())}</span>
             </td>
-            <td class="text">{score.rationale}</td>
+            <td class="text">
+                <LongText text=score.rationale />
+            </td>
         </tr>
     }
 }

@@ -3,13 +3,13 @@
 use domain::patch::PatchOp;
 use leptos::prelude::*;
 
-use crate::components::Badge;
-use crate::components::transcript::Turns;
+use crate::components::transcript::{Beside, Turns};
+use crate::components::{Badge, LongText};
 use crate::labels::{self, Tone};
 use crate::transcript::{Answered, Call, Caller};
 
 #[component]
-pub fn ToolCall(call: Call) -> impl IntoView {
+pub fn ToolCall(call: Call, beside: Beside) -> impl IntoView {
     let (tone, state) =
         call.answered.as_ref().map_or((Tone::Neutral, "no answer yet"), |answered| labels::answer(answered.answer));
     let kind = match (call.by, &call.branch) {
@@ -23,7 +23,7 @@ pub fn ToolCall(call: Call) -> impl IntoView {
         view! {
             <details class="branch" open>
                 <summary>"What the sub-agent did"</summary>
-                <Turns turns />
+                <Turns turns beside />
             </details>
         }
     });
@@ -67,7 +67,7 @@ fn Change(op: PatchOp) -> impl IntoView {
         PatchOp::Remove { .. } => "remove",
         PatchOp::Replace { .. } => "replace",
     };
-    let value = op.value().map(|value| view! { <code class="value">{format!("{value:#}")}</code> });
+    let value = op.value().map(|value| view! { <LongText text=format!("{value:#}") code=true /> });
     view! {
         <li>
             <span class="verb">{verb}</span>
@@ -83,9 +83,7 @@ fn Block(name: &'static str, text: String) -> impl IntoView {
     (!text.is_empty()).then(|| {
         view! {
             <h4>{name}</h4>
-            <pre tabindex="0" aria-label=name>
-                {text}
-            </pre>
+            <LongText text name />
         }
     })
 }

@@ -1,42 +1,92 @@
 //! A conversation as chat.
 
-use domain::event::Event;
 use domain::role::Role;
 use leptos::prelude::*;
 
+use crate::components::LongText;
 use crate::components::tool_call::ToolCall;
 use crate::labels;
-use crate::transcript::{self, Turn};
+use crate::transcript::{Turn, What};
+
+/// What a page adds to a conversation as chat.
+#[derive(Clone, Copy, Default)]
+pub struct Beside {
+    /// The event of the turn that is looked at.
+    pub chosen: Signal<Option<u32>>,
+    /// What stands below a turn; its events tell which one.
+    pub below: Option<Callback<Place, AnyView>>,
+}
+
+/// Which turn it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub seq: u32,
+    /// The event in which an agent spoke, if this turn is the first that shows it.
+    pub spoke: Option<u32>,
+}
+
+/// The element that shows an event, as addresses name it.
+pub fn anchor(seq: u32) -> String {
+    format!("turn-{seq}")
+}
 
 #[component]
-pub fn Transcript(events: Vec<Event>) -> impl IntoView {
-    let turns = transcript::turns(events);
+pub fn Transcript(turns: Vec<Turn>, #[prop(optional)] beside: Beside) -> impl IntoView {
     let empty = turns.is_empty().then(|| view! { <p class="muted">"Nothing has been said yet."</p> });
     view! {
         <section class="transcript" aria-labelledby="transcript">
             <h2 id="transcript">"Transcript"</h2>
             {empty}
-            <Turns turns />
+            <Turns turns beside />
         </section>
     }
 }
 
 /// Turns of the conversation, or of a sub-agent's branch within it.
 #[component]
-pub fn Turns(turns: Vec<Turn>) -> AnyView {
-    turns.into_iter().map(|turn| view! { <OneTurn turn /> }).collect_view().into_any()
+pub fn Turns(turns: Vec<Turn>, beside: Beside) -> AnyView {
+    let mut before = None;
+    let turn = move |turn: Turn| {
+        let first = before != Some(turn.of);
+        before = Some(turn.of);
+        view! { <OneTurn turn beside first /> }
+    };
+    turns.into_iter().map(turn).collect_view().into_any()
 }
 
 #[component]
-fn OneTurn(turn: Turn) -> impl IntoView {
-    match turn {
-        Turn::User { content } => view! { <Bubble class="bubble user" speaker="User" content /> }.into_any(),
-        Turn::Agent { content, reasoning } => {
+fn OneTurn(
+    turn: Turn,
+    beside: Beside,
+    /// Whether it is the first that shows what one agent said and called at once.
+    first: bool,
+) -> impl IntoView {
+    let Turn { seq, of, what } = turn;
+    let agents = matches!(&what, What::Agent { .. } | What::Call(_));
+    let place = Place { seq, spoke: (agents && first).then_some(of) };
+    let class = match &what {
+        What::User { .. } => "turn user",
+        What::Agent { .. } => "turn agent",
+        What::Call(_) => "turn calls",
+        What::Refused { .. } | What::Ending(_) => "turn aside",
+    };
+    let chosen = Memo::new(move |_| beside.chosen.get() == Some(seq));
+    // Calls that were never answered share the event in which they were made; an address means the first of them.
+    let id = (first || seq != of).then(|| anchor(seq));
+    let shown = match what {
+        What::User { content } => view! { <Bubble class="bubble user" speaker="User" content /> }.into_any(),
+        What::Agent { content, reasoning } => {
             view! { <Bubble class="bubble agent" speaker="Agent" content reasoning /> }.into_any()
         }
-        Turn::Call(call) => view! { <ToolCall call /> }.into_any(),
-        Turn::Refused { role, reply, reason } => view! { <Refused role reply reason /> }.into_any(),
-        Turn::Ending(ending) => view! { <p class="ending">{labels::ending(&ending)}</p> }.into_any(),
+        What::Call(call) => view! { <ToolCall call beside /> }.into_any(),
+        What::Refused { role, reply, reason } => view! { <Refused role reply reason /> }.into_any(),
+        What::Ending(ending) => view! { <p class="ending">{labels::ending(&ending)}</p> }.into_any(),
+    };
+    view! {
+        <div class=class id=id class:chosen=chosen aria-current=move || chosen.get().then_some("true")>
+            {shown}
+            {beside.below.map(|below| below.run(place))}
+        </div>
     }
 }
 
@@ -47,23 +97,15 @@ fn Bubble(
     content: String,
     #[prop(optional_no_strip)] reasoning: Option<String>,
 ) -> impl IntoView {
-    let reasoning = reasoning.map(|reasoning| {
+    let reasoning = reasoning.map(|text| {
         view! {
             <details>
                 <summary>"Reasoning"</summary>
-                <p class="text muted" dir="auto">
-                    {reasoning}
-                </p>
+                <LongText text muted=true />
             </details>
         }
     });
-    let said = (!content.is_empty()).then(|| {
-        view! {
-            <p class="text" dir="auto">
-                {content}
-            </p>
-        }
-    });
+    let said = (!content.is_empty()).then(|| view! { <LongText text=content /> });
     view! {
         <article class=class>
             <h3>{speaker}</h3>
@@ -80,9 +122,7 @@ fn Refused(role: Role, reply: String, reason: String) -> impl IntoView {
             <summary>
                 {format!("Refused a reply of the {}: ", labels::words(role.as_str()))} <bdi class="text">{reason}</bdi>
             </summary>
-            <p class="text" dir="auto">
-                {reply}
-            </p>
+            <LongText text=reply />
         </details>
     }
 }

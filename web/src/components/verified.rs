@@ -3,7 +3,7 @@
 use domain::verdict::{Check, Verification};
 use leptos::prelude::*;
 
-use crate::components::Badge;
+use crate::components::{Badge, LongText};
 use crate::labels::{self, Tone};
 
 #[component]
@@ -35,7 +35,7 @@ fn Item(check: Check) -> impl IntoView {
             <Badge tone text=result />
             <div>
                 <strong>{labels::rule(check.rule)}</strong>
-                <p class="text muted">{check.detail}</p>
+                <LongText text=check.detail muted=true />
             </div>
         </li>
     }

@@ -1,7 +1,19 @@
-//! One conversation: what was said and done, and how it was scored.
+//! One conversation: what was said and done, what the world was meanwhile, how it was scored, and what people say of it.
 
-use domain::api::{ConversationDetail, ConversationSummary};
-use domain::outcome::Outcome;
+mod annotate;
+mod correct;
+mod cursor;
+mod neighbours;
+mod notes;
+mod people;
+mod raw;
+mod remarks;
+mod title;
+mod turn_actions;
+mod verdicts;
+mod world;
+
+use domain::api::ConversationDetail;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::{Redirect, Route};
@@ -9,9 +21,21 @@ use leptos_router::hooks::use_params_map;
 use leptos_router::path;
 
 use crate::app::set_title;
-use crate::components::{Badge, Crumbs, Fetched, Models, Scores, Transcript, Verified};
+use crate::components::{Beside, Crumbs, Fetched, Models, Scores, Tabs, Transcript, Verified, use_tab};
+use crate::keys::use_shortcut;
 use crate::session::Project;
-use crate::{address, api_client, labels};
+use crate::transcript;
+use crate::{address, api_client};
+use neighbours::Neighbours;
+use people::People;
+use raw::Raw;
+use title::Title;
+use verdicts::Verdicts;
+use world::WorldPanel;
+
+pub use cursor::Cursor;
+pub use notes::Notes;
+pub use turn_actions::TurnActions;
 
 #[component(transparent)]
 pub fn ConversationRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
@@ -21,9 +45,9 @@ pub fn ConversationRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
 #[component]
 fn ConversationPage() -> impl IntoView {
     set_title("Conversation");
-    let params = use_params_map();
+    let id = conversation_id();
     let load = move || {
-        let id = params.read().get("conversation").unwrap_or_default();
+        let id = id.get();
         async move { api_client::conversations::one(&id).await }
     };
     view! {
@@ -37,9 +61,9 @@ fn ConversationPage() -> impl IntoView {
 #[component]
 pub fn ConversationLink() -> impl IntoView {
     set_title("Conversation");
-    let params = use_params_map();
+    let id = conversation_id();
     let load = move || {
-        let id = params.read().get("conversation").unwrap_or_default();
+        let id = id.get();
         async move { api_client::conversations::one(&id).await }
     };
     view! {
@@ -52,52 +76,82 @@ pub fn ConversationLink() -> impl IntoView {
     }
 }
 
+/// The conversation that the address names: it stays the same while only the turn changes.
+fn conversation_id() -> Memo<String> {
+    let params = use_params_map();
+    Memo::new(move |_| params.read().get("conversation").unwrap_or_default())
+}
+
+const PANELS: [&str; 4] = ["verdict", "world", "people", "raw"];
+const TABS: [(&str, &str); 4] = [("verdict", "Verdict"), ("world", "World"), ("people", "People"), ("raw", "Raw JSON")];
+
 #[component]
 fn Conversation(detail: ConversationDetail) -> impl IntoView {
-    let ConversationDetail { summary, run_id, models, events, verdict, verification, .. } = detail;
-    set_title(&summary.scenario);
-    let played = summary.outcome.is_some();
+    set_title(&detail.summary.scenario);
     let project = Project::here().name();
     let above = vec![
         ("Runs".to_owned(), address::project(&project, "/runs")),
-        ("Run".to_owned(), address::run(&project, &run_id)),
+        ("Run".to_owned(), address::run(&project, &detail.run_id)),
     ];
+    let id = detail.summary.id.clone();
+    let turns = transcript::turns(detail.events.clone());
+    let cursor = Cursor::over(&turns, detail.events.last().map_or(0, |event| event.seq));
+    let notes = Notes::load(id.clone());
+    let below = Callback::new(move |place| view! { <TurnActions place cursor notes /> }.into_any());
+    let beside = Beside { chosen: cursor.chosen().into(), below: Some(below) };
+    let (panel, choose) = use_tab("panel", &PANELS);
+    for (keys, name, does) in [
+        ("v", "verdict", "Show the verdict"),
+        ("w", "world", "Show the world"),
+        ("p p", "people", "Show what people say"),
+    ] {
+        use_shortcut(keys, does, move || choose.run(name));
+    }
     view! {
-        <Crumbs above />
-        <Title summary />
+        <div class="above">
+            <Crumbs above />
+            <Neighbours conversation=id />
+        </div>
+        <Title summary=detail.summary.clone() />
         <div class="columns">
-            <Transcript events />
-            <div class="side">
-                <Scores verdict played />
-                <Verified verification played />
-                <Models models />
+            <Transcript turns beside />
+            <div class="side" tabindex="0" role="region" aria-label="About the conversation">
+                <Tabs label="About the conversation" tabs=&TABS chosen=panel choose />
+                <section role="tabpanel" class="stack" id=move || format!("panel-{}", panel.get()) aria-labelledby=move || format!("tab-{}", panel.get())>
+                    {move || {
+                        let detail = detail.clone();
+                        match panel.get() {
+                            "world" => {
+                                view! { <WorldPanel conversation=detail.summary.id events=detail.events cursor /> }.into_any()
+                            }
+                            "people" => view! { <People conversation=detail.summary.id cursor notes /> }.into_any(),
+                            "raw" => view! { <Raw detail /> }.into_any(),
+                            _ => view! { <Judged detail /> }.into_any(),
+                        }
+                    }}
+                </section>
             </div>
         </div>
     }
 }
 
+/// What programs and models say of it, and who played it.
 #[component]
-fn Title(summary: ConversationSummary) -> impl IntoView {
-    let (tone, outcome) = labels::outcome(&summary);
-    let reason = match summary.outcome {
-        Some(Outcome::Failed { reason, .. }) => Some(reason),
-        Some(Outcome::Accepted) | None => None,
-    };
-    view! {
-        <header class="title">
-            <h1>{summary.scenario}</h1>
+fn Judged(detail: ConversationDetail) -> impl IntoView {
+    let played = detail.summary.outcome.is_some();
+    let ended = detail.events.iter().any(|event| matches!(event.kind, domain::event::EventKind::Ended { .. }));
+    let hidden = (ended && !played).then(|| {
+        view! {
             <p class="muted">
-                {format!(
-                    "Conversation {} of its run, played by {}, {} turns.",
-                    i64::from(summary.position) + 1,
-                    summary.persona,
-                    labels::words(&summary.complexity),
-                )}
+                "If a blind review queue holds it, its verdict is shown to you once you have rated it."
             </p>
-            <p class="verdict">
-                <Badge tone text=outcome />
-                {reason.map(|reason| view! { <span class="text">{reason}</span> })}
-            </p>
-        </header>
+        }
+    });
+    view! {
+        {hidden}
+        <Scores verdict=detail.verdict played />
+        <Verified verification=detail.verification played />
+        <Models models=detail.models />
+        <Verdicts conversation=detail.summary.id />
     }
 }

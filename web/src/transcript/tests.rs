@@ -4,8 +4,12 @@ use serde_json::json;
 
 use super::*;
 
-fn fold(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Turn> {
+fn placed(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Turn> {
     turns((0..).zip(kinds).map(|(seq, kind)| Event { seq, ancestry: Vec::new(), kind }).collect())
+}
+
+fn fold(kinds: impl IntoIterator<Item = EventKind>) -> Vec<What> {
+    placed(kinds).into_iter().map(|turn| turn.what).collect()
 }
 
 fn user(content: &str) -> EventKind {
@@ -37,8 +41,8 @@ fn answered(call_id: &str, content: &str, answer: Answer, patch: Patch) -> Event
     }
 }
 
-fn call(turn: &Turn) -> &Call {
-    let Turn::Call(call) = turn else { panic!("not a call: {turn:?}") };
+fn call(turn: &What) -> &Call {
+    let What::Call(call) = turn else { panic!("not a call: {turn:?}") };
     call
 }
 
@@ -48,8 +52,8 @@ fn speech_keeps_its_order_and_its_reasoning() {
     assert_eq!(
         turns,
         [
-            Turn::User { content: "My card is gone.".to_owned() },
-            Turn::Agent { content: "I blocked it.".to_owned(), reasoning: Some("Block first.".to_owned()) },
+            What::User { content: "My card is gone.".to_owned() },
+            What::Agent { content: "I blocked it.".to_owned(), reasoning: Some("Block first.".to_owned()) },
         ]
     );
 }
@@ -103,9 +107,9 @@ fn refusals_and_the_ending_are_shown() {
     };
     let turns = fold([refused, EventKind::Ended { ending: Ending::TurnLimit }]);
     assert!(
-        matches!(&turns[0], Turn::Refused { role: Role::SimulatedUser, reason, .. } if reason == "speaks as the agent")
+        matches!(&turns[0], What::Refused { role: Role::SimulatedUser, reason, .. } if reason == "speaks as the agent")
     );
-    assert_eq!(turns[1], Turn::Ending(Ending::TurnLimit));
+    assert_eq!(turns[1], What::Ending(Ending::TurnLimit));
 }
 
 #[test]
@@ -125,14 +129,14 @@ fn what_a_sub_agent_did_stands_within_its_call() {
     assert_eq!(outer.answered.as_ref().map(|a| a.content.as_str()), Some("It is blocked."));
     let Some(branch) = &outer.branch else { panic!("no branch: {outer:?}") };
     assert_eq!(branch.len(), 2, "{branch:?}");
-    assert!(call(&branch[0]).answered.is_some());
+    assert!(call(&branch[0].what).answered.is_some());
 }
 
 #[test]
 fn a_branch_that_was_cut_off_is_shown() {
     let delegated = EventKind::Delegated { call_id: "call_1".into(), agent: "cards".into(), task: "Block it.".into() };
     let turns = fold([agent("", None, &[("call_1", "cards", "{}")]), delegated, agent("Hm.", None, &[])]);
-    assert!(matches!(call(&turns[0]).branch.as_deref(), Some([Turn::Agent { .. }])), "{turns:?}");
+    assert!(matches!(call(&turns[0]).branch.as_deref(), Some([Turn { what: What::Agent { .. }, .. }])), "{turns:?}");
 }
 
 #[test]
@@ -140,4 +144,22 @@ fn the_users_calls_are_its_own() {
     let call_1 = ToolCall::new("call_1".to_owned(), "restart_phone".to_owned(), "{}".to_owned());
     let acts = EventKind::UserActed { tool_calls: vec![call_1], usage: Usage::default() };
     assert_eq!(call(&fold([acts])[0]).by, Caller::User);
+}
+
+#[test]
+fn a_turn_is_found_by_its_events() {
+    let delegated = EventKind::Delegated { call_id: "call_1".into(), agent: "cards".into(), task: "Block it.".into() };
+    let turns = placed([
+        user("Block it."),
+        agent("", None, &[("call_1", "cards", "{}"), ("call_3", "find_card", "{}")]),
+        delegated,
+        agent("", None, &[("call_2", "block_card", "{}")]),
+        answered("call_2", "ok", Answer::Succeeded, Vec::new()),
+        answered("call_1", "ok", Answer::Succeeded, Vec::new()),
+        answered("call_3", "ok", Answer::Succeeded, Vec::new()),
+    ]);
+    assert_eq!(order(&turns), [0, 5, 4, 6]);
+    let homes: Vec<_> = (0..8).map(|seq| home(&turns, seq)).collect();
+    assert_eq!(homes, [0, 5, 0, 4, 4, 5, 6, 6].map(Some), "a turn that only calls is its first call");
+    assert_eq!(home(&[], 3), None);
 }

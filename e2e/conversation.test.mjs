@@ -1,0 +1,204 @@
+// One conversation: its turns by keyboard, its world through time, where values come from, notes and corrections.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
+import { firstStart } from "./support/people.mjs";
+import { startServer } from "./support/server.mjs";
+
+let server;
+let browser;
+let storageState;
+/** Conversations that change the world, in the order of their run. */
+let changing;
+let all;
+
+before(async () => {
+  server = await startServer({ n: 8, seed: 3 });
+  browser = await startBrowser();
+  storageState = await firstStart(browser, server);
+  const api = (path) => read(`/api/v1${path}`);
+  const [run] = (await api("/projects/default/runs")).items;
+  all = (await api(`/runs/${run.id}/conversations`)).items.map((one) => one.id);
+  changing = [];
+  for (const id of all) {
+    const { last_version } = await api(`/conversations/${id}/world`);
+    if (last_version > 0) changing.push(id);
+  }
+  assert.ok(changing.length > 0, "some conversation changes the world");
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** What the API answers to the administrator. */
+async function read(path) {
+  const cookie = storageState.cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+  const response = await fetch(new URL(path, server.url), { headers: { cookie } });
+  assert.equal(response.status, 200, await response.clone().text());
+  return response.json();
+}
+
+function visit(address, look, options = {}) {
+  return open(browser, `${server.url}${address}`, look, { storageState, ...options });
+}
+
+const address = (id, query = "") => `/projects/default/conversations/${id}${query}`;
+
+const turn = (page) => new URL(page.url()).searchParams.get("turn");
+
+test("keys walk from turn to turn, and the address keeps the place", () =>
+  visit(address(all[0]), async (page) => {
+    await page.locator(".bubble.user").first().waitFor();
+    await page.keyboard.press("j");
+    await page.waitForURL(/turn=/);
+    const first = turn(page);
+    await page.keyboard.press("j");
+    await page.waitForFunction((first) => new URL(location.href).searchParams.get("turn") !== first, first);
+    const second = turn(page);
+    assert.equal(await page.locator(".turn.chosen").getAttribute("id"), `turn-${second}`);
+    await page.keyboard.press("k");
+    await page.locator(`#turn-${first}.chosen`).waitFor();
+    await page.reload();
+    await page.locator(`#turn-${first}.chosen`).waitFor();
+  }));
+
+test("the world can be looked at at any version, and what changed is marked", () =>
+  visit(address(changing[0], "?panel=world"), async (page) => {
+    const slider = page.getByRole("slider", { name: /World version/ });
+    await slider.waitFor();
+    await page.locator('[role="tree"] [role="treeitem"]').first().waitFor();
+    await page.locator(".world .patch li").first().waitFor();
+    assert.ok((await page.locator(".tree-row.changed, .tree-row.added").count()) > 0, "a change is marked");
+    await screenshot(page, "world");
+    await slider.focus();
+    await page.keyboard.press("Home");
+    await page.getByText("as it was at the start").waitFor();
+    await page.waitForFunction(() => document.querySelectorAll(".world .patch li").length === 0);
+    assert.equal(turn(page), "0");
+    await page.keyboard.press("ArrowRight");
+    await page.locator(".world .patch li").first().waitFor();
+    await page.locator(".turn.calls.chosen").waitFor();
+  }));
+
+test("a value says which call wrote it, and leads there", () =>
+  visit(address(changing[0], "?panel=world"), async (page) => {
+    await page.locator(".world .patch .pointer").first().click();
+    const origin = page.getByRole("region", { name: "Where did this value come from?" });
+    await origin.getByText("Written by").waitFor();
+    await page.waitForURL(/at=/);
+    await origin.getByRole("button", { name: "Show the call" }).click();
+    await page.locator(".turn.calls.chosen").waitFor();
+    await screenshot(page, "provenance");
+    // What was there from the start says so.
+    const tree = page.getByRole("tree", { name: "World" });
+    await page.getByRole("searchbox", { name: "Search in: World" }).fill("name");
+    await tree.locator(".tree-row .leaf").first().click();
+    await origin.getByText("It stood there from the start.").waitFor();
+  }));
+
+test("the tree is walked by keyboard", () =>
+  visit(address(all[0], "?panel=world"), async (page) => {
+    const tree = page.getByRole("tree", { name: "World" });
+    await tree.locator('[role="treeitem"][aria-expanded="false"]').first().waitFor();
+    await tree.focus();
+    await page.keyboard.press("Home");
+    const rows = await tree.getByRole("treeitem").count();
+    const active = async () => tree.getAttribute("aria-activedescendant");
+    const first = await active();
+    await page.keyboard.press("ArrowDown");
+    assert.notEqual(await active(), first);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction((rows) => document.querySelectorAll('[role="treeitem"]').length > rows, rows);
+    await page.keyboard.press("ArrowLeft");
+    await page.waitForFunction((rows) => document.querySelectorAll('[role="treeitem"]').length === rows, rows);
+  }));
+
+test("n and p follow the list that led here", async () => {
+  const list = await read(
+    `/api/v1/conversations/${all[0]}/neighbours?sort=overall&order=desc`,
+  );
+  const to = list.next ?? list.previous;
+  await visit(address(all[0], "?sort=overall&order=desc&turn=2"), async (page) => {
+    await page.getByRole("navigation", { name: "Neighbours in the list" }).getByRole("link").first().waitFor();
+    await page.keyboard.press(list.next ? "n" : "p");
+    await page.waitForURL(`**/conversations/${to}?*`);
+    const query = new URL(page.url()).searchParams;
+    assert.deepEqual([query.get("sort"), query.get("order"), query.get("turn")], ["overall", "desc", null]);
+    await page.locator(".bubble.user").first().waitFor();
+    await page.goBack();
+    await page.waitForURL(`**/conversations/${all[0]}?*`);
+  });
+});
+
+test("a turn is annotated, resolved, and the note deleted", () =>
+  visit(address(all[1]), async (page) => {
+    const first = page.locator(".turn.agent").first();
+    await first.hover();
+    await first.getByRole("button", { name: "Annotate" }).click();
+    await page.getByLabel("Annotation", { exact: true }).fill("Too many words.");
+    await page.getByLabel("Labels").fill("style, wordy");
+    await page.keyboard.press("Control+Enter");
+    const remark = first.getByRole("complementary", { name: "Annotation" });
+    await remark.getByText("Too many words.").waitFor();
+    assert.match(await remark.innerText(), /wordy/);
+    await remark.getByRole("button", { name: "Resolve" }).click();
+    await remark.getByText("resolved by mira").waitFor();
+    await page.getByRole("tab", { name: "People" }).click();
+    await page.getByRole("region", { name: "Annotations" }).getByText("Too many words.").waitFor();
+    await screenshot(page, "annotated");
+    await remark.getByRole("button", { name: "Delete" }).click();
+    await remark.waitFor({ state: "detached" });
+  }));
+
+test("an agent's turn is corrected, its difference shown, and withdrawn", () =>
+  visit(address(all[1]), async (page) => {
+    const last = page.locator(".turn.agent").last();
+    await last.hover();
+    await last.getByRole("button", { name: "Correct" }).click();
+    const text = page.getByLabel("What it should have said");
+    await text.fill(`${await text.inputValue()} Thank you for waiting.`);
+    await page.getByLabel("Why").fill("Politeness.");
+    await page.getByRole("button", { name: "Save the correction" }).click();
+    const corrected = last.getByRole("complementary", { name: "Correction" });
+    await corrected.getByText("Corrected, version 1").waitFor();
+    assert.match(await corrected.locator("ins").first().innerText(), /waiting/);
+    await screenshot(page, "corrected");
+    await corrected.getByRole("button", { name: "Withdraw" }).click();
+    await page.getByLabel("Why it is withdrawn").fill("It was fine.");
+    await corrected.getByRole("button", { name: "Withdraw" }).click();
+    await corrected.waitFor({ state: "detached" });
+    await page.getByRole("tab", { name: "People" }).click();
+    await page.getByText("Version 2").waitFor();
+  }));
+
+test("all that the API says can be seen and copied", () =>
+  visit(address(all[0], "?panel=raw"), async (page) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy JSON" }).click();
+    await page.getByText("Copied.").waitFor();
+    const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+    assert.equal(copied.summary.id, all[0]);
+    await page.keyboard.press("y");
+    await page.waitForFunction(async () => (await navigator.clipboard.readText()) === location.href);
+  }));
+
+test("it fits a narrow screen with every panel", () =>
+  visit(
+    address(changing[0]),
+    async (page) => {
+      await page.locator(".bubble.user").first().waitFor();
+      for (const name of ["World", "People", "Raw JSON", "Verdict"]) {
+        await page.getByRole("tab", { name }).click();
+        await page.locator(`#panel-${{ World: "world", People: "people", "Raw JSON": "raw", Verdict: "verdict" }[name]}`).waitFor();
+        await page.waitForLoadState("networkidle");
+        assert.equal(await overflows(page), false, name);
+        await screenshot(page, `conversation-narrow-${name.split(" ")[0].toLowerCase()}`);
+      }
+    },
+    { viewport: { width: 360, height: 740 } },
+  ));

@@ -1,0 +1,22 @@
+//! Judges beside people.
+
+use domain::api::{CalibrationDetail, Page};
+use serde_json::Value;
+
+use super::{Answer, get, post, query};
+use crate::address::segment;
+
+/// Newest first: the first page, or the one after a cursor.
+pub async fn list(project: &str, after: Option<String>) -> Answer<Page<CalibrationDetail>> {
+    let after: Vec<_> = after.map(|after| ("after", after)).into_iter().collect();
+    query(&format!("/projects/{}/calibrations", segment(project)), &after).await
+}
+
+pub async fn one(id: &str) -> Answer<CalibrationDetail> {
+    get(&format!("/calibrations/{}", segment(id))).await
+}
+
+/// Compares judges with what people rated. The body is that of `POST /projects/{project}/calibrations`.
+pub async fn make(project: &str, of: &Value) -> Answer<Vec<CalibrationDetail>> {
+    post(&format!("/projects/{}/calibrations", segment(project)), of).await
+}

@@ -1,0 +1,27 @@
+//! What people say of conversations.
+
+use domain::api::{ConversationRatings, ReviewAgreement};
+use domain::calibration::Disagreement;
+use serde_json::Value;
+
+use super::{Answer, get, put, query};
+use crate::address::segment;
+
+pub async fn of(conversation: &str) -> Answer<ConversationRatings> {
+    get(&format!("/conversations/{}/ratings", segment(conversation))).await
+}
+
+/// Takes the place of what they said before. The body is that of `PUT /conversations/{conversation}/ratings`.
+pub async fn rate(conversation: &str, rating: &Value) -> Answer<ConversationRatings> {
+    put(&format!("/conversations/{}/ratings", segment(conversation)), rating).await
+}
+
+/// In a whole project.
+pub async fn agreement(project: &str) -> Answer<ReviewAgreement> {
+    get(&format!("/projects/{}/ratings/agreement", segment(project))).await
+}
+
+/// In a whole project: those that are at least so many points apart.
+pub async fn disagreements(project: &str, spread: u8) -> Answer<Vec<Disagreement>> {
+    query(&format!("/projects/{}/ratings/disagreements", segment(project)), &[("spread", spread.to_string())]).await
+}

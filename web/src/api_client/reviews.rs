@@ -1,0 +1,104 @@
+//! Queues of conversations that people are to rate.
+
+use domain::api::{
+    ConversationFacets, ConversationSummary, MemberSummary, NextReview, Page, ReviewAgreement, ReviewItem, ReviewQueue,
+};
+use domain::calibration::Disagreement;
+use domain::corpus::CorpusSummary;
+use serde_json::{Value, json};
+
+use super::{Answer, delete, get, patch, post, query};
+use crate::address::segment;
+
+/// Newest first: the first page, or the one after a cursor.
+pub async fn list(project: &str, after: Option<String>) -> Answer<Page<ReviewQueue>> {
+    query(&format!("/projects/{}/review-queues", segment(project)), &cursor(after)).await
+}
+
+/// The body is that of `POST /projects/{project}/review-queues`.
+pub async fn make(project: &str, queue: &Value) -> Answer<ReviewQueue> {
+    post(&format!("/projects/{}/review-queues", segment(project)), queue).await
+}
+
+pub async fn one(id: &str) -> Answer<ReviewQueue> {
+    get(&format!("/review-queues/{}", segment(id))).await
+}
+
+/// `state` (`open`, `closed`) or `instructions`.
+pub async fn change(id: &str, change: &Value) -> Answer<ReviewQueue> {
+    patch(&format!("/review-queues/{}", segment(id)), change).await
+}
+
+pub async fn items(id: &str, after: Option<String>) -> Answer<Page<ReviewItem>> {
+    query(&format!("/review-queues/{}/items", segment(id)), &cursor(after)).await
+}
+
+/// Takes a conversation to rate.
+pub async fn next(id: &str) -> Answer<NextReview> {
+    post(&format!("/review-queues/{}/next", segment(id)), &json!({})).await
+}
+
+pub async fn skip(id: &str, conversation: &str) -> Answer<ReviewItem> {
+    post(&format!("{}/skip", item(id, conversation)), &json!({})).await
+}
+
+pub async fn assign(id: &str, conversation: &str, rater: &str) -> Answer<ReviewItem> {
+    post(&format!("{}/assignments", item(id, conversation)), &json!({"rater": rater})).await
+}
+
+/// Takes a conversation back from somebody who has not rated it.
+pub async fn withdraw(id: &str, conversation: &str, rater: &str) -> Answer<()> {
+    delete(&format!("{}/assignments/{}", item(id, conversation), segment(rater))).await
+}
+
+pub async fn agreement(id: &str) -> Answer<ReviewAgreement> {
+    get(&format!("/review-queues/{}/agreement", segment(id))).await
+}
+
+/// Those that are at least so many points apart.
+pub async fn disagreements(id: &str, spread: u8) -> Answer<Vec<Disagreement>> {
+    query(&format!("/review-queues/{}/disagreements", segment(id)), &[("spread", spread.to_string())]).await
+}
+
+/// Who may be given something.
+pub async fn members(project: &str) -> Answer<Vec<MemberSummary>> {
+    get(&format!("/projects/{}/members", segment(project))).await
+}
+
+/// The newest corpora of a project.
+pub async fn corpora(project: &str) -> Answer<Page<CorpusSummary>> {
+    get(&format!("/projects/{}/corpora", segment(project))).await
+}
+
+/// How many conversations of a project pass a filter, and what could be asked of them.
+pub async fn matching(project: &str, filter: &[(String, String)]) -> Answer<ConversationFacets> {
+    let asked: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+    query(&format!("/projects/{}/conversations/facets", segment(project)), &asked).await
+}
+
+/// The first conversations of a project that pass a filter, by id.
+pub async fn chosen(project: &str, filter: &[(String, String)], n: usize) -> Answer<Vec<String>> {
+    const PAGE: &str = "200";
+    let (mut ids, mut after) = (Vec::new(), None);
+    loop {
+        let mut asked: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        asked.push(("limit", PAGE.to_owned()));
+        asked.extend(cursor(after));
+        let path = format!("/projects/{}/conversations", segment(project));
+        let page: Page<ConversationSummary> = query(&path, &asked).await?;
+        ids.extend(page.items.into_iter().map(|row| row.id));
+        after = page.next;
+        if after.is_none() || ids.len() >= n {
+            ids.truncate(n);
+            return Ok(ids);
+        }
+    }
+}
+
+fn item(queue: &str, conversation: &str) -> String {
+    format!("/review-queues/{}/items/{}", segment(queue), segment(conversation))
+}
+
+fn cursor(after: Option<String>) -> Vec<(&'static str, String)> {
+    after.map(|after| ("after", after)).into_iter().collect()
+}

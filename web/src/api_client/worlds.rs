@@ -1,0 +1,16 @@
+//! The world of a conversation.
+
+use domain::api::{Provenance, WorldVersion};
+
+use super::{Answer, query};
+use crate::address::segment;
+
+pub async fn at(conversation: &str, version: u32) -> Answer<WorldVersion> {
+    query(&format!("/conversations/{}/world", segment(conversation)), &[("version", version.to_string())]).await
+}
+
+/// Where the value at a JSON pointer into the last version comes from.
+pub async fn provenance(conversation: &str, pointer: &str) -> Answer<Provenance> {
+    let asked = [("pointer", pointer.to_owned())];
+    query(&format!("/conversations/{}/provenance", segment(conversation)), &asked).await
+}

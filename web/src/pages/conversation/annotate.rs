@@ -1,0 +1,70 @@
+//! Writing a remark on a turn.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::notes::Notes;
+use crate::api_client;
+use crate::components::{Labelled, Problems, Refused, Send, Toasts};
+
+#[component]
+pub fn Annotate(seq: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
+    let (text, labels) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
+    let (busy, problems) = (RwSignal::new(false), Problems::default());
+    let toasts = Toasts::here();
+    let save = move || {
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        problems.clear();
+        spawn_local(async move {
+            let words = words(&labels.get_untracked());
+            let answer = api_client::annotations::add(&notes.conversation(), seq, &text.get_untracked(), &words).await;
+            busy.try_set(false);
+            match answer {
+                Ok(made) => {
+                    notes.annotations.try_update(|all| all.push(made));
+                    toasts.good("Annotated.");
+                    close.run(());
+                }
+                Err(error) => problems.set(error),
+            }
+        });
+    };
+    let field = NodeRef::<leptos::html::Textarea>::new();
+    field.on_load(|field| drop(field.focus()));
+    view! {
+        <form
+            class="panel turn-form"
+            aria-label="Annotate"
+            on:submit=move |event| {
+                event.prevent_default();
+                save();
+            }
+            on:keydown=move |event| match event.key().as_str() {
+                "Enter" if event.ctrl_key() || event.meta_key() => save(),
+                "Escape" => close.run(()),
+                _ => {}
+            }
+        >
+            <Refused problems />
+            <Labelled label="Annotation" wrong=problems.at("/text")>
+                <textarea rows="3" dir="auto" bind:value=text node_ref=field></textarea>
+            </Labelled>
+            <Labelled label="Labels" hint="As many as you like, with spaces between them: a-z, digits, _ and -." wrong=problems.at("/labels")>
+                <input type="text" autocapitalize="none" spellcheck="false" bind:value=labels />
+            </Labelled>
+            <div class="inline">
+                <Send label="Save" busy />
+                <button type="button" on:click=move |_| close.run(())>
+                    "Cancel"
+                </button>
+            </div>
+        </form>
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split([' ', ',']).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}

@@ -1,0 +1,240 @@
+//! What an agent should have said: writing it, and how it differs from what was played.
+
+use std::collections::BTreeMap;
+
+use domain::access::Role;
+use domain::api::{CorrectedMessage, DiffKind, DiffPiece};
+use domain::message::{Message, ToolCall};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::{Map, Value, json};
+
+use super::notes::Notes;
+use crate::components::{Labelled, Problems, Refused, Send, Toasts, explain};
+use crate::session::Project;
+use crate::{api_client, json_text, labels};
+
+/// The form, filled with the turn as it reads now.
+#[component]
+pub fn Correct(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
+    // What somebody is writing stays when the conversation is read again.
+    let message = notes.corrected.with_untracked(|_| untrack(|| notes.message(spoke)));
+    let Some(CorrectedMessage { message: Message::Assistant { content, reasoning_content, tool_calls }, .. }) = message
+    else {
+        return view! { <p class="muted">"The turn is still being read; try again in a moment."</p> }.into_any();
+    };
+    let draft = Draft::of(content, reasoning_content.unwrap_or_default(), tool_calls);
+    view! { <DraftForm spoke notes close draft /> }.into_any()
+}
+
+#[component]
+fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> impl IntoView {
+    let (busy, problems, unread) = (RwSignal::new(false), Problems::default(), RwSignal::new(None::<String>));
+    let toasts = Toasts::here();
+    let fields = draft.clone();
+    let save = move || {
+        if busy.get_untracked() {
+            return;
+        }
+        problems.clear();
+        let body = match draft.body(spoke) {
+            Ok(body) => body,
+            Err(wrong) => return unread.set(Some(wrong)),
+        };
+        unread.set(None);
+        busy.set(true);
+        spawn_local(async move {
+            let answer = api_client::corrections::add(&notes.conversation(), &body).await;
+            busy.try_set(false);
+            match answer {
+                Ok(made) => {
+                    toasts.good(format!("Corrected: version {}.", made.version));
+                    close.run(());
+                    notes.read_again();
+                }
+                Err(error) => problems.set(error),
+            }
+        });
+    };
+    let save = StoredValue::new(save);
+    let Draft { content, reasoning, calls, note, .. } = fields;
+    let call = move |(name, arguments): (String, RwSignal<String>)| {
+        view! {
+            <Labelled label=format!("Arguments of {name}") wrong=problems.at("/tool_calls")>
+                <textarea rows="5" class="code" spellcheck="false" bind:value=arguments></textarea>
+            </Labelled>
+        }
+    };
+    view! {
+        <form
+            class="panel turn-form"
+            aria-label="Correct"
+            on:submit=move |event| {
+                event.prevent_default();
+                save.with_value(|save| save());
+            }
+            on:keydown=move |event| match event.key().as_str() {
+                "Enter" if event.ctrl_key() || event.meta_key() => save.with_value(|save| save()),
+                "Escape" => close.run(()),
+                _ => {}
+            }
+        >
+            <Refused problems />
+            {move || unread.get().map(|text| view! { <p class="refusal" role="alert">{text}</p> })}
+            <Labelled label="What it should have said" wrong=problems.at("/content")>
+                <textarea rows="5" dir="auto" bind:value=content></textarea>
+            </Labelled>
+            <Labelled label="What it should have thought" wrong=problems.at("/reasoning")>
+                <textarea rows="3" dir="auto" bind:value=reasoning></textarea>
+            </Labelled>
+            {calls.into_iter().map(call).collect_view()}
+            <Labelled label="Why" hint="What follows is not played again, and nothing is judged again." wrong=problems.at("/note")>
+                <textarea rows="2" dir="auto" required bind:value=note></textarea>
+            </Labelled>
+            <div class="inline">
+                <Send label="Save the correction" busy />
+                <button type="button" on:click=move |_| close.run(())>
+                    "Cancel"
+                </button>
+            </div>
+        </form>
+    }
+}
+
+/// A turn as somebody is writing it, and as it read before.
+#[derive(Clone)]
+struct Draft {
+    content: RwSignal<String>,
+    reasoning: RwSignal<String>,
+    calls: Vec<(String, RwSignal<String>)>,
+    note: RwSignal<String>,
+    before: (String, String, Vec<String>),
+}
+
+impl Draft {
+    fn of(content: String, reasoning: String, calls: Vec<ToolCall>) -> Self {
+        let laid_out: Vec<_> =
+            calls.into_iter().map(|call| (call.function.name, json_text::layout(&call.function.arguments))).collect();
+        let before = laid_out.iter().map(|(_, arguments)| arguments.clone()).collect();
+        Self {
+            content: RwSignal::new(content.clone()),
+            reasoning: RwSignal::new(reasoning.clone()),
+            calls: laid_out.into_iter().map(|(name, text)| (name, RwSignal::new(text))).collect(),
+            note: RwSignal::default(),
+            before: (content, reasoning, before),
+        }
+    }
+
+    /// What is to be sent: only the parts that were changed.
+    fn body(&self, spoke: u32) -> Result<Value, String> {
+        let (content, reasoning) = (self.content.get_untracked(), self.reasoning.get_untracked());
+        let mut body = json!({"seq": spoke, "note": self.note.get_untracked()});
+        if content != self.before.0 {
+            body["content"] = content.into();
+        }
+        if reasoning != self.before.1 {
+            body["reasoning"] = reasoning.into();
+        }
+        let texts: Vec<String> = self.calls.iter().map(|(_, text)| text.get_untracked()).collect();
+        if texts != self.before.2 {
+            let calls = self.calls.iter().zip(&texts).map(|((name, _), text)| {
+                let text = if text.trim().is_empty() { "{}" } else { text };
+                let arguments: Map<String, Value> = serde_json::from_str(text)
+                    .map_err(|error| format!("The arguments of {name} are no JSON object: {error}."))?;
+                Ok(json!({"name": name, "arguments": arguments}))
+            });
+            body["tool_calls"] = calls.collect::<Result<Vec<_>, String>>()?.into();
+        }
+        Ok(body)
+    }
+}
+
+/// How a turn reads after its corrections, if it was corrected.
+#[component]
+pub fn Corrected(spoke: u32, notes: Notes) -> impl IntoView {
+    let message = Memo::new(move |_| notes.message(spoke).filter(|message| message.corrected_by.is_some()));
+    move || {
+        let CorrectedMessage { corrected_by, diff, .. } = message.get()?;
+        let version = corrected_by?;
+        let found = notes.corrected.with_untracked(|corrected| {
+            let corrections = corrected.as_ref().map(|corrected| corrected.corrections.as_slice()).unwrap_or_default();
+            corrections.iter().find(|one| one.version == version).map(|one| (one.author.clone(), one.note.clone()))
+        });
+        let (author, note) = found.unwrap_or_default();
+        Some(view! {
+            <aside class="remark corrected" aria-label="Correction">
+                <p class="inline">
+                    <strong>{format!("Corrected, version {version}")}</strong>
+                    <bdi class="muted">{author}</bdi>
+                </p>
+                <p class="text muted" dir="auto">
+                    {note}
+                </p>
+                <Diff diff />
+                <Withdraw spoke notes />
+            </aside>
+        })
+    }
+}
+
+#[component]
+fn Diff(diff: BTreeMap<String, Vec<DiffPiece>>) -> impl IntoView {
+    let piece = |DiffPiece { kind, text }: DiffPiece| match kind {
+        DiffKind::Equal => view! { <span>{text}</span> }.into_any(),
+        DiffKind::Delete => view! { <del>{text}</del> }.into_any(),
+        DiffKind::Insert => view! { <ins>{text}</ins> }.into_any(),
+    };
+    let part = |(name, pieces): (String, Vec<DiffPiece>)| {
+        view! {
+            <h4>{labels::words(&name)}</h4>
+            <p class="text diff" dir="auto">
+                {pieces.into_iter().map(piece).collect_view()}
+            </p>
+        }
+    };
+    diff.into_iter().map(part).collect_view()
+}
+
+/// Lets the turn read as it was played; a reason is asked for.
+#[component]
+fn Withdraw(spoke: u32, notes: Notes) -> impl IntoView {
+    let (asked, note, busy) = (RwSignal::new(false), RwSignal::new(String::new()), RwSignal::new(false));
+    let toasts = Toasts::here();
+    let send = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        spawn_local(async move {
+            let answer = api_client::corrections::withdraw(&notes.conversation(), spoke, &note.get_untracked()).await;
+            busy.try_set(false);
+            match answer {
+                Ok(_) => {
+                    toasts.good("Withdrawn: the turn reads as it was played.");
+                    notes.read_again();
+                }
+                Err(error) => toasts.bad(explain(error)),
+            }
+        });
+    };
+    let may = Project::here().may(Role::Author);
+    move || {
+        match (may, asked.get()) {
+        (false, _) => ().into_any(),
+        (true, false) => view! {
+            <button type="button" class="small" on:click=move |_| asked.set(true)>
+                "Withdraw"
+            </button>
+        }
+        .into_any(),
+        (true, true) => view! {
+            <form class="inline" on:submit=send>
+                <input type="text" aria-label="Why it is withdrawn" placeholder="Why it is withdrawn" required bind:value=note />
+                <Send label="Withdraw" busy />
+            </form>
+        }
+        .into_any(),
+    }
+    }
+}

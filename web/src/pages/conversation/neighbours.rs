@@ -1,0 +1,103 @@
+//! The way to the conversations before and after this one, in the order of the list that led here.
+
+use domain::api;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::location::Url;
+use leptos_router::params::ParamsMap;
+
+use crate::keys::use_shortcut;
+use crate::session::Project;
+use crate::{address, api_client};
+
+/// What a list of conversations may be asked for. Whatever else stands in the address is about this page.
+const OF_LISTS: [&str; 26] = [
+    "run",
+    "scenario",
+    "family",
+    "tag",
+    "playbook",
+    "persona",
+    "complexity",
+    "outcome",
+    "blame",
+    "ending",
+    "min_score",
+    "min_overall",
+    "top",
+    "goal_achieved",
+    "verified",
+    "min_turns",
+    "max_turns",
+    "min_tool_calls",
+    "max_tool_calls",
+    "tool_any",
+    "tool_all",
+    "min_agreement",
+    "judging",
+    "search",
+    "sort",
+    "order",
+];
+
+#[component]
+pub fn Neighbours(conversation: String) -> impl IntoView {
+    let project = Project::here().name();
+    let list = list(&use_query_map().get_untracked());
+    let query = text(&list);
+    let answer = LocalResource::new(move || {
+        let (conversation, list) = (conversation.clone(), list.clone());
+        async move { api_client::conversations::neighbours(&conversation, &list).await }
+    });
+    let href = move |id: &str| format!("{}{query}", address::conversation(&project, id));
+    let href = StoredValue::new(href);
+    let lead = move |which: fn(&api::Neighbours) -> Option<&String>| {
+        let found = answer.read();
+        let neighbours = found.as_ref()?.as_ref().ok()?;
+        which(neighbours).map(|id| href.with_value(|href| href(id)))
+    };
+    let previous = Signal::derive(move || lead(|neighbours| neighbours.previous.as_ref()));
+    let next = Signal::derive(move || lead(|neighbours| neighbours.next.as_ref()));
+    let navigate = StoredValue::new_local(use_navigate());
+    for (key, does, to) in [("p", "Previous conversation", previous), ("n", "Next conversation", next)] {
+        use_shortcut(key, does, move || {
+            if let Some(to) = to.get_untracked() {
+                navigate.with_value(|navigate| navigate(&to, NavigateOptions::default()));
+            }
+        });
+    }
+    view! {
+        <nav class="neighbours" aria-label="Neighbours in the list">
+            <Lead to=previous says="← Previous" key="p" />
+            <Lead to=next says="Next →" key="n" />
+        </nav>
+    }
+}
+
+#[component]
+fn Lead(to: Signal<Option<String>>, says: &'static str, key: &'static str) -> impl IntoView {
+    move || match to.get() {
+        Some(href) => view! {
+            <a href=href title=key>
+                {says}
+            </a>
+        }
+        .into_any(),
+        None => view! { <span class="muted">{says}</span> }.into_any(),
+    }
+}
+
+/// What the list was asked for, as it stands in the address.
+fn list(address: &ParamsMap) -> Vec<(String, String)> {
+    let values = |name: &&'static str| {
+        let name = *name;
+        address.get_all(name).into_iter().flatten().map(move |value| (name.to_owned(), value))
+    };
+    OF_LISTS.iter().flat_map(values).collect()
+}
+
+fn text(list: &[(String, String)]) -> String {
+    let pairs: Vec<String> = list.iter().map(|(name, value)| format!("{name}={}", Url::escape(value))).collect();
+    if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+}

@@ -1,0 +1,170 @@
+//! What people say of a conversation: ratings, annotations, corrections.
+
+use domain::api::{ConversationRatings, HumanRating};
+use domain::correction::Correction;
+use leptos::prelude::*;
+
+use super::cursor::Cursor;
+use super::notes::Notes;
+use super::remarks::Remarks;
+use crate::components::{LongText, show};
+use crate::pages::review::RatingForm;
+use crate::{api_client, format, labels};
+
+#[component]
+pub fn People(conversation: String, cursor: Cursor, notes: Notes) -> impl IntoView {
+    let id = conversation.clone();
+    let answer = LocalResource::new(move || {
+        let id = id.clone();
+        async move { api_client::ratings::of(&id).await }
+    });
+    let done = Callback::new(move |seen: ConversationRatings| answer.set(Some(Ok(seen))));
+    view! {
+        <section class="panel" aria-labelledby="ratings">
+            <h2 id="ratings">"Ratings"</h2>
+            {show(
+                "the ratings",
+                answer,
+                move |seen: ConversationRatings| {
+                    let conversation = conversation.clone();
+                    view! { <Ratings conversation seen done /> }
+                },
+            )}
+        </section>
+        <section class="panel" aria-labelledby="annotations">
+            <h2 id="annotations">"Annotations"</h2>
+            <Annotations notes cursor />
+        </section>
+        <section class="panel" aria-labelledby="corrections">
+            <h2 id="corrections">"Corrections"</h2>
+            <Corrections notes cursor />
+        </section>
+    }
+}
+
+#[component]
+fn Ratings(conversation: String, seen: ConversationRatings, done: Callback<ConversationRatings>) -> impl IntoView {
+    let ConversationRatings { criteria, blind, mine, earlier, others, .. } = seen;
+    let rating = RwSignal::new(false);
+    let own = mine.clone();
+    let again = mine.is_some();
+    let may = crate::session::Project::here().may(domain::access::Role::Author);
+    view! {
+        {blind.then(|| view! { <p class="muted">"A blind queue holds it: you see what others say once you have rated it."</p> })}
+        {mine.map(|rating| view! { <Rating rating who="You" /> })}
+        {(!earlier.is_empty()).then(|| view! {
+            <details>
+                <summary>{format!("What you said earlier ({})", earlier.len())}</summary>
+                {earlier.clone().into_iter().map(|rating| view! { <Rating rating who="You" /> }).collect_view()}
+            </details>
+        })}
+        {others.into_iter().map(|rating| view! { <Rating rating /> }).collect_view()}
+        <Show when=move || may fallback=|| ()>
+            {
+                let (conversation, criteria, own) = (conversation.clone(), criteria.clone(), own.clone());
+                move || {
+                    let (conversation, criteria, own) = (conversation.clone(), criteria.clone(), own.clone());
+                    if rating.get() {
+                        view! { <RatingForm conversation criteria own done send="Save" /> }.into_any()
+                    } else {
+                        view! {
+                            <button type="button" on:click=move |_| rating.set(true)>
+                                {if again { "Rate again" } else { "Rate it" }}
+                            </button>
+                        }
+                            .into_any()
+                    }
+                }
+            }
+        </Show>
+    }
+}
+
+#[component]
+fn Rating(rating: HumanRating, #[prop(optional)] who: Option<&'static str>) -> impl IntoView {
+    let name = who.map_or(rating.rater, str::to_owned);
+    let name = if name.is_empty() { "Somebody".to_owned() } else { name };
+    let mut said: Vec<String> =
+        rating.scores.iter().map(|(criterion, score)| format!("{} {score}", labels::words(criterion))).collect();
+    said.extend(rating.goal_achieved.map(|goal| if goal { "goal achieved" } else { "goal not achieved" }.to_owned()));
+    view! {
+        <div class="rating">
+            <p class="inline">
+                <strong><bdi>{name}</bdi></strong>
+                <time class="muted" datetime=rating.created_at.to_rfc3339()>
+                    {format::time(rating.created_at)}
+                </time>
+            </p>
+            <p>{said.join(" · ")}</p>
+            {rating.comment.map(|text| view! { <LongText text /> })}
+        </div>
+    }
+}
+
+#[component]
+fn Annotations(notes: Notes, cursor: Cursor) -> impl IntoView {
+    let events = Memo::new(move |_| {
+        let mut events: Vec<u32> = notes.annotations.read().iter().map(|one| one.seq).collect();
+        events.sort_unstable();
+        events.dedup();
+        events
+    });
+    let of = move |seq: u32| {
+        let own = Memo::new(move |_| {
+            notes.annotations.read().iter().filter(|one| one.seq == seq).cloned().collect::<Vec<_>>()
+        });
+        view! {
+            <button type="button" class="small" on:click=move |_| cursor.go(seq)>
+                {format!("Event {seq}")}
+            </button>
+            <Remarks own notes />
+        }
+    };
+    view! {
+        <Show when=move || events.read().is_empty()>
+            <p class="muted">"Nobody noted anything. A turn is annotated with the button below it."</p>
+        </Show>
+        <For each=move || events.get() key=|seq| *seq let:seq>
+            {of(seq)}
+        </For>
+    }
+}
+
+#[component]
+fn Corrections(notes: Notes, cursor: Cursor) -> impl IntoView {
+    let one = move |one: Correction| {
+        let seq = one.seq;
+        view! {
+            <li class="stack">
+                <p class="inline">
+                    <strong>{format!("Version {}", one.version)}</strong>
+                    <bdi>{one.author}</bdi>
+                    <time class="muted" datetime=one.created_at.to_rfc3339()>
+                        {format::time(one.created_at)}
+                    </time>
+                    <button type="button" class="small" on:click=move |_| cursor.go(seq)>
+                        {format!("Event {seq}")}
+                    </button>
+                    {one.turn.is_none().then_some("withdrawn")}
+                </p>
+                <LongText text=one.note muted=true />
+            </li>
+        }
+    };
+    move || {
+        let corrected = notes.corrected.get();
+        let (all, limits) = corrected.map(|found| (found.corrections, found.not_rechecked)).unwrap_or_default();
+        if all.is_empty() {
+            return view! { <p class="muted">"No turn was corrected. An agent's turn is corrected with the button below it."</p> }
+                .into_any();
+        }
+        view! {
+            <ul class="stack">{all.into_iter().map(one).collect_view()}</ul>
+            <details>
+                <summary>"What was not done again"</summary>
+                <ul class="lines">{limits.into_iter().map(|text| view! { <li>{text}</li> }).collect_view()}</ul>
+            </details>
+        }
+        .into_any()
+    }
+}

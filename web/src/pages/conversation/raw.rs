@@ -1,0 +1,32 @@
+//! All that the API says of a conversation.
+
+use std::sync::Arc;
+
+use domain::api::ConversationDetail;
+use leptos::prelude::*;
+use serde_json::Value;
+
+use crate::address::segment;
+use crate::components::{CopyButton, JsonTree};
+
+#[component]
+pub fn Raw(detail: ConversationDetail) -> impl IntoView {
+    let href = format!("/api/v1/conversations/{}", segment(&detail.summary.id));
+    let value = Arc::new(serde_json::to_value(&detail).unwrap_or(Value::Null));
+    let text = Signal::derive({
+        let value = value.clone();
+        move || format!("{value:#}")
+    });
+    view! {
+        <div class="panel">
+            <div class="inline">
+                <CopyButton text label="Copy JSON" />
+                // The router would look for a page there.
+                <a href=href rel="external" target="_blank">
+                    "Open as JSON"
+                </a>
+            </div>
+            <JsonTree label="The conversation as JSON" document=Signal::stored(value) />
+        </div>
+    }
+}

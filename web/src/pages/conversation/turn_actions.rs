@@ -1,0 +1,71 @@
+//! What can be done at a turn, and what people did there.
+
+use domain::access::Role;
+use leptos::prelude::*;
+
+use super::annotate::Annotate;
+use super::correct::{Correct, Corrected};
+use super::cursor::Cursor;
+use super::notes::Notes;
+use super::remarks::Remarks;
+use crate::address;
+use crate::components::{Place, copy};
+use crate::session::Project;
+
+/// What is open below the turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    None,
+    Annotate,
+    Correct,
+}
+
+#[component]
+pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView {
+    let Place { seq, spoke } = place;
+    let form = RwSignal::new(Form::None);
+    let project = Project::here();
+    let author = project.may(Role::Author);
+    let own = Memo::new(move |_| {
+        let annotations = notes.annotations.read();
+        annotations.iter().filter(|one| cursor.home(one.seq) == Some(seq)).cloned().collect::<Vec<_>>()
+    });
+    let toggle = move |which: Form| form.update(|form| *form = if *form == which { Form::None } else { which });
+    let writing = author.then(|| {
+        view! {
+            <button type="button" class="quiet" on:click=move |_| toggle(Form::Annotate)>
+                "Annotate"
+            </button>
+            {spoke.map(|_| view! {
+                <button type="button" class="quiet" on:click=move |_| toggle(Form::Correct)>
+                    "Correct"
+                </button>
+            })}
+        }
+    });
+    let close = Callback::new(move |()| form.set(Form::None));
+    view! {
+        <div class="turn-actions" class:open=move || form.get() != Form::None>
+            <button type="button" class="quiet" title="Choose this turn" on:click=move |_| cursor.go(seq)>
+                {format!("#{seq}")}
+            </button>
+            <button type="button" class="quiet" on:click=move |_| copy(link(&project.name(), &notes.conversation(), seq))>
+                "Copy link"
+            </button>
+            {writing}
+        </div>
+        {move || match (form.get(), spoke) {
+            (Form::Annotate, _) => view! { <Annotate seq notes close /> }.into_any(),
+            (Form::Correct, Some(spoke)) => view! { <Correct spoke notes close /> }.into_any(),
+            _ => ().into_any(),
+        }}
+        {spoke.map(|spoke| view! { <Corrected spoke notes /> })}
+        <Remarks own notes />
+    }
+}
+
+/// The turn's address, for others: without how somebody came there.
+fn link(project: &str, conversation: &str, seq: u32) -> String {
+    let origin = window().location().origin().unwrap_or_default();
+    format!("{origin}{}?turn={seq}", address::conversation(project, conversation))
+}

@@ -1,0 +1,75 @@
+//! What all judgings said of a conversation.
+
+use domain::api::VerdictSummary;
+use domain::outcome::Outcome;
+use leptos::prelude::*;
+
+use crate::components::{Badge, Fetched, LongText};
+use crate::labels::{self, Tone};
+use crate::{api_client, format};
+
+#[component]
+pub fn Verdicts(conversation: String) -> impl IntoView {
+    let load = move || {
+        let conversation = conversation.clone();
+        async move { api_client::conversations::verdicts(&conversation).await }
+    };
+    view! {
+        <section class="panel" aria-labelledby="verdicts">
+            <h2 id="verdicts">"All verdicts"</h2>
+            <Fetched what="the verdicts" load let:all>
+                <List all />
+            </Fetched>
+        </section>
+    }
+}
+
+#[component]
+fn List(all: Vec<VerdictSummary>) -> impl IntoView {
+    if all.is_empty() {
+        return view! { <p class="muted">"No judging has spoken of it, or you are to rate it first."</p> }.into_any();
+    }
+    view! { <ul class="stack">{all.into_iter().map(|one| view! { <One one /> }).collect_view()}</ul> }.into_any()
+}
+
+#[component]
+fn One(one: VerdictSummary) -> impl IntoView {
+    let (tone, outcome) = match &one.outcome {
+        Outcome::Accepted => (Tone::Good, "accepted".to_owned()),
+        Outcome::Failed { blame, .. } => (Tone::Bad, format!("failed: {}", labels::words(blame.as_str()))),
+    };
+    let (score, said) = match one.verdict {
+        Some(verdict) => {
+            let scores = verdict.scores.into_iter().map(|score| {
+                view! {
+                    <li>
+                        <strong>{labels::words(&score.criterion)}</strong>
+                        {format!(" {}/10 ", score.score)}
+                        <bdi class="text muted">{score.rationale}</bdi>
+                    </li>
+                }
+            });
+            (format!("{}/10", verdict.overall), Some((verdict.rationale, scores.collect_view())))
+        }
+        None => ("–".to_owned(), None),
+    };
+    view! {
+        <li>
+            <div class="inline">
+                <strong>{score}</strong>
+                <Badge tone text=outcome />
+                <span class="muted">
+                    {format!("{} by {}", one.judge, one.models.join(", "))} " · "
+                    <time datetime=one.created_at.to_rfc3339()>{format::time(one.created_at)}</time>
+                </span>
+            </div>
+            {said.map(|(rationale, scores)| view! {
+                <details>
+                    <summary>"Rationales"</summary>
+                    <LongText text=rationale />
+                    <ul class="lines">{scores}</ul>
+                </details>
+            })}
+        </li>
+    }
+}

@@ -1,0 +1,100 @@
+//! Versions of a world, each asked for once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::api::WorldVersion;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::Value;
+
+use crate::api_client::{self, Answer, ApiError};
+
+/// A version, and the one before it. The one that is seen stays until the next one is there, so that nothing flickers.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub version: usize,
+    pub hash: String,
+    pub world: Arc<Value>,
+    pub before: Arc<Value>,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    hash: String,
+    world: Arc<Value>,
+}
+
+#[derive(Clone, Copy)]
+pub struct Versions {
+    conversation: StoredValue<String>,
+    wanted: Memo<usize>,
+    known: StoredValue<HashMap<usize, Known>>,
+    seen: RwSignal<Option<Seen>>,
+    error: RwSignal<Option<ApiError>>,
+}
+
+impl Versions {
+    pub fn of(conversation: String, wanted: Memo<usize>) -> Self {
+        let versions = Self {
+            conversation: StoredValue::new(conversation),
+            wanted,
+            known: StoredValue::default(),
+            seen: RwSignal::new(None),
+            error: RwSignal::new(None),
+        };
+        Effect::new(move |_| {
+            wanted.track();
+            versions.again();
+        });
+        versions
+    }
+
+    pub fn seen(self) -> Option<Seen> {
+        self.seen.get()
+    }
+
+    pub fn error(self) -> Option<ApiError> {
+        self.error.get()
+    }
+
+    /// Asks for what is wanted.
+    pub fn again(self) {
+        let version = self.wanted.get_untracked();
+        spawn_local(async move {
+            let found = self.both(version).await;
+            // Something else may be wanted meanwhile, or the reader may have left.
+            if self.wanted.try_get_untracked() != Some(version) {
+                return;
+            }
+            match found {
+                Ok(seen) => {
+                    self.error.try_set(None);
+                    self.seen.try_set(Some(seen));
+                }
+                Err(error) => {
+                    self.error.try_set(Some(error));
+                }
+            }
+        });
+    }
+
+    async fn both(self, version: usize) -> Answer<Seen> {
+        let Known { hash, world } = self.one(version).await?;
+        let before = self.one(version.saturating_sub(1)).await?.world;
+        Ok(Seen { version, hash, world, before })
+    }
+
+    async fn one(self, version: usize) -> Answer<Known> {
+        let known = self.known.try_with_value(|known| known.get(&version).cloned()).flatten();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let conversation = self.conversation.try_get_value().unwrap_or_default();
+        let asked = u32::try_from(version).unwrap_or(u32::MAX);
+        let WorldVersion { hash, world, .. } = api_client::worlds::at(&conversation, asked).await?;
+        let found = Known { hash, world: Arc::new(world) };
+        self.known.try_update_value(|known| known.insert(version, found.clone()));
+        Ok(found)
+    }
+}

@@ -1,0 +1,135 @@
+//! Judges beside people: the comparisons of a project, and a new one.
+
+use domain::access::Role;
+use domain::api::CalibrationDetail;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::components::A;
+use leptos_router::hooks::use_navigate;
+use serde_json::json;
+
+use super::choices::RunChoice;
+use crate::components::{Empty, Labelled, Paged, Problems, Refused, Send};
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+#[component]
+pub fn Calibrations(project: String) -> impl IntoView {
+    let name = project.clone();
+    let load = move |after| {
+        let name = name.clone();
+        async move { api_client::calibrations::list(&name, after).await }
+    };
+    let may = Project::here().may(Role::Author);
+    view! {
+        <div class="stack">
+            {may.then(|| view! { <Make project /> })}
+            <Paged what="calibrations" load empty=|| view! { <None /> } let:rows>
+                <table class="rows">
+                    <thead>
+                        <tr>
+                            <th scope="col">"Judge"</th>
+                            <th scope="col" class="number">
+                                "Compared"
+                            </th>
+                            <th scope="col" class="number">
+                                "Overall, kappa"
+                            </th>
+                            <th scope="col">"By"</th>
+                            <th scope="col">"Made"</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <For each=move || rows.get() key=|one: &CalibrationDetail| one.id.clone() let:one>
+                            <Row one />
+                        </For>
+                    </tbody>
+                </table>
+            </Paged>
+        </div>
+    }
+}
+
+/// A calibration's page.
+fn of(project: &str, id: &str) -> String {
+    address::project(project, &format!("/calibrations/{}", address::segment(id)))
+}
+
+#[component]
+fn Row(one: CalibrationDetail) -> impl IntoView {
+    let href = of(&Project::here().name(), &one.id);
+    let overall = one.report.criteria.iter().find(|found| found.criterion == domain::calibration::OVERALL);
+    let kappa = overall.and_then(|found| found.weighted_kappa);
+    view! {
+        <tr>
+            <td class="scenario">
+                <A href>{one.judge}</A>
+            </td>
+            <td class="number">{one.report.conversations}</td>
+            <td class="number">{figure(kappa)}</td>
+            <td>
+                <bdi>{one.created_by}</bdi>
+            </td>
+            <td>
+                <time datetime=one.created_at.to_rfc3339()>{format::time(one.created_at)}</time>
+            </td>
+        </tr>
+    }
+}
+
+/// Two digits, or a dash for what could not be computed.
+pub fn figure(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+}
+
+#[component]
+fn None() -> impl IntoView {
+    view! {
+        <Empty title="No judge was compared with people yet.">
+            <p>
+                "Once people have rated conversations of a run, its judge can be set beside them: how often and how far it is off, \
+                 by criterion, and which line would correct it."
+            </p>
+        </Empty>
+    }
+}
+
+#[component]
+fn Make(project: String) -> impl IntoView {
+    let (run, busy, problems) = (RwSignal::new(String::new()), RwSignal::new(false), Problems::default());
+    let navigate = use_navigate();
+    let send = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        problems.clear();
+        let (project, navigate) = (project.clone(), navigate.clone());
+        let id = Some(run.get_untracked()).filter(|run| !run.is_empty());
+        spawn_local(async move {
+            let answer = api_client::calibrations::make(&project, &json!({"run": id})).await;
+            busy.try_set(false);
+            match answer {
+                Ok(made) => {
+                    if let Some(first) = made.first() {
+                        navigate(&of(&project, &first.id), NavigateOptions::default());
+                    }
+                }
+                Err(error) => problems.set(error),
+            }
+        });
+    };
+    view! {
+        <form class="panel narrow" aria-label="Compare a judge with people" on:submit=send>
+            <Refused problems />
+            <Labelled label="Compare the judge of a run with what people rated" wrong=problems.at("/run")>
+                <RunChoice value=run none="Choose a run" />
+            </Labelled>
+            <div>
+                <Send label="Compare" busy />
+            </div>
+        </form>
+    }
+}

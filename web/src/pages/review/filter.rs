@@ -1,0 +1,141 @@
+//! Which conversations a queue is made of, as a filter.
+
+use leptos::prelude::*;
+use leptos_router::params::ParamsMap;
+
+use super::choices::RunChoice;
+use crate::components::{Fetched, Labelled};
+use crate::session::Project;
+use crate::{api_client, format, labels};
+
+/// What the form asks for; what else a list was asked for is kept as it is.
+const OWN: [&str; 5] = ["run", "outcome", "verified", "min_overall", "search"];
+const ALSO: [&str; 18] = [
+    "scenario",
+    "family",
+    "tag",
+    "playbook",
+    "persona",
+    "complexity",
+    "blame",
+    "ending",
+    "min_score",
+    "top",
+    "goal_achieved",
+    "min_turns",
+    "max_turns",
+    "min_tool_calls",
+    "max_tool_calls",
+    "tool_any",
+    "tool_all",
+    "min_agreement",
+];
+
+#[derive(Clone, Copy)]
+pub struct Filter {
+    values: [(&'static str, RwSignal<String>); 5],
+    also: RwSignal<Vec<(String, String)>>,
+}
+
+impl Filter {
+    /// As the address says it, in the words of lists of conversations.
+    pub fn of(address: &ParamsMap) -> Self {
+        let all = |name: &&'static str| {
+            let name = *name;
+            address.get_all(name).into_iter().flatten().map(move |value| (name.to_owned(), value))
+        };
+        Self {
+            values: OWN.map(|name| (name, RwSignal::new(address.get(name).unwrap_or_default()))),
+            also: RwSignal::new(ALSO.iter().flat_map(all).collect()),
+        }
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.asked().is_empty()
+    }
+
+    /// Names and values, as the API reads them.
+    pub fn asked(self) -> Vec<(String, String)> {
+        let own = self.values.iter().map(|(name, value)| ((*name).to_owned(), value.get()));
+        own.filter(|(_, value)| !value.trim().is_empty()).chain(self.also.get()).collect()
+    }
+
+    fn value(self, name: &str) -> RwSignal<String> {
+        let found = self.values.iter().find(|(own, _)| *own == name);
+        found.map_or_else(RwSignal::default, |(_, value)| *value)
+    }
+}
+
+#[component]
+pub fn FilterFields(filter: Filter) -> impl IntoView {
+    let project = Project::here();
+    let load = move || {
+        let (name, asked) = (project.name(), filter.asked());
+        async move { api_client::reviews::matching(&name, &asked).await }
+    };
+    view! {
+        <div class="fields">
+            <Labelled label="Run">
+                <RunChoice value=filter.value("run") none="All runs" />
+            </Labelled>
+            <Labelled label="Outcome">
+                <Select
+                    value=filter.value("outcome")
+                    options=&[("", "Any"), ("accepted", "Accepted"), ("failed", "Failed")]
+                />
+            </Labelled>
+            <Labelled label="Verifier">
+                <Select
+                    value=filter.value("verified")
+                    options=&[("", "Any"), ("true", "Found nothing wrong"), ("false", "Found something wrong")]
+                />
+            </Labelled>
+            <Labelled label="Least overall score">
+                <input type="number" min="0" max="10" bind:value=filter.value("min_overall") />
+            </Labelled>
+            <Labelled label="Scenario contains">
+                <input type="search" bind:value=filter.value("search") />
+            </Labelled>
+        </div>
+        {move || {
+            let also = filter.also.get();
+            (!also.is_empty()).then(|| {
+                let pair = |(name, value): (String, String)| format!("{} {value}", labels::words(&name));
+                view! {
+                    <p class="inline">
+                        <span>{format!("Also: {}.", also.into_iter().map(pair).collect::<Vec<_>>().join(", "))}</span>
+                        <button type="button" class="small" on:click=move |_| filter.also.set(Vec::new())>
+                            "Leave these out"
+                        </button>
+                    </p>
+                }
+            })
+        }}
+        <Fetched what="how many match" load let:found>
+            <p role="status">
+                {format!(
+                    "{} of {} conversations match.",
+                    format::count(i64::try_from(found.matching).unwrap_or(i64::MAX)),
+                    format::count(i64::try_from(found.total).unwrap_or(i64::MAX)),
+                )}
+            </p>
+        </Fetched>
+    }
+}
+
+#[component]
+fn Select(value: RwSignal<String>, options: &'static [(&'static str, &'static str)]) -> impl IntoView {
+    let option = move |(name, says): &(&'static str, &'static str)| {
+        let name = *name;
+        view! {
+            <option value=name selected=move || *value.read() == name>
+                {*says}
+            </option>
+        }
+    };
+    view! {
+        <select on:change:target=move |event| value.set(event.target().value())>
+            {options.iter().map(option).collect_view()}
+        </select>
+    }
+}

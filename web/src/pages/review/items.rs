@@ -1,0 +1,141 @@
+//! What is in a queue, and who has it.
+
+use domain::access::Role;
+use domain::api::{AssignmentState, MemberSummary, ReviewAssignment, ReviewItem};
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use super::agreement::short;
+use crate::action::act;
+use crate::components::{Badge, Paged};
+use crate::labels::Tone;
+use crate::session::Project;
+use crate::{address, api_client};
+
+#[component]
+pub fn Items(queue: String) -> impl IntoView {
+    let project = Project::here();
+    let id = StoredValue::new(queue);
+    let load = move |after| async move { api_client::reviews::items(&id.get_value(), after).await };
+    // Only admins give conversations to people.
+    let members = LocalResource::new(move || {
+        let (name, admin) = (project.name(), project.may(Role::Admin));
+        async move { if admin { api_client::reviews::members(&name).await.unwrap_or_default() } else { Vec::new() } }
+    });
+    view! {
+        <Paged what="its conversations" load empty=|| view! { <p class="muted">"Nothing is in it."</p> } let:rows>
+            <table class="rows plain">
+                <thead>
+                    <tr>
+                        <th scope="col" class="number">
+                            "#"
+                        </th>
+                        <th scope="col">"Conversation"</th>
+                        <th scope="col">"Raters"</th>
+                        {project.may(Role::Admin).then(|| view! { <th scope="col">"Give to"</th> })}
+                    </tr>
+                </thead>
+                <tbody>
+                    <For each=move || rows.get() key=|item: &ReviewItem| item.ordinal let:item>
+                        <Row queue=id item members />
+                    </For>
+                </tbody>
+            </table>
+        </Paged>
+    }
+}
+
+#[component]
+fn Row(queue: StoredValue<String>, item: ReviewItem, members: LocalResource<Vec<MemberSummary>>) -> impl IntoView {
+    let project = Project::here();
+    let href = address::conversation(&project.name(), &item.conversation);
+    let (says, number) = (short(&item.conversation), item.ordinal + 1);
+    let conversation = StoredValue::new(item.conversation);
+    let assignments = RwSignal::new(item.assignments);
+    let admin = project.may(Role::Admin);
+    let busy = RwSignal::new(false);
+    let assign = move |rater: String| {
+        let change =
+            async move { api_client::reviews::assign(&queue.get_value(), &conversation.get_value(), &rater).await };
+        act(busy, "Given.", change, move |item: ReviewItem| drop(assignments.try_set(item.assignments)));
+    };
+    view! {
+        <tr>
+            <td class="number muted">{number}</td>
+            <td class="scenario">
+                <A href>{says}</A>
+            </td>
+            <td>
+                {move || {
+                    let all = assignments.get();
+                    if all.is_empty() {
+                        return view! { <span class="muted">"nobody yet"</span> }.into_any();
+                    }
+                    let one = |one| view! { <Assignment one queue conversation assignments admin /> };
+                    view! { <ul class="badges">{all.into_iter().map(one).collect_view()}</ul> }.into_any()
+                }}
+            </td>
+            {admin.then(|| view! {
+                <td>
+                    <select
+                        aria-label=format!("Give conversation {number} to")
+                        on:change:target=move |event| {
+                            let rater = event.target().value();
+                            if !rater.is_empty() {
+                                event.target().set_value("");
+                                assign(rater);
+                            }
+                        }
+                    >
+                        <option value="">"Choose …"</option>
+                        {move || {
+                            let members = members.get().unwrap_or_default();
+                            let may = members.into_iter().filter(|member| member.role >= Role::Author);
+                            may.map(|member| view! { <option value=member.user.clone()>{member.user.clone()}</option> }).collect_view()
+                        }}
+                    </select>
+                </td>
+            })}
+        </tr>
+    }
+}
+
+#[component]
+fn Assignment(
+    one: ReviewAssignment,
+    queue: StoredValue<String>,
+    conversation: StoredValue<String>,
+    assignments: RwSignal<Vec<ReviewAssignment>>,
+    admin: bool,
+) -> impl IntoView {
+    let busy = RwSignal::new(false);
+    let (tone, state) = match one.state {
+        AssignmentState::Assigned => (Tone::Notable, "in hand"),
+        AssignmentState::Done => (Tone::Good, "rated"),
+        AssignmentState::Skipped => (Tone::Neutral, "skipped"),
+    };
+    let name = if one.rater.is_empty() { "somebody".to_owned() } else { one.rater.clone() };
+    let rater = StoredValue::new(one.rater);
+    let withdraw = move |_| {
+        let change = async move {
+            api_client::reviews::withdraw(&queue.get_value(), &conversation.get_value(), &rater.get_value()).await
+        };
+        act(busy, "Taken back.", change, move |()| {
+            let gone = rater.try_get_value();
+            assignments.try_update(|all| all.retain(|one| Some(&one.rater) != gone.as_ref()));
+        });
+    };
+    let back = (admin && one.state == AssignmentState::Assigned).then(|| {
+        view! {
+            <button type="button" class="quiet" aria-label=format!("Take back from {name}") on:click=withdraw>
+                "✕"
+            </button>
+        }
+    });
+    view! {
+        <li>
+            <Badge tone text=format!("{name}: {state}") />
+            {back}
+        </li>
+    }
+}

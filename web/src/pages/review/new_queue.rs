@@ -1,0 +1,187 @@
+//! Making a review queue.
+
+use domain::api::ReviewQueue;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_query_map};
+use serde_json::{Value, json};
+
+use super::choices::{CorpusChoice, RunChoice};
+use super::filter::{Filter, FilterFields};
+use crate::api_client::Answer;
+use crate::app::set_title;
+use crate::components::{Crumbs, Labelled, Problems, Refused, Send};
+use crate::session::Project;
+use crate::{address, api_client};
+
+/// A queue holds no more.
+const LARGEST: usize = 10_000;
+
+/// Where its conversations come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Run,
+    Filter,
+    Corpus,
+}
+
+#[derive(Clone, Copy)]
+struct Order {
+    name: RwSignal<String>,
+    instructions: RwSignal<String>,
+    raters_each: RwSignal<String>,
+    blind: RwSignal<bool>,
+    source: RwSignal<Source>,
+    run: RwSignal<String>,
+    corpus: RwSignal<String>,
+    filter: Filter,
+    n: RwSignal<String>,
+}
+
+/// The address may say what the conversations are chosen by, in the words of lists of conversations.
+#[component]
+pub fn NewQueuePage() -> impl IntoView {
+    set_title("New review queue");
+    let project = Project::here();
+    let filter = Filter::of(&use_query_map().get_untracked());
+    let order = Order {
+        name: RwSignal::default(),
+        instructions: RwSignal::default(),
+        raters_each: RwSignal::new("1".to_owned()),
+        blind: RwSignal::new(true),
+        source: RwSignal::new(if untrack(|| filter.is_empty()) { Source::Run } else { Source::Filter }),
+        run: RwSignal::default(),
+        corpus: RwSignal::default(),
+        filter,
+        n: RwSignal::default(),
+    };
+    let (busy, problems) = (RwSignal::new(false), Problems::default());
+    let navigate = use_navigate();
+    let send = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        problems.clear();
+        let (name, navigate) = (project.0.get_untracked(), navigate.clone());
+        spawn_local(async move {
+            match make(&name, order).await {
+                Ok(made) => navigate(&of(&name, &made.id), NavigateOptions::default()),
+                Err(error) => {
+                    busy.try_set(false);
+                    problems.set(error);
+                }
+            }
+        });
+    };
+    view! {
+        {move || view! { <Crumbs above=vec![("Reviews".to_owned(), address::project(&project.name(), "/reviews"))] /> }}
+        <h1>"New review queue"</h1>
+        <form class="stack narrow" on:submit=send>
+            <Refused problems />
+            <Labelled label="Name" wrong=problems.at("/name")>
+                <input type="text" required maxlength="200" dir="auto" bind:value=order.name />
+            </Labelled>
+            <Labelled label="Instructions" hint="What raters are told." wrong=problems.at("/instructions")>
+                <textarea rows="4" dir="auto" bind:value=order.instructions></textarea>
+            </Labelled>
+            <Sources order problems />
+            <div class="fields">
+                <Labelled label="People for each conversation" wrong=problems.at("/raters_each")>
+                    <input type="number" required min="1" max="10" bind:value=order.raters_each />
+                </Labelled>
+                <Labelled
+                    label="How many conversations"
+                    hint="Empty: 50 of a run, all of a corpus or a filter, at most 10,000."
+                    wrong=problems.at("/n")
+                >
+                    <input type="number" min="1" max=LARGEST bind:value=order.n />
+                </Labelled>
+            </div>
+            <label class="choice">
+                <input type="checkbox" bind:checked=order.blind />
+                <span>"Blind: whoever rates sees neither verdicts nor other people's ratings first."</span>
+            </label>
+            <div>
+                <Send label="Make the queue" busy />
+            </div>
+        </form>
+    }
+}
+
+#[component]
+fn Sources(order: Order, problems: Problems) -> impl IntoView {
+    let choice = move |(says, source): (&'static str, Source)| {
+        view! {
+            <label class="choice">
+                <input
+                    type="radio"
+                    name="source"
+                    prop:checked=move || order.source.get() == source
+                    on:change=move |_| order.source.set(source)
+                />
+                <span>{says}</span>
+            </label>
+        }
+    };
+    view! {
+        <fieldset class="goal">
+            <legend>"Conversations"</legend>
+            {[
+                ("of a run, spread over its scores", Source::Run),
+                ("that pass a filter", Source::Filter),
+                ("that a corpus keeps", Source::Corpus),
+            ]
+                .map(choice)
+                .collect_view()}
+        </fieldset>
+        {move || match order.source.get() {
+            Source::Run => {
+                view! {
+                    <Labelled label="Run" wrong=problems.at("/run")>
+                        <RunChoice value=order.run none="Choose a run" />
+                    </Labelled>
+                }
+                    .into_any()
+            }
+            Source::Corpus => {
+                view! {
+                    <Labelled label="Corpus" wrong=problems.at("/corpus")>
+                        <CorpusChoice value=order.corpus none="Choose a corpus" />
+                    </Labelled>
+                }
+                    .into_any()
+            }
+            Source::Filter => view! { <FilterFields filter=order.filter /> }.into_any(),
+        }}
+    }
+}
+
+async fn make(project: &str, order: Order) -> Answer<ReviewQueue> {
+    let number = |text: RwSignal<String>| text.get_untracked().trim().parse::<usize>().ok();
+    let mut body = json!({
+        "name": order.name.get_untracked(),
+        "instructions": order.instructions.get_untracked(),
+        "raters_each": number(order.raters_each).unwrap_or(1),
+        "blind": order.blind.get_untracked(),
+    });
+    let n = number(order.n);
+    let named = |id: RwSignal<String>| Some(id.get_untracked()).filter(|id| !id.is_empty()).map(Value::from);
+    match order.source.get_untracked() {
+        Source::Run => (body["run"], body["n"]) = (named(order.run).into(), n.into()),
+        Source::Corpus => (body["corpus"], body["n"]) = (named(order.corpus).into(), n.into()),
+        Source::Filter => {
+            let asked = untrack(|| order.filter.asked());
+            let chosen = api_client::reviews::chosen(project, &asked, n.unwrap_or(LARGEST).min(LARGEST)).await?;
+            body["conversations"] = chosen.into();
+        }
+    }
+    api_client::reviews::make(project, &body).await
+}
+
+/// A queue's page.
+pub fn of(project: &str, id: &str) -> String {
+    address::project(project, &format!("/reviews/{}", address::segment(id)))
+}

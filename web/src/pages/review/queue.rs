@@ -1,0 +1,183 @@
+//! One review queue: how far it is, what is in it, and how its raters agree.
+
+use domain::access::Role;
+use domain::api::{QueueState, ReviewQueue};
+use leptos::prelude::*;
+use leptos_router::components::A;
+use leptos_router::hooks::use_params_map;
+use serde_json::json;
+
+use super::agreement::{Agreements, Disagreements};
+use super::items::Items;
+use super::new_queue::of;
+use super::progress::Progress;
+use super::queues::State;
+use crate::action::act;
+use crate::app::set_title;
+use crate::components::{Crumbs, Fetched, LongText, Tabs, use_tab};
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+const PARTS: [&str; 2] = ["items", "agreement"];
+const TABS: [(&str, &str); 2] = [("items", "Conversations"), ("agreement", "Agreement")];
+
+#[component]
+pub fn QueuePage() -> impl IntoView {
+    set_title("Review queue");
+    let project = Project::here();
+    let id = queue_id();
+    let load = move || {
+        let id = id.get();
+        async move { api_client::reviews::one(&id).await }
+    };
+    view! {
+        {move || view! { <Crumbs above=vec![("Reviews".to_owned(), address::project(&project.name(), "/reviews"))] /> }}
+        <Fetched what="the queue" load let:queue>
+            <Queue queue />
+        </Fetched>
+    }
+}
+
+/// The queue that the address names: it stays the same while only the part changes.
+pub fn queue_id() -> Memo<String> {
+    let params = use_params_map();
+    Memo::new(move |_| params.read().get("queue").unwrap_or_default())
+}
+
+#[component]
+fn Queue(queue: ReviewQueue) -> impl IntoView {
+    set_title(&queue.name);
+    let id = queue.id.clone();
+    let (name, made) =
+        (queue.name.clone(), format!("Made by {}, {}.", queue.created_by, format::time(queue.created_at)));
+    let raters = match queue.raters_each {
+        1 => "Each conversation is rated by one person.".to_owned(),
+        n => format!("Each conversation is rated by {n} people."),
+    };
+    let queue = RwSignal::new(queue);
+    let (part, choose) = use_tab("part", &PARTS);
+    view! {
+        <header class="title">
+            <h1 dir="auto">{name}</h1>
+            <p class="inline">
+                {move || queue.with(|queue| view! { <State state=queue.state blind=queue.blind /> })}
+                <span class="muted">{format!("{raters} {made}")}</span>
+            </p>
+        </header>
+        <Actions queue />
+        <Instructions queue />
+        {move || view! { <Progress progress=queue.read().progress.clone() /> }}
+        <Tabs label="Queue" tabs=&TABS chosen=part choose />
+        <section
+            role="tabpanel"
+            class="stack"
+            id=move || format!("panel-{}", part.get())
+            aria-labelledby=move || format!("tab-{}", part.get())
+        >
+            {move || {
+                let id = id.clone();
+                match part.get() {
+                    "agreement" => view! { <Together queue=id /> }.into_any(),
+                    _ => view! { <Items queue=id /> }.into_any(),
+                }
+            }}
+        </section>
+    }
+}
+
+#[component]
+fn Together(queue: String) -> impl IntoView {
+    let id = queue.clone();
+    let agreement = move || {
+        let id = id.clone();
+        async move { api_client::reviews::agreement(&id).await }
+    };
+    let disagreements = move |spread| {
+        let id = queue.clone();
+        async move { api_client::reviews::disagreements(&id, spread).await }
+    };
+    view! {
+        <Agreements load=agreement />
+        <Disagreements load=disagreements />
+    }
+}
+
+#[component]
+fn Actions(queue: RwSignal<ReviewQueue>) -> impl IntoView {
+    let (project, busy) = (Project::here(), RwSignal::new(false));
+    let open = Memo::new(move |_| queue.read().state == QueueState::Open);
+    let turn = move |_| {
+        let (id, to) = (queue.read_untracked().id.clone(), if open.get_untracked() { "closed" } else { "open" });
+        let change = async move { api_client::reviews::change(&id, &json!({"state": to})).await };
+        act(busy, format!("The queue is {to}."), change, move |changed| drop(queue.try_set(changed)));
+    };
+    move || {
+        project.may(Role::Author).then(|| {
+            let rate = format!("{}/rate", of(&project.name(), &queue.read_untracked().id));
+            view! {
+                <div class="actions">
+                    {open.get().then(|| view! {
+                        <A href={rate} {..} class="button main">
+                            "Rate"
+                        </A>
+                    })}
+                    <button type="button" aria-disabled=move || busy.get().to_string() on:click=turn>
+                        {if open.get() { "Close the queue" } else { "Open it again" }}
+                    </button>
+                </div>
+            }
+        })
+    }
+}
+
+#[component]
+fn Instructions(queue: RwSignal<ReviewQueue>) -> impl IntoView {
+    let (project, busy, editing) = (Project::here(), RwSignal::new(false), RwSignal::new(false));
+    let draft = RwSignal::new(String::new());
+    let text = Memo::new(move |_| queue.read().instructions.clone());
+    let save = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let (id, instructions) = (queue.read_untracked().id.clone(), draft.get_untracked());
+        let change = async move { api_client::reviews::change(&id, &json!({"instructions": instructions})).await };
+        act(busy, "Kept.", change, move |changed| {
+            queue.try_set(changed);
+            editing.try_set(false);
+        });
+    };
+    let edit = move |_| {
+        draft.set(text.get_untracked());
+        editing.set(true);
+    };
+    let shown = move || {
+        let text = text.get();
+        let change = project.may(Role::Author).then(|| {
+            view! {
+                <button type="button" class="small" on:click=edit>
+                    {if text.is_empty() { "Write instructions" } else { "Change" }}
+                </button>
+            }
+        });
+        view! {
+            {(!text.is_empty()).then(|| view! { <LongText text=text.clone() /> })}
+            {change}
+        }
+    };
+    view! {
+        <section class="panel instructions" aria-labelledby="instructions">
+            <h2 id="instructions">"Instructions"</h2>
+            <Show when=move || editing.get() fallback=shown>
+                <form class="stack" on:submit=save>
+                    <textarea rows="6" dir="auto" aria-label="Instructions" bind:value=draft></textarea>
+                    <div class="inline">
+                        <button type="submit" class="main">
+                            "Save"
+                        </button>
+                        <button type="button" on:click=move |_| editing.set(false)>
+                            "Cancel"
+                        </button>
+                    </div>
+                </form>
+            </Show>
+        </section>
+    }
+}

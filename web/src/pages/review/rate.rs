@@ -1,0 +1,171 @@
+//! Rating the conversations of a queue, one after the other.
+
+use domain::api::{ConversationDetail, NextReview, ReviewTask};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::components::A;
+
+use super::RatingForm;
+use super::new_queue::of;
+use super::queue::queue_id;
+use crate::action::act;
+use crate::api_client::{self, ApiError};
+use crate::app::set_title;
+use crate::components::{
+    Beside, Crumbs, Empty, Failure, Fetched, Loading, LongText, Scores, Toasts, Transcript, explain,
+};
+use crate::keys::use_shortcut;
+use crate::pages::conversation::{Cursor, Notes, TurnActions};
+use crate::session::Project;
+use crate::{address, transcript};
+
+const CONFLICT: u16 = 409;
+
+/// What there is to do.
+#[derive(Clone)]
+enum Now {
+    Loading,
+    Next(NextReview),
+    Failed(ApiError),
+}
+
+#[component]
+pub fn RatePage() -> impl IntoView {
+    set_title("Rate");
+    let (project, id) = (Project::here(), queue_id());
+    let now = RwSignal::new(Now::Loading);
+    let take = move || {
+        let id = id.get_untracked();
+        now.set(Now::Loading);
+        spawn_local(async move {
+            let next = match api_client::reviews::next(&id).await {
+                Ok(next) => Now::Next(next),
+                Err(error) => Now::Failed(error),
+            };
+            now.try_set(next);
+        });
+    };
+    Effect::new(move |_| {
+        id.track();
+        take();
+    });
+    let take = Callback::new(move |()| take());
+    let back = move || of(&project.name(), &id.get());
+    view! {
+        {move || {
+            let above = vec![
+                ("Reviews".to_owned(), address::project(&project.name(), "/reviews")),
+                ("Queue".to_owned(), back()),
+            ];
+            view! { <Crumbs above /> }
+        }}
+        {move || match now.get() {
+            Now::Loading => view! { <Loading what="the next conversation" /> }.into_any(),
+            Now::Next(NextReview { left, task: Some(task) }) => {
+                view! { <Task queue=id.get_untracked() left task take /> }.into_any()
+            }
+            Now::Next(NextReview { task: None, .. }) => {
+                view! {
+                    <Empty title="Nothing is left for you in this queue.">
+                        <p>"All of it is rated, or in other people's hands. " <A href=back()>"See how far it is"</A> "."</p>
+                    </Empty>
+                }
+                    .into_any()
+            }
+            Now::Failed(ApiError::Refused(problem)) if problem.status == CONFLICT => {
+                view! {
+                    <Empty title="The queue gives nothing out.">
+                        <p class="text">{explain(ApiError::Refused(problem))}</p>
+                        <p><A href=back()>"To the queue"</A></p>
+                    </Empty>
+                }
+                    .into_any()
+            }
+            Now::Failed(error) => view! { <Failure error retry=move || take.run(()) /> }.into_any(),
+        }}
+    }
+}
+
+#[component]
+fn Task(queue: String, left: i64, task: ReviewTask, take: Callback<()>) -> impl IntoView {
+    let conversation = task.conversation.clone();
+    let load = move || {
+        let conversation = conversation.clone();
+        async move { api_client::conversations::one(&conversation).await }
+    };
+    view! {
+        <Fetched what="the conversation" load let:detail>
+            <Rating queue=queue.clone() left task=task.clone() take detail />
+        </Fetched>
+    }
+}
+
+#[component]
+fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail: ConversationDetail) -> impl IntoView {
+    let ReviewTask { conversation, ordinal, instructions, criteria, blind, .. } = task;
+    let turns = transcript::turns(detail.events);
+    let last = turns.iter().map(|turn| turn.seq).max().unwrap_or_default();
+    let cursor = Cursor::over(&turns, last);
+    let notes = Notes::load(conversation.clone());
+    let below = Callback::new(move |place| view! { <TurnActions place cursor notes /> }.into_any());
+    let beside = Beside { chosen: cursor.chosen().into(), below: Some(below) };
+    let toasts = Toasts::here();
+    // The turn in the address was one of this conversation.
+    let next = Callback::new(move |()| {
+        cursor.slide(None);
+        take.run(());
+    });
+    let done = Callback::new(move |_| {
+        toasts.good("Kept.");
+        next.run(());
+    });
+    let busy = RwSignal::new(false);
+    let (queue, own) = (StoredValue::new(queue), StoredValue::new(conversation.clone()));
+    let skip = move || {
+        let change = async move { api_client::reviews::skip(&queue.get_value(), &own.get_value()).await };
+        act(busy, "Skipped.", change, move |_| next.run(()));
+    };
+    use_shortcut("s", "Skip this conversation", skip);
+    use_shortcut("r", "Go to the rating", || {
+        let field = document().query_selector(".rate input").ok().flatten();
+        if let Some(field) = field.and_then(|field| wasm_bindgen::JsCast::dyn_into::<web_sys::HtmlElement>(field).ok())
+        {
+            // It fails only for an element that the page no longer has.
+            let _ = field.focus();
+        }
+    });
+    // A blind queue shows no verdict, whatever the server would let this reader see.
+    let verdict = (!blind).then(|| detail.verdict).flatten();
+    view! {
+        <header class="title">
+            <h1 dir="auto">{detail.summary.scenario}</h1>
+            <p class="inline muted">
+                {format!("Conversation {} of the queue; {left} left for you, this one counted.", ordinal + 1)}
+                <button type="button" class="small" title="s" on:click=move |_| skip()>
+                    "Skip"
+                </button>
+            </p>
+        </header>
+        <div class="columns">
+            <Transcript turns beside />
+            <div class="side" tabindex="0" role="region" aria-label="Your rating">
+                {(!instructions.is_empty()).then(|| view! {
+                    <details class="panel" open>
+                        <summary>"Instructions"</summary>
+                        <LongText text=instructions />
+                    </details>
+                })}
+                <section class="panel" aria-labelledby="rating">
+                    <h2 id="rating">"Your rating"</h2>
+                    <RatingForm conversation criteria own=None done send="Save and next" />
+                </section>
+                {verdict.map(|verdict| view! {
+                    <details>
+                        <summary>"What the judge says"</summary>
+                        <Scores verdict=Some(verdict) played=true />
+                    </details>
+                })}
+            </div>
+        </div>
+    }
+}
