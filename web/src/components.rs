@@ -5,7 +5,6 @@ mod account;
 mod badge;
 mod checks;
 pub mod chart;
-#[expect(dead_code, reason = "the pages for documents are not written yet")]
 mod code_editor;
 mod conversation_list;
 mod copy;
@@ -36,7 +35,6 @@ mod virtual_rows;
 pub use account::Account;
 pub use badge::Badge;
 pub use checks::Checks;
-#[expect(unused_imports, reason = "the pages for documents are not written yet")]
 pub use code_editor::{CodeEditor, Completion, Completions, EditorControl, Language, Problem, Severity};
 pub use conversation_list::ConversationList;
 pub use copy::{Command, CopyButton, copy};
@@ -57,7 +55,6 @@ pub use shell::{Outside, Shell};
 pub use signed_in::{SignedIn, ToSignIn};
 pub use tabs::{Tabs, use_tab};
 pub use toast::{ToastList, Toasts};
-pub use transcript::Transcript;
 pub use unified::Unified;
 pub use transcript::{Beside, Place, Transcript, anchor};
 pub use verified::Verified;
