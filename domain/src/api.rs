@@ -3,6 +3,7 @@
 mod conversations;
 pub mod documents;
 mod reviews;
+pub mod trials;
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::verdict::{Verdict, Verification};
 pub use conversations::{
-    ConversationFacets, CorpusAnalytics, Cost, Facet, FacetValue, Neighbours, RunAnalytics, RunComparison,
+    BranchSummary, ConversationFacets, CorpusAnalytics, Cost, Facet, FacetValue, Neighbours, RunAnalytics,
+    RunComparison,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -14,6 +14,7 @@ pub mod plan;
 pub mod playbook;
 pub mod react;
 pub mod reasoning;
+pub mod rehearsal;
 pub mod review;
 pub mod scripted;
 pub mod templates;

@@ -128,7 +128,12 @@ fn why_not(state: &State, outcome: &str) -> String {
     why.join("; ")
 }
 
-fn case(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>, initial: &Arc<InitialWorld>) -> Case {
+pub(crate) fn case(
+    playbook: &Arc<Playbook>,
+    judge: &Arc<Judge>,
+    scenario: &Arc<Scenario>,
+    initial: &Arc<InitialWorld>,
+) -> Case {
     let nobody = Persona { profile: String::new(), demographics: [].into(), traits: [].into(), emotions: [].into() };
     Case {
         playbook: Arc::clone(playbook),

@@ -7,6 +7,7 @@ mod examine;
 mod refused;
 mod replace;
 mod save;
+pub mod trial;
 mod used_by;
 mod validate;
 

@@ -8,6 +8,7 @@ mod archive;
 mod assets;
 mod audit;
 mod audit_log;
+mod branches;
 mod calibrations;
 mod conversations;
 mod corpora;
@@ -32,6 +33,7 @@ mod runs;
 mod schemas;
 pub mod session;
 pub mod tokens;
+mod trials;
 pub mod users;
 mod validations;
 mod words;
@@ -122,6 +124,9 @@ fn uploads() -> OpenApiRouter<App> {
         .routes(routes!(documents::show, documents::save, documents::delete))
         .routes(routes!(documents::check))
         .routes(routes!(archive::download, archive::upload))
+        .routes(routes!(trials::play))
+        .routes(routes!(trials::attempt))
+        .routes(routes!(trials::import))
         .layer(DefaultBodyLimit::max(LARGEST_UPLOAD))
 }
 
@@ -163,6 +168,7 @@ fn conversations() -> OpenApiRouter<App> {
         .routes(routes!(analytics::of_corpus))
         .routes(routes!(analytics::comparison))
         .routes(routes!(worlds::show))
+        .routes(routes!(branches::list, branches::create))
         .routes(routes!(worlds::provenance))
 }
 

@@ -2,6 +2,7 @@
 
 pub mod active;
 mod ahead;
+pub mod branch;
 pub mod budget;
 pub mod calibrate;
 pub mod cast;

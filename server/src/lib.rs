@@ -9,6 +9,7 @@ pub mod corpora;
 pub mod documents;
 pub mod export;
 pub mod http;
+pub mod import;
 pub mod index;
 pub mod jobs;
 pub mod library;

@@ -2,6 +2,7 @@
 
 pub mod annotations;
 pub mod audit;
+pub mod branches;
 pub mod calibrations;
 pub mod control;
 pub mod conversations;

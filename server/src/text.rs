@@ -20,6 +20,11 @@ pub fn line(text: &str) -> String {
     cut(&lines.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST_LINE)
 }
 
+/// "1 tool", "2 tools".
+pub fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
 /// The text as a Jinja template that renders it, whatever it holds.
 pub fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

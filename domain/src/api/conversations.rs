@@ -2,10 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::analytics::{Analytics, Bin, Comparison, MeanGap};
+
+/// A conversation that goes on differently from a turn of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BranchSummary {
+    pub conversation: String,
+    /// The run that plays it, and nothing else.
+    pub run: String,
+    /// The first event that is not shared.
+    pub seq: u32,
+    /// Who wrote what stands there instead; absent: a model said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_by: Option<String>,
+    /// `accepted` or `failed`; absent while it is played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    pub created_at: DateTime<Utc>,
+}
 
 /// How many conversations there are of each value. Each facet is counted without what is asked of it itself: what else
 /// could be chosen.

@@ -185,6 +185,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let (variant, branches) = (args.variant.clone(), args.branches);
     let retries = args.retries;
     let config = RunConfig {
+        branch_of: None,
         models,
         panel,
         retries,

@@ -152,6 +152,7 @@ impl Checking<'_> {
             agent_style: order.agent_style,
             variant: order.variant.clone(),
             sub_agents,
+            branch_of: None,
             branches: order.branches,
             faults: order.faults.clone(),
             scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),

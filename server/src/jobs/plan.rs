@@ -15,6 +15,7 @@ use engine::{Ask, Case, Seed};
 use llm::{ModelSpec, PoolSpec, Registry};
 use serde::{Deserialize, Serialize};
 
+use super::branch::Origin;
 use crate::clock;
 use crate::library::Library;
 use crate::store::conversations::Planned;
@@ -65,6 +66,9 @@ pub struct RunConfig {
     /// Whether judges are asked for each criterion by itself, all at once.
     #[serde(default)]
     pub criteria_apart: bool,
+    /// The turn of another conversation from which the only one of this run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_of: Option<Origin>,
     /// Where accepted rows are written.
     pub out: String,
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, anyhow};
 use domain::budget::Budget;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::plan::{Repertoire, RunConfig};
@@ -32,6 +32,14 @@ pub struct Terms {
 
 /// Stores a run, or nothing. Whoever plays is told.
 pub async fn create(pool: &PgPool, library: &Library, config: &RunConfig, terms: Terms) -> anyhow::Result<Run> {
+    let mut tx = pool.begin().await?;
+    let run = insert(&mut tx, library, config, terms).await?;
+    tx.commit().await?;
+    Ok(run)
+}
+
+/// Within a transaction, which may do more.
+pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig, terms: Terms) -> anyhow::Result<Run> {
     let now = clock::now();
     let run = Run {
         id: clock::id(),
@@ -60,13 +68,11 @@ pub async fn create(pool: &PgPool, library: &Library, config: &RunConfig, terms:
         criteria_apart: config.criteria_apart,
         pools: serde_json::to_value(&config.pools)?,
     };
-    let mut tx = pool.begin().await?;
-    runs::insert_library(&mut tx, &run.library, &serde_json::to_value(&library.files)?, now).await?;
-    runs::insert(&mut tx, &run, terms.paused.then_some("not started")).await?;
-    judgings::insert(&mut tx, &judging).await?;
-    worlds::keep(&mut tx, library, &config.scenarios, now).await?;
-    control::tell(&mut tx, run.id).await?;
-    tx.commit().await?;
+    runs::insert_library(&mut *tx, &run.library, &serde_json::to_value(&library.files)?, now).await?;
+    runs::insert(&mut *tx, &run, terms.paused.then_some("not started")).await?;
+    judgings::insert(&mut *tx, &judging).await?;
+    worlds::keep(&mut *tx, library, &config.scenarios, now).await?;
+    control::tell(&mut *tx, run.id).await?;
     Ok(run)
 }
 

@@ -3,6 +3,7 @@
 mod access;
 mod analytics;
 mod archive;
+mod branches;
 mod conversations;
 mod corpora;
 mod documents;

@@ -1,6 +1,5 @@
 //! The files of a playbook that a command makes: all of them appear, or none.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +10,7 @@ use rust_embed::RustEmbed;
 use crate::bad_input::BadInput;
 use crate::shipped::{Judges, Personas};
 
-/// Path relative to the project, with `/` -> text.
-pub type Made = BTreeMap<String, String>;
+pub use crate::import::draft::Made;
 
 /// The id of the first scenario, which has at most 80 letters, begins with the playbook's name.
 const LONGEST_NAME: usize = 60;

@@ -1,22 +1,18 @@
 //! `groundstate playbook import`: a draft of a playbook from an interface that is there already.
 
-mod draft;
-mod imported;
 mod mcp;
 mod openapi;
 mod report;
-mod schema;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use engine::playbook::Sources;
-use engine::playbook::check::{self, Severity};
 
 use super::{Project, files};
 use crate::bad_input::BadInput;
-use imported::Imported;
+use crate::import::imported::Imported;
+use crate::import::{self, draft};
 
 #[derive(clap::Subcommand)]
 pub enum Import {
@@ -44,7 +40,7 @@ pub async fn run(import: &Import) -> anyhow::Result<ExitCode> {
     let (name, project) = (target.name.as_str(), target.project.folder.as_path());
     files::refuse("--name", name, project)?;
     let imported = match import {
-        Import::Openapi(args) => openapi::read(&args.file)?,
+        Import::Openapi(args) => import::openapi::read(&args.file)?,
         Import::Mcp(args) => mcp::read(args).await?,
     };
     write(&imported, name, project)?;
@@ -54,20 +50,10 @@ pub async fn run(import: &Import) -> anyhow::Result<ExitCode> {
 
 fn write(imported: &Imported, name: &str, project: &Path) -> anyhow::Result<()> {
     let mut made = draft::files(imported, name, &files::judge(project)?);
-    refuse_faulty(&made, name)?;
+    let faults = import::faults(&made, name);
+    if !faults.is_empty() {
+        bail!(BadInput(faults));
+    }
     made.extend(files::shared(project)?);
     files::write(project, name, &made)
-}
-
-/// A draft that `playbook check` would refuse helps nobody.
-fn refuse_faulty(made: &files::Made, name: &str) -> anyhow::Result<()> {
-    let folder = format!("playbooks/{name}");
-    let own = made.iter().filter_map(|(path, text)| Some((path.strip_prefix(&folder)?.strip_prefix('/')?, text)));
-    let own = own.map(|(path, text)| (path.to_owned(), text.clone())).collect();
-    let found = check::files(&Sources { folder: &folder, files: &own }, &[]);
-    let errors: Vec<_> = found.into_iter().filter(|(severity, _)| *severity == Severity::Error).collect();
-    if errors.is_empty() {
-        return Ok(());
-    }
-    bail!(BadInput(errors.into_iter().map(|(_, problem)| problem).collect()))
 }

@@ -2,6 +2,7 @@
 
 mod drafts;
 mod together;
+mod trials;
 mod versions;
 
 use domain::api::Page;

@@ -94,6 +94,7 @@ pub async fn planned_as(
         agent_style: None,
         variant: None,
         sub_agents: BTreeMap::new(),
+        branch_of: None,
         branches: false,
         faults: Vec::new(),
         scenarios: scenarios.iter().map(|id| (*id).to_owned()).collect(),

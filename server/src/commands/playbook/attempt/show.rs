@@ -3,10 +3,11 @@
 use crate::say::say;
 use domain::patch::PatchOp;
 use engine::World;
-use engine::attempt::{Reply, Why};
+use engine::attempt::Reply;
 use serde_json::Value;
 
 use crate::commands::playbook::paint::Paint;
+use crate::documents::trial::reason;
 
 pub struct Show(Paint);
 
@@ -62,16 +63,6 @@ impl Show {
             };
             say!("  {line}");
         }
-    }
-}
-
-fn reason(why: &Why) -> String {
-    match why {
-        Why::UnknownTool => "the playbook has no such tool".to_owned(),
-        Why::Arguments => "the arguments do not fit the tool's `parameters`".to_owned(),
-        Why::Fail => "the tool's function called fail()".to_owned(),
-        Why::Schema => "the world would no longer fit its schema".to_owned(),
-        Why::Invariants(names) => format!("the world would break the invariant {}", names.join(", ")),
     }
 }
 

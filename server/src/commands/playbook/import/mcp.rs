@@ -1,9 +1,7 @@
 //! The tools of an MCP server, which is asked once and then let go.
 
-mod guess;
 mod process;
 mod session;
-mod tools;
 
 use std::future::Future;
 use std::time::Duration;
@@ -13,11 +11,12 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::Target;
-use super::imported::Imported;
 use crate::bad_input::BadInput;
 use crate::commands::interrupted;
+use crate::import::imported::Imported;
+use crate::import::mcp::{self, Listed};
 use process::Process;
-use session::{Listed, Trouble};
+use session::Trouble;
 
 #[derive(clap::Args)]
 pub struct Mcp {
@@ -40,7 +39,7 @@ pub async fn read(args: &Mcp) -> anyhow::Result<Imported> {
     } else {
         over_process(&args.server, limit).await?
     };
-    let imported = listed.and_then(|listed| tools::import(&listed));
+    let imported = listed.and_then(|listed| mcp::import(&listed));
     Ok(imported.map_err(|why| BadInput::one("COMMAND|URL", why))?)
 }
 

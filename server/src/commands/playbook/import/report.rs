@@ -4,13 +4,14 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::imported::{Imported, Tool, fits};
 use crate::commands::playbook::paint::Paint;
+use crate::import::imported::{Imported, Tool, fits};
 use crate::say::say;
+use crate::text;
 
 pub fn print(imported: &Imported, name: &str, project: &Path) {
     let paint = Paint::of_stdout();
-    say!("{} imported into playbooks/{name}:", counted(imported.tools.len(), "tool"));
+    say!("{} imported into playbooks/{name}:", text::counted(imported.tools.len(), "tool"));
     let (names, origins) = (width(imported, |tool| &tool.name), width(imported, origin));
     for tool in &imported.tools {
         let line = format!("  {:names$}  {:origins$}  {}", tool.name, origin(tool), places(tool));
@@ -81,8 +82,4 @@ fn value(schema: &Value) -> Value {
         Some("object") => json!({}),
         _ => json!("example_1"),
     })
-}
-
-pub fn counted(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

@@ -8,18 +8,14 @@ use rmcp::transport::IntoTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use rmcp::{ServiceError, ServiceExt};
 
-use crate::commands::playbook::import::imported::MAX_TOOLS;
+use crate::import::imported::MAX_TOOLS;
+use crate::import::mcp::Listed;
 use crate::text;
 
 /// Pages of tools that are asked for. A server may invent pages without end.
 const MAX_PAGES: usize = 100;
 /// How long a server may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
-
-pub struct Listed {
-    pub title: String,
-    pub tools: Vec<Tool>,
-}
 
 /// Why there is nothing to import, in words that go on after the server's name.
 pub enum Trouble {

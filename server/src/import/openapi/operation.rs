@@ -6,8 +6,8 @@ use domain::patch::join;
 
 use super::arguments::Arguments;
 use super::body;
-use crate::commands::playbook::import::imported::{Tool, schema_fault};
-use crate::commands::playbook::import::schema::{Document, Fault};
+use crate::import::imported::{Tool, schema_fault};
+use crate::import::schema::{Document, Fault};
 use crate::names::{self, Taken};
 use crate::text;
 

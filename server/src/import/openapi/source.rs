@@ -17,8 +17,13 @@ const MAX_BYTES: usize = 16 << 20;
 pub fn read(file: &Path) -> anyhow::Result<Located> {
     let name = file.display().to_string();
     let content = content(file).map_err(|why| BadInput::one(&name, why))?;
-    let content = if content.trim_start().starts_with('{') { without_surrogates(&content) } else { content };
-    let located = document::value(&name, &content).map_err(BadInput)?;
+    parse(&name, &content)
+}
+
+/// A document that was read already; `name` stands in what is wrong with it.
+pub fn parse(name: &str, content: &str) -> anyhow::Result<Located> {
+    let json = content.trim_start().starts_with('{').then(|| without_surrogates(content));
+    let located = document::value(name, json.as_deref().unwrap_or(content)).map_err(BadInput)?;
     if let Err((at, message)) = version(&located.value) {
         bail!(BadInput(vec![located.problem(at, message)]));
     }

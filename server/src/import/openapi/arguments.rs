@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::body::Body;
-use crate::commands::playbook::import::imported::is;
+use crate::import::imported::is;
 use crate::names;
 use crate::text;
 

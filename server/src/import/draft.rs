@@ -1,17 +1,21 @@
 //! The files of a draft. Texts of others stand in them as texts: quoted in YAML, escaped in templates.
 
+use std::collections::BTreeMap;
+
 use domain::document;
 use serde_json::{Map, Value, json};
 
 use super::imported::{Imported, Part, Tool};
-use crate::commands::playbook::files::Made;
 use crate::text;
 
-const PLAYBOOK: &str = include_str!("../../../../draft/playbook.yaml");
-const PROMPT: &str = include_str!("../../../../draft/prompt.md.j2");
-const POLICY: &str = include_str!("../../../../draft/policy.md");
-const FIRST_SCENARIO: &str = include_str!("../../../../draft/first.yaml");
-const TEMPLATE: &str = include_str!("../../../../draft/template.md.j2");
+/// Path relative to the project, with `/` -> text.
+pub type Made = BTreeMap<String, String>;
+
+const PLAYBOOK: &str = include_str!("../../draft/playbook.yaml");
+const PROMPT: &str = include_str!("../../draft/prompt.md.j2");
+const POLICY: &str = include_str!("../../draft/policy.md");
+const FIRST_SCENARIO: &str = include_str!("../../draft/first.yaml");
+const TEMPLATE: &str = include_str!("../../draft/template.md.j2");
 
 /// The tool that every draft has beside those imported: a conversation must be able to end well.
 pub const HANDOVER: &str = "transfer_to_human";

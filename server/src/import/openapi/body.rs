@@ -3,7 +3,7 @@
 use domain::patch::join;
 use serde_json::{Value, json};
 
-use crate::commands::playbook::import::schema::{Document, Fault};
+use crate::import::schema::{Document, Fault};
 use crate::text;
 
 pub struct Body {

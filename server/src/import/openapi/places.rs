@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::operation::{Built, in_braces, without_format};
-use crate::commands::playbook::import::imported::{Imported, Part, fits, is, lists, record_of};
+use crate::import::imported::{Imported, Part, fits, is, lists, record_of};
 use crate::names;
 
 /// What a POST at the end of a path does when it only looks something up.
@@ -177,7 +177,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::commands::playbook::import::imported::Tool;
+    use crate::import::imported::Tool;
 
     /// What each operation reads and writes: `GET /orders lists` answers with a list.
     fn guessed(operations: &[&str]) -> Vec<String> {

@@ -3,11 +3,10 @@
 use rmcp::model::Tool as Offered;
 use serde_json::{Value, json};
 
-use super::guess;
-use super::session::Listed;
-use crate::commands::playbook::import::imported::{Imported, Part, Tool, record_of, schema_fault};
-use crate::commands::playbook::import::schema::{Document, Fault};
-use crate::commands::playbook::import::{draft, report};
+use super::{Listed, guess};
+use crate::import::draft;
+use crate::import::imported::{Imported, Part, Tool, record_of, schema_fault};
+use crate::import::schema::{Document, Fault};
 use crate::names::{self, Taken};
 use crate::text;
 
@@ -29,7 +28,7 @@ pub fn import(listed: &Listed) -> Result<Imported, String> {
     let untold = imported.tools.iter().filter(|tool| tool.returns == json!({})).count();
     if untold > 0 {
         let why = "no outputSchema, so `returns` is any value".to_owned();
-        imported.changed.push((report::counted(untold, "tool"), why));
+        imported.changed.push((text::counted(untold, "tool"), why));
     }
     match imported.skipped.first() {
         Some((name, why)) if imported.tools.is_empty() => Err(format!("has no tool that fits; `{name}`: {why}")),

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{Document, Fault};
-use crate::commands::playbook::import::imported::schema_fault;
+use crate::import::imported::schema_fault;
 
 fn within(root: &Value) -> Document<'_> {
     Document { root, elsewhere: "" }

@@ -1,0 +1,121 @@
+//! Conversations that go on differently from a turn of another one.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::BranchSummary;
+use domain::message::ToolCall;
+use engine::ChatReply;
+use llm::ModelSpec;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use sqlx::PgPool;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::access::{Reader, Runner};
+use super::app::App;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path};
+use super::models;
+use crate::jobs::branch::{self, Wanted};
+use crate::store::{branches, conversations};
+
+/// Longest text of a turn, in letters.
+const LONGEST: usize = 40_000;
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewBranch {
+    /// The turn, of the user or of the agent under test, in whose place it goes on.
+    seq: u32,
+    /// A model of the registry that is the agent from there on, in place of the run's.
+    model: Option<String>,
+    /// What is said in place of the turn. With a model alone, that model says it.
+    content: Option<String>,
+    /// What the agent thought; with an agent's turn only.
+    reasoning: Option<String>,
+    /// What the agent calls; with an agent's turn only.
+    #[serde(default)]
+    tool_calls: Vec<BranchCall>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BranchCall {
+    name: String,
+    arguments: Map<String, Value>,
+}
+
+/// Branches of a conversation, oldest first
+#[utoipa::path(get, path = "/conversations/{conversation}/branches", tag = "conversations",
+    params(("conversation" = Uuid, Path)), responses((status = 200, body = Vec<BranchSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn list(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<Vec<BranchSummary>>> {
+    Ok(Json(branches::of(&mut *pool.acquire().await?, id).await?))
+}
+
+/// Go on differently from a turn
+///
+/// Makes a run of one conversation, which shares all that came before the turn and is played on from there: by another
+/// model, or after words that you write. Both conversations stay; an export of preference pairs finds that they part there.
+#[utoipa::path(post, path = "/conversations/{conversation}/branches", tag = "conversations",
+    params(("conversation" = Uuid, Path)), request_body = NewBranch,
+    responses((status = 201, body = BranchSummary), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn create(
+    State(app): State<App>,
+    runner: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+    Body(new): Body<NewBranch>,
+) -> Result<(StatusCode, Json<BranchSummary>)> {
+    let ended = conversations::get(&mut *app.pool().acquire().await?, id).await?;
+    if ended.is_none_or(|(_, summary)| summary.outcome.is_none()) {
+        return Err(HttpError::Conflict("the conversation is still being played; branch it when it has ended".into()));
+    }
+    let wanted = new.wanted(&app, runner.caller.name).await?;
+    let (run, made) = branch::create(app.pool(), id, wanted).await?;
+    audit.subject(made);
+    let all = branches::of(&mut *app.pool().acquire().await?, id).await?;
+    let own = all.into_iter().find(|branch| branch.run == run.to_string());
+    Ok((StatusCode::CREATED, Json(own.ok_or_else(|| HttpError::missing("run", &run.to_string()))?)))
+}
+
+impl NewBranch {
+    async fn wanted(self, app: &App, by: String) -> Result<Wanted> {
+        let registry = models::registry(app).await?;
+        let agent = self.model.map(|name| match name.parse::<ModelSpec>() {
+            Ok(ModelSpec::Endpoint(_)) => Err(HttpError::invalid("/model", "name a model of the registry")),
+            Ok(ModelSpec::Named(name)) => {
+                let pool = registry.pool(&name).map_err(|why| HttpError::invalid("/model", why.to_string()))?;
+                Ok((ModelSpec::Named(name), vec![pool.clone()]))
+            }
+            Ok(spec) => Ok((spec, Vec::new())),
+            Err(why) => Err(HttpError::invalid("/model", why.to_string())),
+        });
+        let agent = agent.transpose()?;
+        let writes = self.content.is_some() || !self.tool_calls.is_empty();
+        if agent.is_none() && !writes {
+            return Err(HttpError::invalid("/model", "give another `model`, or what is said instead (`content`)"));
+        }
+        if !writes && self.reasoning.is_some() {
+            return Err(HttpError::invalid("/reasoning", "comes with what is said instead (`content`)"));
+        }
+        let texts = [("/content", &self.content), ("/reasoning", &self.reasoning)];
+        for (at, text) in texts {
+            if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST || text.contains('\0')) {
+                return Err(HttpError::invalid(at, format!("take at most {LONGEST} letters, and no zero bytes")));
+            }
+        }
+        let call =
+            |call: BranchCall| ToolCall::new(String::new(), call.name, Value::Object(call.arguments).to_string());
+        let said = writes.then(|| ChatReply {
+            content: self.content.unwrap_or_default(),
+            reasoning: self.reasoning,
+            tool_calls: self.tool_calls.into_iter().map(call).collect(),
+            ..ChatReply::default()
+        });
+        Ok(Wanted { agent, said, seq: self.seq, by })
+    }
+}

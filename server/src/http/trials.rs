@@ -1,0 +1,127 @@
+//! What authors try before they save it. Nothing here changes anything.
+
+use axum::Json;
+use axum::extract::State;
+use domain::api::trials::{
+    ImportInterface, ImportNote, ImportedDraft, ImportedTool, PlayScenario, Rehearsal, Tried, TryCalls,
+};
+use domain::project::{DocumentId, Kind};
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+
+use super::access::Author;
+use super::app::App;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path};
+use crate::bad_input::BadInput;
+use crate::documents::trial;
+use crate::import::draft::Made;
+use crate::import::imported::Imported;
+use crate::import::{self, draft};
+
+/// Play the script of a scenario
+///
+/// Every role is played by `scripted`, so no model is asked. `drafts` are played as if they were saved.
+#[utoipa::path(post, path = "/projects/{project}/scenarios/{name}/play", tag = "documents",
+    params(("project" = String, Path), ("name" = String, Path)), request_body = PlayScenario,
+    responses((status = 200, body = Rehearsal), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn play(
+    State(app): State<App>,
+    author: Author,
+    Path((_, name)): Path<(String, String)>,
+    audit: Audit,
+    Body(wanted): Body<PlayScenario>,
+) -> Result<Json<Rehearsal>> {
+    audit.nothing_changed();
+    named(Kind::Scenario, &name)?;
+    Ok(Json(trial::play(&place(&app, &author), &name, wanted).await?))
+}
+
+/// Make calls of a playbook's tools
+///
+/// On the world of a scenario, or the base world, one after the other, as the agent would make them. A tool that a model
+/// answers tells what the model would read; before the last call, `scripted` answers for it.
+#[utoipa::path(post, path = "/projects/{project}/playbooks/{name}/try", tag = "documents",
+    params(("project" = String, Path), ("name" = String, Path)), request_body = TryCalls,
+    responses((status = 200, body = Tried), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn attempt(
+    State(app): State<App>,
+    author: Author,
+    Path((_, name)): Path<(String, String)>,
+    audit: Audit,
+    Body(wanted): Body<TryCalls>,
+) -> Result<Json<Tried>> {
+    audit.nothing_changed();
+    named(Kind::Playbook, &name)?;
+    Ok(Json(trial::attempt(&place(&app, &author), &name, wanted).await?))
+}
+
+/// Read an interface as the draft of a playbook
+///
+/// A tool for each operation of an OpenAPI document, or for each tool that an MCP server lists. Nothing is saved: save the
+/// files with `PUT` when they are as they should be.
+#[utoipa::path(post, path = "/projects/{project}/playbooks/{name}/import", tag = "documents",
+    params(("project" = String, Path), ("name" = String, Path)), request_body = ImportInterface,
+    responses((status = 200, body = ImportedDraft), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn import(
+    _: State<App>,
+    _: Author,
+    Path((_, name)): Path<(String, String)>,
+    audit: Audit,
+    Body(wanted): Body<ImportInterface>,
+) -> Result<Json<ImportedDraft>> {
+    audit.nothing_changed();
+    named(Kind::Playbook, &name)?;
+    let drafted = spawn_blocking(move || drafted(&name, wanted)).await.map_err(anyhow::Error::from)?;
+    Ok(Json(drafted?))
+}
+
+fn place<'a>(app: &'a App, author: &Author) -> trial::Place<'a> {
+    trial::Place { pool: app.pool(), cache: app.libraries(), project: author.project }
+}
+
+fn named(kind: Kind, name: &str) -> Result<DocumentId> {
+    DocumentId::new(kind, name).map_err(HttpError::NotFound)
+}
+
+fn drafted(name: &str, wanted: ImportInterface) -> Result<ImportedDraft> {
+    let imported = match (wanted.openapi, wanted.mcp) {
+        (Some(text), None) => import::openapi::read_text("openapi", &text)?,
+        (None, Some(listed)) => {
+            import::mcp::import(&listing(listed)?).map_err(|why| HttpError::invalid("/mcp", why))?
+        }
+        _ => return Err(HttpError::invalid("", "give either `openapi` or `mcp`")),
+    };
+    let files = draft::files(&imported, name, "default");
+    let faults = import::faults(&files, name);
+    if faults.is_empty() { Ok(told(imported, files)) } else { Err(anyhow::Error::from(BadInput(faults)).into()) }
+}
+
+fn listing(listed: Value) -> Result<import::mcp::Listed> {
+    let wrong = |why: String| HttpError::invalid("/mcp/tools", why);
+    let Value::Object(mut listed) = listed else {
+        return Err(HttpError::invalid("/mcp", "expected an object with `tools`, as `tools/list` answers"));
+    };
+    // With its envelope, as it stands in a log of the protocol.
+    if let Some(Value::Object(result)) = listed.remove("result") {
+        listed = result;
+    }
+    let tools = listed.remove("tools").ok_or_else(|| wrong("is missing".to_owned()))?;
+    // By way of text: numbers that were read with all their digits cannot be read again otherwise.
+    let tools = serde_json::from_str(&tools.to_string()).map_err(|why| wrong(why.to_string()))?;
+    Ok(import::mcp::Listed { title: String::new(), tools })
+}
+
+fn told(imported: Imported, files: Made) -> ImportedDraft {
+    let note = |(about, what): (String, String)| ImportNote { about, what };
+    let tools = imported.tools.into_iter();
+    ImportedDraft {
+        files,
+        tools: tools
+            .map(|tool| ImportedTool { name: tool.name, origin: tool.origin, reads: tool.reads, writes: tool.writes })
+            .collect(),
+        changed: imported.changed.into_iter().map(note).collect(),
+        skipped: imported.skipped.into_iter().map(note).collect(),
+    }
+}

@@ -1,0 +1,22 @@
+//! Interfaces that are there already, read as drafts of playbooks.
+
+pub mod draft;
+pub mod imported;
+pub mod mcp;
+pub mod openapi;
+mod schema;
+
+use domain::Problem;
+use engine::playbook::Sources;
+use engine::playbook::check::{self, Severity};
+
+use draft::Made;
+
+/// What `playbook check` would refuse in a draft: such a draft helps nobody.
+pub fn faults(made: &Made, name: &str) -> Vec<Problem> {
+    let folder = format!("playbooks/{name}");
+    let own = made.iter().filter_map(|(path, text)| Some((path.strip_prefix(&folder)?.strip_prefix('/')?, text)));
+    let own = own.map(|(path, text)| (path.to_owned(), text.clone())).collect();
+    let found = check::files(&Sources { folder: &folder, files: &own }, &[]);
+    found.into_iter().filter(|(severity, _)| *severity == Severity::Error).map(|(_, problem)| problem).collect()
+}

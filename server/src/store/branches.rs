@@ -1,0 +1,89 @@
+//! Conversations that go on from a turn of another one.
+
+use chrono::{DateTime, Utc};
+use domain::api::BranchSummary;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::Result;
+use super::conversations::Planned;
+
+/// A conversation that begins with what was said in another one.
+pub struct Begun<'a> {
+    /// A run without rows, of one conversation.
+    pub run: Uuid,
+    pub planned: &'a Planned,
+    pub world: &'a str,
+    pub from: Uuid,
+    /// The first event of it that is not shared.
+    pub before: u32,
+    /// What stands there instead, as JSON.
+    pub own: Option<(u32, String)>,
+}
+
+/// Its run has then begun, and whoever plays next plays it on.
+pub async fn insert(db: &mut PgConnection, new: &Begun<'_>, now: DateTime<Utc>) -> Result<()> {
+    let Planned { id, position, scenario, repeat, persona, complexity, attempt } = new.planned;
+    sqlx::query!(
+        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity, world, attempt)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        id,
+        new.run,
+        position,
+        scenario,
+        repeat,
+        persona,
+        complexity,
+        new.world,
+        attempt
+    )
+    .execute(&mut *db)
+    .await?;
+    sqlx::query!(
+        "INSERT INTO events (conversation_id, seq, event, created_at)
+         SELECT $2, seq, event, created_at FROM events WHERE conversation_id = $1 AND seq < $3",
+        new.from,
+        id,
+        i32::try_from(new.before).unwrap_or(i32::MAX)
+    )
+    .execute(&mut *db)
+    .await?;
+    if let Some((seq, event)) = &new.own {
+        sqlx::query!(
+            "INSERT INTO events (conversation_id, seq, event, created_at) VALUES ($1, $2, $3::text::json, $4)",
+            id,
+            i32::try_from(*seq).unwrap_or(i32::MAX),
+            event,
+            now
+        )
+        .execute(&mut *db)
+        .await?;
+    }
+    sqlx::query!("INSERT INTO claims (run_id, first_position, last_position) VALUES ($1, 0, 0)", new.run)
+        .execute(&mut *db)
+        .await?;
+    sqlx::query!("UPDATE runs SET next_position = 1, started_at = $2 WHERE id = $1", new.run, now).execute(db).await?;
+    Ok(())
+}
+
+/// The branches of a conversation, oldest first.
+pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<BranchSummary>> {
+    let rows = sqlx::query!(
+        r#"SELECT c.id, c.run_id, (r.config -> 'branch_of' ->> 'seq')::int AS "seq!",
+                  r.config -> 'branch_of' ->> 'edited_by' AS edited_by, c.outcome, c.finished_at, r.created_at
+           FROM runs r JOIN conversations c ON c.run_id = r.id
+           WHERE r.config -> 'branch_of' ->> 'conversation' = $1 ORDER BY r.created_at"#,
+        conversation.to_string()
+    );
+    let rows = rows.fetch_all(db).await?.into_iter();
+    Ok(rows
+        .map(|row| BranchSummary {
+            conversation: row.id.to_string(),
+            run: row.run_id.to_string(),
+            seq: u32::try_from(row.seq).unwrap_or_default(),
+            edited_by: row.edited_by,
+            outcome: row.outcome,
+            created_at: row.created_at,
+        })
+        .collect())
+}
