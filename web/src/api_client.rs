@@ -9,10 +9,13 @@ pub mod judgings;
 pub mod models;
 pub mod orders;
 pub mod explore;
+pub mod people;
+pub mod projects;
 pub mod ratings;
 pub mod reviews;
 pub mod runs;
 pub mod session;
+pub mod tokens;
 pub mod worlds;
 
 use domain::api::ProblemDetails;

@@ -8,7 +8,8 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
-pub use runs::{NewRun, RunList};
+pub use launch::{NumberField, number};
+pub use runs::{NewRun, PlayDemo, RunTable};
 
 #[component(transparent)]
 pub fn PlayRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {

@@ -1,13 +1,22 @@
 //! A project: what it holds, and what could come next.
 
+mod counts;
+mod picture;
+
+use std::time::Duration;
+
+use domain::api::{RunState, RunSummary};
 use leptos::prelude::*;
-use leptos_router::components::Outlet;
+use leptos_router::components::{A, Outlet};
 use leptos_router::hooks::use_params_map;
 
 use crate::app::set_title;
-use crate::components::Empty;
-use crate::pages::play::RunList;
+use crate::components::{Empty, refresh};
+use crate::pages::play::{NewRun, PlayDemo, RunTable};
 use crate::session::{Project, Session};
+use crate::{address, api_client};
+use counts::{Counts, Shortcuts};
+use picture::Picture;
 
 /// Stands around all pages of a project, and shows them to its members.
 #[component]
@@ -37,12 +46,80 @@ pub fn ProjectFrame() -> impl IntoView {
     }
 }
 
+/// Runs that stand on the overview.
+const NEWEST: usize = 8;
+/// How often is asked for them while one goes on.
+const EVERY: Duration = Duration::from_secs(4);
+
 #[component]
 pub fn ProjectPage() -> impl IntoView {
     set_title("Overview");
     let project = Project::here();
+    move || view! { <Overview name=project.name() /> }
+}
+
+#[component]
+fn Overview(name: String) -> impl IntoView {
+    let project = Project::here();
+    let goes_on = RwSignal::new(false);
+    let asked = name.clone();
+    let runs = refresh(EVERY, goes_on.into(), move || {
+        let name = asked.clone();
+        async move { api_client::runs::list(&name, None).await.map(|page| page.items) }
+    });
+    Effect::new(move |_| {
+        let known = runs.newest().get().unwrap_or_default();
+        goes_on.set(known.iter().any(|run| run.state == RunState::Running));
+    });
+    let body = runs.show("the newest runs", move |runs: Signal<Vec<RunSummary>>| {
+        let name = name.clone();
+        if runs.read_untracked().is_empty() {
+            return view! { <Introduction /> }.into_any();
+        }
+        let newest = Signal::derive(move || runs.read().iter().take(NEWEST).cloned().collect::<Vec<_>>());
+        let all = address::project(&name, "/runs");
+        view! {
+            <Counts name=name.clone() />
+            <section aria-labelledby="newest">
+                <h2 id="newest">"Newest runs"</h2>
+                <RunTable rows=newest />
+                <p>
+                    <A href=all>"All runs"</A>
+                </p>
+            </section>
+            <Shortcuts name />
+        }
+        .into_any()
+    });
     view! {
-        <h1>{move || project.title()}</h1>
-        <RunList />
+        <header class="head">
+            <h1>{move || project.title()}</h1>
+            <NewRun />
+        </header>
+        {body}
+    }
+}
+
+/// What Groundstate does, before anything was played.
+#[component]
+fn Introduction() -> impl IntoView {
+    view! {
+        <section class="introduction" aria-labelledby="introduction">
+            <div class="introduction-words">
+                <h2 id="introduction">"Nothing has been played yet."</h2>
+                <p>
+                    "Groundstate makes training data for agents that call tools. It plays your scenarios as conversations \
+                     over a world that only tool calls can change, scores them, and exports the good ones."
+                </p>
+                <PlayDemo />
+                <p class="muted hint">
+                    "The demonstration fills the project with the playbooks and scenarios that ship with Groundstate, and \
+                     plays 24 conversations from their scripts, in seconds and without any model."
+                </p>
+            </div>
+            <div class="scroll-x" tabindex="0" role="region" aria-label="How it works">
+                <Picture />
+            </div>
+        </section>
     }
 }

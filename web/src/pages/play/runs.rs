@@ -56,28 +56,38 @@ pub fn RunList() -> impl IntoView {
         };
         view! {
             <Paged what="runs" load empty=|| view! { <NothingPlayed /> } let:rows>
-                <table class="rows">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Playbook"</th>
-                            <th scope="col">"State"</th>
-                            <th scope="col" class="number">
-                                "Finished"
-                            </th>
-                            <th scope="col" class="number">
-                                "Accepted"
-                            </th>
-                            <th scope="col">"Ordered"</th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        <For each=move || rows.get() key=|run: &RunSummary| run.id.clone() let:run>
-                            <Row run />
-                        </For>
-                    </tbody>
-                </table>
+                <RunTable rows />
             </Paged>
         }
+    }
+}
+
+/// Runs, each a link to its page.
+#[component]
+pub fn RunTable(#[prop(into)] rows: Signal<Vec<RunSummary>>) -> impl IntoView {
+    // A row is made anew when it says something else.
+    let key = |run: &RunSummary| (run.id.clone(), run.finished, run.accepted, run.state.as_str());
+    view! {
+        <table class="rows">
+            <thead>
+                <tr>
+                    <th scope="col">"Playbook"</th>
+                    <th scope="col">"State"</th>
+                    <th scope="col" class="number">
+                        "Finished"
+                    </th>
+                    <th scope="col" class="number">
+                        "Accepted"
+                    </th>
+                    <th scope="col">"Ordered"</th>
+                </tr>
+            </thead>
+            <tbody>
+                <For each=move || rows.get() key=key let:run>
+                    <Row run />
+                </For>
+            </tbody>
+        </table>
     }
 }
 
@@ -107,11 +117,25 @@ const DEMO_CONVERSATIONS: u32 = 24;
 
 #[component]
 fn NothingPlayed() -> impl IntoView {
+    view! {
+        <Empty title="Nothing has been played yet.">
+            <p>
+                "Runs stand here, with their conversations. The demonstration fills the project with the playbooks and \
+                 scenarios that ship with Groundstate, and plays 24 conversations from their scripts, without any model."
+            </p>
+            <PlayDemo />
+        </Empty>
+    }
+}
+
+/// Plays the demonstration, and leads to its run.
+#[component]
+pub fn PlayDemo() -> impl IntoView {
     let project = Project::here();
     let busy = RwSignal::new(false);
     let navigate = use_navigate();
     let play = move |_| {
-        let (name, navigate) = (project.name(), navigate.clone());
+        let (name, navigate) = (project.0.get_untracked(), navigate.clone());
         let order = json!({"n": DEMO_CONVERSATIONS});
         let started = {
             let name = name.clone();
@@ -127,29 +151,14 @@ fn NothingPlayed() -> impl IntoView {
         let show = move |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
         act(busy, "", started, show);
     };
-    view! {
-        <Empty title="Nothing has been played yet.">
-            <p>
-                "Runs stand here, with their conversations. The demonstration fills the project with the playbooks and \
-                 scenarios that ship with Groundstate, and plays 24 conversations from their scripts, without any model."
-            </p>
-            {move || {
-                let play = play.clone();
-                project
-                    .may(Role::Runner)
-                    .then(|| {
-                        view! {
-                            <button
-                                type="button"
-                                class="main"
-                                aria-disabled=move || busy.get().to_string()
-                                on:click=play
-                            >
-                                {move || if busy.get() { "Starting …" } else { "Play the demo" }}
-                            </button>
-                        }
-                    })
-            }}
-        </Empty>
+    move || {
+        let play = play.clone();
+        project.may(Role::Runner).then(|| {
+            view! {
+                <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=play>
+                    {move || if busy.get() { "Starting …" } else { "Play the demo" }}
+                </button>
+            }
+        })
     }
 }

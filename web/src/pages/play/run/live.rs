@@ -32,7 +32,10 @@ pub fn follow(run: RwSignal<RunSummary>) {
     let stream = StoredValue::new_local(None::<Stream>);
     let path = api_client::runs::progress(&id);
     Effect::new(move |_| {
-        let opened = (!over.get()).then(|| Stream::open(&path, tell, move || drop(deaf.try_set_value(true))));
+        let gone = move || {
+            deaf.try_set_value(true);
+        };
+        let opened = (!over.get()).then(|| Stream::open(&path, tell, gone));
         deaf.set_value(opened.as_ref().is_some_and(Option::is_none));
         // The one that was there closes.
         stream.set_value(opened.flatten());

@@ -1,0 +1,66 @@
+//! Projects: what they hold, who is in them, what was changed.
+
+use domain::access::Role;
+use domain::api::documents::DocumentSummary;
+use domain::api::{AuditEntry, ConversationFacets, MemberSummary, Page, ProjectSummary};
+use domain::project::{Kind, PERSONA_MODEL};
+use serde_json::json;
+
+use super::{Answer, delete, get, post, put, query};
+use crate::address::segment;
+
+/// How many there are, or that there are more than were counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    pub at_least: usize,
+    pub more: bool,
+}
+
+pub async fn list() -> Answer<Vec<ProjectSummary>> {
+    get("/projects").await
+}
+
+/// An empty title is the name.
+pub async fn create(name: &str, title: &str) -> Answer<ProjectSummary> {
+    let mut body = json!({"name": name});
+    if !title.trim().is_empty() {
+        body["title"] = title.into();
+    }
+    post("/projects", &body).await
+}
+
+/// Documents of a kind. The model of personas is no profile, and does not count.
+pub async fn count(project: &str, kind: Kind) -> Answer<Count> {
+    let path = format!("/projects/{}/{}", segment(project), kind.folder());
+    let page: Page<DocumentSummary> = query(&path, &[("limit", "200".to_owned())]).await?;
+    let counts = |one: &&DocumentSummary| !(kind == Kind::Persona && one.name == PERSONA_MODEL);
+    Ok(Count { at_least: page.items.iter().filter(counts).count(), more: page.next.is_some() })
+}
+
+/// How many conversations of each kind there are.
+pub async fn conversations(project: &str) -> Answer<ConversationFacets> {
+    get(&format!("/projects/{}/conversations/facets", segment(project))).await
+}
+
+pub async fn members(project: &str) -> Answer<Vec<MemberSummary>> {
+    get(&format!("/projects/{}/members", segment(project))).await
+}
+
+pub async fn set_member(project: &str, user: &str, role: Role) -> Answer<MemberSummary> {
+    put(&member(project, user), &json!({"role": role})).await
+}
+
+pub async fn remove_member(project: &str, user: &str) -> Answer<()> {
+    delete(&member(project, user)).await
+}
+
+/// What was changed, newest first: in a project, or in the whole installation.
+pub async fn audit(project: Option<&str>, after: Option<String>) -> Answer<Page<AuditEntry>> {
+    let path = project.map_or_else(|| "/audit".to_owned(), |name| format!("/projects/{}/audit", segment(name)));
+    let after: Vec<_> = after.map(|after| ("after", after)).into_iter().collect();
+    query(&path, &after).await
+}
+
+fn member(project: &str, user: &str) -> String {
+    format!("/projects/{}/members/{}", segment(project), segment(user))
+}

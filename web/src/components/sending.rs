@@ -1,0 +1,58 @@
+//! Sending a form, and its plainest field.
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api_client::Answer;
+use crate::components::{Labelled, Problems};
+
+/// Sends what a form says, unless it is on its way. What is wrong goes to `problems`, the answer to `then`.
+pub fn send<T: 'static>(
+    event: &SubmitEvent,
+    busy: RwSignal<bool>,
+    problems: Problems,
+    ask: impl Future<Output = Answer<T>> + 'static,
+    then: impl FnOnce(T) + 'static,
+) {
+    event.prevent_default();
+    if busy.get_untracked() {
+        return;
+    }
+    busy.set(true);
+    problems.clear();
+    spawn_local(async move {
+        let answer = ask.await;
+        // The reader may have left the page meanwhile.
+        busy.try_set(false);
+        match answer {
+            Ok(answer) => then(answer),
+            Err(error) => problems.set(error),
+        }
+    });
+}
+
+/// One line of text.
+#[component]
+pub fn TextField(
+    label: &'static str,
+    value: RwSignal<String>,
+    wrong: Signal<Option<String>>,
+    #[prop(optional)] hint: &'static str,
+    #[prop(optional)] placeholder: &'static str,
+    #[prop(optional)] readonly: bool,
+) -> impl IntoView {
+    view! {
+        <Labelled label wrong hint=hint>
+            <input
+                type="text"
+                autocomplete="off"
+                autocapitalize="none"
+                spellcheck="false"
+                placeholder=placeholder
+                readonly=readonly
+                bind:value=value
+            />
+        </Labelled>
+    }
+}

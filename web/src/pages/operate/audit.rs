@@ -1,0 +1,105 @@
+//! Who changed what, in a project or everywhere.
+
+use domain::access::Role;
+use domain::api::AuditEntry;
+use leptos::prelude::*;
+
+use super::people::OnlyAdministrators;
+use crate::api_client;
+use crate::app::set_title;
+use crate::components::{Empty, Paged};
+use crate::session::{Project, Session};
+
+#[component]
+pub fn AuditPage() -> impl IntoView {
+    set_title("Audit log");
+    let session = Session::here();
+    move || {
+        if session.is_administrator() {
+            view! {
+                <h1>"Audit log"</h1>
+                <p class="muted lead">"Every change of this installation, newest first."</p>
+                <Entries project=None />
+            }
+            .into_any()
+        } else {
+            view! { <OnlyAdministrators /> }.into_any()
+        }
+    }
+}
+
+#[component]
+pub fn ProjectAuditPage() -> impl IntoView {
+    set_title("Audit log of the project");
+    let project = Project::here();
+    move || {
+        if project.may(Role::Admin) {
+            view! {
+                <h1>"Audit log of the project"</h1>
+                <p class="muted lead">"Every change in it, newest first."</p>
+                <Entries project=Some(project.name()) />
+            }
+            .into_any()
+        } else {
+            view! {
+                <Empty title="This page is for admins of the project.">
+                    <p>"Ask one of them; the page Members names them."</p>
+                </Empty>
+            }
+            .into_any()
+        }
+    }
+}
+
+#[component]
+fn Entries(project: Option<String>) -> impl IntoView {
+    let load = move |after| {
+        let project = project.clone();
+        async move { api_client::projects::audit(project.as_deref(), after).await }
+    };
+    view! {
+        <Paged what="the audit log" load empty=|| view! { <p class="muted">"Nothing was changed yet."</p> } let:rows>
+            <table class="rows audit">
+                <thead>
+                    <tr>
+                        <th scope="col">"When"</th>
+                        <th scope="col">"Who"</th>
+                        <th scope="col">"Did"</th>
+                        <th scope="col">"To"</th>
+                        <th scope="col">"How"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    <For each=move || rows.get() key=|entry: &AuditEntry| entry.id let:entry>
+                        <Row entry />
+                    </For>
+                </tbody>
+            </table>
+        </Paged>
+    }
+}
+
+#[component]
+fn Row(entry: AuditEntry) -> impl IntoView {
+    let AuditEntry { at, actor, token, action, subject, detail, .. } = entry;
+    let who = if actor.is_empty() { "a command on the machine".to_owned() } else { actor };
+    let by = token.map(|token| format!(", by the token {token}"));
+    let detail = if detail.is_null() { String::new() } else { detail.to_string() };
+    view! {
+        <tr>
+            <td class="when">
+                <time datetime=at.to_rfc3339()>{at.format("%Y-%m-%d %H:%M:%S UTC").to_string()}</time>
+            </td>
+            <td class="text">{who} <span class="muted">{by}</span></td>
+            <td>
+                <code>{action}</code>
+            </td>
+            <td class="text">{subject}</td>
+            <td>
+                <code class="text" dir="auto">
+                    {detail}
+                </code>
+            </td>
+        </tr>
+    }
+}

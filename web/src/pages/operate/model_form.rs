@@ -1,0 +1,150 @@
+//! What a model is: its endpoints, its price, and where its key is. Keys themselves are never asked for.
+
+use domain::api::ModelSummary;
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use crate::api_client;
+use crate::components::{Labelled, Problems, Refreshed, Refused, Send, TextField, Toasts, send};
+use crate::pages::play::{NumberField, number};
+
+#[derive(Clone, Copy)]
+struct Draft {
+    name: RwSignal<String>,
+    model: RwSignal<String>,
+    replicas: RwSignal<String>,
+    key_env: RwSignal<String>,
+    prompt: RwSignal<String>,
+    completion: RwSignal<String>,
+    max_in_flight: RwSignal<String>,
+}
+
+impl Draft {
+    fn of(model: Option<&ModelSummary>) -> Self {
+        let text = |of: &dyn Fn(&ModelSummary) -> Option<String>| RwSignal::new(model.and_then(of).unwrap_or_default());
+        let price = |part: &'static str| {
+            move |model: &ModelSummary| Some(model.price.as_ref()?.get(part)?.as_f64()?.to_string())
+        };
+        let urls = |model: &ModelSummary| {
+            Some(model.replicas.iter().map(|replica| replica.url.as_str()).collect::<Vec<_>>().join("\n"))
+        };
+        Self {
+            name: text(&|model| Some(model.name.clone())),
+            model: text(&|model| Some(model.model.clone()).filter(|own| *own != model.name)),
+            replicas: text(&urls),
+            key_env: text(&|model| model.key_env.clone()),
+            prompt: text(&price("prompt")),
+            completion: text(&price("completion")),
+            max_in_flight: text(&|model| model.max_in_flight.map(|limit| limit.to_string())),
+        }
+    }
+
+    /// The body of `PUT /models/{model}`.
+    fn body(self) -> Value {
+        let replicas = self.replicas.get_untracked();
+        let replicas: Vec<&str> = replicas.split_whitespace().collect();
+        let mut body = json!({"replicas": replicas});
+        for (field, text) in [("model", self.model), ("key_env", self.key_env)] {
+            let text = text.get_untracked();
+            if !text.trim().is_empty() {
+                body[field] = text.trim().into();
+            }
+        }
+        let prices = [("prompt", self.prompt), ("completion", self.completion)];
+        let prices = prices.map(|(part, text)| (part, number(&text.read_untracked())));
+        if prices.iter().any(|(_, price)| price.is_some()) {
+            let price = |(part, price): (&str, Option<Value>)| (part.to_owned(), price.unwrap_or(json!(0)));
+            body["price"] = Value::Object(prices.into_iter().map(price).collect());
+        }
+        if let Some(limit) = number(&self.max_in_flight.read_untracked()) {
+            body["max_in_flight"] = limit;
+        }
+        body
+    }
+}
+
+#[component]
+pub fn ModelForm(
+    /// To be changed; `None`: a new one.
+    model: Option<ModelSummary>,
+    open: RwSignal<bool>,
+    models: Refreshed<Vec<ModelSummary>>,
+) -> impl IntoView {
+    let known = model.is_some();
+    let draft = Draft::of(model.as_ref());
+    let (problems, busy, toasts) = (Problems::default(), RwSignal::new(false), Toasts::here());
+    let submit = move |event: SubmitEvent| {
+        let (name, body) = (draft.name.get_untracked().trim().to_owned(), draft.body());
+        let ask = async move { api_client::models::set(&name, &body).await };
+        send(&event, busy, problems, ask, move |model| {
+            toasts.good(format!("{} is in the registry.", model.name));
+            models.ask();
+            open.try_set(false);
+        });
+    };
+    view! {
+        <form class="stack" on:submit=submit>
+            <Refused problems />
+            <TextField
+                label="Name"
+                value=draft.name
+                hint="What runs call it."
+                readonly=known
+                wrong=problems.at("/name")
+            />
+            <Labelled
+                label="Endpoints"
+                hint="Base addresses, one a line, usually ending in /v1. Requests are shared out among them."
+                wrong=problems.at("/replicas")
+            >
+                <textarea rows="3" spellcheck="false" placeholder="http://gpu-1:8000/v1" bind:value=draft.replicas></textarea>
+            </Labelled>
+            <TextField
+                label="Its endpoints call it"
+                value=draft.model
+                placeholder="as it is named"
+                wrong=problems.at("/model")
+            />
+            <TextField
+                label="Environment variable of the key"
+                value=draft.key_env
+                placeholder="no key"
+                hint="The variable's name, set where Groundstate plays. The key itself is never stored."
+                wrong=problems.at("/key_env")
+            />
+            <div class="fields">
+                <NumberField
+                    label="Price, a million tokens read"
+                    value=draft.prompt
+                    default="not known"
+                    min="0"
+                    step="any"
+                    wrong=problems.at("/price")
+                />
+                <NumberField
+                    label="Price, a million tokens written"
+                    value=draft.completion
+                    default="not known"
+                    min="0"
+                    step="any"
+                    wrong=problems.at("/price/completion")
+                />
+                <NumberField
+                    label="At most in flight"
+                    value=draft.max_in_flight
+                    default="as it adapts"
+                    min="1"
+                    hint="Requests to one endpoint at once."
+                    wrong=problems.at("/max_in_flight")
+                />
+            </div>
+            <div class="actions">
+                <Send label="Save" busy />
+                <button type="button" on:click=move |_| open.set(false)>
+                    "Leave it"
+                </button>
+            </div>
+        </form>
+    }
+}

@@ -1,0 +1,186 @@
+//! The registry of models, and how their endpoints do.
+
+use std::time::Duration;
+
+use domain::api::ModelSummary;
+use leptos::prelude::*;
+
+use super::model_form::ModelForm;
+use crate::action::act;
+use crate::app::set_title;
+use crate::components::{Badge, Command, Confirm, Dialog, Empty, Refreshed, Replicas, refresh};
+use crate::labels::Tone;
+use crate::session::Session;
+use crate::{api_client, format};
+
+const EVERY: Duration = Duration::from_secs(3);
+
+#[component]
+pub fn ModelsPage() -> impl IntoView {
+    set_title("Models");
+    let models = refresh(EVERY, Signal::derive(|| true), api_client::models::list);
+    let add = RwSignal::new(false);
+    let list = models.show("models", move |known: Signal<Vec<ModelSummary>>| {
+        let names = move || known.read().iter().map(|model| model.name.clone()).collect::<Vec<_>>();
+        let none = Memo::new(move |_| known.read().is_empty());
+        view! {
+            <Show when=move || none.get()>
+                <Empty title="There is no model yet.">
+                    <p>
+                        "Runs are scripted until there is one: any endpoint that speaks the API of OpenAI will do, vLLM, \
+                         SGLang, llama.cpp or a hosted one. Administrators add them here or in models.yaml."
+                    </p>
+                </Empty>
+            </Show>
+            <For each=names key=Clone::clone let:name>
+                <Model name known models />
+            </For>
+        }
+    });
+    view! {
+        <header class="head">
+            <h1>"Models"</h1>
+            {move || Session::here().is_administrator().then(|| view! {
+                <button type="button" class="main" on:click=move |_| add.set(true)>
+                    "Add a model"
+                </button>
+            })}
+        </header>
+        <p class="muted lead">"As this server sees them; other players have limits of their own."</p>
+        {list}
+        <Dialog title="Add a model" open=add>
+            <ModelForm model=None open=add models />
+        </Dialog>
+    }
+}
+
+#[component]
+fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Refreshed<Vec<ModelSummary>>) -> impl IntoView {
+    let own = name.clone();
+    let found = Memo::new(move |_| known.read().iter().find(|model| model.name == own).cloned());
+    let first = found.get_untracked()?;
+    let model = Signal::derive(move || found.get().unwrap_or_else(|| first.clone()));
+    let said = Memo::new(move |_| Said::of(&model.read()));
+    let waiting = move || format::count(i64::try_from(model.read().waiting).unwrap_or(i64::MAX));
+    let heading = format!("model-{name}");
+    let heading_of = heading.clone();
+    Some(view! {
+        <section class="panel model" aria-labelledby=heading_of>
+            <header class="head">
+                <h2 id=heading>{name.clone()}</h2>
+                {move || view! { <Buttons model=model.get_untracked() editable=said.read().editable models /> }}
+            </header>
+            {move || view! { <About said=said.get() /> }}
+            <p class="muted">{waiting} " calls wait for a slot"</p>
+            <Replicas model />
+            <details>
+                <summary>"Try it before a run spends money"</summary>
+                <p class="muted hint">
+                    "On the machine of the server: asks for tool calls, JSON, reasoning and streaming, and says what works."
+                </p>
+                <Command text=format!("groundstate models check {name}") />
+            </details>
+        </section>
+    })
+}
+
+/// What changes only when somebody changes the model.
+#[derive(Clone, PartialEq)]
+struct Said {
+    model: String,
+    key: Option<(String, bool)>,
+    price: Option<String>,
+    limit: Option<u32>,
+    editable: bool,
+}
+
+impl Said {
+    fn of(model: &ModelSummary) -> Self {
+        let price = model.price.as_ref().map(|price| {
+            let part = |name: &str| price[name].as_f64().map_or_else(|| "–".to_owned(), format::money);
+            format!("{} read, {} written, a million tokens", part("prompt"), part("completion"))
+        });
+        Self {
+            model: model.model.clone(),
+            key: model.key_env.clone().map(|variable| (variable, model.key_found)),
+            price,
+            limit: model.max_in_flight,
+            editable: !model.from_file,
+        }
+    }
+}
+
+#[component]
+fn About(said: Said) -> impl IntoView {
+    let key = match said.key {
+        None => view! { "none" }.into_any(),
+        Some((variable, found)) => {
+            let (tone, says) = if found { (Tone::Good, "is set") } else { (Tone::Bad, "is not set on this server") };
+            view! {
+                <code>{variable}</code>
+                " "
+                <Badge tone text=says />
+            }
+            .into_any()
+        }
+    };
+    view! {
+        <dl class="strip">
+            <div>
+                <dt>"Its endpoints call it"</dt>
+                <dd>{said.model}</dd>
+            </div>
+            <div>
+                <dt>"Key, from the environment"</dt>
+                <dd>{key}</dd>
+            </div>
+            <div>
+                <dt>"Price"</dt>
+                <dd>{said.price.unwrap_or_else(|| "not known".to_owned())}</dd>
+            </div>
+            <div>
+                <dt>"At most in flight"</dt>
+                <dd>{said.limit.map_or_else(|| "as it adapts".to_owned(), |limit| limit.to_string())}</dd>
+            </div>
+            <div>
+                <dt>"Defined"</dt>
+                <dd>{if said.editable { "by an administrator" } else { "in models.yaml" }}</dd>
+            </div>
+        </dl>
+    }
+}
+
+/// For what an administrator added; what stands in models.yaml is changed there.
+#[component]
+fn Buttons(model: ModelSummary, editable: bool, models: Refreshed<Vec<ModelSummary>>) -> impl IntoView {
+    let (edit, gone, busy) = (RwSignal::new(false), RwSignal::new(false), RwSignal::new(false));
+    let name = StoredValue::new(model.name.clone());
+    let model = StoredValue::new(model);
+    let remove = move || {
+        let name = name.get_value();
+        let done = format!("{name} is removed.");
+        act(busy, done, async move { api_client::models::remove(&name).await }, move |()| models.ask());
+    };
+    (editable && Session::here().is_administrator()).then(|| {
+        view! {
+            <span class="actions">
+                <button type="button" on:click=move |_| edit.set(true)>
+                    "Edit"
+                </button>
+                <button type="button" class="danger" on:click=move |_| gone.set(true)>
+                    "Remove …"
+                </button>
+            </span>
+            <Dialog title=format!("Edit {}", name.get_value()) open=edit>
+                <ModelForm model=Some(model.get_value()) open=edit models />
+            </Dialog>
+            <Confirm
+                title=format!("Remove {}?", name.get_value())
+                text="New runs cannot name it any more. Runs that were started with it keep it."
+                yes_says="Remove it"
+                open=gone
+                yes=move |()| remove()
+            />
+        }
+    })
+}

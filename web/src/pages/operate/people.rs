@@ -1,0 +1,158 @@
+//! Who may sign in, for administrators.
+
+use domain::api::{Invitation, UserSummary};
+use leptos::prelude::*;
+use serde_json::json;
+
+use super::invite::{InviteForm, Link};
+use crate::action::act;
+use crate::app::set_title;
+use crate::components::{Badge, Confirm, Dialog, Empty, Paged};
+use crate::labels::Tone;
+use crate::session::Session;
+use crate::{api_client, format};
+
+#[component]
+pub fn PeoplePage() -> impl IntoView {
+    set_title("People");
+    let session = Session::here();
+    move || {
+        if session.is_administrator() {
+            view! { <People /> }.into_any()
+        } else {
+            view! { <OnlyAdministrators /> }.into_any()
+        }
+    }
+}
+
+/// In place of a page that only administrators see.
+#[component]
+pub fn OnlyAdministrators() -> impl IntoView {
+    view! {
+        <Empty title="This page is for administrators.">
+            <p>"Ask one of them for what you need here."</p>
+        </Empty>
+    }
+}
+
+#[component]
+fn People() -> impl IntoView {
+    let invite = RwSignal::new(false);
+    // Whoever was invited stands in a list that is read anew.
+    let read = RwSignal::new(0_u32);
+    let link = RwSignal::new(None::<Invitation>);
+    let shown = RwSignal::new(false);
+    let give = Callback::new(move |invitation: Invitation| {
+        link.set(Some(invitation));
+        shown.set(true);
+    });
+    view! {
+        <header class="head">
+            <h1>"People"</h1>
+            <button type="button" class="main" on:click=move |_| invite.set(true)>
+                "Invite somebody"
+            </button>
+        </header>
+        {move || {
+            read.track();
+            view! { <List give /> }
+        }}
+        <Dialog title="Invite somebody" open=invite>
+            <InviteForm open=invite invited=Callback::new(move |()| read.update(|read| *read += 1)) />
+        </Dialog>
+        <Dialog title="A new link" open=shown>
+            {move || link.get().map(|invitation| view! { <Link invitation open=shown /> })}
+        </Dialog>
+    }
+}
+
+#[component]
+fn List(give: Callback<Invitation>) -> impl IntoView {
+    let key = |user: &UserSummary| (user.name.clone(), user.administrator, user.disabled, user.invited);
+    view! {
+        <Paged what="people" load=api_client::people::list empty=|| () let:rows>
+            <table class="rows">
+                <thead>
+                    <tr>
+                        <th scope="col">"Name"</th>
+                        <th scope="col">"State"</th>
+                        <th scope="col">"Since"</th>
+                        <td></td>
+                    </tr>
+                </thead>
+                <tbody>
+                    <For each=move || rows.get() key=key let:user>
+                        <Row user rows give />
+                    </For>
+                </tbody>
+            </table>
+        </Paged>
+    }
+}
+
+#[component]
+fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invitation>) -> impl IntoView {
+    let (busy, sure) = (RwSignal::new(false), RwSignal::new(false));
+    let UserSummary { name, administrator, disabled, invited, created_at } = user;
+    let own = StoredValue::new(name.clone());
+    let change = move |change: serde_json::Value, done: &'static str| {
+        let name = own.get_value();
+        let ask = async move { api_client::people::change(&name, &change).await };
+        act(busy, done, ask, move |new: UserSummary| {
+            rows.update(|rows| rows.iter_mut().filter(|row| row.name == new.name).for_each(|row| *row = new.clone()));
+        });
+    };
+    let another = move |_| {
+        let name = own.get_value();
+        act(busy, "", async move { api_client::people::invite_again(&name).await }, move |link| give.run(link));
+    };
+    let rank = move |_| {
+        let done = if administrator { "No administrator any more." } else { "Administrator now." };
+        change(json!({"administrator": !administrator}), done);
+    };
+    view! {
+        <tr>
+            <td class="scenario text">{name.clone()}</td>
+            <td class="badges">
+                {administrator.then(|| view! { <Badge tone=Tone::Notable text="administrator" /> })}
+                {invited.then(|| view! { <Badge tone=Tone::Neutral text="invited" /> })}
+                {disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
+                {(!disabled && !invited).then(|| view! { <Badge tone=Tone::Good text="active" /> })}
+            </td>
+            <td>{format::time(created_at)}</td>
+            <td>
+                <span class="actions" role="group" aria-label=format!("What can be done about {name}")>
+                    <button type="button" on:click=another>
+                        "New link"
+                    </button>
+                    <button type="button" on:click=rank>
+                        {if administrator { "Take administration" } else { "Make administrator" }}
+                    </button>
+                    {if disabled {
+                        let enable = move |_| change(json!({"disabled": false}), "May sign in again.");
+                        view! {
+                            <button type="button" on:click=enable>
+                                "Enable"
+                            </button>
+                        }
+                            .into_any()
+                    } else {
+                        view! {
+                            <button type="button" class="danger" on:click=move |_| sure.set(true)>
+                                "Disable …"
+                            </button>
+                        }
+                            .into_any()
+                    }}
+                </span>
+                <Confirm
+                    title=format!("Disable {name}?")
+                    text="They are signed out, and their tokens are refused. What they made stays, and they can be enabled again."
+                    yes_says="Disable"
+                    open=sure
+                    yes=move |()| change(json!({"disabled": true}), "Disabled.")
+                />
+            </td>
+        </tr>
+    }
+}

@@ -1,0 +1,132 @@
+//! Making a token. Its secret is shown once.
+
+use chrono::{DateTime, Utc};
+use domain::access::Scope;
+use domain::api::NewTokenAnswer;
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use crate::api_client;
+use crate::components::{Command, Labelled, Problems, Refused, Send, TextField, send};
+use crate::session::Session;
+
+/// How long a token holds, in days; none: for good.
+const DAYS: [(&str, &str); 4] = [("30", "30 days"), ("90", "90 days"), ("365", "a year"), ("", "for good")];
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+#[component]
+pub fn TokenForm(
+    open: RwSignal<bool>,
+    /// The list is to be read anew.
+    again: Callback<()>,
+) -> impl IntoView {
+    let made = RwSignal::new(None::<NewTokenAnswer>);
+    move || match made.get() {
+        Some(made) => view! { <Made made open /> }.into_any(),
+        None => view! { <Form made again /> }.into_any(),
+    }
+}
+
+#[component]
+fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl IntoView {
+    let text = |text: &str| RwSignal::new(text.to_owned());
+    let (name, scope, project, days) = (text(""), text(Scope::Read.as_str()), text(""), text("90"));
+    let (problems, busy) = (Problems::default(), RwSignal::new(false));
+    let submit = move |event: SubmitEvent| {
+        let mut token = json!({"name": name.get_untracked(), "scopes": [scope.get_untracked()]});
+        if let Some(only) = Some(project.get_untracked()).filter(|only| !only.is_empty()) {
+            token["project"] = only.into();
+        }
+        if let Some(until) = until(&days.read_untracked()) {
+            token["expires_at"] = until;
+        }
+        let ask = async move { api_client::tokens::create(&token).await };
+        send(&event, busy, problems, ask, move |answer| {
+            made.try_set(Some(answer));
+            again.run(());
+        });
+    };
+    let way = move |own: Scope| {
+        view! {
+            <label class="check">
+                <input
+                    type="radio"
+                    name="scope"
+                    prop:checked=move || scope.read().as_str() == own.as_str()
+                    on:change=move |_| scope.set(own.as_str().to_owned())
+                />
+                <span>
+                    <strong>{own.as_str()}</strong>
+                    " "
+                    <span class="muted">{may(own)}</span>
+                </span>
+            </label>
+        }
+    };
+    let projects = Session::here().projects();
+    let wrong = problems.at("/scopes");
+    view! {
+        <form class="stack" on:submit=submit>
+            <Refused problems />
+            <TextField label="What it is for" value=name placeholder="nightly run" wrong=problems.at("/name") />
+            <fieldset class="field checks-of">
+                <legend>"What it may do"</legend>
+                {Scope::ALL.map(way).into_iter().collect_view()}
+                {move || wrong.get().map(|text| view! { <p class="wrong">{text}</p> })}
+            </fieldset>
+            <Labelled label="Where" wrong=problems.at("/project")>
+                <select bind:value=project>
+                    <option value="">"in all your projects"</option>
+                    {projects
+                        .into_iter()
+                        .map(|project| view! { <option value=project.project>{project.title}</option> })
+                        .collect_view()}
+                </select>
+            </Labelled>
+            <Labelled label="How long" wrong=problems.at("/expires_at")>
+                <select bind:value=days>
+                    {DAYS
+                        .map(|(days, says)| view! { <option value=days selected=days == "90">{says}</option> })
+                        .into_iter()
+                        .collect_view()}
+                </select>
+            </Labelled>
+            <div class="actions">
+                <Send label="Make it" busy />
+            </div>
+        </form>
+    }
+}
+
+#[component]
+fn Made(made: NewTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
+    view! {
+        <div class="stack">
+            <p>"This is the only time that it is shown. Copy it to where it is used:"</p>
+            <Command label="Secret of the token" text=made.secret />
+            <p class="muted hint">"Programs send it as " <code>"Authorization: Bearer …"</code></p>
+            <div class="actions">
+                <button type="button" class="main" on:click=move |_| open.set(false)>
+                    "I have it"
+                </button>
+            </div>
+        </div>
+    }
+}
+
+const fn may(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Read => "looks at everything",
+        Scope::Author => "also writes documents, corpora and reviews",
+        Scope::Run => "also starts runs and judgings, which spend money",
+        Scope::Admin => "also decides who is a member",
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "milliseconds of this century")]
+fn until(days: &str) -> Option<Value> {
+    let days: i64 = days.parse().ok()?;
+    let until: DateTime<Utc> = DateTime::from_timestamp_millis(js_sys::Date::now() as i64 + days * DAY_MS)?;
+    Some(until.to_rfc3339().into())
+}
