@@ -71,9 +71,10 @@ fn Overview(name: String) -> impl IntoView {
         let known = runs.newest().get().unwrap_or_default();
         goes_on.set(known.iter().any(|run| run.state == RunState::Running));
     });
+    let some = Memo::new(move |_| runs.newest().read().as_ref().is_some_and(|runs| !runs.is_empty()));
     let body = runs.show("the newest runs", move |runs: Signal<Vec<RunSummary>>| {
         let name = name.clone();
-        if runs.read_untracked().is_empty() {
+        if !some.get_untracked() {
             return view! { <Introduction /> }.into_any();
         }
         let newest = Signal::derive(move || runs.read().iter().take(NEWEST).cloned().collect::<Vec<_>>());
@@ -94,7 +95,8 @@ fn Overview(name: String) -> impl IntoView {
     view! {
         <header class="head">
             <h1>{move || project.title()}</h1>
-            <NewRun />
+            // Whoever has played nothing begins with the demonstration.
+            {move || some.get().then(|| view! { <NewRun /> })}
         </header>
         {body}
     }

@@ -84,13 +84,15 @@ fn Row(entry: AuditEntry) -> impl IntoView {
     let AuditEntry { at, actor, token, action, subject, detail, .. } = entry;
     let who = if actor.is_empty() { "a command on the machine".to_owned() } else { actor };
     let by = token.map(|token| format!(", by the token {token}"));
-    let detail = if detail.is_null() { String::new() } else { detail.to_string() };
+    let says = !detail.is_null() && detail.as_object().is_none_or(|fields| !fields.is_empty());
+    let detail = if says { detail.to_string() } else { String::new() };
+    let action = action.replacen("/api/v1", "", 1);
     view! {
         <tr>
             <td class="when">
                 <time datetime=at.to_rfc3339()>{at.format("%Y-%m-%d %H:%M:%S UTC").to_string()}</time>
             </td>
-            <td class="text">{who} <span class="muted">{by}</span></td>
+            <td class="text who">{who} <span class="muted">{by}</span></td>
             <td>
                 <code>{action}</code>
             </td>

@@ -11,7 +11,7 @@ const PARTS: [Part; 8] = [
     (232, 74, 112, 66, "User", &["simulated"]),
     (378, 74, 112, 66, "Agent", &["under test"]),
     (378, 172, 112, 66, "Tools", &["simulated"]),
-    (232, 172, 112, 66, "State", &["every change checked"]),
+    (232, 172, 112, 66, "State", &["changes checked"]),
     (550, 40, 150, 90, "Verifier", &["a program: world,", "facts, rules"]),
     (550, 160, 150, 90, "Judge", &["scores with", "rationales"]),
 ];
