@@ -113,12 +113,13 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
     view! {
         <tr>
             <td class="scenario text">{name.clone()}</td>
-            <td><span class="badges">
-                {administrator.then(|| view! { <Badge tone=Tone::Notable text="administrator" /> })}
-                {invited.then(|| view! { <Badge tone=Tone::Neutral text="invited" /> })}
-                {disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
-                {(!disabled && !invited).then(|| view! { <Badge tone=Tone::Good text="active" /> })}
-            </span>
+            <td>
+                <span class="badges">
+                    {administrator.then(|| view! { <Badge tone=Tone::Notable text="administrator" /> })}
+                    {invited.then(|| view! { <Badge tone=Tone::Neutral text="invited" /> })}
+                    {disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
+                    {(!disabled && !invited).then(|| view! { <Badge tone=Tone::Good text="active" /> })}
+                </span>
             </td>
             <td>{format::time(created_at)}</td>
             <td>
