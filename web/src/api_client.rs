@@ -5,14 +5,15 @@ pub mod calibrations;
 pub mod conversations;
 pub mod corrections;
 pub mod documents;
+pub mod explore;
 pub mod judgings;
 pub mod models;
 pub mod orders;
-pub mod explore;
 pub mod ratings;
 pub mod reviews;
 pub mod runs;
 pub mod session;
+pub mod trials;
 pub mod worlds;
 
 use domain::api::ProblemDetails;

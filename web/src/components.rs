@@ -3,8 +3,8 @@
 
 mod account;
 mod badge;
-mod checks;
 pub mod chart;
+mod checks;
 mod code_editor;
 mod conversation_list;
 mod copy;
@@ -29,8 +29,8 @@ mod tool_call;
 mod transcript;
 mod unified;
 mod verified;
-mod world_tree;
 mod virtual_rows;
+mod world_tree;
 
 pub use account::Account;
 pub use badge::Badge;
@@ -55,8 +55,8 @@ pub use shell::{Outside, Shell};
 pub use signed_in::{SignedIn, ToSignIn};
 pub use tabs::{Tabs, use_tab};
 pub use toast::{ToastList, Toasts};
-pub use unified::Unified;
 pub use transcript::{Beside, Place, Transcript, anchor};
+pub use unified::Unified;
 pub use verified::Verified;
-pub use world_tree::{Opened, WorldTree};
 pub use virtual_rows::{PAGE, VirtualRows};
+pub use world_tree::{Opened, WorldTree};
