@@ -5,6 +5,7 @@ pub mod calibrations;
 pub mod conversations;
 pub mod corrections;
 pub mod documents;
+pub mod explore;
 pub mod judgings;
 pub mod models;
 pub mod orders;
@@ -16,6 +17,7 @@ pub mod reviews;
 pub mod runs;
 pub mod session;
 pub mod tokens;
+pub mod trials;
 pub mod worlds;
 
 use domain::api::ProblemDetails;

@@ -33,7 +33,7 @@ pub fn WorldTree(
 ) -> impl IntoView {
     let tree = Tree { opened, marks: StoredValue::new(marks), choose };
     view! {
-        <div class="tree" role="region" tabindex="0" aria-label=label>
+        <div class="world-tree" role="region" tabindex="0" aria-label=label>
             {tree.children("", &world)}
         </div>
     }

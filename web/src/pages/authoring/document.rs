@@ -23,7 +23,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use super::persona::{ComparePanel, ProfilePanel};
-use super::playbook::ToolsPanel;
+use super::playbook::{ToolsPanel, TryPanel};
 use crate::api_client::documents::Place;
 use crate::api_client::{self, ApiError};
 use crate::app::set_title;
@@ -82,8 +82,14 @@ fn tabs(kind: Kind, name: &str) -> (&'static [&'static str], &'static Names) {
             ],
         ),
         Kind::Playbook => (
-            &["source", "tools", "versions", "used-by"],
-            &[("source", "Source"), ("tools", "Tools"), ("versions", "Versions"), ("used-by", "Used by")],
+            &["source", "tools", "try", "versions", "used-by"],
+            &[
+                ("source", "Source"),
+                ("tools", "Tools"),
+                ("try", "Try"),
+                ("versions", "Versions"),
+                ("used-by", "Used by"),
+            ],
         ),
         _ => (
             &["source", "versions", "used-by"],
@@ -115,6 +121,7 @@ fn Loaded(place: Place, document: Document) -> impl IntoView {
                 "profile" => view! { <ProfilePanel /> }.into_any(),
                 "compare" => view! { <ComparePanel /> }.into_any(),
                 "tools" => view! { <ToolsPanel choose /> }.into_any(),
+                "try" => view! { <TryPanel /> }.into_any(),
                 "versions" => view! { <VersionsPanel /> }.into_any(),
                 "used-by" => view! { <UsesPanel /> }.into_any(),
                 _ => return None,

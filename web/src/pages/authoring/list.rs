@@ -33,7 +33,7 @@ pub fn DocumentsPage(kind: Kind) -> impl IntoView {
     use_shortcut("n", format!("New {kind}"), move || creating.set(author.get_untracked()));
     let again = move || changes.update(|changes| *changes += 1);
     view! {
-        <header class="head">
+        <header class="document-head">
             <h1>{words::plural(kind)}</h1>
             <Show when=move || author.get()>
                 <button type="button" class="main" on:click=move |_| creating.set(true)>

@@ -2,5 +2,7 @@
 
 mod fields;
 mod tools;
+mod trying;
 
 pub use tools::ToolsPanel;
+pub use trying::TryPanel;

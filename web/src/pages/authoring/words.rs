@@ -59,6 +59,15 @@ pub fn used(version: i32, promoted: Option<i32>) -> (Tone, String) {
     }
 }
 
+/// An option of a categorical attribute: `web_chat` is "web chat", `25_39` is "25–39".
+pub fn option(name: &str) -> String {
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        name.replace("_plus", "+").replace('_', "–")
+    } else {
+        crate::labels::words(name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +78,11 @@ mod tests {
         let told: Vec<String> = counted(counts).into_iter().map(|(_, text)| text).collect();
         assert_eq!(told, ["2 errors", "1 warning"]);
         assert!(counted(Counts::default()).is_empty());
+    }
+
+    #[test]
+    fn ages_read_as_ages() {
+        assert_eq!(["web_chat", "25_39", "75_plus"].map(option), ["web chat", "25–39", "75+"]);
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Draft {
     pub restored: RwSignal<bool>,
     /// Where in the text the author wants to be led.
     pub wanted: RwSignal<Option<Spot>>,
+    /// Taken here: keys are heard where no context is.
+    toasts: Toasts,
 }
 
 impl Draft {
@@ -85,6 +87,7 @@ impl Draft {
             conflict: RwSignal::new(None),
             restored: RwSignal::new(restored),
             wanted: RwSignal::new(None),
+            toasts: Toasts::here(),
         }
     }
 
@@ -167,7 +170,7 @@ impl Draft {
 
     fn change(self, promote: bool, change: impl Future<Output = Answer<()>> + 'static) {
         self.busy.set(true);
-        let (toasts, place) = (Toasts::here(), self.place());
+        let (toasts, place) = (self.toasts, self.place());
         spawn_local(async move {
             let done = change.await;
             let conflict = matches!(&done, Err(ApiError::Refused(problem)) if problem.status == CONFLICT);

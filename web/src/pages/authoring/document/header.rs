@@ -25,7 +25,7 @@ pub fn Header() -> impl IntoView {
     };
     view! {
         <Crumbs above />
-        <header class="head">
+        <header class="document-head">
             <div class="named">
                 <h1>{place.id.name}</h1>
                 <p class="muted text">{about}</p>

@@ -1,25 +1,29 @@
 //! What stands beside a scenario that is written: its world, and others that are like it.
 
+mod play;
 mod similar;
+mod steps;
 mod world;
 
 use leptos::prelude::*;
 
 use crate::components::{Tabs, use_tab};
+use play::Play;
 use similar::Similar;
 use world::World;
 
-const SIDES: [(&str, &str); 2] = [("world", "World"), ("similar", "Similar scenarios")];
+const SIDES: [(&str, &str); 3] = [("world", "World"), ("play", "Play"), ("similar", "Similar scenarios")];
 
 #[component]
 pub fn ScenarioSide() -> impl IntoView {
-    let (side, choose) = use_tab("side", &["world", "similar"]);
+    let (side, choose) = use_tab("side", &["world", "play", "similar"]);
     view! {
         <aside class="beside-editor" aria-label="Beside the text">
             <Tabs label="Beside the text" tabs=&SIDES chosen=side choose />
             {move || {
                 let name = side.get();
                 let part = match name {
+                    "play" => view! { <Play /> }.into_any(),
                     "similar" => view! { <Similar /> }.into_any(),
                     _ => view! { <World /> }.into_any(),
                 };

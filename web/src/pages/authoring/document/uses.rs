@@ -20,6 +20,7 @@ pub fn UsesPanel() -> impl IntoView {
         async move { api_client::documents::used_by(&place).await }
     };
     view! {
+        <h2 class="unseen">"Used by"</h2>
         <Fetched what="what needs it" load let:uses>
             <Uses uses />
         </Fetched>

@@ -47,7 +47,10 @@ pub fn VersionsPanel() -> impl IntoView {
                     }
                 }}
             </div>
-            <section aria-label="Changes">
+            <section aria-labelledby="changes">
+                <h2 id="changes" class="unseen">
+                    "Changes"
+                </h2>
                 <Compared compared from to newest />
             </section>
         </div>

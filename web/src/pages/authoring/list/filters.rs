@@ -49,7 +49,7 @@ pub fn Filters(kind: Kind, wanted: Wanted) -> impl IntoView {
     let some = |text: String| (!text.is_empty()).then_some(text);
     let mut search = debounce(PAUSE, move |text: String| wanted.search.1.set(some(text)));
     view! {
-        <form class="filters" role="search" on:submit=|event| event.prevent_default()>
+        <form class="document-filters" role="search" on:submit=|event| event.prevent_default()>
             <label>
                 <span class="unseen">"Search"</span>
                 <input

@@ -14,6 +14,11 @@ use crate::components::{Dialog, Fetched, Labelled, Problems, Refused, Send};
 use crate::session::Project;
 use crate::{address, api_client};
 
+type Texts = std::collections::BTreeMap<String, String>;
+
+/// Stands where the name of a copied document does; no document can have it.
+const INTERFACE: &str = "@openapi";
+
 #[component]
 pub fn NewDialog(kind: Kind, open: RwSignal<bool>) -> impl IntoView {
     let project = Project::here();
@@ -42,6 +47,7 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
     let (name, copied, playbook) =
         (RwSignal::new(String::new()), RwSignal::new(String::new()), RwSignal::new(String::new()));
     playbook.set(playbooks.first().map(|first| first.name.clone()).unwrap_or_default());
+    let interface = RwSignal::new(String::new());
     let (problems, busy) = (Problems::default(), RwSignal::new(false));
     let wrong = RwSignal::new(None::<String>);
     let (project, navigate) = (Project::here(), use_navigate());
@@ -57,6 +63,7 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
         let (place, navigate) = (Place::new(project.name(), kind, wished), navigate.clone());
         let origin = match copied.get_untracked() {
             none if none.is_empty() => Origin::Nothing { playbook: playbook.get_untracked() },
+            read if read == INTERFACE => Origin::Interface(interface.get_untracked()),
             copied => Origin::Copy(copied),
         };
         spawn_local(async move {
@@ -84,9 +91,19 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
             <Labelled label="Start from">
                 <select bind:value=copied>
                     <option value="">"An example to change"</option>
+                    {(kind == Kind::Playbook)
+                        .then(|| view! { <option value=INTERFACE>"An OpenAPI document"</option> })}
                     <optgroup label="A copy of">{originals}</optgroup>
                 </select>
             </Labelled>
+            <Show when=move || *copied.read() == INTERFACE>
+                <Labelled
+                    label="OpenAPI document"
+                    hint="Version 3.0 or 3.1, as YAML or JSON: each operation becomes a tool of a draft, to be completed."
+                >
+                    <textarea rows="10" spellcheck="false" bind:value=interface></textarea>
+                </Labelled>
+            </Show>
             {choices
                 .map(|choices| {
                     view! {
@@ -106,7 +123,18 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
 
 /// Kept as a draft at once, so that the page that follows is the same as for every other document.
 async fn create(place: &Place, origin: Origin) -> api_client::Answer<()> {
-    let files = files(place, origin).await?;
+    let (own, others): (Texts, Texts) =
+        files(place, origin).await?.into_iter().partition(|(path, _)| DocumentId::of(path).as_ref() == Ok(&place.id));
+    keep(place, own).await?;
+    for (path, text) in others {
+        if let Ok(id) = DocumentId::of(&path) {
+            keep(&Place { project: place.project.clone(), id }, Texts::from([(path, text)])).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn keep(place: &Place, files: Texts) -> api_client::Answer<()> {
     let message = "created".to_owned();
     let wanted = SaveDocument { files, message, base_version: Some(0), ..SaveDocument::default() };
     api_client::documents::save(place, &wanted).await.map(drop)

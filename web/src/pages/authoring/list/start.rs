@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use domain::api::trials::ImportInterface;
 use domain::document;
 use domain::persona::PersonaModel;
 use domain::project::{Kind, PERSONA_MODEL};
 
 use crate::api_client::documents::{Place, one};
-use crate::api_client::{Answer, ApiError};
+use crate::api_client::{self, Answer, ApiError};
 
 type Texts = BTreeMap<String, String>;
 
 pub enum Origin {
     Copy(String),
+    /// Tools of an interface that is there already: an OpenAPI document, as YAML or JSON.
+    Interface(String),
     /// An example; a scenario is one of a playbook.
     Nothing {
         playbook: String,
@@ -35,9 +38,14 @@ const JUDGE: [(&str, &str); 2] = [
 ];
 const SCENARIO: &str = include_str!("../starts/scenario.yaml");
 
+/// The document's own files; an interface brings those of a first scenario, too.
 pub async fn files(place: &Place, origin: Origin) -> Answer<Texts> {
     let name = place.id.name.as_str();
     match (origin, place.id.kind) {
+        (Origin::Interface(openapi), _) => {
+            let wanted = ImportInterface { openapi: Some(openapi), mcp: None };
+            api_client::trials::import(place, &wanted).await.map(|draft| draft.files)
+        }
         (Origin::Copy(from), kind) => {
             let original = one(&Place::new(place.project.clone(), kind, from.clone())).await?;
             Ok(original

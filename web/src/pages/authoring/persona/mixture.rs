@@ -10,6 +10,7 @@ use super::dimensions::{Profile, rounded};
 use super::slider::Slider;
 use crate::format;
 use crate::labels::words;
+use crate::pages::authoring::words::option as shown;
 
 type Weights = BTreeMap<String, f64>;
 
@@ -45,7 +46,7 @@ pub fn Mixture(
         set(names.get_value().into_iter().filter(fits).map(|name| (name, 1.0)).collect());
     };
     let always = move |option: String| {
-        let says = format!("always {}", words(&option));
+        let says = format!("always {}", shown(&option));
         let (value, selected) = (option.clone(), move || *only.read() == option);
         view! {
             <option value=value selected=selected>
@@ -54,7 +55,7 @@ pub fn Mixture(
         }
     };
     let row = move |(option, guidance): (String, String)| {
-        let shown = words(&option);
+        let shown = shown(&option);
         let option = StoredValue::new(option);
         let weight = Memo::new(move |_| option.with_value(|option| weights.read().get(option).copied()).unwrap_or(0.0));
         let share = Signal::derive(move || {

@@ -9,6 +9,7 @@ use super::dimensions::Profile;
 use super::seed::generator;
 use crate::components::{Badge, Labelled};
 use crate::labels::{Tone, words};
+use crate::pages::authoring::words::option as option_words;
 
 #[component]
 pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
@@ -64,7 +65,7 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
 #[component]
 fn Drawn(persona: Persona, guidance: Vec<String>) -> impl IntoView {
     let Persona { demographics, traits, emotions, .. } = persona;
-    let attribute = |(_, option): (String, String)| view! { <Badge tone=Tone::Neutral text=words(&option) /> };
+    let attribute = |(_, option): (String, String)| view! { <Badge tone=Tone::Neutral text=option_words(&option) /> };
     let number = |(name, value): (String, f64)| {
         view! {
             <div>

@@ -12,6 +12,7 @@ use super::plot::Plot;
 use crate::format;
 use crate::labels::words;
 use crate::pages::authoring::document::Draft;
+use crate::pages::authoring::words::option as option_words;
 
 /// From here on two means are told apart at a glance.
 const FAR: f64 = 0.2;
@@ -97,7 +98,7 @@ fn told(spread: Option<Spread>) -> String {
 
 /// "fluent 70 %, basic 30 %", the likeliest first.
 fn mixture(weights: &Value) -> String {
-    let weight = |(option, weight): (&String, &Value)| Some((weight.as_f64()?, words(option)));
+    let weight = |(option, weight): (&String, &Value)| Some((weight.as_f64()?, option_words(option)));
     let mut weights: Vec<(f64, String)> = weights.as_object().into_iter().flatten().filter_map(weight).collect();
     weights.sort_by(|a, b| b.0.total_cmp(&a.0));
     let all: f64 = weights.iter().map(|(weight, _)| weight).sum();

@@ -1,0 +1,106 @@
+// What authors try before they save it: a script played, calls made, an interface read as a playbook.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { screenshot, startBrowser, visit as open } from "./support/browser.mjs";
+import { firstStart } from "./support/people.mjs";
+import { startServer } from "./support/server.mjs";
+
+/** The server compiles the project's documents for the first of these. */
+const WAIT = 60_000;
+const OPENAPI = `openapi: 3.0.3
+info: {title: Orders, version: "1"}
+paths:
+  /orders/{order_id}:
+    get:
+      operationId: get_order
+      summary: Returns an order.
+      parameters: [{name: order_id, in: path, required: true, schema: {type: string}}]
+      responses:
+        "200":
+          description: The order.
+          content: {application/json: {schema: {type: object, properties: {status: {type: string}}}}}
+`;
+
+let server;
+let browser;
+let storageState;
+
+before(async () => {
+  server = await startServer({ n: 1, seed: 3 });
+  browser = await startBrowser();
+  storageState = await firstStart(browser, server);
+  await visit("/projects/default/scenarios", async (page) => {
+    await page.getByRole("button", { name: "Load the demo documents" }).click();
+    await page.locator("table.documents tbody tr").first().waitFor();
+  });
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+function visit(address, look, options = {}) {
+  const ready = async (page) => {
+    page.setDefaultTimeout(WAIT);
+    page.on("dialog", (dialog) => dialog.accept());
+    await look(page);
+  };
+  return open(browser, `${server.url}${address}`, ready, { storageState, ...options });
+}
+
+test("a script is played step by step, with the world after each step", () =>
+  visit("/projects/default/scenarios/dispute_duplicate_cafe?side=play", async (page) => {
+    await page.getByRole("button", { name: "Play the script" }).click();
+    await page.getByText("reaches what is expected").waitFor();
+    const steps = page.getByRole("group", { name: "Steps" });
+    const changed = page.getByText("changed now").first();
+    while (!(await changed.isVisible()) && (await steps.getByRole("button", { name: "Next" }).isEnabled())) {
+      await steps.getByRole("button", { name: "Next" }).click();
+    }
+    await screenshot(page, "scenario-play");
+    await page.locator(".beside-editor summary", { hasText: "agent" }).first().click();
+    await page.locator(".beside-editor pre").first().waitFor();
+  }));
+
+test("calls are tried one after the other", () =>
+  visit("/projects/default/playbooks/retail_bank?tab=try", async (page) => {
+    await page.getByLabel("Tool").selectOption("verify_identity");
+    await page.getByLabel("Scenario").fill("dispute_duplicate_cafe");
+    const panel = page.getByRole("tabpanel", { name: "Try" });
+    const content = panel.locator(".cm-content");
+    await content.click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText('{"customer_id": "cus_1002", "date_of_birth": "1994-11-03", "postcode": "61477"}');
+    await panel.getByRole("button", { name: "Call" }).click();
+    await panel.getByText("answered", { exact: true }).waitFor();
+    await panel.getByText("verified_customer_id").first().waitFor();
+    await screenshot(page, "playbook-try");
+  }));
+
+test("an OpenAPI document becomes the draft of a playbook", () =>
+  visit("/projects/default/playbooks", async (page) => {
+    await page.getByRole("button", { name: "New playbook" }).click();
+    const dialog = page.getByRole("dialog", { name: "New playbook" });
+    await dialog.getByLabel("Name").fill("orders");
+    await dialog.getByLabel("Start from").selectOption("An OpenAPI document");
+    await dialog.getByLabel("OpenAPI document").fill(OPENAPI);
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.waitForURL("**/playbooks/orders");
+    await page.getByRole("tab", { name: "Tools" }).click();
+    await page.getByRole("tabpanel", { name: "Tools" }).getByText("get_order").waitFor();
+    assert.equal(await page.getByRole("heading", { name: "orders", level: 1 }).count(), 1);
+    await screenshot(page, "playbook-imported");
+  }));
+
+test("the tools of a playbook are told in tables", () =>
+  visit("/projects/default/playbooks/retail_bank?tab=tools", async (page) => {
+    const tool = page.locator("details.tool", { hasText: "open_dispute" }).first();
+    await tool.locator("summary").click();
+    await tool.getByText("transaction_id").first().waitFor();
+    await screenshot(page, "playbook-tools");
+    await tool.getByRole("button", { name: "Edit open_dispute in the source" }).click();
+    await page.locator("#panel-source .cm-line", { hasText: "open_dispute" }).first().waitFor();
+  }));

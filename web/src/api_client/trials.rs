@@ -1,0 +1,29 @@
+//! What authors try before they save it. Nothing of this is kept.
+
+use std::collections::BTreeMap;
+
+use domain::api::trials::{ImportInterface, ImportedDraft, PlayScenario, Rehearsal, Tried, TryCalls};
+
+use super::{Answer, post};
+use crate::address::segment;
+use crate::api_client::documents::Place;
+
+/// Plays a scenario's script, with drafts in place of what is saved.
+pub async fn play(place: &Place, drafts: BTreeMap<String, String>) -> Answer<Rehearsal> {
+    let wanted = PlayScenario { drafts, ..PlayScenario::default() };
+    post(&format!("{}/play", path(place)), &wanted).await
+}
+
+/// Makes calls of a playbook's tools, one after the other.
+pub async fn calls(place: &Place, wanted: &TryCalls) -> Answer<Tried> {
+    post(&format!("{}/try", path(place)), wanted).await
+}
+
+/// Reads an interface as the draft of a playbook with this name.
+pub async fn import(place: &Place, wanted: &ImportInterface) -> Answer<ImportedDraft> {
+    post(&format!("{}/import", path(place)), wanted).await
+}
+
+fn path(place: &Place) -> String {
+    format!("/projects/{}/{}/{}", segment(&place.project), place.id.kind.folder(), segment(&place.id.name))
+}
