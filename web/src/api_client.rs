@@ -1,14 +1,17 @@
 //! The one client of the REST API; one module for each kind of thing that it knows.
 
+pub mod analytics;
 pub mod annotations;
 pub mod calibrations;
 pub mod conversations;
+pub mod corpora;
 pub mod corrections;
 pub mod documents;
+pub mod explore;
+pub mod exports;
 pub mod judgings;
 pub mod models;
 pub mod orders;
-pub mod explore;
 pub mod ratings;
 pub mod reviews;
 pub mod runs;
