@@ -125,7 +125,9 @@ test("a run's analytics stand beside those of another run", () =>
   visit(`${PROJECT}/runs`, async (page) => {
     const link = page.locator("table.rows tbody tr").nth(1).getByRole("link");
     const address = new URL(await link.getAttribute("href"), server.url).pathname;
-    await page.goto(`${server.url}${address}/analytics`);
+    await page.goto(`${server.url}${PROJECT}/conversations?run=${address.split("/").at(-1)}`);
+    await page.locator(".toolbar .count").getByText("72 conversations").waitFor();
+    await page.getByRole("link", { name: "Analytics of the run" }).click();
     await page.getByRole("heading", { name: "Outcomes and blame" }).waitFor();
     await page.getByText("For each accepted conversation").waitFor();
     await page.getByLabel("The other run").selectOption({ index: 1 });
