@@ -1,8 +1,10 @@
 //! The one client of the REST API; one module for each kind of thing that it knows.
 
+pub mod analytics;
 pub mod annotations;
 pub mod calibrations;
 pub mod conversations;
+pub mod corpora;
 pub mod corrections;
 pub mod documents;
 pub mod explore;
@@ -12,6 +14,10 @@ pub mod orders;
 pub mod explore;
 pub mod people;
 pub mod projects;
+pub mod exports;
+pub mod judgings;
+pub mod models;
+pub mod orders;
 pub mod ratings;
 pub mod reviews;
 pub mod runs;

@@ -55,7 +55,7 @@ pub fn Toolbar(filters: Filters, known: Known) -> impl IntoView {
     }
 }
 
-/// Leads on to a corpus of what is asked for.
+/// Leads on: to a corpus of what is asked for, and to what the run is like if it is one alone.
 #[component]
 pub fn Select(filters: Filters, known: Known) -> impl IntoView {
     let project = Project::here();
@@ -63,12 +63,26 @@ pub fn Select(filters: Filters, known: Known) -> impl IntoView {
         let asked = known.facets.with(|facets| selected(&filters.asked.read(), facets.as_ref()));
         address::project(&project.name(), &format!("/corpora/new{}", asked.query()))
     };
-    view! {
-        <Show when=move || project.may(Role::Author)>
-            <A href={corpus} {..} class="button main">
-                "Select into a corpus"
+    let analytics = move || {
+        let asked = filters.asked.read();
+        let mut runs = asked.all("run");
+        let (Some(run), None) = (runs.next(), runs.next()) else { return None };
+        let href = format!("{}/analytics", address::run(&project.name(), run));
+        Some(view! {
+            <A href={href} {..} class="button">
+                "Analytics of the run"
             </A>
-        </Show>
+        })
+    };
+    view! {
+        <div class="actions">
+            {analytics}
+            <Show when=move || project.may(Role::Author)>
+                <A href={corpus} {..} class="button main">
+                    "Select into a corpus"
+                </A>
+            </Show>
+        </div>
     }
 }
 

@@ -1,0 +1,169 @@
+// From what was found to a corpus: previewed, selected, looked at, deleted; and what runs and corpora are like.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
+import { firstStart } from "./support/people.mjs";
+import { startServer } from "./support/server.mjs";
+
+const PLANNED = 72;
+const PROJECT = "/projects/default";
+
+let server;
+let browser;
+let storageState;
+
+before(async () => {
+  server = await startServer({ n: PLANNED, seed: 3 });
+  // A second run of the project, to compare with.
+  await server.run("generate", "--playbook", "retail_bank", "--n", "40", "--seed", "9", "--out", "/tmp/gs-data-e2e.jsonl");
+  browser = await startBrowser();
+  storageState = await firstStart(browser, server);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** An address, as the administrator sees it. */
+function visit(address, look, options = {}) {
+  return open(browser, `${server.url}${address}`, look, { storageState, viewport: { width: 1400, height: 900 }, ...options });
+}
+
+const query = (page) => new URL(page.url()).searchParams;
+
+// The tests below are one story: each begins where the one before ended.
+
+test("without a corpus the list says what one is", () =>
+  visit(`${PROJECT}/corpora`, async (page) => {
+    await page.getByRole("heading", { name: "No corpus has been selected yet." }).waitFor();
+    await page.getByRole("link", { name: "Explore conversations" }).click();
+    await page.waitForURL("**/conversations");
+  }));
+
+test("what was explored is selected, with a funnel, a split and its proof as one goes", () =>
+  visit(`${PROJECT}/conversations?complexity=simple&complexity=medium`, async (page) => {
+    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.waitForURL("**/corpora/new?**");
+    assert.deepEqual(query(page).getAll("complexity"), ["simple", "medium"]);
+    const preview = page.getByRole("region", { name: "What it would be" });
+    await preview.getByText(/^\d+ conversations: \d+ train, \d+ golden$/).waitFor();
+    const first = await preview.getByRole("status").innerText();
+    await preview.getByRole("heading", { name: "Funnel" }).waitFor();
+    await preview.getByText("Scenarios on both sides").waitFor();
+
+    await page.getByLabel("The verifier found nothing wrong").check();
+    await page.waitForURL(/verified=true/);
+    await page.getByLabel("Overall score: at least").fill("5");
+    await page.getByLabel("Overall score: at least").press("Tab");
+    await page.waitForURL(/min_overall=5/);
+    await page.getByLabel("Golden share, in %").fill("30");
+    await page.getByLabel("Golden share, in %").press("Tab");
+    await preview.getByText("of 30 % that were asked for").waitFor();
+    await page.getByRole("combobox", { name: /^Balance/ }).selectOption("scenario");
+    await page.getByLabel("At most of each group").fill("1");
+    await page.getByLabel("At most of each group").press("Tab");
+    await preview.getByText("Balanced").first().waitFor();
+    await page.waitForFunction((first) => {
+      const said = document.querySelector(".preview [role=status]").textContent;
+      return /^\d+ conv/.test(said) && said !== first;
+    }, first);
+    await screenshot(page, "corpus-new");
+
+    await page.getByRole("textbox", { name: /^Name/ }).fill("Not a name");
+    await page.getByText(/expected 1 to 64 lower-case letters/).waitFor();
+    await page.getByRole("textbox", { name: /^Name/ }).fill("first");
+    await page.getByRole("button", { name: "Select the corpus" }).click();
+    await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);
+    await page.getByText("ready", { exact: true }).waitFor();
+    await screenshot(page, "corpus");
+  }));
+
+test("what cannot be done stands beside the field", () =>
+  visit(
+    `${PROJECT}/corpora/new`,
+    async (page) => {
+      await page.getByLabel("Resemblance that must not cross").fill("0.1");
+      await page.getByLabel("Resemblance that must not cross").press("Tab");
+      await page.getByText("expected 0.3 to 1, found 0.1").first().waitFor();
+    },
+    { expected: [/status of 422/] },
+  ));
+
+/** The corpus of the story, from the list. */
+async function openFirst(page) {
+  await page.getByRole("row").getByRole("link", { name: "first" }).click();
+  await page.getByRole("tab", { name: "Selection" }).waitFor();
+}
+
+test("a corpus shows what it keeps, what it dropped and why, and what it is like", () =>
+  visit(`${PROJECT}/corpora`, async (page) => {
+    await openFirst(page);
+    await page.getByText("Verifier: passed").waitFor();
+    await page.getByRole("tab", { name: "Conversations" }).click();
+    await page.waitForURL(/tab=conversations/);
+    await page.locator('[aria-rowindex="2"]').getByRole("link").waitFor();
+
+    await page.getByRole("tab", { name: "What was dropped" }).click();
+    await page.locator('[aria-rowindex="2"]').getByText("Balance").waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Manifest as CSV" }).click();
+    assert.equal((await download).suggestedFilename(), "first-manifest.csv");
+
+    await page.getByRole("tab", { name: "Analytics" }).click();
+    await page.getByRole("heading", { name: "How scores go together" }).waitFor();
+    await page.getByRole("heading", { name: "How the golden part differs from the training part" }).waitFor();
+    await page.getByRole("img", { name: /^Overall score: Mean/ }).waitFor();
+    await screenshot(page, "corpus-analytics");
+    await page.goBack();
+    await page.locator('[aria-rowindex="2"]').getByText("Balance").waitFor();
+  }));
+
+test("a run's analytics stand beside those of another run", () =>
+  visit(`${PROJECT}/runs`, async (page) => {
+    const link = page.locator("table.rows tbody tr").nth(1).getByRole("link");
+    const address = new URL(await link.getAttribute("href"), server.url).pathname;
+    await page.goto(`${server.url}${PROJECT}/conversations?run=${address.split("/").at(-1)}`);
+    await page.locator(".toolbar .count").getByText("72 conversations").waitFor();
+    await page.getByRole("link", { name: "Analytics of the run" }).click();
+    await page.getByRole("heading", { name: "Outcomes and blame" }).waitFor();
+    await page.getByText("For each accepted conversation").waitFor();
+    await page.getByLabel("The other run").selectOption({ index: 1 });
+    await page.waitForURL(/with=/);
+    await page.getByRole("heading", { name: "Rates: the other run less this one" }).waitFor();
+    await page.getByRole("heading", { name: "Means: the other run less this one" }).waitFor();
+    await screenshot(page, "run-analytics");
+    const figures = page.locator("figure", { has: page.getByRole("heading", { name: "Outcomes and blame" }) });
+    await figures.getByText("Figures").click();
+    await figures.getByRole("rowheader", { name: "accepted" }).waitFor();
+  }));
+
+test("on a narrow, dark screen everything fits", () =>
+  visit(
+    `${PROJECT}/corpora`,
+    async (page) => {
+      await openFirst(page);
+      assert.equal(await overflows(page), false);
+      await screenshot(page, "corpus-narrow");
+      await page.getByRole("tab", { name: "Analytics" }).click();
+      await page.getByRole("heading", { name: "How scores go together" }).waitFor();
+      assert.equal(await overflows(page), false);
+      await page.goto(`${server.url}${PROJECT}/corpora/new`);
+      await page.getByRole("heading", { name: "Funnel" }).waitFor();
+      assert.equal(await overflows(page), false);
+      await screenshot(page, "corpus-new-narrow");
+    },
+    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+  ));
+
+test("a corpus is deleted after a question", () =>
+  visit(`${PROJECT}/corpora`, async (page) => {
+    await openFirst(page);
+    await page.getByRole("button", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete the corpus?" });
+    await dialog.getByRole("button", { name: "Delete the corpus" }).click();
+    await page.getByText("The corpus was deleted.").waitFor();
+    await page.getByRole("heading", { name: "No corpus has been selected yet." }).waitFor();
+  }));

@@ -1,0 +1,119 @@
+// Taking data away: a profile, its first record, the file, and the same from a terminal.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+
+import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
+import { firstStart } from "./support/people.mjs";
+import { startServer } from "./support/server.mjs";
+
+const PLANNED = 48;
+const PROJECT = "/projects/default";
+
+let server;
+let browser;
+let storageState;
+
+before(async () => {
+  server = await startServer({ n: PLANNED, seed: 3 });
+  browser = await startBrowser();
+  storageState = await firstStart(browser, server);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** An address, as the administrator sees it. */
+function visit(address, look, options = {}) {
+  return open(browser, `${server.url}${address}`, look, { storageState, viewport: { width: 1400, height: 900 }, ...options });
+}
+
+
+// The tests below are one story: each begins where the one before ended.
+
+test("without an export the list says what one is, and leads to the first", () =>
+  visit(`${PROJECT}/exports`, async (page) => {
+    await page.getByRole("heading", { name: "Nothing has been exported yet." }).waitFor();
+    await page.getByRole("link", { name: "Make an export" }).click();
+    await page.getByText("Choose a corpus or a run to see it.").waitFor();
+    assert.ok(await page.getByRole("button", { name: "Build the export" }).isDisabled());
+  }));
+
+test("a profile shows its first record, its commands, and only what it can honour", () =>
+  visit(`${PROJECT}/exports/new`, async (page) => {
+    await page.getByLabel("Corpus or run").selectOption({ index: 1 });
+    await page.waitForURL(/run=/);
+    await page.locator("pre.record").waitFor();
+    await screenshot(page, "export-new");
+
+    await page.getByRole("radio", { name: /^TRL Supervised/ }).check();
+    await page.waitForURL(/profile=trl/);
+    await page.getByText(/-trl\.jsonl/).first().waitFor();
+    const shown = JSON.parse(await page.locator("pre.record").innerText());
+    assert.ok(Array.isArray(shown.messages) && typeof shown.tools === "string");
+    await page.getByLabel("Descriptions of tools").selectOption("array");
+    await page.waitForFunction(() => {
+      try {
+        return Array.isArray(JSON.parse(document.querySelector("pre.record").textContent).tools);
+      } catch {
+        return false;
+      }
+    });
+    assert.match(await page.getByLabel("Groundstate's command").innerText(), /--profile trl[\s\\]+--tools array/);
+    assert.match(await page.getByLabel("The same with curl").innerText(), /"profile":"trl".*"toggles":\{"tools":"array"\}/);
+
+    await page.getByRole("radio", { name: /^OpenAI Supervised/ }).check();
+    assert.equal(await page.getByLabel("Reasoning").locator("option").count(), 1);
+    await page.getByRole("radio", { name: /^TRL preference pairs/ }).check();
+    await page.getByLabel("By at least").waitFor();
+  }));
+
+test("an export is built, downloaded as it was hashed, and says what is in it", () =>
+  visit(`${PROJECT}/exports/new`, async (page) => {
+    await page.getByLabel("Corpus or run").selectOption({ index: 1 });
+    await page.getByRole("radio", { name: /^Canonical/ }).check();
+    await page.getByText(/-canonical\.jsonl/).first().waitFor();
+    await page.getByRole("button", { name: "Build the export" }).click();
+    await page.waitForURL(/exports\/[0-9a-f-]{36}$/);
+    await page.getByText("ready", { exact: true }).waitFor();
+    await page.getByText(/No model wrote the words of/).first().waitFor();
+    await screenshot(page, "export");
+
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download" }).click();
+    const file = await readFile(await (await download).path());
+    const hash = createHash("sha256").update(file).digest("hex");
+    assert.equal(await page.locator(".hash code").innerText(), hash);
+    assert.ok(file.toString().split("\n").length > 10);
+    assert.match(await page.getByLabel("Download with curl").innerText(), /curl -C - -OJ http.*\/file/);
+  }));
+
+test("on a narrow, dark screen everything fits", () =>
+  visit(
+    `${PROJECT}/exports`,
+    async (page) => {
+      await page.getByRole("row").getByRole("link", { name: /canonical\.jsonl/ }).click();
+      await page.getByText("ready", { exact: true }).waitFor();
+      assert.equal(await overflows(page), false);
+      await screenshot(page, "export-narrow");
+      await page.goto(`${server.url}${PROJECT}/exports/new`);
+      await page.getByLabel("Corpus or run").selectOption({ index: 1 });
+      await page.locator("pre.record").waitFor();
+      assert.equal(await overflows(page), false);
+      await screenshot(page, "export-new-narrow");
+    },
+    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+  ));
+
+test("an export is deleted after a question", () =>
+  visit(`${PROJECT}/exports`, async (page) => {
+    await page.getByRole("row").getByRole("link", { name: /canonical\.jsonl/ }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog", { name: "Delete the export?" }).getByRole("button", { name: "Delete the export" }).click();
+    await page.getByText("The export was deleted.").waitFor();
+    await page.getByRole("heading", { name: "Nothing has been exported yet." }).waitFor();
+  }));

@@ -1,0 +1,44 @@
+//! Exports of a project.
+
+use domain::api::Page;
+use domain::export::{ExportPreview, ExportSpec, ExportSummary};
+use serde_json::json;
+
+use super::{Answer, delete, get, post, query, url};
+use crate::address::segment;
+
+/// Newest first: the first page, or the one after a cursor.
+pub async fn list(project: &str, after: Option<String>) -> Answer<Page<ExportSummary>> {
+    let after: Vec<_> = after.into_iter().map(|after| ("after", after)).collect();
+    query(&format!("/projects/{}/exports", segment(project)), &after).await
+}
+
+pub async fn one(id: &str) -> Answer<ExportSummary> {
+    get(&path(id, "")).await
+}
+
+pub async fn create(project: &str, spec: &ExportSpec) -> Answer<ExportSummary> {
+    post(&format!("/projects/{}/exports", segment(project)), spec).await
+}
+
+/// The first record, without building anything.
+pub async fn preview(project: &str, spec: &ExportSpec) -> Answer<ExportPreview> {
+    post(&format!("/projects/{}/exports/preview", segment(project)), spec).await
+}
+
+pub async fn cancel(id: &str) -> Answer<ExportSummary> {
+    post(&path(id, "/cancel"), &json!({})).await
+}
+
+pub async fn remove(id: &str) -> Answer<()> {
+    delete(&path(id, "")).await
+}
+
+/// Where the file is downloaded.
+pub fn file(id: &str) -> String {
+    url(&path(id, "/file"))
+}
+
+fn path(id: &str, below: &str) -> String {
+    format!("/exports/{}{below}", segment(id))
+}

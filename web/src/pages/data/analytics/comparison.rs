@@ -1,0 +1,146 @@
+//! A run beside another one of its project.
+
+use std::collections::BTreeMap;
+
+use domain::analytics::RateGap;
+use domain::api::{RunComparison, RunSummary};
+use leptos::prelude::*;
+
+use super::super::inputs::Choice;
+use super::super::names::short;
+use super::gaps::{Gaps, tone};
+use crate::components::chart::intervals::Scale;
+use crate::components::chart::{Estimate, Figure, Intervals};
+use crate::components::{Failure, Fetched, Loading};
+use crate::format::{self, percent};
+use crate::labels::words;
+use crate::session::Project;
+use crate::{address, api_client};
+
+#[component]
+pub fn Compared(
+    run: String,
+    /// The other run, from the address.
+    with: Memo<Option<String>>,
+    choose: Callback<Option<String>>,
+) -> impl IntoView {
+    let project = Project::here();
+    let others = LocalResource::new(move || {
+        let name = project.name();
+        async move { api_client::runs::list(&name, None).await }
+    });
+    let own = StoredValue::new(run.clone());
+    view! {
+        <section aria-labelledby="comparison">
+            <h2 id="comparison">"Beside another run"</h2>
+            {move || match others.get() {
+                None => view! { <Loading what="runs" /> }.into_any(),
+                Some(Err(error)) => view! { <Failure error retry=move || others.refetch() /> }.into_any(),
+                Some(Ok(page)) => {
+                    let runs: Vec<RunSummary> = page.items.into_iter().filter(|run| run.id != own.get_value()).collect();
+                    view! { <Other runs with choose /> }.into_any()
+                }
+            }}
+            {move || {
+                let (run, with) = (run.clone(), with.get()?);
+                let load = move || {
+                    let (run, with) = (run.clone(), with.clone());
+                    async move { api_client::analytics::comparison(&run, &with, &[]).await }
+                };
+                Some(view! {
+                    <Fetched what="the comparison" load let:found>
+                        <Comparison found />
+                    </Fetched>
+                })
+            }}
+        </section>
+    }
+}
+
+#[component]
+fn Other(runs: Vec<RunSummary>, with: Memo<Option<String>>, choose: Callback<Option<String>>) -> impl IntoView {
+    if runs.is_empty() {
+        return view! { <p class="muted">"The project has no other run yet."</p> }.into_any();
+    }
+    let mut options = vec![(String::new(), "Choose a run".to_owned())];
+    options.extend(runs.into_iter().map(|run| {
+        let says = format!("{} of {} · {}", run.playbook, format::time(run.created_at), short(&run.id));
+        (run.id, says)
+    }));
+    // A run that is older than those of the first page came with the address.
+    if let Some(with) = with.get_untracked().filter(|with| !options.iter().any(|(id, _)| id == with)) {
+        let says = format!("Run {}", short(&with));
+        options.push((with, says));
+    }
+    view! {
+        <div class="fields">
+            <Choice
+                label="The other run"
+                options
+                value=Signal::derive(move || with.get().unwrap_or_default())
+                change=Callback::new(move |to: String| choose.run(Some(to).filter(|to| !to.is_empty())))
+            />
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Comparison(found: RunComparison) -> impl IntoView {
+    let RunComparison { with, comparison, per_accepted, with_per_accepted, .. } = found;
+    let cost = |cost: Option<f64>| cost.map_or_else(|| "–".to_owned(), format::money);
+    let href = address::run(&Project::here().name(), &with);
+    view! {
+        <dl class="strip">
+            <div>
+                <dt>"Cost for an accepted conversation"</dt>
+                <dd>{format!("{} here, {} there", cost(per_accepted), cost(with_per_accepted))}</dd>
+            </div>
+            <div>
+                <dt>"The other run"</dt>
+                <dd>
+                    <leptos_router::components::A href>{format!("Run {}", short(&with))}</leptos_router::components::A>
+                </dd>
+            </div>
+        </dl>
+        <div class="charts wide">
+            <RateGaps rates=comparison.rates />
+        </div>
+        <Gaps title="Means: the other run less this one" gaps=comparison.means />
+    }
+}
+
+#[component]
+fn RateGaps(rates: BTreeMap<String, RateGap>) -> impl IntoView {
+    let estimates: Vec<Estimate> = rates
+        .iter()
+        .map(|(name, rate)| Estimate {
+            name: words(name),
+            value: rate.gap.difference,
+            interval: Some((rate.gap.interval.low, rate.gap.interval.high)),
+            says: format!("{} → {}", percent(rate.one.rate), percent(rate.other.rate)),
+            tone: tone(rate.gap.significant, rate.gap.difference),
+        })
+        .collect();
+    let scale = Scale::around_zero(&estimates);
+    let row = |(name, rate): (&String, &RateGap)| {
+        vec![
+            words(name),
+            format!("{} of {}", rate.one.count, rate.one.of),
+            format!("{} of {}", rate.other.count, rate.other.of),
+            percent(rate.gap.difference),
+            format!("{} to {}", percent(rate.gap.interval.low), percent(rate.gap.interval.high)),
+        ]
+    };
+    let rows = rates.iter().map(row).collect();
+    view! {
+        <Figure
+            title="Rates: the other run less this one"
+            about="Differences with intervals of 95 % confidence (Newcombe); coloured where they leave out 0"
+            head=["Rate", "Here", "There", "Difference", "Interval"].map(str::to_owned).to_vec()
+            rows
+        >
+            <Intervals estimates scale zero=true />
+        </Figure>
+    }
+}

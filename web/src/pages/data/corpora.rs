@@ -1,0 +1,116 @@
+//! The corpora of a project.
+
+use domain::access::Role;
+use domain::corpus::{CorpusState, CorpusSummary};
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use super::report::count;
+use crate::app::set_title;
+use crate::components::{Badge, Empty, Paged};
+use crate::labels::Tone;
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+#[component]
+pub fn CorporaPage() -> impl IntoView {
+    set_title("Corpora");
+    let project = Project::here();
+    let new = move || address::project(&project.name(), "/corpora/new");
+    view! {
+        <header class="heading">
+            <h1>"Corpora"</h1>
+            <Show when=move || project.may(Role::Author)>
+                <A href={new} {..} class="button main">
+                    "Select a corpus"
+                </A>
+            </Show>
+        </header>
+        {move || {
+            let name = project.name();
+            let load = move |after| {
+                let name = name.clone();
+                async move { api_client::corpora::list(&name, after).await }
+            };
+            view! {
+                <Paged what="corpora" load empty=|| view! { <Nothing /> } let:rows>
+                    <List rows />
+                </Paged>
+            }
+        }}
+    }
+}
+
+#[component]
+fn Nothing() -> impl IntoView {
+    let project = Project::here();
+    let explore = move || address::project(&project.name(), "/conversations");
+    view! {
+        <Empty title="No corpus has been selected yet.">
+            <p>
+                "A corpus is a selection of conversations that never changes: filtered, freed of duplicates, balanced, and \
+                 split into a training and a golden part. It is what you export."
+            </p>
+            <A href={explore} {..} class="button">
+                "Explore conversations"
+            </A>
+        </Empty>
+    }
+}
+
+#[component]
+fn List(rows: RwSignal<Vec<CorpusSummary>>) -> impl IntoView {
+    view! {
+        <table class="rows">
+            <thead>
+                <tr>
+                    <th scope="col">"Name"</th>
+                    <th scope="col">"State"</th>
+                    <th scope="col" class="number">
+                        "Train"
+                    </th>
+                    <th scope="col" class="number">
+                        "Golden"
+                    </th>
+                    <th scope="col">"By"</th>
+                    <th scope="col">"Made"</th>
+                </tr>
+            </thead>
+            <tbody>
+                <For each=move || rows.get() key=|corpus: &CorpusSummary| corpus.id.clone() let:corpus>
+                    <Row corpus />
+                </For>
+            </tbody>
+        </table>
+    }
+}
+
+#[component]
+fn Row(corpus: CorpusSummary) -> impl IntoView {
+    let href = address::project(&Project::here().name(), &format!("/corpora/{}", corpus.id));
+    view! {
+        <tr>
+            <td class="scenario">
+                <A href>{corpus.name}</A>
+            </td>
+            <td>
+                <Badge tone=tone(corpus.state) text=corpus.state.as_str() />
+            </td>
+            <td class="number">{count(corpus.train)}</td>
+            <td class="number">{count(corpus.golden)}</td>
+            <td>{corpus.created_by}</td>
+            <td>
+                <time datetime=corpus.created_at.to_rfc3339()>{format::time(corpus.created_at)}</time>
+            </td>
+        </tr>
+    }
+}
+
+pub const fn tone(state: CorpusState) -> Tone {
+    match state {
+        CorpusState::Building => Tone::Notable,
+        CorpusState::Ready => Tone::Good,
+        CorpusState::Failed => Tone::Bad,
+        CorpusState::Cancelled => Tone::Neutral,
+    }
+}

@@ -1,0 +1,212 @@
+//! One corpus: how it was selected, what became of each conversation, and what the kept ones are like.
+
+mod actions;
+mod kept;
+mod manifest;
+
+use domain::api::CorpusAnalytics;
+use domain::corpus::{CorpusDetail, CorpusState, CorpusSummary};
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use super::analytics::{AnalyticsView, Gaps};
+use super::asked::Asked;
+use super::corpora::tone;
+use super::id::use_id;
+use super::names;
+use super::progress::{Progress, follow};
+use super::report::{ReportView, count};
+use crate::app::set_title;
+use crate::components::{Badge, Crumbs, Fetched, Tabs, use_tab};
+use crate::labels::words;
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+const TABS: &[(&str, &str)] = &[
+    ("selection", "Selection"),
+    ("conversations", "Conversations"),
+    ("manifest", "What was dropped"),
+    ("analytics", "Analytics"),
+];
+const NAMES: &[&str] = &["selection", "conversations", "manifest", "analytics"];
+
+#[component]
+pub fn CorpusPage() -> impl IntoView {
+    set_title("Corpus");
+    let (id, project) = (use_id("corpus"), Project::here());
+    let load = move || {
+        let id = id.get();
+        async move { api_client::corpora::one(&id).await }
+    };
+    view! {
+        {move || view! { <Crumbs above=vec![("Corpora".to_owned(), address::project(&project.name(), "/corpora"))] /> }}
+        <Fetched what="the corpus" load let:detail>
+            <Corpus detail />
+        </Fetched>
+    }
+}
+
+#[component]
+fn Corpus(detail: CorpusDetail) -> impl IntoView {
+    set_title(&detail.summary.name);
+    let id = StoredValue::new(detail.summary.id.clone());
+    let name = detail.summary.name.clone();
+    let corpus = RwSignal::new(detail);
+    follow(
+        corpus,
+        |corpus| corpus.summary.state == CorpusState::Building,
+        move || {
+            let id = id.get_value();
+            async move { api_client::corpora::one(&id).await }
+        },
+    );
+    let state = Memo::new(move |_| corpus.read().summary.state);
+    view! {
+        <header class="heading">
+            <h1>{name} " " {move || view! { <Badge tone=tone(state.get()) text=state.get().as_str() /> }}</h1>
+            {move || view! { <actions::Actions corpus state=state.get() /> }}
+        </header>
+        {move || view! { <Summary summary=corpus.read().summary.clone() /> }}
+        {move || match state.get() {
+            CorpusState::Ready => view! { <Ready detail=corpus.get_untracked() /> }.into_any(),
+            _ => view! { <Filter corpus /> }.into_any(),
+        }}
+    }
+}
+
+#[component]
+fn Summary(summary: CorpusSummary) -> impl IntoView {
+    let building = summary.state == CorpusState::Building;
+    view! {
+        <dl class="strip">
+            <div>
+                <dt>"Train"</dt>
+                <dd>{count(summary.train)}</dd>
+            </div>
+            <div>
+                <dt>"Golden"</dt>
+                <dd>{count(summary.golden)}</dd>
+            </div>
+            <div>
+                <dt>"Made"</dt>
+                <dd>{format!("{} by {}", format::time(summary.created_at), summary.created_by)}</dd>
+            </div>
+            {summary
+                .manifest_hash
+                .map(|hash| {
+                    view! {
+                        <div>
+                            <dt>"Manifest, SHA-256"</dt>
+                            <dd>
+                                <code>{hash}</code>
+                            </dd>
+                        </div>
+                    }
+                })}
+        </dl>
+        {summary.reason.map(|reason| view! { <p class="refusal text">{reason}</p> })}
+        {building
+            .then(|| {
+                let (label, done, total) = summary
+                    .doing
+                    .map_or_else(|| ("waiting".to_owned(), 0, None), |doing| (doing.step, doing.done, doing.total));
+                view! { <Progress label=format!("Selecting, {label}") done=i64::from(done) total=total.map(i64::from) /> }
+            })}
+    }
+}
+
+#[component]
+fn Ready(detail: CorpusDetail) -> impl IntoView {
+    let (chosen, choose) = use_tab("tab", NAMES);
+    let CorpusDetail { summary, report, spec } = detail;
+    let found = report.as_ref().map_or(0, |report| report.found);
+    let detail = StoredValue::new(CorpusDetail { summary: summary.clone(), report: report.clone(), spec });
+    view! {
+        <Tabs label="Parts of the corpus" tabs=TABS chosen choose />
+        {move || {
+            let tab = chosen.get();
+            let (summary, report) = (summary.clone(), report.clone());
+            let part = match tab {
+                "conversations" => view! { <kept::Kept summary /> }.into_any(),
+                "manifest" => view! { <manifest::Manifest id=summary.id found /> }.into_any(),
+                "analytics" => view! { <Analytics id=summary.id /> }.into_any(),
+                _ => {
+                    view! {
+                        <Filter corpus=RwSignal::new(detail.get_value()) />
+                        <div class="charts">{report.map(|report| view! { <ReportView report /> })}</div>
+                    }
+                    .into_any()
+                }
+            };
+            view! {
+                <section role="tabpanel" id=format!("panel-{tab}") aria-labelledby=format!("tab-{tab}")>
+                    {part}
+                </section>
+            }
+        }}
+    }
+}
+
+/// What it was selected by.
+#[component]
+fn Filter(corpus: RwSignal<CorpusDetail>) -> impl IntoView {
+    let project = Project::here();
+    let spec = corpus.read_untracked().spec.clone();
+    let asked = Asked::of(&spec.filter());
+    let explore = format!("{}{}", address::project(&project.name(), "/conversations"), asked.query());
+    let again = format!("{}{}", address::project(&project.name(), "/corpora/new"), asked.query());
+    let condition = |(name, value): (String, String)| {
+        view! {
+            <li class="badge" dir="auto">
+                {names::condition(&name, &value)}
+            </li>
+        }
+    };
+    let mut steps = vec![format!("golden share {}", format::percent(spec.split.golden))];
+    steps.extend(spec.duplicates.near.map(|near| format!("no near-duplicates from {near}")));
+    steps.extend((!spec.duplicates.exact).then(|| "duplicates stay".to_owned()));
+    steps.extend(spec.balance.map(|balance| format!("balanced by {}", words(balance.by.as_str()))));
+    steps.extend(spec.limit.map(|limit| format!("at most {limit}")));
+    let step = |step: String| view! { <li class="badge">{step}</li> };
+    view! {
+        <ul class="chips" aria-label="Selected by">
+            {asked.pairs().into_iter().map(condition).collect_view()} {steps.into_iter().map(step).collect_view()}
+        </ul>
+        <p class="links">
+            <A href={explore}>"Explore what the filter finds now"</A>
+            <A href={again}>"Select again with this filter"</A>
+        </p>
+    }
+}
+
+#[component]
+fn Analytics(id: String) -> impl IntoView {
+    let load = move || {
+        let id = id.clone();
+        async move { api_client::corpora::analytics(&id).await }
+    };
+    view! {
+        <Fetched what="analytics" load let:found>
+            {
+                let CorpusAnalytics { analytics, train, golden, gaps, cost } = found;
+                let kept = train + golden;
+                #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+                let each = if kept > 0 { cost / kept as f64 } else { 0.0 };
+                view! {
+                    <dl class="strip">
+                        <div>
+                            <dt>"Cost of what was kept"</dt>
+                            <dd>{format::money(cost)}</dd>
+                        </div>
+                        <div>
+                            <dt>"For each row"</dt>
+                            <dd>{format::money(each)}</dd>
+                        </div>
+                    </dl>
+                    <Gaps title="How the golden part differs from the training part" gaps />
+                    <AnalyticsView analytics />
+                }
+            }
+        </Fetched>
+    }
+}

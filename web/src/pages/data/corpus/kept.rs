@@ -1,0 +1,75 @@
+//! The conversations that a corpus keeps.
+
+use domain::corpus::{CorpusConversation, CorpusSummary, Side};
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use super::super::inputs::Choice;
+use crate::components::{Badge, PAGE, VirtualRows};
+use crate::labels::{Tone, words};
+use crate::session::Project;
+use crate::{address, api_client};
+
+#[component]
+pub fn Kept(summary: CorpusSummary) -> impl IntoView {
+    let side = RwSignal::new(None::<Side>);
+    let options = [("", "Both sides"), ("train", "Train"), ("golden", "Golden")];
+    let project = Project::here();
+    view! {
+        <div class="toolbar">
+            <Choice
+                label="Side"
+                options=options.map(|(key, says)| (key.to_owned(), says.to_owned()))
+                value=Signal::derive(move || side.get().map(|side| side.as_str().to_owned()).unwrap_or_default())
+                change=Callback::new(move |to: String| {
+                    side.set(Side::ALL.into_iter().find(|side| side.as_str() == to));
+                })
+            />
+        </div>
+        {move || {
+            let (side, project, id) = (side.get(), project.name(), summary.id.clone());
+            let total = match side {
+                None => summary.train + summary.golden,
+                Some(Side::Train) => summary.train,
+                Some(Side::Golden) => summary.golden,
+            };
+            let remember = format!("{id} {side:?}");
+            let load = move |after| {
+                let id = id.clone();
+                async move { api_client::corpora::conversations(&id, side, PAGE, after).await }
+            };
+            let row = move |row: CorpusConversation| {
+                let href = address::conversation(&project, &row.conversation);
+                view! { <Row row href /> }.into_any()
+            };
+            let head = ViewFn::from(|| view! { <Head /> });
+            view! {
+                <div class="kept">
+                    <VirtualRows label="Kept conversations" total=Signal::derive(move || Some(total)) load head row remember />
+                </div>
+            }
+        }}
+    }
+}
+
+#[component]
+fn Head() -> impl IntoView {
+    ["Scenario", "Persona", "Complexity", "Side"]
+        .map(|name| view! { <span role="columnheader">{name}</span> })
+        .collect_view()
+}
+
+#[component]
+fn Row(row: CorpusConversation, href: String) -> impl IntoView {
+    let tone = if row.split == Side::Golden { Tone::Notable } else { Tone::Neutral };
+    view! {
+        <span role="cell">
+            <A href>{row.scenario}</A>
+        </span>
+        <span role="cell">{row.persona}</span>
+        <span role="cell">{words(&row.complexity)}</span>
+        <span role="cell">
+            <Badge tone text=row.split.as_str() />
+        </span>
+    }
+}

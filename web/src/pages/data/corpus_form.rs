@@ -1,0 +1,126 @@
+//! Selecting a corpus: which conversations, and what becomes of them; beside it what would come of it.
+
+mod preview;
+mod quality;
+mod steps;
+
+use domain::access::Role;
+use domain::corpus::{CorpusSummary, Spec, name_problem};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
+use leptos_router::components::A;
+use leptos_router::hooks::use_navigate;
+
+use super::asked::Asked;
+use super::chips::Chips;
+use super::filters::{Filters, Known};
+use crate::app::set_title;
+use crate::components::{Crumbs, Empty, Labelled, Problems, Refused, Send};
+use crate::session::Project;
+use crate::{address, api_client};
+use preview::{PreviewPanel, Previewed};
+
+#[component]
+pub fn NewCorpusPage() -> impl IntoView {
+    set_title("Select a corpus");
+    let project = Project::here();
+    view! {
+        {move || view! { <Crumbs above=vec![("Corpora".to_owned(), address::project(&project.name(), "/corpora"))] /> }}
+        <h1>"Select a corpus"</h1>
+        <Show
+            when=move || project.may(Role::Author)
+            fallback=|| {
+                view! {
+                    <Empty title="You may look at corpora, not select them.">
+                        <p>"Ask an admin of the project to make you an author."</p>
+                    </Empty>
+                }
+            }
+        >
+            <Form />
+        </Show>
+    }
+}
+
+#[component]
+fn Form() -> impl IntoView {
+    let filters = Filters::of_address();
+    let known = Known::of(filters);
+    // What stands in the address is the filter; the rest of the selection is here.
+    let rest = RwSignal::new(Spec::default());
+    let spec = Memo::new(move |_| Spec { filter: filters.asked.read().filter(), ..rest.get() });
+    let previewed = Previewed::of(spec);
+    let project = Project::here();
+    let explore = move || {
+        let asked: Asked = filters.asked.read().which();
+        format!("{}{}", address::project(&project.name(), "/conversations"), asked.query())
+    };
+    view! {
+        <div class="columns">
+            <div class="selection">
+                <section class="panel" aria-labelledby="which">
+                    <header class="heading">
+                        <h2 id="which">"Which conversations"</h2>
+                        <A href={explore}>"Explore and filter further"</A>
+                    </header>
+                    <Chips filters />
+                    <quality::Quality filters known />
+                </section>
+                <steps::Steps rest problems=previewed.problems />
+                <Save spec />
+            </div>
+            <PreviewPanel previewed />
+        </div>
+    }
+}
+
+#[component]
+fn Save(spec: Memo<Spec>) -> impl IntoView {
+    let project = Project::here();
+    let navigate = StoredValue::new_local(use_navigate());
+    let (name, busy, problems) = (RwSignal::new(String::new()), RwSignal::new(false), Problems::default());
+    let typed_wrong = Signal::derive(move || {
+        let name = name.read();
+        if name.is_empty() { None } else { name_problem(&name) }
+    });
+    let save = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        problems.clear();
+        let (project, name, spec) = (project.0.get_untracked(), name.get_untracked(), spec.get_untracked());
+        spawn_local(async move {
+            let answer = api_client::corpora::create(&project, &name, &spec).await;
+            busy.try_set(false);
+            match answer {
+                Ok(corpus) => {
+                    navigate.with_value(|navigate| navigate(&shown(&project, &corpus), NavigateOptions::default()))
+                }
+                Err(error) => problems.set(error),
+            }
+        });
+    };
+    view! {
+        <form class="panel" aria-labelledby="save" on:submit=save>
+            <h2 id="save">"Keep it"</h2>
+            <Refused problems />
+            <Labelled
+                label="Name"
+                hint="Lower-case letters, digits, _, - and . It stands in addresses and names of files."
+                wrong=typed_wrong
+            >
+                <input name="name" autocomplete="off" autocapitalize="none" spellcheck="false" required maxlength="64" bind:value=name />
+            </Labelled>
+            <div>
+                <Send label="Select the corpus" busy />
+            </div>
+        </form>
+    }
+}
+
+fn shown(project: &str, corpus: &CorpusSummary) -> String {
+    address::project(project, &format!("/corpora/{}", corpus.id))
+}

@@ -1,0 +1,116 @@
+//! How good conversations must be. It is part of the filter, and so of the address.
+
+use leptos::prelude::*;
+
+use super::super::asked::{Asked, OVERALL};
+use super::super::filters::{Filters, Known};
+use super::super::inputs::{Number, Switch, whole};
+use super::super::names;
+
+#[component]
+pub fn Quality(filters: Filters, known: Known) -> impl IntoView {
+    let scores = Memo::new(move |_| {
+        let mut names = known.scores();
+        if names.is_empty() {
+            names.push(OVERALL.to_owned());
+        }
+        names
+    });
+    let flag = move |name: &'static str| Signal::derive(move || filters.asked.read().has(name, "true"));
+    let set_flag = move |name: &'static str| {
+        Callback::new(move |on: bool| filters.refine(|asked| asked.with(name, on.then(|| "true".to_owned()))))
+    };
+    let failed = Signal::derive(move || filters.asked.read().has("outcome", "failed"));
+    view! {
+        <div class="switches">
+            <Switch label="The verifier found nothing wrong" value=flag("verified") change=set_flag("verified") />
+            <Switch label="The user's goal was achieved" value=flag("goal_achieved") change=set_flag("goal_achieved") />
+            <Switch
+                label="Also failures of the agent"
+                hint="For preference pairs; otherwise what was accepted."
+                value=failed
+                change=Callback::new(move |on: bool| filters.refine(|asked| with_failures(asked, on)))
+            />
+        </div>
+        <div class="fields">
+            <Number
+                label="Judges agree at least"
+                hint="0 to 1; only what a panel judged passes."
+                value=Signal::derive(move || filters.asked.read().number("min_agreement"))
+                change=Callback::new(move |least: Option<f64>| {
+                    filters.refine(|asked| asked.with("min_agreement", least.map(|least| least.to_string())));
+                })
+                max=1.0
+                step=0.05
+            />
+        </div>
+        <table class="figures thresholds">
+            <thead>
+                <tr>
+                    <th scope="col">"Score"</th>
+                    <th scope="col">"At least"</th>
+                    <th scope="col">"Best share, in %"</th>
+                </tr>
+            </thead>
+            <tbody>
+                <For each=move || scores.get() key=Clone::clone let:name>
+                    <Threshold filters name />
+                </For>
+            </tbody>
+        </table>
+    }
+}
+
+/// What a score must be at least, and among which best share it must be.
+#[component]
+fn Threshold(filters: Filters, name: String) -> impl IntoView {
+    let says = names::score(&name);
+    let (of_least, of_share, set_least, set_share) = (name.clone(), name.clone(), name.clone(), name);
+    let least = Memo::new(move |_| filters.asked.read().least(&of_least));
+    let share = Memo::new(move |_| {
+        let share: Option<f64> = filters.asked.read().of_criterion("top", &of_share)?.parse().ok();
+        share.map(|share| (share * 10_000.0).round() / 100.0)
+    });
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    view! {
+        <tr>
+            <th scope="row">{says.clone()}</th>
+            <td>
+                <input
+                    type="number"
+                    min="0"
+                    max="10"
+                    step="1"
+                    aria-label=format!("{says}: at least")
+                    prop:value=move || number(least.get().map(f64::from))
+                    on:change:target=move |event| {
+                        let least = whole(event.target().value().parse().ok());
+                        filters.refine(|asked| asked.with_least(&set_least, least));
+                    }
+                />
+            </td>
+            <td>
+                <input
+                    type="number"
+                    min="0"
+                    max="100"
+                    step="any"
+                    placeholder="such as 10"
+                    aria-label=format!("{says}: best share in percent")
+                    prop:value=move || number(share.get())
+                    on:change:target=move |event| {
+                        let share: Option<f64> = event.target().value().parse().ok();
+                        let share = share.map(|share| (share / 100.0).to_string());
+                        filters.refine(|asked| asked.with_criterion("top", &set_share, share));
+                    }
+                />
+            </td>
+        </tr>
+    }
+}
+
+/// What the agent failed is data; what somebody else spoiled is not.
+fn with_failures(asked: &Asked, on: bool) -> Asked {
+    let outcomes: &[&str] = if on { &["accepted", "failed"] } else { &[] };
+    asked.with_all("outcome", outcomes.iter().map(|outcome| (*outcome).to_owned()))
+}

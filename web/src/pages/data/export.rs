@@ -1,0 +1,203 @@
+//! One export: how far it is, what is in it, and how it is taken away.
+
+mod card;
+
+use domain::access::Role;
+use domain::export::{ExportState, ExportSummary, SourceSpec};
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::components::A;
+use leptos_router::hooks::use_navigate;
+
+use super::export_form::commands;
+use super::exports::{size, tone};
+use super::id::use_id;
+use super::progress::{Progress, follow};
+use crate::action::act;
+use crate::app::set_title;
+use crate::components::{Badge, Command, CopyButton, Crumbs, Dialog, Fetched};
+use crate::session::Project;
+use crate::{address, api_client, format};
+use card::Card;
+
+#[component]
+pub fn ExportPage() -> impl IntoView {
+    set_title("Export");
+    let (id, project) = (use_id("export"), Project::here());
+    let load = move || {
+        let id = id.get();
+        async move { api_client::exports::one(&id).await }
+    };
+    view! {
+        {move || view! { <Crumbs above=vec![("Exports".to_owned(), address::project(&project.name(), "/exports"))] /> }}
+        <Fetched what="the export" load let:export>
+            <Export export />
+        </Fetched>
+    }
+}
+
+#[component]
+fn Export(export: ExportSummary) -> impl IntoView {
+    set_title(&export.file_name);
+    let id = StoredValue::new(export.id.clone());
+    let name = export.file_name.clone();
+    let export = RwSignal::new(export);
+    follow(
+        export,
+        |export| export.state == ExportState::Building,
+        move || {
+            let id = id.get_value();
+            async move { api_client::exports::one(&id).await }
+        },
+    );
+    let state = Memo::new(move |_| export.read().state);
+    view! {
+        <header class="heading">
+            <h1>{name} " " {move || view! { <Badge tone=tone(state.get()) text=state.get().as_str() /> }}</h1>
+            {move || view! { <Actions export state=state.get() /> }}
+        </header>
+        {move || {
+            let export = export.get();
+            (export.state == ExportState::Building)
+                .then(|| view! { <Progress label="Writing" done=export.done total=Some(export.total) /> })
+        }}
+        {move || match state.get() {
+            ExportState::Building => ().into_any(),
+            _ => view! { <Built export=export.get_untracked() /> }.into_any(),
+        }}
+    }
+}
+
+#[component]
+fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView {
+    let project = Project::here();
+    let (busy, asked) = (RwSignal::new(false), RwSignal::new(false));
+    let id = export.read_untracked().id.clone();
+    let file = api_client::exports::file(&id);
+    let (to_cancel, to_delete) = (id.clone(), id);
+    let cancel = move |_| {
+        let id = to_cancel.clone();
+        act(
+            busy,
+            "The export is built no further.",
+            async move { api_client::exports::cancel(&id).await },
+            move |new| {
+                export.set(new);
+            },
+        );
+    };
+    let navigate = StoredValue::new_local(use_navigate());
+    let delete = StoredValue::new(move |_: leptos::ev::MouseEvent| {
+        let id = to_delete.clone();
+        let back = address::project(&project.0.get_untracked(), "/exports");
+        act(busy, "The export was deleted.", async move { api_client::exports::remove(&id).await }, move |()| {
+            navigate.with_value(|navigate| navigate(&back, NavigateOptions::default()));
+        });
+    });
+    let may = project.may(Role::Runner);
+    view! {
+        <div class="actions">
+            {(state == ExportState::Ready)
+                .then(|| {
+                    view! {
+                        <a class="button main" href=file download>
+                            "Download"
+                        </a>
+                    }
+                })}
+            {(state == ExportState::Building && may)
+                .then(|| {
+                    view! {
+                        <button type="button" aria-disabled=move || busy.get().to_string() on:click=cancel>
+                            "Cancel"
+                        </button>
+                    }
+                })}
+            {(state != ExportState::Building && may)
+                .then(|| {
+                    view! {
+                        <button type="button" class="danger" on:click=move |_| asked.set(true)>
+                            "Delete"
+                        </button>
+                    }
+                })}
+        </div>
+        <Dialog title="Delete the export?" open=asked>
+            <p>"Its file is gone for good. The corpus or the run that it was made of stays."</p>
+            <div class="actions">
+                <button
+                    type="button"
+                    class="danger"
+                    aria-disabled=move || busy.get().to_string()
+                    on:click=move |event| delete.with_value(|delete| delete(event))
+                >
+                    "Delete the export"
+                </button>
+            </div>
+        </Dialog>
+    }
+}
+
+#[component]
+fn Built(export: ExportSummary) -> impl IntoView {
+    let project = Project::here().name();
+    let (below, says) = match &export.spec.source {
+        SourceSpec::Run(rows) => (format!("/runs/{}", rows.id), "A run"),
+        SourceSpec::Corpus(rows) => (format!("/corpora/{}", rows.id), "A corpus"),
+    };
+    let href = address::project(&project, &below);
+    let dash = || "–".to_owned();
+    let hash = export.hash.clone();
+    view! {
+        <dl class="strip">
+            <div>
+                <dt>"Profile"</dt>
+                <dd>{export.spec.profile.as_str()}</dd>
+            </div>
+            <div>
+                <dt>"Made of"</dt>
+                <dd>
+                    <A href>{says}</A>
+                </dd>
+            </div>
+            <div>
+                <dt>"Records"</dt>
+                <dd>{export.rows.map_or_else(dash, format::count)}</dd>
+            </div>
+            <div>
+                <dt>"Size"</dt>
+                <dd>{export.bytes.map_or_else(dash, size)}</dd>
+            </div>
+            <div>
+                <dt>"Made"</dt>
+                <dd>{format!("{} by {}", format::time(export.created_at), export.created_by)}</dd>
+            </div>
+        </dl>
+        {hash
+            .map(|hash| {
+                view! {
+                    <p class="hash">
+                        <span class="muted">"SHA-256 "</span>
+                        <code>{hash.clone()}</code>
+                        " "
+                        <CopyButton text=hash />
+                    </p>
+                }
+            })}
+        {export.reason.clone().map(|reason| view! { <p class="refusal text">{reason}</p> })}
+        {export.report.clone().map(|report| view! { <Card report /> })}
+        <section class="panel" aria-labelledby="elsewhere">
+            <h2 id="elsewhere">"From a terminal"</h2>
+            {(export.state == ExportState::Ready)
+                .then(|| {
+                    view! {
+                        <h3>"Download it"</h3>
+                        <Command text=commands::download(&export.id) label="Download with curl" />
+                    }
+                })}
+            <h3>"Make the same again"</h3>
+            <Command text=commands::cli(&export.spec, &export.file_name) label="Groundstate's command" />
+            <Command text=commands::curl(&project, &export.spec) label="The same with curl" />
+        </section>
+    }
+}

@@ -1,0 +1,188 @@
+//! What the rows of an export are like: the figures that its dataset card states.
+
+use std::collections::BTreeMap;
+
+use leptos::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::components::Badge;
+use crate::components::chart::{Bar, Bars, Figure};
+use crate::format;
+use crate::labels::{Tone, words};
+
+type Counts = BTreeMap<String, i64>;
+
+/// As far as it is shown here.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Report {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Part {
+    path: String,
+    bytes: u64,
+    written: Written,
+    pairs: Option<Counts>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    conversations: i64,
+    rows: i64,
+    not_accepted: i64,
+    not_judged: i64,
+    unfinished: i64,
+    left_out: Counts,
+    about: About,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct About {
+    scenarios: Counts,
+    personas: Counts,
+    complexities: Counts,
+    models: BTreeMap<String, Counts>,
+    scripted_roles: Counts,
+    overall: Counts,
+    with_reasoning: i64,
+    messages: i64,
+    tool_calls: i64,
+}
+
+#[component]
+pub fn Card(report: Value) -> impl IntoView {
+    let report: Report = serde_json::from_value(report).unwrap_or_default();
+    report.parts.into_iter().map(|part| view! { <PartOf part /> }).collect_view()
+}
+
+#[component]
+fn PartOf(part: Part) -> impl IntoView {
+    let Part { path, bytes, written, pairs } = part;
+    let about = written.about.clone();
+    let scripted = about.scripted_roles.keys().map(|role| words(role)).collect::<Vec<_>>().join(", ");
+    let figures = [
+        ("Conversations looked at", written.conversations),
+        ("Records", written.rows),
+        ("Messages", about.messages),
+        ("Tool calls", about.tool_calls),
+        ("Records with reasoning", about.with_reasoning),
+        ("Not accepted, left out", written.not_accepted),
+        ("Not judged, left out", written.not_judged),
+        ("Unfinished, left out", written.unfinished),
+    ];
+    let figure = |(name, n): (&'static str, i64)| {
+        view! {
+            <div>
+                <dt>{name}</dt>
+                <dd>{format::count(n)}</dd>
+            </div>
+        }
+    };
+    let reason = |(reason, n): (String, i64)| {
+        view! {
+            <li>
+                <span class="text">{reason}</span>
+                " "
+                <Badge tone=Tone::Bad text=format::count(n) />
+            </li>
+        }
+    };
+    let models: Counts = about
+        .models
+        .iter()
+        .flat_map(|(role, models)| models.iter().map(move |(model, n)| (format!("{}: {model}", words(role)), *n)))
+        .collect();
+    let charts = [
+        ("Overall score", about.overall),
+        ("Complexity", about.complexities),
+        ("Persona", about.personas),
+        ("Scenario", about.scenarios),
+        ("Models by role", models),
+    ];
+    view! {
+        <section class="card" aria-label=format!("What is in {path}")>
+            <h2>
+                <code>{path.clone()}</code>
+                " "
+                <span class="muted hint">{format::bytes(bytes)}</span>
+            </h2>
+            {(!scripted.is_empty())
+                .then(|| {
+                    view! {
+                        <p class="notable-note">
+                            {format!("No model wrote the words of: {scripted}. They come from the scenarios' scripts, and each row says so.")}
+                        </p>
+                    }
+                })}
+            <dl class="strip">{figures.into_iter().filter(|(_, n)| *n > 0).map(figure).collect_view()}</dl>
+            {pairs.map(|pairs| view! { <Pairs pairs /> })}
+            {(!written.left_out.is_empty())
+                .then(|| {
+                    view! {
+                        <h3>"Left out, for they would break a trainer"</h3>
+                        <ul>{written.left_out.into_iter().map(reason).collect_view()}</ul>
+                    }
+                })}
+            <div class="charts">
+                {charts
+                    .into_iter()
+                    .filter(|(_, counts)| !counts.is_empty())
+                    .map(|(title, counts)| view! { <Rows title counts /> })
+                    .collect_view()}
+            </div>
+        </section>
+    }
+}
+
+/// What became of the conversations that could have been in a pair.
+#[component]
+fn Pairs(pairs: Counts) -> impl IntoView {
+    let pair = |(name, n): (String, i64)| {
+        view! {
+            <div>
+                <dt>{words(&name)}</dt>
+                <dd>{format::count(n)}</dd>
+            </div>
+        }
+    };
+    view! {
+        <h3>"Preference pairs"</h3>
+        <dl class="strip">{pairs.into_iter().map(pair).collect_view()}</dl>
+    }
+}
+
+/// The greatest that are drawn.
+const DRAWN: usize = 12;
+
+#[component]
+fn Rows(title: &'static str, counts: Counts) -> impl IntoView {
+    let mut all: Vec<(String, i64)> = counts.into_iter().collect();
+    if title == "Overall score" {
+        all.sort_by_key(|(score, _)| score.parse::<i64>().unwrap_or_default());
+    } else {
+        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    }
+    let rows = all.iter().map(|(name, n)| vec![name.clone(), format::count(*n)]).collect();
+    let about = if all.len() > DRAWN {
+        format!("The {DRAWN} most frequent of {}", all.len())
+    } else {
+        "Records of each".to_owned()
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a drawing needs no more")]
+    let bars = all
+        .into_iter()
+        .take(DRAWN)
+        .map(|(name, n)| Bar { name, value: n as f64, says: format::count(n), tone: "" })
+        .collect();
+    view! {
+        <Figure title about head=vec![title.to_owned(), "Records".to_owned()] rows>
+            <Bars bars />
+        </Figure>
+    }
+}

@@ -1,0 +1,99 @@
+//! Making an export: of what, for which trainer, in which shape; beside it its first record.
+
+pub mod commands;
+mod preview;
+mod profiles;
+mod source;
+mod toggles;
+
+use domain::access::Role;
+use domain::export::{ExportSpec, PairRule, Profile, SourceSpec, Toggles};
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{query_signal_with_options, use_navigate};
+
+use crate::action::act;
+use crate::app::set_title;
+use crate::components::{Crumbs, Empty};
+use crate::session::Project;
+use crate::{address, api_client};
+use preview::{Preview, PreviewPanel};
+
+#[component]
+pub fn NewExportPage() -> impl IntoView {
+    set_title("Make an export");
+    let project = Project::here();
+    view! {
+        {move || view! { <Crumbs above=vec![("Exports".to_owned(), address::project(&project.name(), "/exports"))] /> }}
+        <h1>"Make an export"</h1>
+        <Show
+            when=move || project.may(Role::Runner)
+            fallback=|| {
+                view! {
+                    <Empty title="You may download exports, not make them.">
+                        <p>"Ask an admin of the project to make you a runner."</p>
+                    </Empty>
+                }
+            }
+        >
+            <Form />
+        </Show>
+    }
+}
+
+#[component]
+fn Form() -> impl IntoView {
+    let source = RwSignal::new(None::<SourceSpec>);
+    let options = NavigateOptions { scroll: false, replace: true, ..NavigateOptions::default() };
+    let (named, name) = query_signal_with_options::<String>("profile", options);
+    let profile = Memo::new(move |_| named.get().and_then(|name| name.parse().ok()).unwrap_or_default());
+    let choose = Callback::new(move |to: Profile| name.set((to != Profile::default()).then(|| to.as_str().to_owned())));
+    let toggles = RwSignal::new(Toggles::default());
+    let pairs = RwSignal::new(PairRule::default());
+    let spec = Memo::new(move |_| {
+        let (profile, pairs) = (profile.get(), pairs.get());
+        let toggles = toggles::kept(profile, toggles.get());
+        Some(ExportSpec { source: source.get()?, profile, toggles, pairs })
+    });
+    let preview = Preview::of(spec);
+    view! {
+        <div class="columns">
+            <div class="selection">
+                <source::Source source />
+                <profiles::Profiles profile choose />
+                <toggles::Shape profile toggles pairs problems=preview.problems />
+                <Build spec />
+            </div>
+            <PreviewPanel preview spec />
+        </div>
+    }
+}
+
+#[component]
+fn Build(spec: Memo<Option<ExportSpec>>) -> impl IntoView {
+    let project = Project::here();
+    let navigate = StoredValue::new_local(use_navigate());
+    let busy = RwSignal::new(false);
+    let build = move |_| {
+        let Some(spec) = spec.get_untracked() else { return };
+        let name = project.0.get_untracked();
+        let to = name.clone();
+        act(busy, "", async move { api_client::exports::create(&name, &spec).await }, move |export| {
+            let to = address::project(&to, &format!("/exports/{}", export.id));
+            navigate.with_value(|navigate| navigate(&to, NavigateOptions::default()));
+        });
+    };
+    view! {
+        <div class="actions">
+            <button
+                type="button"
+                class="main"
+                disabled=move || spec.read().is_none()
+                aria-disabled=move || busy.get().to_string()
+                on:click=build
+            >
+                "Build the export"
+            </button>
+        </div>
+    }
+}

@@ -1,0 +1,112 @@
+//! The exports of a project.
+
+use domain::access::Role;
+use domain::export::{ExportState, ExportSummary};
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use crate::app::set_title;
+use crate::components::{Badge, Empty, Paged};
+use crate::labels::Tone;
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+#[component]
+pub fn ExportsPage() -> impl IntoView {
+    set_title("Exports");
+    let project = Project::here();
+    let new = move || address::project(&project.name(), "/exports/new");
+    view! {
+        <header class="heading">
+            <h1>"Exports"</h1>
+            <Show when=move || project.may(Role::Runner)>
+                <A href={new} {..} class="button main">
+                    "Make an export"
+                </A>
+            </Show>
+        </header>
+        {move || {
+            let name = project.name();
+            let load = move |after| {
+                let name = name.clone();
+                async move { api_client::exports::list(&name, after).await }
+            };
+            view! {
+                <Paged what="exports" load empty=|| view! { <Nothing /> } let:rows>
+                    <List rows />
+                </Paged>
+            }
+        }}
+    }
+}
+
+#[component]
+fn Nothing() -> impl IntoView {
+    view! {
+        <Empty title="Nothing has been exported yet.">
+            <p>"An export is a file that a trainer loads as it is, made of a corpus or a run. It never changes once it is made."</p>
+        </Empty>
+    }
+}
+
+#[component]
+fn List(rows: RwSignal<Vec<ExportSummary>>) -> impl IntoView {
+    view! {
+        <table class="rows">
+            <thead>
+                <tr>
+                    <th scope="col">"File"</th>
+                    <th scope="col">"Profile"</th>
+                    <th scope="col">"State"</th>
+                    <th scope="col" class="number">
+                        "Records"
+                    </th>
+                    <th scope="col" class="number">
+                        "Size"
+                    </th>
+                    <th scope="col">"Made"</th>
+                </tr>
+            </thead>
+            <tbody>
+                <For each=move || rows.get() key=|export: &ExportSummary| export.id.clone() let:export>
+                    <Row export />
+                </For>
+            </tbody>
+        </table>
+    }
+}
+
+#[component]
+fn Row(export: ExportSummary) -> impl IntoView {
+    let href = address::project(&Project::here().name(), &format!("/exports/{}", export.id));
+    let dash = || "–".to_owned();
+    view! {
+        <tr>
+            <td class="scenario">
+                <A href>{export.file_name}</A>
+            </td>
+            <td>{export.spec.profile.as_str()}</td>
+            <td>
+                <Badge tone=tone(export.state) text=export.state.as_str() />
+            </td>
+            <td class="number">{export.rows.map_or_else(dash, format::count)}</td>
+            <td class="number">{export.bytes.map_or_else(dash, size)}</td>
+            <td>
+                <time datetime=export.created_at.to_rfc3339()>{format::time(export.created_at)}</time>
+            </td>
+        </tr>
+    }
+}
+
+pub const fn tone(state: ExportState) -> Tone {
+    match state {
+        ExportState::Building => Tone::Notable,
+        ExportState::Ready => Tone::Good,
+        ExportState::Failed => Tone::Bad,
+        ExportState::Cancelled => Tone::Neutral,
+    }
+}
+
+pub fn size(bytes: i64) -> String {
+    format::bytes(u64::try_from(bytes).unwrap_or_default())
+}

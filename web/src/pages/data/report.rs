@@ -1,0 +1,205 @@
+//! What a selection came to: its funnel, its split, and the proof that nothing leaks.
+
+use std::collections::BTreeMap;
+
+use domain::corpus::{Leakage, Report, Scanned, SplitReport, Stage, Step as By, Values};
+use leptos::prelude::*;
+
+use super::names;
+use crate::components::Badge;
+use crate::components::chart::{Bar, Bars, Figure, Funnel, Step};
+use crate::format;
+use crate::labels::{Tone, words};
+
+#[component]
+pub fn ReportView(report: Report) -> impl IntoView {
+    let Report { looked_at, found, cutoffs, funnel, scan, split, leakage } = report;
+    let cutoff = |cutoff: domain::corpus::Cutoff| {
+        let by = names::score(cutoff.criterion.as_deref().unwrap_or("overall")).to_lowercase();
+        view! { <li>{format!("The best {} by {by}: {} or more", format::percent(cutoff.share), cutoff.score)}</li> }
+    };
+    view! {
+        <FunnelOf looked_at found stages=funnel />
+        {(!cutoffs.is_empty()).then(|| view! { <ul class="muted hint">{cutoffs.into_iter().map(cutoff).collect_view()}</ul> })}
+        <SplitOf split />
+        <Proof leakage />
+        <ScanOf scan />
+    }
+}
+
+#[component]
+fn FunnelOf(looked_at: u64, found: u64, stages: Vec<Stage>) -> impl IntoView {
+    let first = [("Ended", looked_at), ("Found by the filter", found)];
+    let mut steps: Vec<Step> =
+        first.into_iter().map(|(name, left)| Step { name: name.to_owned(), left, reasons: Vec::new() }).collect();
+    for stage in stages {
+        let reasons = stage.reasons.into_iter().map(|reason| (reason.reason, reason.conversations)).collect();
+        steps.push(Step { name: step(stage.step).to_owned(), left: stage.left, reasons });
+    }
+    let rows = steps.iter().map(|step| vec![step.name.clone(), count(step.left)]).collect();
+    view! {
+        <Figure
+            title="Funnel"
+            about="Conversations that are left after each step"
+            head=vec!["Step".to_owned(), "Left".to_owned()]
+            rows
+        >
+            <Funnel steps />
+        </Figure>
+    }
+}
+
+/// What is left after a step, in words.
+pub const fn step(step: By) -> &'static str {
+    match step {
+        By::Pii => "Without personal data",
+        By::Secrets => "Without secrets",
+        By::ExactDuplicates => "Said once",
+        By::NearDuplicates => "No near-duplicates",
+        By::Balance => "Balanced",
+        By::Limit => "Within the limit",
+    }
+}
+
+/// Why a step drops what it drops.
+pub const fn cause(step: By) -> &'static str {
+    match step {
+        By::Pii => "Personal data",
+        By::Secrets => "Secrets",
+        By::ExactDuplicates => "Duplicate",
+        By::NearDuplicates => "Near-duplicate",
+        By::Balance => "Balance",
+        By::Limit => "Limit",
+    }
+}
+
+#[component]
+fn SplitOf(split: SplitReport) -> impl IntoView {
+    let parts = [("Train", split.train), ("Golden", split.golden)];
+    let rows = parts
+        .iter()
+        .map(|(name, part)| {
+            vec![(*name).to_owned(), count(part.conversations), count(part.scenarios), count(part.families)]
+        })
+        .collect();
+    #[expect(clippy::cast_precision_loss, reason = "a drawing needs no more")]
+    let bars = parts
+        .iter()
+        .map(|(name, part)| Bar {
+            name: (*name).to_owned(),
+            value: part.conversations as f64,
+            says: format!("{} in {} families", count(part.conversations), count(part.families)),
+            tone: "",
+        })
+        .collect();
+    let about = format!(
+        "{} golden of {} that were asked for; families of scenarios stay whole",
+        format::percent(split.golden_share),
+        format::percent(split.golden_wanted)
+    );
+    let together = split.together;
+    view! {
+        <Figure
+            title="Split"
+            about
+            head=["Side", "Conversations", "Scenarios", "Families"].map(str::to_owned).to_vec()
+            rows
+        >
+            <Bars bars />
+            {(!together.is_empty())
+                .then(|| {
+                    let group = |group: domain::corpus::Group| {
+                        view! {
+                            <li class="text">{format!("{} ({} conversations)", group.families.join(", "), group.conversations)}</li>
+                        }
+                    };
+                    view! {
+                        <details>
+                            <summary>"Families that stay together, for they resemble each other"</summary>
+                            <ul>{together.into_iter().map(group).collect_view()}</ul>
+                        </details>
+                    }
+                })}
+        </Figure>
+    }
+}
+
+/// That nothing is on both sides.
+#[component]
+fn Proof(leakage: Leakage) -> impl IntoView {
+    let checks = [
+        ("Scenarios on both sides", leakage.scenarios),
+        ("Families on both sides", leakage.families),
+        ("Pairs of near-duplicates across the split", leakage.near_duplicates),
+    ];
+    let check = |(what, n): (&'static str, u64)| {
+        let tone = if n == 0 { Tone::Good } else { Tone::Bad };
+        view! {
+            <div>
+                <dt>{what}</dt>
+                <dd>
+                    <Badge tone text=count(n) />
+                </dd>
+            </div>
+        }
+    };
+    let says = match (leakage.pairs, leakage.nearest) {
+        (0, _) => "There is no pair to compare: one side is empty.".to_owned(),
+        (pairs, nearest) => {
+            let nearest = nearest.map_or_else(
+                || "no two of them share enough words to come near it".to_owned(),
+                |nearest| format!("the nearest of them resemble each other by {nearest:.2}"),
+            );
+            format!(
+                "All {} pairs are covered, {} compared word for word, against a threshold of {:.2}; {nearest}.",
+                count(pairs),
+                count(leakage.compared),
+                leakage.threshold
+            )
+        }
+    };
+    view! {
+        <section class="chart" aria-label="Leakage proof">
+            <h3>"Leakage proof"</h3>
+            <dl class="pairs">{checks.map(check).collect_view()}</dl>
+            <p class="muted hint">{says}</p>
+        </section>
+    }
+}
+
+#[component]
+fn ScanOf(scan: Scanned) -> impl IntoView {
+    let Scanned { found, own_data, reserved } = scan;
+    let nothing = found.is_empty() && own_data.is_empty() && reserved.is_empty();
+    let kinds = |title: &'static str, tone: Tone, kinds: BTreeMap<String, Values>| {
+        let kind = move |(kind, values): (String, Values)| {
+            view! {
+                <div>
+                    <dt>{words(&kind)}</dt>
+                    <dd>
+                        <Badge tone text=format!("{} in {} conversations", count(values.values), count(values.conversations)) />
+                    </dd>
+                </div>
+            }
+        };
+        (!kinds.is_empty()).then(|| {
+            view! {
+                <h4>{title}</h4>
+                <dl class="pairs">{kinds.into_iter().map(kind).collect_view()}</dl>
+            }
+        })
+    };
+    view! {
+        <section class="chart" aria-label="Personal data and secrets">
+            <h3>"Personal data and secrets"</h3>
+            {nothing.then(|| view! { <p class="muted">"Nothing was found."</p> })}
+            {kinds("May belong to somebody", Tone::Bad, found)}
+            {kinds("Made up by the documents' authors", Tone::Neutral, own_data)}
+            {kinds("Set apart for examples", Tone::Neutral, reserved)}
+        </section>
+    }
+}
+
+pub fn count(n: u64) -> String {
+    format::count(i64::try_from(n).unwrap_or(i64::MAX))
+}
