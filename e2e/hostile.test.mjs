@@ -65,7 +65,7 @@ async function harmless(page, says) {
 
 for (const viewport of [{ width: 1280, height: 800 }, { width: 360, height: 740 }]) {
   const visit = (address, look) =>
-    open(browser, `${server.url}/projects/default${address}`, look, { storageState, viewport });
+    open(browser, `${server.url}/projects/default${address}`, look, { storageState, viewport, expected: [/Failed to fetch/] });
   const wide = `at ${viewport.width} pixels`;
 
   test(`hostile notes and corrections are text, ${wide}`, () =>
@@ -85,6 +85,7 @@ for (const viewport of [{ width: 1280, height: 800 }, { width: 360, height: 740 
 
   test(`a message of 200,000 letters is cut, shown whole on demand, and the page reacts, ${wide}`, () =>
     visit(`/conversations/${conversation}`, async (page) => {
+      await page.locator(".bubble").first().waitFor();
       // What a model said comes with the conversation: the answer is rewritten on its way to the page.
       const long = `${MARKUP}${RTL}${"L".repeat(200_000)}`;
       await page.route("**/api/v1/conversations/*", async (route) => {

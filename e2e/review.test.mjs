@@ -50,11 +50,12 @@ test("a queue is made of a run", () =>
     await page.getByRole("link", { name: "New queue" }).click();
     await page.getByLabel("Name").fill("First look");
     await page.getByLabel("Instructions").fill("Read it all. Be strict about wrong numbers.");
-    await page.getByLabel("Run", { exact: true }).selectOption(run.id);
+    await page.locator("form select").first().selectOption(run.id);
     await page.getByLabel("How many conversations").fill(`${QUEUED}`);
     await page.getByRole("button", { name: "Make the queue" }).click();
     await page.getByRole("heading", { name: "First look", level: 1 }).waitFor();
     await page.getByText(`0 of ${QUEUED}`).first().waitFor();
+    await page.locator("table.rows tbody tr").first().waitFor();
     assert.equal(await page.locator("table.rows tbody tr").count(), QUEUED);
     assert.equal(await overflows(page), false);
     await screenshot(page, "queue");
@@ -65,7 +66,7 @@ test("what is wrong with a queue is said beside the field", () =>
     "/reviews/new",
     async (page) => {
       await page.getByLabel("Name").fill("First look");
-      await page.getByLabel("Run", { exact: true }).selectOption(run.id);
+      await page.locator("form select").first().selectOption(run.id);
       await page.getByRole("button", { name: "Make the queue" }).click();
       await page.getByRole("alert").getByText("there is a review queue First look already", { exact: false }).waitFor();
     },
@@ -117,7 +118,7 @@ test("a queue shows how far each rater is, and is closed and opened", async () =
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Read it twice.").waitFor();
     await page.getByRole("tab", { name: "Agreement" }).click();
-    await page.getByText("1 people rated", { exact: false }).or(page.getByText("One person rated", { exact: false })).waitFor();
+    await page.getByText("One person rated 2 conversations.", { exact: false }).waitFor();
     assert.equal(await overflows(page), false);
     await screenshot(page, "queue-agreement");
   });
@@ -133,9 +134,11 @@ test("a queue is made of what a list was filtered by", () =>
     await page.getByLabel("Blind", { exact: false }).uncheck();
     await page.getByRole("button", { name: "Make the queue" }).click();
     await page.getByRole("heading", { name: "Accepted ones", level: 1 }).waitFor();
+    await page.locator("table.rows tbody tr").first().waitFor();
     assert.equal(await page.locator("table.rows tbody tr").count(), matching);
     // An admin gives a conversation to somebody, and takes it back.
-    await page.getByLabel("Give conversation 1 to").selectOption({ index: 1 });
+    const nobodys = page.locator("tbody tr", { hasText: "nobody yet" }).first();
+    await nobodys.getByRole("combobox").selectOption("mira");
     const back = page.getByRole("button", { name: /^Take back from/ });
     await back.click();
     await back.waitFor({ state: "detached" });
@@ -158,7 +161,7 @@ test("a judge is set beside what people rated", () =>
 test("where people disagree is listed for the whole project", () =>
   visit("/reviews?part=disagreements", async (page) => {
     await page.getByText("Nobody disagrees that far.", { exact: false }).waitFor();
-    await page.getByText("2 conversations", { exact: false }).waitFor();
+    await page.getByText("One person rated 2 conversations.", { exact: false }).waitFor();
   }));
 
 test("reviews fit a narrow screen", async () => {
@@ -166,6 +169,7 @@ test("reviews fit a narrow screen", async () => {
   await visit(
     "/reviews",
     async (page) => {
+      await page.locator("table.rows").waitFor();
       for (const below of ["/reviews", "/reviews/new", `/reviews/${id}`, "/reviews?part=calibrations"]) {
         await page.goto(`${server.url}/projects/default${below}`);
         await page.locator("h1").waitFor();
@@ -174,6 +178,7 @@ test("reviews fit a narrow screen", async () => {
         await screenshot(page, `narrow${below.replace(id, "queue").replace(/\W+/g, "-")}`);
       }
     },
-    { viewport: { width: 360, height: 740 } },
+    // A page that is left has questions on their way.
+    { viewport: { width: 360, height: 740 }, expected: [/Failed to fetch/] },
   );
 });

@@ -70,7 +70,7 @@ pub fn JsonTree(
         })
     };
     view! {
-        <div class="tree">
+        <div class="json-tree">
             <input
                 type="search"
                 aria-label=format!("Search in: {label}")

@@ -79,7 +79,8 @@ pub fn ConversationLink() -> impl IntoView {
 /// The conversation that the address names: it stays the same while only the turn changes.
 fn conversation_id() -> Memo<String> {
     let params = use_params_map();
-    Memo::new(move |_| params.read().get("conversation").unwrap_or_default())
+    // On the way to another page the address names none any more.
+    Memo::new(move |known| params.read().get("conversation").or_else(|| known.cloned()).unwrap_or_default())
 }
 
 const PANELS: [&str; 4] = ["verdict", "world", "people", "raw"];

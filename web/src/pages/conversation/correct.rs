@@ -187,7 +187,7 @@ fn Diff(diff: BTreeMap<String, Vec<DiffPiece>>) -> impl IntoView {
     let part = |(name, pieces): (String, Vec<DiffPiece>)| {
         view! {
             <h4>{labels::words(&name)}</h4>
-            <p class="text diff" dir="auto">
+            <p class="text diff" dir="auto" tabindex="0">
                 {pieces.into_iter().map(piece).collect_view()}
             </p>
         }

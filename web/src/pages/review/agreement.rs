@@ -30,7 +30,8 @@ where
 #[component]
 fn Agreement(found: ReviewAgreement) -> impl IntoView {
     let ReviewAgreement { conversations, raters, criteria } = found;
-    let said = format!("{raters} people rated {conversations} conversations.");
+    let people = if raters == 1 { "One person".to_owned() } else { format!("{raters} people") };
+    let said = format!("{people} rated {conversations} conversations.");
     if criteria.is_empty() {
         return view! { <p class="muted">{format!("{said} No conversation was rated by two of them yet.")}</p> }
             .into_any();

@@ -15,7 +15,8 @@ use crate::{address, api_client, format, labels};
 pub fn CalibrationPage() -> impl IntoView {
     set_title("Calibration");
     let (project, params) = (Project::here(), use_params_map());
-    let id = Memo::new(move |_| params.read().get("calibration").unwrap_or_default());
+    // On the way to another page the address names none any more.
+    let id = Memo::new(move |known| params.read().get("calibration").or_else(|| known.cloned()).unwrap_or_default());
     let load = move || {
         let id = id.get();
         async move { api_client::calibrations::one(&id).await }

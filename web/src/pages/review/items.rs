@@ -9,7 +9,7 @@ use super::agreement::short;
 use crate::action::act;
 use crate::components::{Badge, Paged};
 use crate::labels::Tone;
-use crate::session::Project;
+use crate::session::{Project, Session};
 use crate::{address, api_client};
 
 #[component]
@@ -89,15 +89,23 @@ fn Row(queue: StoredValue<String>, item: ReviewItem, members: LocalResource<Vec<
                     >
                         <option value="">"Choose …"</option>
                         {move || {
-                            let members = members.get().unwrap_or_default();
-                            let may = members.into_iter().filter(|member| member.role >= Role::Author);
-                            may.map(|member| view! { <option value=member.user.clone()>{member.user.clone()}</option> }).collect_view()
+                            let name = |name: String| view! { <option value=name.clone()>{name.clone()}</option> };
+                            raters(members.get().unwrap_or_default()).into_iter().map(name).collect_view()
                         }}
                     </select>
                 </td>
             })}
         </tr>
     }
+}
+
+/// Who may rate: members, and whoever asks, who may be an administrator of the installation.
+fn raters(members: Vec<MemberSummary>) -> Vec<String> {
+    let members = members.into_iter().filter(|member| member.role >= Role::Author).map(|member| member.user);
+    let mut names: Vec<String> = members.chain(Session::here().name()).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 #[component]

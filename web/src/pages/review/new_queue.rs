@@ -100,7 +100,7 @@ pub fn NewQueuePage() -> impl IntoView {
                     <input type="number" min="1" max=LARGEST bind:value=order.n />
                 </Labelled>
             </div>
-            <label class="choice">
+            <label class="tick">
                 <input type="checkbox" bind:checked=order.blind />
                 <span>"Blind: whoever rates sees neither verdicts nor other people's ratings first."</span>
             </label>
@@ -115,7 +115,7 @@ pub fn NewQueuePage() -> impl IntoView {
 fn Sources(order: Order, problems: Problems) -> impl IntoView {
     let choice = move |(says, source): (&'static str, Source)| {
         view! {
-            <label class="choice">
+            <label class="tick">
                 <input
                     type="radio"
                     name="source"

@@ -8,7 +8,7 @@ use crate::format;
 #[component]
 pub fn Bar(done: i64, of: i64, #[prop(into)] label: String) -> impl IntoView {
     view! {
-        <span class="progress">
+        <span class="how-far">
             <progress max=of.max(1).to_string() value=done.to_string() aria-label=label></progress>
             <span>{format!("{} of {}", format::count(done), format::count(of))}</span>
         </span>

@@ -41,7 +41,8 @@ pub fn QueuePage() -> impl IntoView {
 /// The queue that the address names: it stays the same while only the part changes.
 pub fn queue_id() -> Memo<String> {
     let params = use_params_map();
-    Memo::new(move |_| params.read().get("queue").unwrap_or_default())
+    // On the way to another page the address names none any more.
+    Memo::new(move |known| params.read().get("queue").or_else(|| known.cloned()).unwrap_or_default())
 }
 
 #[component]

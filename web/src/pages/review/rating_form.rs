@@ -136,7 +136,7 @@ fn next(event: &KeyboardEvent) {
 fn Goal(goal: RwSignal<Option<bool>>) -> impl IntoView {
     let choice = move |(says, means): (&'static str, Option<bool>)| {
         view! {
-            <label class="choice">
+            <label class="tick">
                 <input
                     type="radio"
                     name="goal"
