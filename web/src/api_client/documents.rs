@@ -2,8 +2,8 @@
 
 use domain::api::Page;
 use domain::api::documents::{
-    Changes, Document, DocumentDiff, DocumentSummary, DocumentVersion, Found, PersonaSample, SaveDocument, UsedBy,
-    ValidationDetail, ValidationSummary,
+    Changes, Document, DocumentDiff, DocumentSummary, DocumentVersion, Found, SaveDocument, UsedBy, ValidationDetail,
+    ValidationSummary,
 };
 use domain::project::{DocumentId, Kind};
 use gloo_net::http::Method;
@@ -112,11 +112,6 @@ pub async fn promote(place: &Place, version: i32) -> Answer<Changes> {
 /// The JSON Schema of a kind of file: `scenario`, `playbook`, `persona`, `persona_model`, `judge`.
 pub async fn schema(shape: &str) -> Answer<Value> {
     get(&format!("/schemas/{}", segment(shape))).await
-}
-
-/// A user as the promoted version of a profile may be drawn.
-pub async fn sample(place: &Place, seed: i64, intent: &str) -> Answer<PersonaSample> {
-    query(&place.path("/sample"), &[("seed", seed.to_string()), ("intent", intent.to_owned())]).await
 }
 
 /// What the last validation of the whole project found; nothing if there was none.
