@@ -3,8 +3,8 @@
 
 mod account;
 mod badge;
-mod checks;
 pub mod chart;
+mod checks;
 mod code_editor;
 mod confirm;
 mod conversation_list;
@@ -31,8 +31,8 @@ mod tool_call;
 mod transcript;
 mod unified;
 mod verified;
-mod world_tree;
 mod virtual_rows;
+mod world_tree;
 
 pub use account::Account;
 pub use badge::Badge;
@@ -59,8 +59,8 @@ pub use shell::{Outside, Shell};
 pub use signed_in::{SignedIn, ToSignIn};
 pub use tabs::{Tabs, use_tab};
 pub use toast::{ToastList, Toasts};
-pub use unified::Unified;
 pub use transcript::{Beside, Place, Transcript, anchor};
+pub use unified::Unified;
 pub use verified::Verified;
-pub use world_tree::{Opened, WorldTree};
 pub use virtual_rows::{PAGE, VirtualRows};
+pub use world_tree::{Opened, WorldTree};
