@@ -11,7 +11,6 @@ pub mod explore;
 pub mod judgings;
 pub mod models;
 pub mod orders;
-pub mod explore;
 pub mod people;
 pub mod projects;
 pub mod exports;
