@@ -1,4 +1,3 @@
-#![allow(unused_imports, dead_code)]
 //! The parts that pages are made of, one module a part.
 
 mod account;
@@ -37,7 +36,7 @@ mod world_tree;
 pub use account::Account;
 pub use badge::Badge;
 pub use checks::Checks;
-pub use code_editor::{CodeEditor, Completion, Completions, EditorControl, Language, Problem, Severity};
+pub use code_editor::{CodeEditor, Completion, Completions, EditorControl, Language, Problem};
 pub use confirm::Confirm;
 pub use conversation_list::ConversationList;
 pub use copy::{Command, CopyButton, copy};

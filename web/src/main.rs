@@ -1,5 +1,10 @@
 //! The browser app: reads the REST API, shows runs and conversations.
 
+#![expect(
+    clippy::large_types_passed_by_value,
+    reason = "handles of signals and props are handed on by value; they are large in debug builds only"
+)]
+
 mod action;
 mod address;
 mod api_client;

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::TestApp;
 use crate::support::ledger;
-use crate::support::play::{TRANSFER, play_all, played, stories};
+use crate::support::play::{TRANSFER, hasty, play_all, played, stories};
 
 /// Events of the turns of the agent under test, and of the user.
 fn turns(events: &[Event]) -> (Vec<u32>, Vec<u32>) {
@@ -50,7 +50,7 @@ async fn a_branch_shares_what_was_said_before_and_goes_on_by_itself(pool: PgPool
         assert_eq!(own[..seq], story.events[..seq], "what came before is shared");
         assert_eq!(own.len(), seq + usize::from(by.is_some()));
         let run: Uuid = branch.run.parse().unwrap();
-        let active = ActiveRun::load(&pool, run, &Clients::default()).await.unwrap();
+        let active = ActiveRun::load(&pool, run, &Clients::new(hasty())).await.unwrap();
         let played = play_all(active, 1).await;
         let own = kept(&pool, &branch.conversation).await;
         assert_eq!(own[..seq], story.events[..seq]);

@@ -105,7 +105,7 @@ fn Nothing(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + '
     let fill = move |_| {
         let name = project.name();
         act(busy, "The demo documents are here.", async move { api_client::documents::demo(&name).await }, move |_| {
-            again()
+            again();
         });
     };
     view! {
