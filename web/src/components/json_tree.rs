@@ -172,11 +172,10 @@ fn step(key: &str, shown: &[Row], at: Option<usize>) -> Option<Step> {
     let Some(at) = at else { return matches!(key, "ArrowDown" | "ArrowUp" | "Home" | "End").then_some(Step::To(0)) };
     let row = &shown[at];
     match (key, &row.shape) {
-        ("ArrowDown", _) => Some(Step::To((at + 1).min(last))),
+        ("ArrowDown", _) | ("ArrowRight", Shape::Branch { open: true, .. }) => Some(Step::To((at + 1).min(last))),
         ("ArrowUp", _) => Some(Step::To(at.saturating_sub(1))),
         ("Home", _) => Some(Step::To(0)),
         ("End", _) => Some(Step::To(last)),
-        ("ArrowRight", Shape::Branch { open: true, .. }) => Some(Step::To((at + 1).min(last))),
         ("ArrowRight", Shape::Branch { open: false, .. }) | ("ArrowLeft", Shape::Branch { open: true, .. }) => {
             Some(Step::Choose(at))
         }

@@ -70,9 +70,9 @@ impl Asked {
         let pair = (name.to_owned(), value.to_owned());
         let mut pairs = self.0.clone();
         if self.has(name, value) {
-            pairs.retain(|own| *own != pair)
+            pairs.retain(|own| *own != pair);
         } else {
-            pairs.push(pair)
+            pairs.push(pair);
         }
         Self(pairs)
     }

@@ -35,7 +35,7 @@ pub fn Chips(filters: Filters) -> impl IntoView {
                     .then(|| {
                         view! {
                             <li>
-                                <button type="button" class="quiet" on:click=move |_| filters.choose(|asked| asked.everything())>
+                                <button type="button" class="quiet" on:click=move |_| filters.choose(super::asked::Asked::everything)>
                                     "Clear all"
                                 </button>
                             </li>

@@ -97,7 +97,7 @@ fn Save(spec: Memo<Spec>) -> impl IntoView {
             busy.try_set(false);
             match answer {
                 Ok(corpus) => {
-                    navigate.with_value(|navigate| navigate(&shown(&project, &corpus), NavigateOptions::default()))
+                    navigate.with_value(|navigate| navigate(&shown(&project, &corpus), NavigateOptions::default()));
                 }
                 Err(error) => problems.set(error),
             }

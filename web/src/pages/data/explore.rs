@@ -20,8 +20,8 @@ pub fn ExplorePage() -> impl IntoView {
     let filters = Filters::of_address();
     let known = Known::of(filters);
     let open = RwSignal::new(false);
-    use_shortcut("/", "Search in scenarios", move || toolbar::focus_search());
-    use_shortcut("x", "Remove all filters", move || filters.choose(|asked| asked.everything()));
+    use_shortcut("/", "Search in scenarios", toolbar::focus_search);
+    use_shortcut("x", "Remove all filters", move || filters.choose(super::asked::Asked::everything));
     let nothing_began = move || known.facets.read().as_ref().is_some_and(|facets| facets.total == 0);
     view! {
         <header class="heading">

@@ -51,7 +51,7 @@ pub fn Choice(
     view! {
         <Around label hint wrong>
             <select on:change:target=move |event| {
-                change.run(event.target().value())
+                change.run(event.target().value());
             }>{options.into_iter().map(option).collect_view()}</select>
         </Around>
     }

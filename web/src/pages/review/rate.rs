@@ -135,7 +135,7 @@ fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail
         }
     });
     // A blind queue shows no verdict, whatever the server would let this reader see.
-    let verdict = (!blind).then(|| detail.verdict).flatten();
+    let verdict = (!blind).then_some(detail.verdict).flatten();
     view! {
         <header class="title">
             <h1 dir="auto">{detail.summary.scenario}</h1>

@@ -56,7 +56,7 @@ impl Shape {
 
 /// Sorted by file; what only the server can know is missing.
 pub fn check(kind: Kind, files: &Texts, others: &Others<'_>) -> Vec<Found> {
-    let yaml = files.iter().filter(|(path, _)| path.ends_with(".yaml"));
+    let yaml = files.iter().filter(|(path, _)| path.strip_suffix(".yaml").is_some());
     yaml.flat_map(|(path, text)| of_file(Shape::of(kind, path), path, text, others)).collect()
 }
 

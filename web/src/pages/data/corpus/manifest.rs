@@ -9,7 +9,7 @@ use leptos_router::components::A;
 
 use super::super::report::cause;
 use crate::address;
-use crate::api_client::{self, Answer};
+use crate::api_client;
 use crate::components::{Fetched, PAGE, VirtualRows};
 use crate::session::Project;
 
@@ -55,7 +55,7 @@ fn Dropped(rows: Vec<ManifestRow>) -> impl IntoView {
     let (project, total) = (Project::here().name(), dropped.len() as u64);
     let load = move |after: Option<String>| {
         let page = page(&dropped, after);
-        async move { page }
+        async move { Ok(page) }
     };
     let row = move |row: ManifestRow| {
         let href = address::conversation(&project, &row.conversation);
@@ -75,10 +75,10 @@ fn Dropped(rows: Vec<ManifestRow>) -> impl IntoView {
 }
 
 /// A page of rows that are here already; the cursor is the place of its first.
-fn page(rows: &[ManifestRow], after: Option<String>) -> Answer<Page<ManifestRow>> {
+fn page(rows: &[ManifestRow], after: Option<String>) -> Page<ManifestRow> {
     let from = after.and_then(|after| after.parse().ok()).unwrap_or(0).min(rows.len());
     let to = (from + PAGE).min(rows.len());
-    Ok(Page { items: rows[from..to].to_vec(), next: (to < rows.len()).then(|| to.to_string()) })
+    Page { items: rows[from..to].to_vec(), next: (to < rows.len()).then(|| to.to_string()) }
 }
 
 #[component]

@@ -53,7 +53,7 @@ fn Nothing(filters: Filters) -> impl IntoView {
         <section class="notice">
             <h2>"No conversation is like that."</h2>
             <p>"Take a filter away to see more."</p>
-            <button type="button" on:click=move |_| filters.choose(|asked| asked.everything())>
+            <button type="button" on:click=move |_| filters.choose(super::super::asked::Asked::everything)>
                 "Remove all filters"
             </button>
         </section>
