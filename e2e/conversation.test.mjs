@@ -202,3 +202,26 @@ test("it fits a narrow screen with every panel", () =>
     },
     { viewport: { width: 360, height: 740 } },
   ));
+
+test("a conversation goes on differently from a turn, and both are kept", () =>
+  open(
+    browser,
+    `${server.url}/projects/default/conversations/${changing[0]}`,
+    async (page) => {
+      const words = "One moment please, I will look into it.";
+      await page.locator(".bubble.agent").first().waitFor();
+      const before = await page.locator(".bubble.user").first().innerText();
+      await page.getByRole("button", { name: "Branch" }).first().click();
+      const form = page.getByRole("form", { name: "Branch" });
+      await form.getByLabel("What the agent says here instead").fill(words);
+      await form.getByRole("button", { name: "Branch from here" }).click();
+      await page.waitForURL((url) => !url.pathname.endsWith(changing[0]));
+      await page.getByText(words).first().waitFor();
+      assert.equal(await page.locator(".bubble.user").first().innerText(), before);
+      const branches = await read(`/api/v1/conversations/${changing[0]}/branches`);
+      assert.equal(branches.length, 1);
+      assert.ok(page.url().endsWith(branches[0].conversation));
+      await screenshot(page, "branch");
+    },
+    { storageState },
+  ));

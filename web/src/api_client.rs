@@ -2,6 +2,7 @@
 
 pub mod analytics;
 pub mod annotations;
+pub mod branches;
 pub mod calibrations;
 pub mod conversations;
 pub mod corpora;

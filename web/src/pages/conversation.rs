@@ -1,6 +1,7 @@
 //! One conversation: what was said and done, what the world was meanwhile, how it was scored, and what people say of it.
 
 mod annotate;
+mod branch;
 mod correct;
 mod cursor;
 mod neighbours;

@@ -4,6 +4,7 @@ use domain::api::{ConversationRatings, HumanRating};
 use domain::correction::Correction;
 use leptos::prelude::*;
 
+use super::branch::Branches;
 use super::cursor::Cursor;
 use super::notes::Notes;
 use super::remarks::Remarks;
@@ -13,7 +14,7 @@ use crate::{api_client, format, labels};
 
 #[component]
 pub fn People(conversation: String, cursor: Cursor, notes: Notes) -> impl IntoView {
-    let id = conversation.clone();
+    let (id, id_of_branches) = (conversation.clone(), conversation.clone());
     let answer = LocalResource::new(move || {
         let id = id.clone();
         async move { api_client::ratings::of(&id).await }
@@ -38,6 +39,10 @@ pub fn People(conversation: String, cursor: Cursor, notes: Notes) -> impl IntoVi
         <section class="panel" aria-labelledby="corrections">
             <h2 id="corrections">"Corrections"</h2>
             <Corrections notes cursor />
+        </section>
+        <section class="panel" aria-labelledby="branches">
+            <h2 id="branches">"Branches"</h2>
+            <Branches conversation=id_of_branches />
         </section>
     }
 }

@@ -4,6 +4,7 @@ use domain::access::Role;
 use leptos::prelude::*;
 
 use super::annotate::Annotate;
+use super::branch::Branch;
 use super::correct::{Correct, Corrected};
 use super::cursor::Cursor;
 use super::notes::Notes;
@@ -18,6 +19,7 @@ enum Form {
     None,
     Annotate,
     Correct,
+    Branch,
 }
 
 #[component]
@@ -43,6 +45,13 @@ pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView 
             })}
         }
     });
+    let branching = (spoke.is_some() && project.may(Role::Runner)).then(|| {
+        view! {
+            <button type="button" class="quiet" on:click=move |_| toggle(Form::Branch)>
+                "Branch"
+            </button>
+        }
+    });
     let close = Callback::new(move |()| form.set(Form::None));
     view! {
         <div class="turn-actions" class:open=move || form.get() != Form::None>
@@ -53,10 +62,12 @@ pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView 
                 "Copy link"
             </button>
             {writing}
+            {branching}
         </div>
         {move || match (form.get(), spoke) {
             (Form::Annotate, _) => view! { <Annotate seq notes close /> }.into_any(),
             (Form::Correct, Some(spoke)) => view! { <Correct spoke notes close /> }.into_any(),
+            (Form::Branch, Some(spoke)) => view! { <Branch spoke notes close /> }.into_any(),
             _ => ().into_any(),
         }}
         {spoke.map(|spoke| view! { <Corrected spoke notes /> })}

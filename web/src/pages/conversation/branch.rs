@@ -1,0 +1,115 @@
+//! Going on differently from a turn: with another model, or with other words.
+
+use domain::api::BranchSummary;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::components::A;
+use leptos_router::hooks::use_navigate;
+use serde_json::json;
+
+use super::notes::Notes;
+use crate::components::{Badge, Fetched, Labelled, Problems, Refused, Send, send};
+use crate::labels::Tone;
+use crate::session::Project;
+use crate::{address, api_client, format};
+
+/// The form at an agent's turn.
+#[component]
+pub fn Branch(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
+    let (model, content) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
+    let (busy, problems) = (RwSignal::new(false), Problems::default());
+    let models = LocalResource::new(api_client::models::list);
+    let (project, navigate) = (Project::here(), use_navigate());
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        let mut body = json!({"seq": spoke});
+        for (name, text) in [("model", model.get_untracked()), ("content", content.get_untracked())] {
+            if !text.trim().is_empty() {
+                body[name] = text.into();
+            }
+        }
+        let (navigate, project) = (navigate.clone(), project.name());
+        let ask = async move { api_client::branches::add(&notes.conversation(), &body).await };
+        let show = move |made: BranchSummary| {
+            navigate(&address::conversation(&project, &made.conversation), NavigateOptions::default());
+        };
+        send(&event, busy, problems, ask, show);
+    };
+    let names = move || {
+        let known = models.get().and_then(Result::ok).unwrap_or_default();
+        known
+            .into_iter()
+            .map(|model| view! { <option value=model.name.clone()>{model.name.clone()}</option> })
+            .collect_view()
+    };
+    view! {
+        <form class="panel turn-form" aria-label="Branch" on:submit=submit>
+            <p class="muted">
+                "All that was said before is kept. From here on the conversation is played again, as a run of its own, and \
+                 both are a preference pair if one comes to a better end."
+            </p>
+            <Refused problems />
+            <Labelled label="Agent from here on" wrong=problems.at("/model")>
+                <select bind:value=model>
+                    <option value="">"The run's own"</option>
+                    <option value="scripted">"scripted: the scenario's script, no model"</option>
+                    {names}
+                </select>
+            </Labelled>
+            <Labelled
+                label="What the agent says here instead"
+                hint="Left empty, the chosen model says it."
+                wrong=problems.at("/content")
+            >
+                <textarea rows="4" dir="auto" bind:value=content></textarea>
+            </Labelled>
+            <div class="inline">
+                <Send label="Branch from here" busy />
+                <button type="button" on:click=move |_| close.run(())>
+                    "Cancel"
+                </button>
+            </div>
+        </form>
+    }
+}
+
+/// Those that there are.
+#[component]
+pub fn Branches(conversation: String) -> impl IntoView {
+    let load = move || {
+        let id = conversation.clone();
+        async move { api_client::branches::of(&id).await }
+    };
+    view! {
+        <Fetched what="the branches" load let:branches>
+            {if branches.is_empty() {
+                view! { <p class="muted">"None. An agent's turn can be branched in the transcript."</p> }.into_any()
+            } else {
+                let row = |branch: BranchSummary| view! { <Row branch /> };
+                view! { <ul class="branches">{branches.into_iter().map(row).collect_view()}</ul> }.into_any()
+            }}
+        </Fetched>
+    }
+}
+
+#[component]
+fn Row(branch: BranchSummary) -> impl IntoView {
+    let BranchSummary { conversation, seq, edited_by, outcome, created_at, .. } = branch;
+    let who = edited_by.map_or_else(|| "by a model".to_owned(), |name| format!("written by {name}"));
+    let (tone, outcome) = match outcome.as_deref() {
+        Some("accepted") => (Tone::Good, "accepted"),
+        Some(_) => (Tone::Bad, "failed"),
+        None => (Tone::Neutral, "playing"),
+    };
+    let href = address::conversation(&Project::here().name(), &conversation);
+    view! {
+        <li>
+            <A href>{format!("From #{seq}, {who}")}</A>
+            " "
+            <Badge tone text=outcome />
+            " "
+            <time class="muted" datetime=created_at.to_rfc3339()>
+                {format::time(created_at)}
+            </time>
+        </li>
+    }
+}
