@@ -76,7 +76,7 @@ async fn what_cannot_be_a_branch(pool: PgPool) {
     let started = 0;
     for (wanted, expected) in [
         (json!({"seq": agents[0]}), "give another `model`"),
-        (json!({"seq": agents[0], "model": "http://127.0.0.1:1/v1"}), "name a model of the registry"),
+        (json!({"seq": agents[0], "model": "gpt@http://127.0.0.1:1/v1"}), "name a model of the registry"),
         (json!({"seq": agents[0], "model": "nobody"}), "nobody"),
         (json!({"seq": started, "model": "scripted"}), "is no turn of the user"),
         (json!({"seq": 100_000, "model": "scripted"}), "is no turn of the user"),
