@@ -52,6 +52,7 @@ fn flow_end(text: &str) -> Option<usize> {
             ']' | '}' if depth <= 1 => return Some(at + depth),
             ']' | '}' => depth -= 1,
             ',' | '\n' if depth == 0 => return Some(text[..at].trim_end().len()),
+            '#' if depth == 0 && text[..at].ends_with(' ') => return Some(text[..at].trim_end().len()),
             _ => {}
         }
     }

@@ -40,7 +40,7 @@ pub fn Look(draft: Draft, problems: Problems) -> impl IntoView {
                 <p class="muted hint">"With a token of the scope run, from the page Tokens."</p>
                 <Command
                     label="Command that starts this run"
-                    text=Signal::derive(move || curl(&origin(), &project.name(), &order.read()))
+                    text=Signal::derive(move || curl(&origin(), &address::segment(&project.name()), &order.read()))
                 />
             </details>
         </aside>
@@ -153,9 +153,10 @@ fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
 
+/// `project`: as a segment of an address.
 fn curl(origin: &str, project: &str, order: &Value) -> String {
     let body = serde_json::to_string_pretty(order).unwrap_or_default().replace('\'', r"'\''");
-    let path = format!("/api/v1/projects/{}/runs", address::segment(project));
+    let path = format!("/api/v1/projects/{project}/runs");
     format!(
         "curl -X POST '{origin}{path}' \\\n  -H \"Authorization: Bearer $GROUNDSTATE_TOKEN\" \\\n  \
          -H 'Content-Type: application/json' \\\n  --data '{body}'"
