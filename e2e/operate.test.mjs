@@ -25,7 +25,7 @@ after(async () => {
 /** An address, as the administrator sees it. */
 function visit(address, look, options = {}) {
   const patient = (page) => {
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(60_000);
     return look(page);
   };
   return open(browser, `${server.url}${address}`, patient, { storageState, ...options });
