@@ -91,7 +91,7 @@ test("an OpenAPI document becomes the draft of a playbook", () =>
     await dialog.getByRole("button", { name: "Create" }).click();
     await page.waitForURL("**/playbooks/orders");
     await page.getByRole("tab", { name: "Tools" }).click();
-    await page.getByRole("tabpanel", { name: "Tools" }).getByText("get_order").waitFor();
+    await page.getByRole("tabpanel", { name: "Tools" }).getByText("get_order", { exact: true }).first().waitFor();
     assert.equal(await page.getByRole("heading", { name: "orders", level: 1 }).count(), 1);
     await screenshot(page, "playbook-imported");
   }));
