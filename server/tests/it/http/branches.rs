@@ -26,7 +26,7 @@ fn turns(events: &[Event]) -> (Vec<u32>, Vec<u32>) {
 }
 
 async fn kept(pool: &PgPool, id: &str) -> Vec<Event> {
-    events::of(&mut *pool.acquire().await.unwrap(), id.parse().unwrap()).await.unwrap()
+    events::of(&mut pool.acquire().await.unwrap(), id.parse().unwrap()).await.unwrap()
 }
 
 #[sqlx::test(migrations = "../migrations")]
