@@ -38,35 +38,25 @@ pub fn RunControls(
         sure.set(false);
         order("cancel", "The run was ended. What was played stays.");
     };
+    let may = Memo::new(move |_| project.may(Role::Runner));
+    let can = move |what: fn(RunState) -> bool| move || may.get() && what(state.get());
     view! {
-        {move || {
-            let may = project.may(Role::Runner);
-            let (pause, resume, cancel) = match state.get() {
-                RunState::Running => (may, false, may),
-                RunState::Paused => (false, may, may),
-                RunState::Finished | RunState::Cancelled => (false, false, false),
-            };
-            let retry = may && spoiled.get() && state.get() != RunState::Cancelled;
-            view! {
-                <div class="actions">
-                    {pause.then(|| button("Pause", "pause", "The run pauses: what is in flight comes to its end."))}
-                    {resume.then(|| button("Resume", "resume", "The run goes on."))}
-                    {retry
-                        .then(|| {
-                            button("Play the spoiled again", "retry", "What others than the agent spoiled is played again.")
-                        })}
-                    {may.then(|| children.as_ref().map(|children| children()))}
-                    {cancel
-                        .then(|| {
-                            view! {
-                                <button type="button" class="danger" on:click=move |_| sure.set(true)>
-                                    "Cancel …"
-                                </button>
-                            }
-                        })}
-                </div>
-            }
-        }}
+        <div class="actions">
+            <Show when=can(|state| state == RunState::Running)>
+                {button("Pause", "pause", "The run pauses: what is in flight comes to its end.")}
+            </Show>
+            <Show when=can(|state| state == RunState::Paused)>{button("Resume", "resume", "The run goes on.")}</Show>
+            <Show when=move || may.get() && spoiled.get() && state.get() != RunState::Cancelled>
+                {button("Play the spoiled again", "retry", "What others than the agent spoiled is played again.")}
+            </Show>
+            // Apart from the state: a dialog in here stays open, whatever becomes of the run.
+            {move || may.get().then(|| children.as_ref().map(|children| children()))}
+            <Show when=can(|state| !matches!(state, RunState::Finished | RunState::Cancelled))>
+                <button type="button" class="danger" on:click=move |_| sure.set(true)>
+                    "Cancel …"
+                </button>
+            </Show>
+        </div>
         <Dialog title="Cancel the run?" open=sure>
             <p>"It ends for good: what is being played is dropped, and nothing more is begun. What was played stays."</p>
             <div class="actions">
