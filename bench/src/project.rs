@@ -10,9 +10,10 @@ use domain::message::Message;
 use domain::persona::{Complexity, PersonaModel, Profile};
 use domain::problem::Problem;
 use domain::scenario::Scenario;
+use domain::seed::Seed;
 use engine::plan::{Plan, Row, Shard};
 use engine::playbook::{Sources, compile};
-use engine::{Case, Conversation, InitialWorld, Judge, Playbook, Seed, validate};
+use engine::{Case, Conversation, InitialWorld, Judge, Playbook, validate};
 use serde_json::Value;
 
 /// The run's seed: every measurement plays the same conversations.

@@ -31,6 +31,7 @@ pub mod review;
 pub mod role;
 pub mod row;
 pub mod scenario;
+pub mod seed;
 pub mod similarity;
 pub mod sub_agent;
 pub mod untrusted;

@@ -9,9 +9,10 @@ use domain::patch::Patch;
 use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::AgentStyle;
 use domain::scenario::Scenario;
+use domain::seed::Seed;
 use serde_json::{Map, Value};
 
-use crate::case::{Case, Seed};
+use crate::case::Case;
 use crate::chat::ChatReply;
 use crate::conversation::{Conversation, Next, Phase};
 use crate::judge::Judge;

@@ -9,9 +9,7 @@ use domain::fault::FaultRule;
 use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::{AgentStyle, Limits};
 use domain::scenario::Scenario;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use sha2::{Digest, Sha256};
+use domain::seed::Seed;
 
 use crate::judge::Judge;
 use crate::playbook::Playbook;
@@ -76,42 +74,4 @@ pub fn now(scenario: &Scenario, playbook: &Playbook) -> String {
 /// How a moment is written wherever a model or a tool reads it.
 pub(crate) fn rfc3339(clock: DateTime<Utc>) -> String {
     clock.to_rfc3339_opts(SecondsFormat::Secs, true)
-}
-
-/// The root of a conversation's randomness: (run seed, scenario, repeat), so that no shared sampler is needed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seed([u8; 32]);
-
-impl Seed {
-    pub fn new(run_seed: i64, scenario: &str, repeat: u32) -> Self {
-        Self(Sha256::digest(format!("{run_seed}\n{scenario}\n{repeat}")).into())
-    }
-
-    /// A generator for one purpose; purposes do not disturb each other.
-    pub fn rng(&self, purpose: &str) -> ChaCha8Rng {
-        ChaCha8Rng::from_seed(self.derive(purpose))
-    }
-
-    /// A sampling seed for a model call. Several servers take no more than 31 bits.
-    pub fn sampling(&self, purpose: &str) -> i64 {
-        let [a, b, c, d, ..] = self.derive(purpose);
-        i64::from(u32::from_be_bytes([a, b, c, d]) >> 1)
-    }
-
-    /// A number that stands for the conversation wherever all of it should go the same way.
-    pub fn sticky(&self) -> u64 {
-        self.0.first_chunk().copied().map_or(0, u64::from_be_bytes)
-    }
-
-    /// A short text that stands for the seed, for ids.
-    pub fn text(&self) -> String {
-        crate::world::hex(&self.0)
-    }
-
-    fn derive(&self, purpose: &str) -> [u8; 32] {
-        let mut hasher = Sha256::new();
-        hasher.update(self.0);
-        hasher.update(purpose.as_bytes());
-        hasher.finalize().into()
-    }
 }

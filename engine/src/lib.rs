@@ -27,7 +27,7 @@ pub mod world;
 
 pub use domain::facts;
 
-pub use case::{Case, Seed};
+pub use case::Case;
 pub use chat::{Ask, ChatReply, ReplySchema};
 pub use conversation::{Conversation, Next, Who};
 pub use judge::Judge;

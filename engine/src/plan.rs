@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use domain::persona::{Complexity, Persona, PersonaModel, Profile};
 use domain::scenario::Scenario;
+use domain::seed::Seed;
 use rand::RngExt;
-
-use crate::case::Seed;
 
 /// The scenarios in turn, each time with a newly drawn user.
 pub struct Plan<'a> {

@@ -5,11 +5,12 @@ use domain::persona::Profile;
 use domain::review::{Answer, Question};
 use domain::role::Role;
 use domain::scenario::Scenario;
+use domain::seed::Seed;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::case::{Seed, rfc3339};
+use crate::case::rfc3339;
 use crate::chat::{Ask, ChatReply, ReplySchema};
 use crate::playbook::Playbook;
 use crate::templates;

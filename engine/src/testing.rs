@@ -9,8 +9,9 @@ use domain::persona::{Complexity, Persona, Speech, Tier};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
+use domain::seed::Seed;
 
-use crate::case::{Case, Seed};
+use crate::case::Case;
 use crate::playbook::{Playbook, Sources, compile};
 use crate::{ChatReply, Conversation, InitialWorld, Judge, Next, scripted};
 

@@ -8,9 +8,10 @@ use domain::outcome::{Ending, Outcome};
 use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::AgentStyle;
 use domain::scenario::Scenario;
+use domain::seed::Seed;
 use domain::verdict::Verification;
 
-use crate::case::{Case, Seed};
+use crate::case::Case;
 use crate::conversation::{Conversation, Next, State};
 use crate::judge::Judge;
 use crate::playbook::Playbook;

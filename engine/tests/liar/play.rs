@@ -7,8 +7,9 @@ use domain::event::EventKind;
 use domain::message::{Message, ToolCall};
 use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::AgentStyle;
+use domain::seed::Seed;
 use engine::playbook::{Sources, compile};
-use engine::{Case, ChatReply, Conversation, Judge, Playbook, Seed, World};
+use engine::{Case, ChatReply, Conversation, Judge, Playbook, World};
 use serde_json::{Value, json};
 
 use super::corpus::{Answer, Domain};

@@ -11,8 +11,9 @@ use anyhow::anyhow;
 use domain::event::Usage;
 use domain::message::Message;
 use domain::scenario::Scenario;
+use domain::seed::Seed;
+use engine::Playbook;
 use engine::author::scenario::{Brief, question};
-use engine::{Playbook, Seed};
 use futures::{StreamExt, stream};
 use llm::Pool;
 

@@ -16,11 +16,12 @@ use std::collections::BTreeMap;
 use domain::document;
 use domain::event::Usage;
 use domain::problem::Problem;
+use domain::seed::Seed;
 use domain::sub_agent::SubAgent;
+use engine::Playbook;
 use engine::author::sub_agent::{Prose, question, read};
 use engine::author::{self, Sampling};
 use engine::playbook::{Sources, compile};
-use engine::{Playbook, Seed};
 use llm::Pool;
 
 use crate::bad_input::BadInput;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::filter::{Bounds, Filter, Scored, Status, Top};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
-use engine::Seed;
+use domain::seed::Seed;
 use rand::Rng;
 use uuid::Uuid;
 

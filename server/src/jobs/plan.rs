@@ -10,8 +10,9 @@ use domain::persona::{Complexity, Profile};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
+use domain::seed::Seed;
 use engine::plan::{Plan, Row};
-use engine::{Ask, Case, Seed};
+use engine::{Ask, Case};
 use llm::{ModelSpec, PoolSpec, Registry};
 use serde::{Deserialize, Serialize};
 

@@ -409,7 +409,7 @@ proptest! {
 fn any_call_of_a_sub_agent_may_meet_a_fault() {
     let first_inner_call_failed = |seed: i64| {
         let mut case = team();
-        case.seed = crate::case::Seed::new(seed, &case.scenario.id, 0);
+        case.seed = domain::seed::Seed::new(seed, &case.scenario.id, 0);
         case.faults = serde_json::from_value(json!([{"kind": "timeout", "probability": 0.5}])).expect("rules");
         let events = played(case, &[]).1;
         let after = events.iter().skip_while(|event| !matches!(event.kind, EventKind::Delegated { .. })).nth(2);

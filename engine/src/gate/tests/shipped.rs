@@ -10,10 +10,11 @@ use domain::persona::{Complexity, PersonaModel, Speech};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
+use domain::seed::Seed;
 
 use crate::playbook::{Playbook, Sources, compile};
 use crate::testing::{case, play};
-use crate::{Case, InitialWorld, Seed};
+use crate::{Case, InitialWorld};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -4,7 +4,7 @@ use domain::Problem;
 use domain::event::Usage;
 use domain::finding::{Grade, Reported};
 use domain::message::Message;
-use engine::Seed;
+use domain::seed::Seed;
 use engine::author::{self, Sampling, scenario};
 use llm::{Failure, ModelError, Pool};
 use serde_json::{Map, Value};

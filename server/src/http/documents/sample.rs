@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use domain::api::documents::PersonaSample;
-use engine::Seed;
+use domain::seed::Seed;
 use serde::Deserialize;
 use utoipa::IntoParams;
 

@@ -9,7 +9,6 @@ mod mixture;
 mod plot;
 mod profile;
 mod sample;
-mod seed;
 mod slider;
 mod table;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use domain::persona::{Persona, PersonaModel, Profile as Definition};
+use domain::seed::Seed;
 use leptos::prelude::*;
 
 use super::dimensions::Profile;
-use super::seed::generator;
 use crate::components::{Badge, Labelled};
 use crate::labels::{Tone, words};
 use crate::pages::authoring::words::option as option_words;
@@ -17,7 +17,7 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
     let intents: Vec<String> = model.intent_deltas.keys().cloned().collect();
     let drawn = Memo::new(move |_| {
         let definition: Definition = serde_json::from_value(profile.value.get()).ok()?;
-        let mut generator = generator(seed.get(), &definition.name);
+        let mut generator = Seed::new(seed.get(), &definition.name, 0).rng("persona");
         let persona = model.draw(&definition, &intent.read(), &mut generator);
         let guidance = model.guidance(&persona);
         Some((persona, guidance))
