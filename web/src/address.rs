@@ -3,10 +3,22 @@
 //! A page of a project stands under `/projects/NAME`, so that a link to it says which project it is of.
 
 use domain::project::Kind;
+use leptos::prelude::{Memo, Read as _};
+use leptos_router::hooks::use_params_map;
 use leptos_router::location::Url;
 
 pub const HOME: &str = "/";
 pub const SIGN_IN: &str = "/sign-in";
+
+/// What the page is about: the part of its address with this name. It stays as it was while the reader leaves for an
+/// address without it: the page that goes must ask for nothing any more.
+pub fn use_id(name: &'static str) -> Memo<String> {
+    let params = use_params_map();
+    Memo::new(move |before: Option<&String>| {
+        let named = params.read().get(name).filter(|id| !id.is_empty());
+        named.or_else(|| before.cloned()).unwrap_or_default()
+    })
+}
 
 /// A project, or what stands below it: `project("default", "/runs")`.
 pub fn project(name: &str, below: &str) -> String {

@@ -15,6 +15,7 @@ mod json_text;
 mod keys;
 mod labels;
 mod pages;
+mod parts;
 mod session;
 mod theme;
 mod transcript;

@@ -65,8 +65,9 @@ fn compile(toolchain: Toolchain, profile: &str, target_dir: &Path) -> Command {
     let mut cargo = toolchain.cargo();
     cargo.args(["build", "--quiet", "--package", "web", "--profile", profile, "--target", toolchain::TARGET]);
     cargo.arg("--target-dir").arg(target_dir);
-    // Leptos then gives all views one type: less to compile, and a smaller app.
-    cargo.env("RUSTFLAGS", "--cfg erase_components");
+    // Leptos then gives all views one type: less to compile, and a smaller app. The linker keeps what it knew, by which the
+    // app is split.
+    cargo.env("RUSTFLAGS", "--cfg erase_components -C link-args=--emit-relocs");
     toolchain.configure(&mut cargo);
     cargo
 }

@@ -63,15 +63,17 @@ fn content_type(path: &str, guessed: &str) -> String {
     }
 }
 
-/// `cargo xtask web` puts a hash into the names of files that the first page loads: those never change.
+/// `cargo xtask web` puts a hash into the names of files, or of the directories they are in: those never change.
 fn cache_control(path: &str) -> &'static str {
     if has_hashed_name(path) { "public, max-age=31536000, immutable" } else { "no-cache" }
 }
 
 fn has_hashed_name(path: &str) -> bool {
-    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
-    let hash = stem.rsplit_once('-').map_or("", |(_, hash)| hash);
-    hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+    path.split('/').any(|name| {
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let hash = stem.rsplit_once('-').map_or("", |(_, hash)| hash);
+        hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 /// Half of the hash is more than enough to tell versions of a file apart.

@@ -58,19 +58,6 @@ pub fn Send(label: &'static str, busy: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// Why the form was refused; a screen reader says it at once.
-#[component]
-pub fn Refusal(text: RwSignal<Option<String>>) -> impl IntoView {
-    move || {
-        let text = text.get()?;
-        Some(view! {
-            <p class="refusal" role="alert">
-                {text}
-            </p>
-        })
-    }
-}
-
 /// Puts the reader into a field, with what stands there marked, so that typing replaces it.
 pub fn enter(field: NodeRef<Input>) {
     if let Some(input) = field.get_untracked() {
@@ -115,12 +102,17 @@ impl Problems {
     }
 }
 
-/// All of [`Problems`], above a form.
+impl From<Problems> for Signal<Option<String>> {
+    fn from(problems: Problems) -> Self {
+        problems.all()
+    }
+}
+
+/// Why a form was refused, above it: all of [`Problems`], or what else there is to say. A screen reader says it at once.
 #[component]
-pub fn Refused(problems: Problems) -> impl IntoView {
-    let all = problems.all();
+pub fn Refused(#[prop(into)] why: Signal<Option<String>>) -> impl IntoView {
     move || {
-        let text = all.get()?;
+        let text = why.get()?;
         Some(view! {
             <p class="refusal" role="alert">
                 {text}

@@ -12,21 +12,28 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
+use crate::parts::{pages, part};
 use document::DocumentPage;
 use list::DocumentsPage;
+
+pages! {
+    authoring:
+    documents(kind: Kind) => view! { <DocumentsPage kind /> },
+    document(kind: Kind) => view! { <DocumentPage kind /> },
+}
 
 #[component(transparent)]
 pub fn AuthoringRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
         <ParentRoute path=path!("") view=Outlet>
-            <Route path=path!("/scenarios") view=|| view! { <DocumentsPage kind=Kind::Scenario /> } />
-            <Route path=path!("/scenarios/:name") view=|| view! { <DocumentPage kind=Kind::Scenario /> } />
-            <Route path=path!("/playbooks") view=|| view! { <DocumentsPage kind=Kind::Playbook /> } />
-            <Route path=path!("/playbooks/:name") view=|| view! { <DocumentPage kind=Kind::Playbook /> } />
-            <Route path=path!("/personas") view=|| view! { <DocumentsPage kind=Kind::Persona /> } />
-            <Route path=path!("/personas/:name") view=|| view! { <DocumentPage kind=Kind::Persona /> } />
-            <Route path=path!("/judges") view=|| view! { <DocumentsPage kind=Kind::Judge /> } />
-            <Route path=path!("/judges/:name") view=|| view! { <DocumentPage kind=Kind::Judge /> } />
+            <Route path=path!("/scenarios") view=|| part(|| documents(Kind::Scenario)) />
+            <Route path=path!("/scenarios/:name") view=|| part(|| document(Kind::Scenario)) />
+            <Route path=path!("/playbooks") view=|| part(|| documents(Kind::Playbook)) />
+            <Route path=path!("/playbooks/:name") view=|| part(|| document(Kind::Playbook)) />
+            <Route path=path!("/personas") view=|| part(|| documents(Kind::Persona)) />
+            <Route path=path!("/personas/:name") view=|| part(|| document(Kind::Persona)) />
+            <Route path=path!("/judges") view=|| part(|| documents(Kind::Judge)) />
+            <Route path=path!("/judges/:name") view=|| part(|| document(Kind::Judge)) />
         </ParentRoute>
     }
     .into_inner()

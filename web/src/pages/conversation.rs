@@ -18,12 +18,12 @@ use domain::api::ConversationDetail;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::{Redirect, Route};
-use leptos_router::hooks::use_params_map;
 use leptos_router::path;
 
 use crate::app::set_title;
 use crate::components::{Beside, Crumbs, Fetched, Models, Scores, Tabs, Transcript, Verified, use_tab};
 use crate::keys::use_shortcut;
+use crate::parts::{pages, part};
 use crate::session::Project;
 use crate::transcript;
 use crate::{address, api_client};
@@ -38,15 +38,20 @@ pub use cursor::Cursor;
 pub use notes::Notes;
 pub use turn_actions::TurnActions;
 
+pages! {
+    conversation:
+    conversation() => ConversationPage(),
+}
+
 #[component(transparent)]
 pub fn ConversationRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
-    view! { <Route path=path!("/conversations/:conversation") view=ConversationPage /> }.into_inner()
+    view! { <Route path=path!("/conversations/:conversation") view=|| part(conversation) /> }.into_inner()
 }
 
 #[component]
 fn ConversationPage() -> impl IntoView {
     set_title("Conversation");
-    let id = conversation_id();
+    let id = address::use_id("conversation");
     let load = move || {
         let id = id.get();
         async move { api_client::conversations::one(&id).await }
@@ -62,7 +67,7 @@ fn ConversationPage() -> impl IntoView {
 #[component]
 pub fn ConversationLink() -> impl IntoView {
     set_title("Conversation");
-    let id = conversation_id();
+    let id = address::use_id("conversation");
     let load = move || {
         let id = id.get();
         async move { api_client::conversations::one(&id).await }
@@ -75,13 +80,6 @@ pub fn ConversationLink() -> impl IntoView {
             />
         </Fetched>
     }
-}
-
-/// The conversation that the address names: it stays the same while only the turn changes.
-fn conversation_id() -> Memo<String> {
-    let params = use_params_map();
-    // On the way to another page the address names none any more.
-    Memo::new(move |known| params.read().get("conversation").or_else(|| known.cloned()).unwrap_or_default())
 }
 
 const PANELS: [&str; 4] = ["verdict", "world", "people", "raw"];

@@ -11,7 +11,6 @@ mod export;
 mod export_form;
 mod exports;
 mod filters;
-mod id;
 mod inputs;
 mod names;
 mod progress;
@@ -21,6 +20,7 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
+use crate::parts::{pages, part};
 use corpora::CorporaPage;
 use corpus::CorpusPage;
 use corpus_form::NewCorpusPage;
@@ -29,18 +29,30 @@ use export::ExportPage;
 use export_form::NewExportPage;
 use exports::ExportsPage;
 
+pages! {
+    data:
+    explore() => ExplorePage(),
+    corpora() => CorporaPage(),
+    new_corpus() => NewCorpusPage(),
+    corpus() => CorpusPage(),
+    exports() => ExportsPage(),
+    new_export() => NewExportPage(),
+    export() => ExportPage(),
+    run_analytics() => analytics::RunAnalyticsPage(),
+}
+
 #[component(transparent)]
 pub fn DataRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
         <ParentRoute path=path!("") view=Outlet>
-            <Route path=path!("/conversations") view=ExplorePage />
-            <Route path=path!("/corpora") view=CorporaPage />
-            <Route path=path!("/corpora/new") view=NewCorpusPage />
-            <Route path=path!("/corpora/:corpus") view=CorpusPage />
-            <Route path=path!("/exports") view=ExportsPage />
-            <Route path=path!("/exports/new") view=NewExportPage />
-            <Route path=path!("/exports/:export") view=ExportPage />
-            <Route path=path!("/runs/:run/analytics") view=analytics::RunAnalyticsPage />
+            <Route path=path!("/conversations") view=|| part(explore) />
+            <Route path=path!("/corpora") view=|| part(corpora) />
+            <Route path=path!("/corpora/new") view=|| part(new_corpus) />
+            <Route path=path!("/corpora/:corpus") view=|| part(corpus) />
+            <Route path=path!("/exports") view=|| part(exports) />
+            <Route path=path!("/exports/new") view=|| part(new_export) />
+            <Route path=path!("/exports/:export") view=|| part(export) />
+            <Route path=path!("/runs/:run/analytics") view=|| part(run_analytics) />
         </ParentRoute>
     }
     .into_inner()

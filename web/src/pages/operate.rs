@@ -15,16 +15,30 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
+use crate::parts::{pages, part};
+
+pages! {
+    operate:
+    models() => models::ModelsPage(),
+    workers() => workers::WorkersPage(),
+    tokens() => tokens::TokensPage(),
+    people() => people::PeoplePage(),
+    audit() => audit::AuditPage(),
+    projects() => projects::ProjectsPage(),
+    members() => members::MembersPage(),
+    project_audit() => audit::ProjectAuditPage(),
+}
+
 #[component(transparent)]
 pub fn OperateRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
         <ParentRoute path=path!("") view=Outlet>
-            <Route path=path!("/models") view=models::ModelsPage />
-            <Route path=path!("/workers") view=workers::WorkersPage />
-            <Route path=path!("/tokens") view=tokens::TokensPage />
-            <Route path=path!("/people") view=people::PeoplePage />
-            <Route path=path!("/audit") view=audit::AuditPage />
-            <Route path=path!("/projects") view=projects::ProjectsPage />
+            <Route path=path!("/models") view=|| part(models) />
+            <Route path=path!("/workers") view=|| part(workers) />
+            <Route path=path!("/tokens") view=|| part(tokens) />
+            <Route path=path!("/people") view=|| part(people) />
+            <Route path=path!("/audit") view=|| part(audit) />
+            <Route path=path!("/projects") view=|| part(projects) />
         </ParentRoute>
     }
     .into_inner()
@@ -35,8 +49,8 @@ pub fn OperateRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
 pub fn ProjectRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
         <ParentRoute path=path!("") view=Outlet>
-            <Route path=path!("/members") view=members::MembersPage />
-            <Route path=path!("/audit") view=audit::ProjectAuditPage />
+            <Route path=path!("/members") view=|| part(members) />
+            <Route path=path!("/audit") view=|| part(project_audit) />
         </ParentRoute>
     }
     .into_inner()

@@ -8,7 +8,6 @@ use std::time::Duration;
 use domain::api::{RunState, RunSummary};
 use leptos::prelude::*;
 use leptos_router::components::{A, Outlet};
-use leptos_router::hooks::use_params_map;
 
 use crate::app::set_title;
 use crate::components::{Empty, refresh};
@@ -21,9 +20,8 @@ use picture::Picture;
 /// Stands around all pages of a project, and shows them to its members.
 #[component]
 pub fn ProjectFrame() -> impl IntoView {
-    let params = use_params_map();
     let session = Session::here();
-    let name = Memo::new(move |_| params.read().get("project").unwrap_or_default());
+    let name = address::use_id("project");
     provide_context(Project(name));
     let member = Memo::new(move |_| session.is_member(&name.read()));
     Effect::new(move |_| {

@@ -17,17 +17,28 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
+use crate::parts::{pages, part};
+
 pub use rating_form::RatingForm;
+
+pages! {
+    review:
+    queues() => queues::ReviewsPage(),
+    new_queue() => new_queue::NewQueuePage(),
+    queue() => queue::QueuePage(),
+    rate() => rate::RatePage(),
+    calibration() => calibration::CalibrationPage(),
+}
 
 #[component(transparent)]
 pub fn ReviewRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
     view! {
         <ParentRoute path=path!("") view=Outlet>
-            <Route path=path!("/reviews") view=queues::ReviewsPage />
-            <Route path=path!("/reviews/new") view=new_queue::NewQueuePage />
-            <Route path=path!("/reviews/:queue") view=queue::QueuePage />
-            <Route path=path!("/reviews/:queue/rate") view=rate::RatePage />
-            <Route path=path!("/calibrations/:calibration") view=calibration::CalibrationPage />
+            <Route path=path!("/reviews") view=|| part(queues) />
+            <Route path=path!("/reviews/new") view=|| part(new_queue) />
+            <Route path=path!("/reviews/:queue") view=|| part(queue) />
+            <Route path=path!("/reviews/:queue/rate") view=|| part(rate) />
+            <Route path=path!("/calibrations/:calibration") view=|| part(calibration) />
         </ParentRoute>
     }
     .into_inner()

@@ -7,7 +7,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::app::set_title;
-use crate::components::{Field, Refusal, Send, enter, explain};
+use crate::components::{Field, Refused, Send, enter, explain};
 use crate::{address, api_client};
 
 #[component]
@@ -44,7 +44,7 @@ pub fn SignInPage() -> impl IntoView {
         // What is typed must never stand in an address, even if this program cannot run: hence the method.
         <form class="panel form" method="post" on:submit=submit>
             <h1>"Sign in"</h1>
-            <Refusal text=refused />
+            <Refused why=refused />
             <Field label="Name" id="name" autocomplete="username" value=name node=name_field />
             <Field
                 label="Password"

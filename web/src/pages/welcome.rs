@@ -14,7 +14,7 @@ use leptos_router::hooks::{use_location, use_navigate};
 use crate::address::{HOME, SIGN_IN};
 use crate::api_client::{self, ApiError};
 use crate::app::set_title;
-use crate::components::{Failure, Field, Loading, Refusal, Send, enter, explain};
+use crate::components::{Failure, Field, Loading, Refused, Send, enter, explain};
 
 const FORBIDDEN: u16 = 403;
 
@@ -84,7 +84,7 @@ fn Choose(secret: String, invited: Invited) -> impl IntoView {
         <form class="panel form" method="post" on:submit=submit>
             <h1>"Welcome to Groundstate"</h1>
             <p class="muted">{if first { FIRST } else { INVITED }}</p>
-            <Refusal text=refused />
+            <Refused why=refused />
             <Field
                 label="Name"
                 id="name"

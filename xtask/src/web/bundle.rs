@@ -1,11 +1,12 @@
-//! The files of web/dist. All but index.html have the hash of their contents in their names, so that browsers keep
-//! them for ever and still never see an old one.
+//! The files of web/dist. All but index.html have the hash of their contents in their names or in that of their directory,
+//! so that browsers keep them for ever and still never see an old one.
 
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
+use wasm_split_cli_support::Options;
 
 use crate::hash;
 
@@ -15,28 +16,21 @@ const STYLES: &str = "web/style";
 pub fn write(wasm: &Path, editor: &Path, dist: &Path) -> Result<()> {
     // Made beside its place: a server build never sees half of it.
     let fresh = dist.with_extension("new");
-    let glue = dist.with_extension("glue");
-    for directory in [&fresh, &glue] {
+    for directory in [&fresh, &fresh.join("app")] {
         if directory.exists() {
             fs::remove_dir_all(directory)?;
         }
         fs::create_dir_all(directory)?;
     }
-    bindgen(wasm, &glue)?;
     let files = Files { to: &fresh };
-    let app_wasm = files.add("app", "wasm", &fs::read(glue.join("app_bg.wasm"))?)?;
-    let app_js = files.add("app", "js", &fs::read(glue.join("app.js"))?)?;
+    split(wasm, &fresh.join("app"))?;
+    let app = files.add_directory("app")?;
     let editor = files.add("editor", "js", &fs::read(editor)?)?;
-    let boot = files.add("boot", "js", boot(&app_js, &app_wasm, &editor).as_bytes())?;
+    let boot = files.add("boot", "js", boot(&app, &editor).as_bytes())?;
     let style = files.add("style", "css", styles()?.as_bytes())?;
     let index = fs::read_to_string(INDEX).with_context(|| format!("cannot read {INDEX}"))?;
     let index = with_hashed_names(&index, &[("boot.js", &boot), ("style.css", &style)])?;
     fs::write(fresh.join("index.html"), index)?;
-    if glue.join("snippets").is_dir() {
-        // The glue imports these by name.
-        fs::rename(glue.join("snippets"), fresh.join("snippets"))?;
-    }
-    fs::remove_dir_all(&glue)?;
     if dist.exists() {
         fs::remove_dir_all(dist)?;
     }
@@ -44,19 +38,35 @@ pub fn write(wasm: &Path, editor: &Path, dist: &Path) -> Result<()> {
     Ok(())
 }
 
-fn bindgen(wasm: &Path, to: &Path) -> Result<()> {
+/// The app as what is fetched first and the parts that are fetched when they are needed. The files import each other by
+/// name: one directory holds them all.
+fn split(wasm: &Path, to: &Path) -> Result<()> {
+    let whole = fs::read(wasm).with_context(|| format!("cannot read {}", wasm.display()))?;
+    let first = to.join("first.wasm");
+    let mut options = Options::new(&whole);
+    (options.output_dir, options.main_out_path) = (to, &first);
+    (options.main_module, options.link_name) = ("./app.js", "./parts.js");
+    wasm_split_cli_support::transform(options).map_err(|error| anyhow!("the app cannot be split: {error:#}"))?;
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(wasm).out_name("app").typescript(false).remove_name_section(true).remove_producers_section(true);
-    bindgen.web(true)?.generate(to).context("wasm-bindgen failed")
+    bindgen
+        .input_path(&first)
+        .out_name("app")
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true);
+    // The parts find what they share with the first by the linker's names.
+    bindgen.keep_lld_exports(true).demangle(false);
+    bindgen.web(true)?.generate(to).context("wasm-bindgen failed")?;
+    Ok(fs::remove_file(first)?)
 }
 
 /// A file of its own rather than a script in the page: a content security policy may forbid those. The editor is large, and
 /// loaded by the first page that calls `groundstate.editor()`.
-fn boot(app_js: &str, app_wasm: &str, editor: &str) -> String {
+fn boot(app: &str, editor: &str) -> String {
     format!(
-        "import init from './{app_js}';\n\
+        "import init from './{app}/app.js';\n\
          globalThis.groundstate = {{ editor: () => import('./{editor}') }};\n\
-         await init({{ module_or_path: new URL('./{app_wasm}', import.meta.url) }});\n"
+         await init();\n"
     )
 }
 
@@ -87,6 +97,14 @@ impl Files<'_> {
         fs::write(self.to.join(&name), contents)?;
         Ok(name)
     }
+
+    /// The same for a directory that is in its place already.
+    fn add_directory(&self, stem: &str) -> Result<String> {
+        let from = self.to.join(stem);
+        let name = format!("{stem}-{}", hash::of_files(&[&from.to_string_lossy()], &[])?);
+        fs::rename(from, self.to.join(&name))?;
+        Ok(name)
+    }
 }
 
 #[cfg(test)]
@@ -102,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_editor_is_known_before_the_app_starts_and_not_yet_loaded() {
-        let boot = boot("app-1.js", "app-2.wasm", "editor-3.js");
+        let boot = boot("app-1", "editor-3.js");
         let (known, starts) = (boot.find("() => import('./editor-3.js')"), boot.find("await init("));
         assert!(known.is_some() && known < starts, "{boot}");
         assert_eq!(boot.matches("editor-3.js").count(), 1);

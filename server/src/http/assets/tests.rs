@@ -49,6 +49,7 @@ fn wasm_has_the_type_that_browsers_ask_for() {
 #[test]
 fn only_hashed_names_are_kept_for_ever() {
     assert!(has_hashed_name("app-0123456789abcdef.wasm"));
+    assert!(has_hashed_name("app-0123456789abcdef/snippets/leptos-1/inline0.js"));
     assert!(!has_hashed_name("snippets/leptos-1/inline0.js"));
     assert!(!has_hashed_name("index.html"));
 }

@@ -20,10 +20,10 @@ mod write;
 use domain::api::documents::Document;
 use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 use super::persona::{ComparePanel, ProfilePanel};
 use super::playbook::{ToolsPanel, TryPanel};
+use crate::address;
 use crate::api_client::documents::Place;
 use crate::api_client::{self, ApiError};
 use crate::app::set_title;
@@ -41,8 +41,7 @@ const NOT_FOUND: u16 = 404;
 
 #[component]
 pub fn DocumentPage(kind: Kind) -> impl IntoView {
-    let (params, project) = (use_params_map(), Project::here());
-    let name = Memo::new(move |_| params.read().get("name").unwrap_or_default());
+    let (name, project) = (address::use_id("name"), Project::here());
     let again = RwSignal::new(0_u32);
     let load = move || {
         again.track();

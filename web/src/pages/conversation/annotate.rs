@@ -48,7 +48,7 @@ pub fn Annotate(seq: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
                 _ => {}
             }
         >
-            <Refused problems />
+            <Refused why=problems />
             <Labelled label="Annotation" wrong=problems.at("/text")>
                 <textarea rows="3" dir="auto" bind:value=text node_ref=field></textarea>
             </Labelled>

@@ -47,7 +47,7 @@ pub fn Branch(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
                 "All that was said before is kept. From here on the conversation is played again, as a run of its own, and \
                  both are a preference pair if one comes to a better end."
             </p>
-            <Refused problems />
+            <Refused why=problems />
             <Labelled label="Agent from here on" wrong=problems.at("/model")>
                 <select bind:value=model>
                     <option value="">"The run's own"</option>

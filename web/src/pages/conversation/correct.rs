@@ -79,7 +79,7 @@ fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> imp
                 _ => {}
             }
         >
-            <Refused problems />
+            <Refused why=problems />
             {move || unread.get().map(|text| view! { <p class="refusal" role="alert">{text}</p> })}
             <Labelled label="What it should have said" wrong=problems.at("/content")>
                 <textarea rows="5" dir="auto" bind:value=content></textarea>

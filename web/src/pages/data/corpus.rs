@@ -12,7 +12,6 @@ use leptos_router::components::A;
 use super::analytics::{AnalyticsView, Gaps};
 use super::asked::Asked;
 use super::corpora::tone;
-use super::id::use_id;
 use super::names;
 use super::progress::{Progress, follow};
 use super::report::{ReportView, count};
@@ -33,7 +32,7 @@ const NAMES: &[&str] = &["selection", "conversations", "manifest", "analytics"];
 #[component]
 pub fn CorpusPage() -> impl IntoView {
     set_title("Corpus");
-    let (id, project) = (use_id("corpus"), Project::here());
+    let (id, project) = (address::use_id("corpus"), Project::here());
     let load = move || {
         let id = id.get();
         async move { api_client::corpora::one(&id).await }

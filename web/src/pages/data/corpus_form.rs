@@ -106,7 +106,7 @@ fn Save(spec: Memo<Spec>) -> impl IntoView {
     view! {
         <form class="panel" aria-labelledby="save" on:submit=save>
             <h2 id="save">"Keep it"</h2>
-            <Refused problems />
+            <Refused why=problems />
             <Labelled
                 label="Name"
                 hint="Lower-case letters, digits, _, - and . It stands in addresses and names of files."

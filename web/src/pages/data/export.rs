@@ -11,7 +11,6 @@ use leptos_router::hooks::use_navigate;
 
 use super::export_form::commands;
 use super::exports::{size, tone};
-use super::id::use_id;
 use super::progress::{Progress, follow};
 use crate::action::act;
 use crate::app::set_title;
@@ -23,7 +22,7 @@ use card::Card;
 #[component]
 pub fn ExportPage() -> impl IntoView {
     set_title("Export");
-    let (id, project) = (use_id("export"), Project::here());
+    let (id, project) = (address::use_id("export"), Project::here());
     let load = move || {
         let id = id.get();
         async move { api_client::exports::one(&id).await }

@@ -24,7 +24,7 @@ pub fn InviteForm(open: RwSignal<bool>, invited: Callback<()>) -> impl IntoView 
         Some(invitation) => view! { <Link invitation open /> }.into_any(),
         None => view! {
             <form class="stack" on:submit=submit>
-                <Refused problems />
+                <Refused why=problems />
                 <TextField
                     label="Name"
                     value=name

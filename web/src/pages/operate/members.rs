@@ -130,7 +130,7 @@ fn Add(again: Callback<()>) -> impl IntoView {
     view! {
         <form class="panel stack narrow" on:submit=submit>
             <h2>"Add a member"</h2>
-            <Refused problems />
+            <Refused why=problems />
             <TextField
                 label="Name"
                 value=user

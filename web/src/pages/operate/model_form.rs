@@ -85,7 +85,7 @@ pub fn ModelForm(
     };
     view! {
         <form class="stack" on:submit=submit>
-            <Refused problems />
+            <Refused why=problems />
             <TextField
                 label="Name"
                 value=draft.name

@@ -78,7 +78,7 @@ fn Form() -> impl IntoView {
     };
     view! {
         <form class="stack" on:submit=submit>
-            <Refused problems />
+            <Refused why=problems />
             <TextField
                 label="Name"
                 value=name

@@ -68,7 +68,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
     let wrong = problems.at("/scopes");
     view! {
         <form class="stack" on:submit=submit>
-            <Refused problems />
+            <Refused why=problems />
             <TextField label="What it is for" value=name placeholder="nightly run" wrong=problems.at("/name") />
             <fieldset class="field checks-of">
                 <legend>"What it may do"</legend>

@@ -15,7 +15,6 @@ use std::time::Duration;
 
 use domain::api::{RunState, RunSummary, RunTerms};
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 use crate::app::set_title;
 use crate::components::{Crumbs, Fetched, Refreshed, RunControls, RunHeader, Tabs, refresh, use_tab};
@@ -56,8 +55,7 @@ impl Followed {
 #[component]
 pub fn RunPage() -> impl IntoView {
     set_title("Run");
-    let (params, project) = (use_params_map(), Project::here());
-    let id = Memo::new(move |_| params.read().get("run").unwrap_or_default());
+    let (id, project) = (address::use_id("run"), Project::here());
     let load = move || {
         let id = id.get();
         async move { api_client::runs::one(&id).await }

@@ -3,7 +3,6 @@
 use domain::api::CalibrationDetail;
 use domain::calibration::{Agreement, BANDS, GoalAgreement, RaterAgreement};
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 use super::calibrations::figure;
 use crate::app::set_title;
@@ -14,9 +13,7 @@ use crate::{address, api_client, format, labels};
 #[component]
 pub fn CalibrationPage() -> impl IntoView {
     set_title("Calibration");
-    let (project, params) = (Project::here(), use_params_map());
-    // On the way to another page the address names none any more.
-    let id = Memo::new(move |known| params.read().get("calibration").or_else(|| known.cloned()).unwrap_or_default());
+    let (project, id) = (Project::here(), address::use_id("calibration"));
     let load = move || {
         let id = id.get();
         async move { api_client::calibrations::one(&id).await }

@@ -123,7 +123,7 @@ fn Make(project: String) -> impl IntoView {
     };
     view! {
         <form class="panel narrow" aria-label="Compare a judge with people" on:submit=send>
-            <Refused problems />
+            <Refused why=problems />
             <Labelled label="Compare the judge of a run with what people rated" wrong=problems.at("/run")>
                 <RunChoice value=run none="Choose a run" />
             </Labelled>

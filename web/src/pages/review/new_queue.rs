@@ -80,7 +80,7 @@ pub fn NewQueuePage() -> impl IntoView {
         {move || view! { <Crumbs above=vec![("Reviews".to_owned(), address::project(&project.name(), "/reviews"))] /> }}
         <h1>"New review queue"</h1>
         <form class="stack narrow" on:submit=send>
-            <Refused problems />
+            <Refused why=problems />
             <Labelled label="Name" wrong=problems.at("/name")>
                 <input type="text" required maxlength="200" dir="auto" bind:value=order.name />
             </Labelled>

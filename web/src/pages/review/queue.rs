@@ -4,7 +4,6 @@ use domain::access::Role;
 use domain::api::{QueueState, ReviewQueue};
 use leptos::prelude::*;
 use leptos_router::components::A;
-use leptos_router::hooks::use_params_map;
 use serde_json::json;
 
 use super::agreement::{Agreements, Disagreements};
@@ -25,7 +24,7 @@ const TABS: [(&str, &str); 2] = [("items", "Conversations"), ("agreement", "Agre
 pub fn QueuePage() -> impl IntoView {
     set_title("Review queue");
     let project = Project::here();
-    let id = queue_id();
+    let id = address::use_id("queue");
     let load = move || {
         let id = id.get();
         async move { api_client::reviews::one(&id).await }
@@ -36,13 +35,6 @@ pub fn QueuePage() -> impl IntoView {
             <Queue queue />
         </Fetched>
     }
-}
-
-/// The queue that the address names: it stays the same while only the part changes.
-pub fn queue_id() -> Memo<String> {
-    let params = use_params_map();
-    // On the way to another page the address names none any more.
-    Memo::new(move |known| params.read().get("queue").or_else(|| known.cloned()).unwrap_or_default())
 }
 
 #[component]

@@ -7,7 +7,6 @@ use leptos_router::components::A;
 
 use super::RatingForm;
 use super::new_queue::of;
-use super::queue::queue_id;
 use crate::action::act;
 use crate::api_client::{self, ApiError};
 use crate::app::set_title;
@@ -32,7 +31,7 @@ enum Now {
 #[component]
 pub fn RatePage() -> impl IntoView {
     set_title("Rate");
-    let (project, id) = (Project::here(), queue_id());
+    let (project, id) = (Project::here(), address::use_id("queue"));
     let now = RwSignal::new(Now::Loading);
     let take = move || {
         let id = id.get_untracked();

@@ -64,7 +64,7 @@ pub fn RatingForm(
                 save();
             }
         >
-            <Refused problems />
+            <Refused why=problems />
             {scores.into_iter().map(|(name, score)| view! { <Criterion name score /> }).collect_view()}
             <Goal goal />
             <Labelled label="Comment" wrong=problems.at("/comment")>

@@ -84,7 +84,7 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
     let choices = (kind == Kind::Scenario).then(|| StoredValue::new(names));
     view! {
         <form class="stack" on:submit=create>
-            <Refused problems />
+            <Refused why=problems />
             <Labelled label="Name" hint="Lower-case letters, digits, _ and -; it does not change later." wrong>
                 <input type="text" required autocomplete="off" autocapitalize="none" spellcheck="false" bind:value=name />
             </Labelled>

@@ -1,6 +1,7 @@
 //! Calls of a playbook's tools, as it is written now: what the agent would read, and what they change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use domain::api::trials::{Tried, TriedReply, TriedResult, TryCall, TryCalls};
 use domain::patch::PatchOp;
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::action::act;
 use crate::api_client;
-use crate::components::{Badge, CodeEditor, Labelled, Language, Opened, WorldTree};
+use crate::components::{Badge, CodeEditor, JsonTree, Labelled, Language, Mark};
 use crate::labels::Tone;
 use crate::pages::authoring::document::{Draft, Known};
 
@@ -84,14 +85,14 @@ pub fn TryPanel() -> impl IntoView {
 #[component]
 fn Replies(calls: Vec<TryCall>, tried: Tried) -> impl IntoView {
     let Tried { replies, note, world } = tried;
-    let marks =
-        replies.last().map(|reply| reply.patch.iter().map(|op| (op.path().to_owned(), "changed now")).collect());
+    let changed = replies.last().into_iter().flat_map(|reply| &reply.patch);
+    let marks: HashMap<_, _> = changed.map(|op| (op.path().to_owned(), Mark::Changed)).collect();
     let pairs: Vec<_> = calls.into_iter().zip(replies).collect();
     view! {
         {note.map(|note| view! { <p class="reminder text">{note}</p> })}
         {pairs.into_iter().map(|(call, reply)| view! { <Reply call reply /> }).collect_view()}
         <h2>"The world after it"</h2>
-        <WorldTree world label="The world after the calls" opened=Opened::default() marks=marks.unwrap_or_default() />
+        <JsonTree label="The world after the calls" document=Signal::stored(Arc::new(world)) marks=Signal::stored(marks) />
     }
 }
 

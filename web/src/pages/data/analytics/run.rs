@@ -6,7 +6,6 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::query_signal_with_options;
 
-use super::super::id::use_id;
 use super::AnalyticsView;
 use super::comparison::Compared;
 use crate::app::set_title;
@@ -17,7 +16,7 @@ use crate::{address, api_client, format};
 #[component]
 pub fn RunAnalyticsPage() -> impl IntoView {
     set_title("Analytics of a run");
-    let (run, project) = (use_id("run"), Project::here());
+    let (run, project) = (address::use_id("run"), Project::here());
     let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (with, set_with) = query_signal_with_options::<String>("with", options);
     let choose = Callback::new(move |to: Option<String>| set_with.set(to));

@@ -77,7 +77,7 @@ pub fn PreviewPanel(previewed: Previewed) -> impl IntoView {
             <p class="count" role="status">
                 {says}
             </p>
-            <Refused problems />
+            <Refused why=problems />
             {move || report.get().map(|report| view! { <ReportView report /> })}
         </section>
     }

@@ -77,7 +77,7 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
     view! {
         <section class="preview" aria-labelledby="preview" aria-busy=move || busy.get().to_string()>
             <h2 id="preview">"The first record"</h2>
-            <Refused problems />
+            <Refused why=problems />
             {move || match found.get() {
                 Some(found) => view! { <Record found /> }.into_any(),
                 None if busy.get() => view! { <p class="muted" role="status">"Reading …"</p> }.into_any(),

@@ -28,7 +28,7 @@ pub fn Look(draft: Draft, problems: Problems) -> impl IntoView {
     view! {
         <aside class="panel launch-look" aria-labelledby="launch-look">
             <h2 id="launch-look">"What it will play"</h2>
-            <Refused problems />
+            <Refused why=problems />
             {move || match found.get() {
                 Some(found) => view! { <Preview found /> }.into_any(),
                 None if refused.read().is_some() => ().into_any(),

@@ -64,7 +64,7 @@ fn Form(followed: Followed, open: RwSignal<bool>, budget: Budget) -> impl IntoVi
     };
     view! {
         <form class="stack" on:submit=submit novalidate>
-            <Refused problems />
+            <Refused why=problems />
             <NumberField
                 label="Priority"
                 value=priority

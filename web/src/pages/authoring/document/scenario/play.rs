@@ -1,5 +1,8 @@
 //! The script of a scenario, played as it is written now, step by step with the world after each.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use domain::api::trials::{Rehearsal, RolePrompt};
 use domain::outcome::Outcome;
 use leptos::prelude::*;
@@ -7,7 +10,7 @@ use leptos::prelude::*;
 use super::steps;
 use crate::action::act;
 use crate::api_client;
-use crate::components::{Badge, Opened, Transcript, WorldTree};
+use crate::components::{Badge, JsonTree, Mark, Transcript};
 use crate::labels::{Tone, words};
 use crate::pages::authoring::document::Draft;
 use crate::transcript::turns;
@@ -47,9 +50,12 @@ fn Played(rehearsal: Rehearsal) -> impl IntoView {
     let all = turns(events.clone());
     let last = all.len().saturating_sub(1);
     let at = RwSignal::new(0_usize);
-    let opened = Opened::default();
     let (all, events) = (StoredValue::new(all), StoredValue::new(events));
     let seq = move || all.with_value(|all| all.get(at.get()).map_or(0, |turn| turn.seq));
+    let after = Memo::new(move |_| events.with_value(|events| steps::after(&world, events, seq())));
+    let document = Signal::derive(move || Arc::new(after.read().0.clone()));
+    let changed = |pointer: &String| (pointer.clone(), Mark::Changed);
+    let marks = Signal::derive(move || after.read().1.iter().map(changed).collect::<HashMap<_, _>>());
     let go = move |to: usize| at.set(to.min(last));
     view! {
         <p>
@@ -80,15 +86,10 @@ fn Played(rehearsal: Rehearsal) -> impl IntoView {
             view! { <Transcript turns=turn.into_iter().collect() /> }
         }}
         <h3>"The world after this step"</h3>
-        {move || {
-            let (world, changed) = events.with_value(|events| steps::after(&world, events, seq()));
-            let none = changed.is_empty();
-            let marks = changed.into_iter().map(|pointer| (pointer, "changed now")).collect();
-            view! {
-                {none.then(|| view! { <p class="muted">"This step changes nothing."</p> })}
-                <WorldTree world label="The world after this step" opened marks />
-            }
-        }}
+        <Show when=move || marks.read().is_empty()>
+            <p class="muted">"This step changes nothing."</p>
+        </Show>
+        <JsonTree label="The world after this step" document marks />
         <h3>"What each role is told first"</h3>
         {prompts.into_iter().map(|prompt| view! { <Prompt prompt /> }).collect_view()}
     }

@@ -1,18 +1,21 @@
 //! The initial world of a scenario: its records laid over those that the playbook's scenarios share.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use domain::document;
 use domain::patch::join;
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::components::{Opened, WorldTree};
+use crate::components::{JsonTree, Mark};
 use crate::pages::authoring::document::draft::Spot;
 use crate::pages::authoring::document::{Draft, Known};
 
 #[component]
 pub fn World() -> impl IntoView {
     let (draft, known, main) = (Draft::here(), Known::here(), Draft::here().main());
-    let (opened, whole) = (Opened::default(), RwSignal::new(true));
+    let whole = RwSignal::new(true);
     // While something cannot be read, the world of before stays.
     let own = Memo::new(move |before: Option<&Map<String, Value>>| {
         let (path, text) = main.get();
@@ -20,7 +23,10 @@ pub fn World() -> impl IntoView {
         let facts = read.map(|read| read.value["system_facts"].as_object().cloned().unwrap_or_default());
         facts.or_else(|| before.cloned()).unwrap_or_default()
     });
-    let choose = move |pointer: String| {
+    let laid = Memo::new(move |_| laid_over(known.base.get().filter(|_| whole.get()).as_deref(), &own.read()));
+    let document = Signal::derive(move || Arc::new(Value::Object(laid.read().0.clone())));
+    let marks = Signal::derive(move || laid.read().1.clone());
+    let pick = move |pointer: String| {
         let (file, ..) = main.get_untracked();
         draft.lead(Spot { file, pointer: format!("/system_facts{pointer}"), line: 0 });
     };
@@ -29,15 +35,8 @@ pub fn World() -> impl IntoView {
             <input type="checkbox" bind:checked=whole />
             "With the playbook's own records"
         </label>
-        {move || {
-            let base = known.base.get().filter(|_| whole.get());
-            let (world, marks) = laid_over(base.as_deref(), &own.read());
-            if world.is_empty() {
-                return view! { <p class="muted">"The world is empty: system_facts names no records."</p> }.into_any();
-            }
-            let world = Value::Object(world);
-            view! { <WorldTree world label="The initial world" opened marks choose /> }.into_any()
-        }}
+        <p class="muted hint">"Marked is what the scenario adds or changes. Choose a value to see it in the source."</p>
+        <JsonTree label="The initial world" document marks pick=Callback::new(pick) />
     }
 }
 
@@ -46,22 +45,22 @@ pub fn World() -> impl IntoView {
 fn laid_over(
     base: Option<&Map<String, Value>>,
     facts: &Map<String, Value>,
-) -> (Map<String, Value>, Vec<(String, &'static str)>) {
+) -> (Map<String, Value>, HashMap<String, Mark>) {
     let mut world = base.cloned().unwrap_or_default();
-    let mut marks = Vec::new();
+    let mut marks = HashMap::new();
     for (name, facts) in facts {
         let part = join("", name);
         match (world.get_mut(name), facts) {
             (Some(Value::Object(shared)), Value::Object(records)) => {
                 for (key, record) in records {
-                    let says = if shared.contains_key(key) { "changed here" } else { "added here" };
-                    marks.push((join(&part, key), says));
+                    let mark = if shared.contains_key(key) { Mark::Changed } else { Mark::Added };
+                    marks.insert(join(&part, key), mark);
                     shared.insert(key.clone(), record.clone());
                 }
             }
             _ => {
                 if base.is_some() {
-                    marks.push((part, "added here"));
+                    marks.insert(part, Mark::Added);
                 }
                 world.insert(name.clone(), facts.clone());
             }
@@ -83,7 +82,7 @@ mod tests {
         let facts = object(json!({"orders": {"b": 3, "c": 4}, "now": "y"}));
         let (world, marks) = laid_over(Some(&base), &facts);
         assert_eq!(Value::Object(world), json!({"orders": {"a": 1, "b": 3, "c": 4}, "now": "y"}));
-        let marked: Vec<_> = marks.iter().map(|(at, says)| format!("{at} {says}")).collect();
-        assert_eq!(marked, ["/orders/b changed here", "/orders/c added here", "/now added here"]);
+        let marked = [("/orders/b", Mark::Changed), ("/orders/c", Mark::Added), ("/now", Mark::Added)];
+        assert_eq!(marks, HashMap::from(marked.map(|(at, mark)| (at.to_owned(), mark))));
     }
 }
