@@ -1,32 +1,15 @@
 // How people come in and go out, from the first start on.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit } from "./support/browser.mjs";
-import { ADMINISTRATOR, NOBODY_YET, choosePassword, signIn } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { ADMINISTRATOR, choosePassword, signIn } from "./support/people.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
-const NARROW_DARK = { viewport: { width: 360, height: 740 }, colorScheme: "dark" };
+const UNKNOWN = `${PROJECT}/conversations/00000000-0000-7000-8000-000000000000`;
 
-let server;
-let browser;
-
-before(async () => {
-  server = await startServer({ n: 1, seed: 2 });
-  browser = await startBrowser();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** A fresh browser, which nobody is signed in to. */
-function stranger(address, look, { expected = [], ...options } = {}) {
-  const url = new URL(address, server.url).href;
-  return visit(browser, url, look, { expected: [NOBODY_YET, ...expected], ...options });
-}
+const site = story({ n: 1, seed: 2, administrated: false });
 
 async function isSignedIn(page, name) {
   const menu = page.getByRole("button", { name: "Menu" });
@@ -50,21 +33,21 @@ const focused = (page) => page.evaluate(() => document.activeElement.id);
 // The tests below are one story: each begins where the one before ended.
 
 test("before anybody is there, every page leads to the sign-in page", () =>
-  stranger("/projects/default/conversations/00000000-0000-7000-8000-000000000000", async (page) => {
+  site.stranger(UNKNOWN, async (page) => {
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     assert.equal(new URL(page.url()).pathname, "/sign-in");
     assert.equal(await page.getByRole("button", { name: "Sign out" }).count(), 0);
   }));
 
 test("the first link asks for a name and a password, and says what is wrong with them", () =>
-  stranger(
-    server.link,
+  site.stranger(
+    site.server.link,
     async (page) => {
       await page.getByRole("heading", { name: "Welcome to Groundstate" }).waitFor();
       await page.waitForFunction(() => document.activeElement.id === "name");
       assert.equal(await page.getByLabel("Password", { exact: true }).getAttribute("autocomplete"), "new-password");
       assert.equal(await page.getByLabel("Name").getAttribute("autocomplete"), "username");
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "welcome-narrow");
 
       await choosePassword(page, { ...ADMINISTRATOR, again: "violet tractor nineteen" });
@@ -79,11 +62,11 @@ test("the first link asks for a name and a password, and says what is wrong with
   ));
 
 test("the first link makes an administrator, whose session survives a reload and leaves no secret in the history", () =>
-  stranger(server.link, async (page) => {
+  site.stranger(site.server.link, async (page) => {
     await choosePassword(page, ADMINISTRATOR);
     await isSignedIn(page, ADMINISTRATOR.name);
     await page.locator("table.rows tbody tr").first().waitFor();
-    assert.equal(page.url(), `${server.url}/projects/default`);
+    assert.equal(page.url(), `${site.url}${PROJECT}`);
     await page.reload();
     await isSignedIn(page, ADMINISTRATOR.name);
     await page.goBack();
@@ -91,8 +74,8 @@ test("the first link makes an administrator, whose session survives a reload and
   }));
 
 test("a link opens once", () =>
-  stranger(
-    server.link,
+  site.stranger(
+    site.server.link,
     async (page) => {
       await page.getByRole("heading", { name: "This link opens nothing any more." }).waitFor();
       assert.match(await refusal(page), /groundstate users link NAME/);
@@ -104,8 +87,8 @@ test("a link opens once", () =>
   ));
 
 test("a wrong password is refused, the right one leads back to where one was", () =>
-  stranger(
-    "/projects/default/conversations/00000000-0000-7000-8000-000000000000",
+  site.stranger(
+    UNKNOWN,
     async (page) => {
       await page.waitForFunction(() => document.activeElement.id === "name");
       await screenshot(page, "sign-in");
@@ -115,13 +98,13 @@ test("a wrong password is refused, the right one leads back to where one was", (
       await screenshot(page, "sign-in-refused");
       await signIn(page, ADMINISTRATOR);
       await isSignedIn(page, ADMINISTRATOR.name);
-      assert.equal(new URL(page.url()).pathname, "/projects/default/conversations/00000000-0000-7000-8000-000000000000");
+      assert.equal(new URL(page.url()).pathname, UNKNOWN);
     },
     { ...NARROW_DARK, expected: [/status of 403/, /status of 404/] },
   ));
 
 test("signing out ends the session, on the server too", () =>
-  stranger("/sign-in", async (page) => {
+  site.stranger("/sign-in", async (page) => {
     await signIn(page, ADMINISTRATOR);
     await isSignedIn(page, ADMINISTRATOR.name);
     const before = await page.context().cookies();
@@ -129,13 +112,13 @@ test("signing out ends the session, on the server too", () =>
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     assert.deepEqual(await page.context().cookies(), []);
     await page.context().addCookies(before);
-    await page.goto(server.url);
+    await page.goto("/");
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
   }));
 
 test("somebody who is invited chooses a password and sees what they are a member of", async () => {
-  const link = (await server.run("users", "create", "noor", "--url", server.url)).trim();
-  await stranger(link, async (page) => {
+  const link = (await site.server.run("users", "create", "noor", "--url", site.url)).trim();
+  await site.stranger(link, async (page) => {
     const name = page.getByLabel("Name");
     await name.waitFor();
     assert.equal(await name.inputValue(), "noor");
@@ -147,7 +130,7 @@ test("somebody who is invited chooses a password and sees what they are a member
 });
 
 test("whoever guesses hears how long to wait", () =>
-  stranger(
+  site.stranger(
     "/sign-in",
     async (page) => {
       // Of nobody's name, and last: this address must wait, too.
@@ -165,7 +148,7 @@ test("whoever guesses hears how long to wait", () =>
   ));
 
 test("the reference of the API runs under the strict policy", () =>
-  stranger("/api/docs/", async (page) => {
+  site.stranger("/api/docs/", async (page) => {
     await page.locator(".opblock").first().waitFor();
     await page.locator(".opblock-summary-control").first().click();
     await page.locator(".opblock-body").first().waitFor();

@@ -2,51 +2,36 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { call, until } from "./support/api.mjs";
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
-const AXE = new URL(import.meta.resolve("axe-core/axe.min.js"));
-/** What scrolls in the code editor: the keyboard does it from the text within, which axe does not look for in a shadow root. */
+const AXE = await readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+/** What scrolls in the code editor: the keyboard does it from the text, which axe does not look for in a shadow root. */
 const EDITOR = 'class="cm-scroller"';
 const GRAVE = new Set(["serious", "critical"]);
 
-let server;
-let browser;
-let storageState;
-let axe;
 /** Name of a page -> its address. */
 let pages;
-
-before(async () => {
-  server = await startServer({ n: 12, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-  axe = await readFile(AXE, "utf8");
-  await open(browser, server.url, async (page) => {
-    pages = await addresses(page);
-  }, { storageState });
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
+const site = story({
+  n: 12,
+  seed: 3,
+  demo: true,
+  prepare: async () => {
+    pages = await addresses();
+  },
 });
 
 /** One address of each page, of a project that has something of everything. */
-async function addresses(page) {
-  const project = "/projects/default";
-  await call(page, "POST", `${project}/demo`, {});
-  const runs = await call(page, "GET", `${project}/runs`);
+async function addresses() {
+  const runs = await site.ask("GET", `${PROJECT}/runs`);
   const run = runs.items[0].id;
-  const conversations = await call(page, "GET", `/runs/${run}/conversations`);
+  const conversations = await site.ask("GET", `/runs/${run}/conversations`);
   const conversation = conversations.items[0].id;
-  const corpus = await call(page, "POST", `${project}/corpora`, { name: "all" });
-  await until(page, `/corpora/${corpus.id}`, (found) => found.summary.state === "ready");
-  const queue = await call(page, "POST", `${project}/review-queues`, { name: "first", conversations: [conversation] });
+  const corpus = await site.ask("POST", `${PROJECT}/corpora`, { name: "all" });
+  await site.until(`/corpora/${corpus.id}`, (found) => found.summary.state === "ready");
+  const queue = await site.ask("POST", `${PROJECT}/review-queues`, { name: "first", conversations: [conversation] });
   const below = {
     overview: "",
     scenarios: "/scenarios",
@@ -75,56 +60,38 @@ async function addresses(page) {
     members: "/members",
     "project-audit": "/audit",
   };
-  const all = Object.entries(below).map(([name, path]) => [name, `${project}${path}`]);
+  const all = Object.entries(below).map(([name, path]) => [name, `${PROJECT}${path}`]);
   const installation = ["models", "workers", "tokens", "people", "audit"].map((name) => [name, `/${name}`]);
   return new Map([...all, ...installation]);
 }
 
-/** Pages fetch what they show; they are looked at when nothing is on its way any more. */
-async function settled(page) {
-  await page.locator("main h1, main h2").first().waitFor();
-  await page.waitForFunction(() => document.querySelectorAll("main .loading").length === 0);
-}
-
-for (const colorScheme of ["light", "dark"]) {
-  test(`axe finds nothing serious on any page, ${colorScheme}`, async (t) => {
+/** Looks at each page when nothing that it fetches is on its way any more. */
+function everyPage(told, options, look) {
+  test(told, async (t) => {
     for (const [name, address] of pages) {
-      await t.test(name, () =>
-        open(
-          browser,
-          `${server.url}${address}`,
-          async (page) => {
-            await settled(page);
-            assert.equal(await page.getByText("There is no page at this address.").count(), 0, address);
-            await page.evaluate(axe);
-            const { violations } = await page.evaluate(() => globalThis.axe.run(document));
-            const grave = violations
-              .filter(({ impact }) => GRAVE.has(impact))
-              .map((violation) => ({ ...violation, nodes: violation.nodes.filter(({ html }) => !html.includes(EDITOR)) }))
-              .filter(({ nodes }) => nodes.length > 0);
-            const told = grave.map(({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.map((node) => node.html.slice(0, 200)).join("\n  ")}`);
-            assert.deepEqual(told, []);
-            await screenshot(page, `${name}-${colorScheme}`);
-          },
-          { storageState, colorScheme },
-        ),
-      );
+      const settled = async (page) => {
+        await page.locator("main h1, main h2").first().waitFor();
+        await page.waitForFunction(() => document.querySelectorAll("main .loading").length === 0);
+        assert.equal(await page.getByText("There is no page at this address.").count(), 0, address);
+        await look(page, name);
+      };
+      await t.test(name, () => site.visit(address, settled, options));
     }
   });
 }
 
-test("no page scrolls sideways on a narrow screen", async (t) => {
-  for (const [name, address] of pages) {
-    await t.test(name, () =>
-      open(
-        browser,
-        `${server.url}${address}`,
-        async (page) => {
-          await settled(page);
-          assert.equal(await overflows(page), false);
-        },
-        { storageState, viewport: { width: 360, height: 740 } },
-      ),
-    );
-  }
-});
+for (const colorScheme of ["light", "dark"]) {
+  everyPage(`axe finds nothing serious on any page, ${colorScheme}`, { colorScheme }, async (page, name) => {
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+    const grave = violations
+      .filter(({ impact }) => GRAVE.has(impact))
+      .map((violation) => ({ ...violation, nodes: violation.nodes.filter(({ html }) => !html.includes(EDITOR)) }))
+      .filter(({ nodes }) => nodes.length > 0);
+    const told = grave.map(({ id, help, nodes }) => [`${id}: ${help}`, ...nodes.map(({ html }) => html.slice(0, 200))]);
+    assert.deepEqual(told, []);
+    await screenshot(page, `${name}-${colorScheme}`);
+  });
+}
+
+everyPage("no page scrolls sideways on a narrow screen", NARROW, (page) => fits(page));

@@ -1,14 +1,11 @@
 // What authors try before they save it: a script played, calls made, an interface read as a playbook.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
-/** The server compiles the project's documents for the first of these. */
-const WAIT = 60_000;
 const OPENAPI = `openapi: 3.0.3
 info: {title: Orders, version: "1"}
 paths:
@@ -23,36 +20,10 @@ paths:
           content: {application/json: {schema: {type: object, properties: {status: {type: string}}}}}
 `;
 
-let server;
-let browser;
-let storageState;
-
-before(async () => {
-  server = await startServer({ n: 1, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-  await visit("/projects/default/scenarios", async (page) => {
-    await page.getByRole("button", { name: "Load the demo documents" }).click();
-    await page.locator("table.documents tbody tr").first().waitFor();
-  });
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-function visit(address, look, options = {}) {
-  const ready = async (page) => {
-    page.setDefaultTimeout(WAIT);
-    page.on("dialog", (dialog) => dialog.accept());
-    await look(page);
-  };
-  return open(browser, `${server.url}${address}`, ready, { storageState, ...options });
-}
+const site = story({ demo: true });
 
 test("a script is played step by step, with the world after each step", () =>
-  visit("/projects/default/scenarios/dispute_duplicate_cafe?side=play", async (page) => {
+  site.visit(`${PROJECT}/scenarios/dispute_duplicate_cafe?side=play`, async (page) => {
     await page.getByRole("button", { name: "Play the script" }).click();
     await page.getByText("reaches what is expected").waitFor();
     const steps = page.getByRole("group", { name: "Steps" });
@@ -66,7 +37,7 @@ test("a script is played step by step, with the world after each step", () =>
   }));
 
 test("calls are tried one after the other", () =>
-  visit("/projects/default/playbooks/retail_bank?tab=try", async (page) => {
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=try`, async (page) => {
     await page.getByLabel("Tool").selectOption("verify_identity");
     await page.getByLabel("Scenario").fill("dispute_duplicate_cafe");
     const panel = page.getByRole("tabpanel", { name: "Try" });
@@ -82,7 +53,7 @@ test("calls are tried one after the other", () =>
   }, { expected: [/Applying inline style/] }));
 
 test("an OpenAPI document becomes the draft of a playbook", () =>
-  visit("/projects/default/playbooks", async (page) => {
+  site.visit(`${PROJECT}/playbooks`, async (page) => {
     await page.getByRole("button", { name: "New playbook" }).click();
     const dialog = page.getByRole("dialog", { name: "New playbook" });
     await dialog.getByLabel("Name").fill("orders");
@@ -97,7 +68,7 @@ test("an OpenAPI document becomes the draft of a playbook", () =>
   }));
 
 test("the tools of a playbook are told in tables", () =>
-  visit("/projects/default/playbooks/retail_bank?tab=tools", async (page) => {
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=tools`, async (page) => {
     const tool = page.locator("details.tool", { hasText: "open_dispute" }).first();
     await tool.locator("summary").click();
     await tool.getByText("transaction_id").first().waitFor();

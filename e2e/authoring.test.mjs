@@ -1,49 +1,14 @@
 // Documents, as their authors work with them.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
 const SCENARIO = "dispute_duplicate_cafe";
-/** The server proves a scenario each time one is checked or saved. */
-const WAIT = 60_000;
 
-let server;
-let browser;
-let storageState;
-
-before(async () => {
-  server = await startServer({ n: 1, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-  await visit("/projects/default/scenarios", async (page) => {
-    // `generate` has filled the project already, or the page does.
-    const rows = page.locator("table.documents tbody tr");
-    const fill = page.getByRole("button", { name: "Load the demo documents" });
-    await rows.first().or(fill).waitFor();
-    if (await fill.isVisible()) {
-      await screenshot(page, "scenarios-empty");
-      await fill.click();
-      await rows.first().waitFor({ timeout: 60_000 });
-    }
-  });
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-function visit(address, look, options = {}) {
-  return open(browser, `${server.url}${address}`, async (page) => {
-    page.setDefaultTimeout(WAIT);
-    page.on("dialog", (dialog) => dialog.accept());
-    await look(page);
-  }, { storageState, ...options });
-}
+const site = story();
 
 /** The text field of the code editor, once it is there. */
 async function editor(page) {
@@ -62,8 +27,19 @@ async function typeAfter(page, text, typed) {
 
 const checked = (page) => page.locator(".problems [role=status]").filter({ hasNotText: "so far" }).waitFor();
 
+// The tests below are one story: the documents that the first one loads are there for the others.
+
+test("an empty project says how it is filled, and is", () =>
+  site.visit(`${PROJECT}/scenarios`, async (page) => {
+    const fill = page.getByRole("button", { name: "Load the demo documents" });
+    await fill.waitFor();
+    await screenshot(page, "scenarios-empty");
+    await fill.click();
+    await page.locator("table.documents tbody tr").first().waitFor();
+  }));
+
 test("a list is searched, and the address keeps what is looked for", () =>
-  visit("/projects/default/scenarios", async (page) => {
+  site.visit(`${PROJECT}/scenarios`, async (page) => {
     const rows = page.locator("table.documents tbody tr");
     await rows.first().waitFor();
     assert.ok((await rows.count()) > 20);
@@ -78,7 +54,7 @@ test("a list is searched, and the address keeps what is looked for", () =>
   }));
 
 test("problems are found while somebody types, and lead to their line", () =>
-  visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+  site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     await typeAfter(page, "intent: card_dispute", "x");
     const problem = page.locator(".problems button", { hasText: "did you mean `card_dispute`" });
     await problem.waitFor();
@@ -95,13 +71,13 @@ test("problems are found while somebody types, and lead to their line", () =>
   }));
 
 test("the server proves what the browser cannot know", () =>
-  visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+  site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     await typeAfter(page, "amount: 18.60", "1");
     await page.locator(".problems button", { hasText: "the user is said to know" }).first().waitFor();
   }));
 
 test("a draft is saved with Ctrl-S, compared, restored and promoted", () =>
-  visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+  site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     await typeAfter(page, "tags: [dispute, duplicate]", " # as the policy calls it");
     await page.getByLabel("What you changed").fill("says what the tags are");
     await (await editor(page)).press("Control+s");
@@ -121,7 +97,7 @@ test("a draft is saved with Ctrl-S, compared, restored and promoted", () =>
   }));
 
 test("what was written is not lost when the page is left", () =>
-  visit("/projects/default/scenarios", async (page) => {
+  site.visit(`${PROJECT}/scenarios`, async (page) => {
     await page.getByLabel("Search").fill("help_card_abroad");
     await page.locator("table.documents").getByRole("link", { name: "help_card_abroad" }).click();
     await typeAfter(page, "id: help_card_abroad", " # a thought");
@@ -137,10 +113,9 @@ test("what was written is not lost when the page is left", () =>
   }));
 
 test("who saves over somebody else's version decides", () =>
-  visit("/projects/default/scenarios/card_stolen_replaced_free", async (page) => {
+  site.visit(`${PROJECT}/scenarios/card_stolen_replaced_free`, async (page) => {
     await typeAfter(page, "id: card_stolen_replaced_free", " # mine");
     const other = await page.context().newPage();
-    other.setDefaultTimeout(WAIT);
     await other.goto(page.url());
     await typeAfter(other, "id: card_stolen_replaced_free", " # theirs");
     await other.getByRole("button", { name: "Save draft" }).click();
@@ -156,7 +131,7 @@ test("who saves over somebody else's version decides", () =>
   }, { expected: [/status of 409/] }));
 
 test("the world of a scenario is a tree that leads to the source", () =>
-  visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+  site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     await editor(page);
     const tree = page.getByRole("region", { name: "The initial world" });
     await tree.locator("summary", { hasText: "transactions" }).first().click();
@@ -168,7 +143,7 @@ test("the world of a scenario is a tree that leads to the source", () =>
   }));
 
 test("scenarios that are nearly the same are found", () =>
-  visit(`/projects/default/scenarios/${SCENARIO}?side=similar`, async (page) => {
+  site.visit(`${PROJECT}/scenarios/${SCENARIO}?side=similar`, async (page) => {
     const rows = page.locator(".beside-editor table tbody tr");
     await rows.first().waitFor();
     assert.equal(await rows.count(), 8);
@@ -177,7 +152,7 @@ test("scenarios that are nearly the same are found", () =>
   }));
 
 test("a new scenario begins as a copy, and is deleted and restored", () =>
-  visit("/projects/default/scenarios", async (page) => {
+  site.visit(`${PROJECT}/scenarios`, async (page) => {
     await page.getByRole("button", { name: "New scenario" }).click();
     const dialog = page.getByRole("dialog", { name: "New scenario" });
     await dialog.getByLabel("Name").fill("Not A Name");
@@ -194,13 +169,13 @@ test("a new scenario begins as a copy, and is deleted and restored", () =>
     await screenshot(page, "delete");
     await question.getByRole("button", { name: "Delete" }).click();
     await page.waitForURL("**/scenarios");
-    await page.goto(`${server.url}/projects/default/scenarios/copied_case`);
+    await page.goto(`${PROJECT}/scenarios/copied_case`);
     await page.getByRole("button", { name: "Restore v1" }).click();
     await editor(page);
   }, { expected: [/status of 404/] }));
 
 test("what others need is not deleted", () =>
-  visit("/projects/default/judges", async (page) => {
+  site.visit(`${PROJECT}/judges`, async (page) => {
     await page.getByRole("button", { name: "Delete default" }).click();
     const question = page.getByRole("dialog", { name: "Delete a judge" });
     await question.getByRole("link", { name: "retail_bank" }).waitFor();
@@ -208,7 +183,7 @@ test("what others need is not deleted", () =>
   }));
 
 test("a playbook has its files beside the editor", () =>
-  visit("/projects/default/playbooks/retail_bank?tab=source", async (page) => {
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=source`, async (page) => {
     await editor(page);
     const files = page.getByRole("navigation", { name: "Files" });
     await files.getByRole("button", { name: "tools.star" }).click();
@@ -221,7 +196,7 @@ test("a playbook has its files beside the editor", () =>
   }));
 
 test("a new judge begins as an example", () =>
-  visit("/projects/default/judges", async (page) => {
+  site.visit(`${PROJECT}/judges`, async (page) => {
     await page.locator("table.documents tbody tr").first().waitFor();
     await page.keyboard.press("n");
     const dialog = page.getByRole("dialog", { name: "New judge" });
@@ -233,15 +208,14 @@ test("a new judge begins as an example", () =>
   }));
 
 test("documents fit a narrow, dark screen", async () => {
-  const narrow = { viewport: { width: 360, height: 740 }, colorScheme: "dark" };
-  await visit("/projects/default/scenarios", async (page) => {
+  await site.visit(`${PROJECT}/scenarios`, async (page) => {
     await page.locator("table.documents tbody tr").first().waitFor();
     await screenshot(page, "scenarios-narrow");
-    assert.equal(await overflows(page), false);
-  }, narrow);
-  await visit(`/projects/default/scenarios/${SCENARIO}`, async (page) => {
+    await fits(page);
+  }, NARROW_DARK);
+  await site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     await editor(page);
     await screenshot(page, "scenario-narrow");
-    assert.equal(await overflows(page), false);
-  }, narrow);
+    await fits(page);
+  }, NARROW_DARK);
 });

@@ -1,57 +1,34 @@
 // One conversation: its turns by keyboard, its world through time, where values come from, notes and corrections.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
-let server;
-let browser;
-let storageState;
-/** Conversations that change the world, in the order of their run. */
-let changing;
+/** Conversations in the order of their run, and those of them that change the world. */
 let all;
-
-before(async () => {
-  server = await startServer({ n: 8, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-  const api = (path) => read(`/api/v1${path}`);
-  const [run] = (await api("/projects/default/runs")).items;
-  all = (await api(`/runs/${run.id}/conversations`)).items.map((one) => one.id);
-  changing = [];
-  for (const id of all) {
-    const { last_version } = await api(`/conversations/${id}/world`);
-    if (last_version > 0) changing.push(id);
-  }
-  assert.ok(changing.length > 0, "some conversation changes the world");
+const changing = [];
+const site = story({
+  n: 8,
+  seed: 3,
+  async prepare(site) {
+    const [run] = (await site.ask("GET", `${PROJECT}/runs`)).items;
+    all = (await site.ask("GET", `/runs/${run.id}/conversations`)).items.map(({ id }) => id);
+    for (const id of all) {
+      const { last_version } = await site.ask("GET", `/conversations/${id}/world`);
+      if (last_version > 0) changing.push(id);
+    }
+    assert.ok(changing.length > 0, "some conversation changes the world");
+  },
 });
 
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** What the API answers to the administrator. */
-async function read(path) {
-  const cookie = storageState.cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
-  const response = await fetch(new URL(path, server.url), { headers: { cookie } });
-  assert.equal(response.status, 200, await response.clone().text());
-  return response.json();
-}
-
-function visit(address, look, options = {}) {
-  return open(browser, `${server.url}${address}`, look, { storageState, ...options });
-}
-
-const address = (id, query = "") => `/projects/default/conversations/${id}${query}`;
+const address = (id, query = "") => `${PROJECT}/conversations/${id}${query}`;
 
 const turn = (page) => new URL(page.url()).searchParams.get("turn");
 
 test("keys walk from turn to turn, and the address keeps the place", () =>
-  visit(address(all[0]), async (page) => {
+  site.visit(address(all[0]), async (page) => {
     await page.locator(".bubble.user").first().waitFor();
     await page.keyboard.press("j");
     await page.waitForURL(/turn=/);
@@ -67,7 +44,7 @@ test("keys walk from turn to turn, and the address keeps the place", () =>
   }));
 
 test("the world can be looked at at any version, and what changed is marked", () =>
-  visit(address(changing[0], "?panel=world"), async (page) => {
+  site.visit(address(changing[0], "?panel=world"), async (page) => {
     const slider = page.getByRole("slider", { name: /World version/ });
     await slider.waitFor();
     await page.locator('[role="tree"] [role="treeitem"]').first().waitFor();
@@ -85,7 +62,7 @@ test("the world can be looked at at any version, and what changed is marked", ()
   }));
 
 test("a value says which call wrote it, and leads there", () =>
-  visit(address(changing[0], "?panel=world"), async (page) => {
+  site.visit(address(changing[0], "?panel=world"), async (page) => {
     await page.locator(".world .patch .pointer").first().click();
     const origin = page.getByRole("region", { name: "Where did this value come from?" });
     await origin.getByText("Written by").waitFor();
@@ -101,7 +78,7 @@ test("a value says which call wrote it, and leads there", () =>
   }));
 
 test("the tree is walked by keyboard", () =>
-  visit(address(all[0], "?panel=world"), async (page) => {
+  site.visit(address(all[0], "?panel=world"), async (page) => {
     const tree = page.getByRole("tree", { name: "World" });
     await tree.locator('[role="treeitem"][aria-expanded="false"]').first().waitFor();
     await tree.focus();
@@ -119,11 +96,9 @@ test("the tree is walked by keyboard", () =>
   }));
 
 test("n and p follow the list that led here", async () => {
-  const list = await read(
-    `/api/v1/conversations/${all[0]}/neighbours?sort=overall&order=desc`,
-  );
+  const list = await site.ask("GET", `/conversations/${all[0]}/neighbours?sort=overall&order=desc`);
   const to = list.next ?? list.previous;
-  await visit(address(all[0], "?sort=overall&order=desc&turn=2"), async (page) => {
+  await site.visit(address(all[0], "?sort=overall&order=desc&turn=2"), async (page) => {
     await page.getByRole("navigation", { name: "Neighbours in the list" }).getByRole("link").first().waitFor();
     await page.keyboard.press(list.next ? "n" : "p");
     await page.waitForURL(`**/conversations/${to}?*`);
@@ -136,7 +111,7 @@ test("n and p follow the list that led here", async () => {
 });
 
 test("a turn is annotated, resolved, and the note deleted", () =>
-  visit(address(all[1]), async (page) => {
+  site.visit(address(all[1]), async (page) => {
     const first = page.locator(".turn.agent").first();
     await first.hover();
     await first.getByRole("button", { name: "Annotate" }).click();
@@ -156,7 +131,7 @@ test("a turn is annotated, resolved, and the note deleted", () =>
   }));
 
 test("an agent's turn is corrected, its difference shown, and withdrawn", () =>
-  visit(address(all[1]), async (page) => {
+  site.visit(address(all[1]), async (page) => {
     const last = page.locator(".turn.agent").last();
     await last.hover();
     await last.getByRole("button", { name: "Correct" }).click();
@@ -177,7 +152,7 @@ test("an agent's turn is corrected, its difference shown, and withdrawn", () =>
   }));
 
 test("all that the API says can be seen and copied", () =>
-  visit(address(all[0], "?panel=raw"), async (page) => {
+  site.visit(address(all[0], "?panel=raw"), async (page) => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Copy JSON" }).click();
     await page.getByText("Copied.").waitFor();
@@ -188,7 +163,7 @@ test("all that the API says can be seen and copied", () =>
   }));
 
 test("it fits a narrow screen with every panel", () =>
-  visit(
+  site.visit(
     address(changing[0]),
     async (page) => {
       await page.locator(".bubble.user").first().waitFor();
@@ -196,32 +171,27 @@ test("it fits a narrow screen with every panel", () =>
         await page.getByRole("tab", { name }).click();
         await page.locator(`#panel-${{ World: "world", People: "people", "Raw JSON": "raw", Verdict: "verdict" }[name]}`).waitFor();
         await page.waitForLoadState("networkidle");
-        assert.equal(await overflows(page), false, name);
+        await fits(page, name);
         await screenshot(page, `conversation-narrow-${name.split(" ")[0].toLowerCase()}`);
       }
     },
-    { viewport: { width: 360, height: 740 } },
+    NARROW,
   ));
 
 test("a conversation goes on differently from a turn, and both are kept", () =>
-  open(
-    browser,
-    `${server.url}/projects/default/conversations/${changing[0]}`,
-    async (page) => {
-      const words = "One moment please, I will look into it.";
-      await page.locator(".bubble.agent").first().waitFor();
-      const before = await page.locator(".bubble.user").first().innerText();
-      await page.getByRole("button", { name: "Branch" }).first().click();
-      const form = page.getByRole("form", { name: "Branch" });
-      await form.getByLabel("What the agent says here instead").fill(words);
-      await form.getByRole("button", { name: "Branch from here" }).click();
-      await page.waitForURL((url) => !url.pathname.endsWith(changing[0]));
-      await page.getByText(words).first().waitFor();
-      assert.equal(await page.locator(".bubble.user").first().innerText(), before);
-      const branches = await read(`/api/v1/conversations/${changing[0]}/branches`);
-      assert.equal(branches.length, 1);
-      assert.ok(page.url().endsWith(branches[0].conversation));
-      await screenshot(page, "branch");
-    },
-    { storageState },
-  ));
+  site.visit(address(changing[0]), async (page) => {
+    const words = "One moment please, I will look into it.";
+    await page.locator(".bubble.agent").first().waitFor();
+    const before = await page.locator(".bubble.user").first().innerText();
+    await page.getByRole("button", { name: "Branch" }).first().click();
+    const form = page.getByRole("form", { name: "Branch" });
+    await form.getByLabel("What the agent says here instead").fill(words);
+    await form.getByRole("button", { name: "Branch from here" }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(changing[0]));
+    await page.getByText(words).first().waitFor();
+    assert.equal(await page.locator(".bubble.user").first().innerText(), before);
+    const branches = await site.ask("GET", `/conversations/${changing[0]}/branches`);
+    assert.equal(branches.length, 1);
+    assert.ok(page.url().endsWith(branches[0].conversation));
+    await screenshot(page, "branch");
+  }));

@@ -1,50 +1,35 @@
 // From what was found to a corpus: previewed, selected, looked at, deleted; and what runs and corpora are like.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW_DARK, WIDE, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
 const PLANNED = 72;
-const PROJECT = "/projects/default";
 
-let server;
-let browser;
-let storageState;
-
-before(async () => {
-  server = await startServer({ n: PLANNED, seed: 3 });
+const site = story({
+  n: PLANNED,
+  seed: 3,
+  ...WIDE,
   // A second run of the project, to compare with.
-  await server.run("generate", "--playbook", "retail_bank", "--n", "40", "--seed", "9", "--out", "/tmp/gs-data-e2e.jsonl");
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
+  prepare: ({ server }) =>
+    server.run("generate", "--playbook", "retail_bank", "--n", "40", "--seed", "9", "--out", "/tmp/gs-data-e2e.jsonl"),
 });
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** An address, as the administrator sees it. */
-function visit(address, look, options = {}) {
-  return open(browser, `${server.url}${address}`, look, { storageState, viewport: { width: 1400, height: 900 }, ...options });
-}
 
 const query = (page) => new URL(page.url()).searchParams;
 
 // The tests below are one story: each begins where the one before ended.
 
 test("without a corpus the list says what one is", () =>
-  visit(`${PROJECT}/corpora`, async (page) => {
+  site.visit(`${PROJECT}/corpora`, async (page) => {
     await page.getByRole("heading", { name: "No corpus has been selected yet." }).waitFor();
     await page.getByRole("link", { name: "Explore conversations" }).click();
     await page.waitForURL("**/conversations");
   }));
 
 test("what was explored is selected, with a funnel, a split and its proof as one goes", () =>
-  visit(`${PROJECT}/conversations?complexity=simple&complexity=medium`, async (page) => {
+  site.visit(`${PROJECT}/conversations?complexity=simple&complexity=medium`, async (page) => {
     await page.getByRole("link", { name: "Select into a corpus" }).click();
     await page.waitForURL("**/corpora/new?**");
     assert.deepEqual(query(page).getAll("complexity"), ["simple", "medium"]);
@@ -82,7 +67,7 @@ test("what was explored is selected, with a funnel, a split and its proof as one
   }));
 
 test("what cannot be done stands beside the field", () =>
-  visit(
+  site.visit(
     `${PROJECT}/corpora/new`,
     async (page) => {
       await page.getByLabel("Resemblance that must not cross").fill("0.1");
@@ -99,7 +84,7 @@ async function openFirst(page) {
 }
 
 test("a corpus shows what it keeps, what it dropped and why, and what it is like", () =>
-  visit(`${PROJECT}/corpora`, async (page) => {
+  site.visit(`${PROJECT}/corpora`, async (page) => {
     await openFirst(page);
     await page.getByText("Verifier: passed").waitFor();
     await page.getByRole("tab", { name: "Conversations" }).click();
@@ -122,10 +107,10 @@ test("a corpus shows what it keeps, what it dropped and why, and what it is like
   }));
 
 test("a run's analytics stand beside those of another run", () =>
-  visit(`${PROJECT}/runs`, async (page) => {
+  site.visit(`${PROJECT}/runs`, async (page) => {
     const link = page.locator("table.rows tbody tr").nth(1).getByRole("link");
-    const address = new URL(await link.getAttribute("href"), server.url).pathname;
-    await page.goto(`${server.url}${PROJECT}/conversations?run=${address.split("/").at(-1)}`);
+    const address = new URL(await link.getAttribute("href"), site.url).pathname;
+    await page.goto(`${PROJECT}/conversations?run=${address.split("/").at(-1)}`);
     await page.locator(".toolbar .count").getByText("72 conversations").waitFor();
     await page.getByRole("link", { name: "Analytics of the run" }).click();
     await page.getByRole("heading", { name: "Outcomes and blame" }).waitFor();
@@ -142,25 +127,25 @@ test("a run's analytics stand beside those of another run", () =>
   }, { expected: [/status of 400/] }));
 
 test("on a narrow, dark screen everything fits", () =>
-  visit(
+  site.visit(
     `${PROJECT}/corpora`,
     async (page) => {
       await openFirst(page);
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "corpus-narrow");
       await page.getByRole("tab", { name: "Analytics" }).click();
       await page.getByRole("heading", { name: "How scores go together" }).waitFor();
-      assert.equal(await overflows(page), false);
-      await page.goto(`${server.url}${PROJECT}/corpora/new`);
+      await fits(page);
+      await page.goto(`${PROJECT}/corpora/new`);
       await page.getByRole("heading", { name: "Funnel" }).waitFor();
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "corpus-new-narrow");
     },
-    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+    NARROW_DARK,
   ));
 
 test("a corpus is deleted after a question", () =>
-  visit(`${PROJECT}/corpora`, async (page) => {
+  site.visit(`${PROJECT}/corpora`, async (page) => {
     await openFirst(page);
     await page.getByRole("button", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete the corpus?" });

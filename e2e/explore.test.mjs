@@ -1,34 +1,15 @@
 // Conversations, narrowed by facets, histograms and words, in a list of any length.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW_DARK, WIDE, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
 const PLANNED = 420;
-const LIST = "/projects/default/conversations";
+const LIST = `${PROJECT}/conversations`;
 
-let server;
-let browser;
-let storageState;
-
-before(async () => {
-  server = await startServer({ n: PLANNED, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** An address, as the administrator sees it. */
-function visit(address, look, options = {}) {
-  return open(browser, `${server.url}${address}`, look, { storageState, viewport: { width: 1400, height: 900 }, ...options });
-}
+const site = story({ n: PLANNED, seed: 3, ...WIDE });
 
 const row = (page, place) => page.locator(`[aria-rowindex="${place + 1}"]`);
 const counted = (page) => page.locator(".toolbar .count");
@@ -40,7 +21,7 @@ async function listed(page) {
 }
 
 test("facets, with counts, narrow the list; the address and the way back know it", () =>
-  visit(LIST, async (page) => {
+  site.visit(LIST, async (page) => {
     await listed(page);
     assert.equal(await counted(page).innerText(), `${PLANNED} conversations`);
     await screenshot(page, "explore");
@@ -65,7 +46,7 @@ test("facets, with counts, narrow the list; the address and the way back know it
   }));
 
 test("a histogram narrows by dragging and by numbers", () =>
-  visit(LIST, async (page) => {
+  site.visit(LIST, async (page) => {
     await listed(page);
     const turns = page.getByRole("group", { name: "Turns" });
     const bars = turns.locator("svg");
@@ -93,7 +74,7 @@ test("a histogram narrows by dragging and by numbers", () =>
   }));
 
 test("columns order the list, and a conversation keeps the question it was found by", () =>
-  visit(`${LIST}?outcome=accepted`, async (page) => {
+  site.visit(`${LIST}?outcome=accepted`, async (page) => {
     await listed(page);
     await page.getByRole("columnheader", { name: "Score" }).getByRole("button").click();
     await page.waitForURL(/sort=overall/);
@@ -111,7 +92,7 @@ test("columns order the list, and a conversation keeps the question it was found
   }));
 
 test("the list holds what is in sight only, reaches its end, and is found again where it was", () =>
-  visit(LIST, async (page) => {
+  site.visit(LIST, async (page) => {
     await listed(page);
     assert.ok((await page.locator(".virtual-body [role=row]").count()) < 60, "rows out of sight are not there");
     const list = page.locator(".virtual");
@@ -127,7 +108,7 @@ test("the list holds what is in sight only, reaches its end, and is found again 
   }));
 
 test("words find scenarios, and nothing found says so", () =>
-  visit(LIST, async (page) => {
+  site.visit(LIST, async (page) => {
     await listed(page);
     await page.keyboard.press("/");
     await page.keyboard.type("no such scenario");
@@ -138,7 +119,7 @@ test("words find scenarios, and nothing found says so", () =>
   }));
 
 test("what the address asks wrongly is refused with the reason", () =>
-  visit(
+  site.visit(
     `${LIST}?min_overall=70`,
     async (page) => {
       await page.getByRole("alert").first().waitFor();
@@ -148,17 +129,17 @@ test("what the address asks wrongly is refused with the reason", () =>
   ));
 
 test("on a narrow, dark screen filters are behind a button", () =>
-  visit(
+  site.visit(
     LIST,
     async (page) => {
       await listed(page);
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "explore-narrow");
       await page.getByRole("button", { name: "Filters" }).click();
       await page.getByRole("checkbox", { name: "accepted" }).check();
       await page.waitForURL(/outcome=accepted/);
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "explore-narrow-filters");
     },
-    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+    NARROW_DARK,
   ));

@@ -3,40 +3,19 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW_DARK, WIDE, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
 const PLANNED = 48;
-const PROJECT = "/projects/default";
 
-let server;
-let browser;
-let storageState;
-
-before(async () => {
-  server = await startServer({ n: PLANNED, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** An address, as the administrator sees it. */
-function visit(address, look, options = {}) {
-  return open(browser, `${server.url}${address}`, look, { storageState, viewport: { width: 1400, height: 900 }, ...options });
-}
-
+const site = story({ n: PLANNED, seed: 3, ...WIDE });
 
 // The tests below are one story: each begins where the one before ended.
 
 test("without an export the list says what one is, and leads to the first", () =>
-  visit(`${PROJECT}/exports`, async (page) => {
+  site.visit(`${PROJECT}/exports`, async (page) => {
     await page.getByRole("heading", { name: "Nothing has been exported yet." }).waitFor();
     await page.getByRole("link", { name: "Make an export" }).click();
     await page.getByText("Choose a corpus or a run to see it.").waitFor();
@@ -44,7 +23,7 @@ test("without an export the list says what one is, and leads to the first", () =
   }));
 
 test("a profile shows its first record, its commands, and only what it can honour", () =>
-  visit(`${PROJECT}/exports/new`, async (page) => {
+  site.visit(`${PROJECT}/exports/new`, async (page) => {
     await page.getByLabel("Corpus or run").selectOption({ index: 1 });
     await page.waitForURL(/run=/);
     await page.locator("pre.record").waitFor();
@@ -73,7 +52,7 @@ test("a profile shows its first record, its commands, and only what it can honou
   }));
 
 test("an export is built, downloaded as it was hashed, and says what is in it", () =>
-  visit(`${PROJECT}/exports/new`, async (page) => {
+  site.visit(`${PROJECT}/exports/new`, async (page) => {
     await page.getByLabel("Corpus or run").selectOption({ index: 1 });
     await page.getByRole("radio", { name: /^Canonical/ }).check();
     await page.getByText(/-canonical\.jsonl/).first().waitFor();
@@ -93,24 +72,24 @@ test("an export is built, downloaded as it was hashed, and says what is in it", 
   }));
 
 test("on a narrow, dark screen everything fits", () =>
-  visit(
+  site.visit(
     `${PROJECT}/exports`,
     async (page) => {
       await page.getByRole("row").getByRole("link", { name: /canonical\.jsonl/ }).click();
       await page.getByText("ready", { exact: true }).waitFor();
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "export-narrow");
-      await page.goto(`${server.url}${PROJECT}/exports/new`);
+      await page.goto(`${PROJECT}/exports/new`);
       await page.getByLabel("Corpus or run").selectOption({ index: 1 });
       await page.locator("pre.record").waitFor();
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "export-new-narrow");
     },
-    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+    NARROW_DARK,
   ));
 
 test("an export is deleted after a question", () =>
-  visit(`${PROJECT}/exports`, async (page) => {
+  site.visit(`${PROJECT}/exports`, async (page) => {
     await page.getByRole("row").getByRole("link", { name: /canonical\.jsonl/ }).click();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog", { name: "Delete the export?" }).getByRole("button", { name: "Delete the export" }).click();

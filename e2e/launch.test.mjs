@@ -1,53 +1,17 @@
 // Ordering a run, and following it.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
-let server;
-let browser;
-let storageState;
-
-before(async () => {
-  server = await startServer({ n: 6, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-  await visit("/", async (page) => {
-    await change(page, "POST", "/projects/default/demo", {});
-    await change(page, "PUT", "/models/house", { replicas: ["http://127.0.0.1:9/v1"], model: "small-model" });
-  });
+const site = story({
+  n: 6,
+  seed: 3,
+  demo: true,
+  prepare: (site) => site.ask("PUT", "/models/house", { replicas: ["http://127.0.0.1:9/v1"], model: "small-model" }),
 });
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** An address, as the administrator sees it. */
-function visit(address, look, options = {}) {
-  const patient = (page) => {
-    page.setDefaultTimeout(60_000);
-    return look(page);
-  };
-  return open(browser, `${server.url}${address}`, patient, { storageState, ...options });
-}
-
-/** A change by REST, in the session of a page. */
-function change(page, method, path, body) {
-  return page.evaluate(
-    async ([method, path, body]) => {
-      const { csrf_token } = await (await fetch("/api/v1/session")).json();
-      const headers = { "Content-Type": "application/json", "X-CSRF-Token": csrf_token };
-      const answer = await fetch(`/api/v1${path}`, { method, headers, body: JSON.stringify(body) });
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-      return answer.status === 204 ? null : answer.json();
-    },
-    [method, path, body],
-  );
-}
 
 const look = (page) => page.getByRole("complementary", { name: "What it will play" });
 const rest = async (page) => {
@@ -57,7 +21,7 @@ const rest = async (page) => {
 };
 
 test("a run is ordered with a preview of what it will play, and started", () =>
-  visit("/projects/default/runs", async (page) => {
+  site.visit(`${PROJECT}/runs`, async (page) => {
     await page.getByRole("link", { name: "New run" }).click();
     await page.waitForURL("**/runs/new");
     await look(page).getByText("24 conversations").waitFor();
@@ -83,16 +47,16 @@ test("a run is ordered with a preview of what it will play, and started", () =>
 
 /** Orders by REST and opens the run's page. */
 async function ordered(page, order) {
-  const run = await change(page, "POST", "/projects/default/runs", order);
-  await page.goto(`${server.url}/projects/default/runs/${run.id}`);
+  const run = await site.ask("POST", `${PROJECT}/runs`, order);
+  await page.goto(`${PROJECT}/runs/${run.id}`);
   await page.locator("dl.strip").waitFor();
   return run.id;
 }
 
-const finished = (page) => page.locator("dl.strip dd").first().getByText("finished").waitFor({ timeout: 60_000 });
+const finished = (page) => page.locator("dl.strip dd").first().getByText("finished").waitFor();
 
 test("a run is followed to its end without reloading: progress, yield, tokens, blame, forecast", () =>
-  visit("/", async (page) => {
+  site.visit("/", async (page) => {
     await ordered(page, { playbooks: ["retail_bank"], n: 60, seed: 5, paused: true });
     await page.locator("dl.strip").getByText("0 of 60").waitFor();
     await page.getByRole("button", { name: "Resume" }).click();
@@ -111,7 +75,7 @@ test("a run is followed to its end without reloading: progress, yield, tokens, b
   }));
 
 test("a run is paused, changed, resumed and cancelled, which asks first", () =>
-  visit("/", async (page) => {
+  site.visit("/", async (page) => {
     const id = await ordered(page, { n: 20000, seed: 6, max_in_flight: 2 });
     await page.getByRole("button", { name: "Pause" }).click();
     await page.locator("dl.strip").getByText("paused").waitFor();
@@ -149,7 +113,7 @@ test("a run is paused, changed, resumed and cancelled, which asks first", () =>
   }, { expected: [/status of 422/] }));
 
 test("a run is judged again, and the judging is followed", () =>
-  visit("/", async (page) => {
+  site.visit("/", async (page) => {
     await ordered(page, { playbooks: ["retail_bank"], n: 8, seed: 7 });
     await finished(page);
     await page.getByRole("tab", { name: "Judgings" }).click();
@@ -162,7 +126,7 @@ test("a run is judged again, and the judging is followed", () =>
   }));
 
 test("where no events come through, the run is asked for", () =>
-  visit(
+  site.visit(
     "/",
     async (page) => {
       await page.route("**/progress", (route) => route.fulfill({ status: 502, body: "no" }));
@@ -173,24 +137,24 @@ test("where no events come through, the run is asked for", () =>
   ));
 
 test("a run's page fits a narrow, dark screen", () =>
-  visit(
+  site.visit(
     "/",
     async (page) => {
       await ordered(page, { playbooks: ["retail_bank"], n: 4, seed: 9 });
       await finished(page);
       for (const tab of ["Overview", "Conversations", "Judgings", "Configuration"]) {
         await page.getByRole("tab", { name: tab }).click();
-        assert.equal(await overflows(page), false, tab);
+        await fits(page, tab);
       }
       await page.getByRole("tab", { name: "Overview" }).click();
       await screenshot(page, "run-overview-narrow");
     },
-    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+    NARROW_DARK,
   ));
 
 test("what is wrong with an order stands beside the field", () =>
-  visit(
-    "/projects/default/runs/new",
+  site.visit(
+    `${PROJECT}/runs/new`,
     async (page) => {
       await look(page).getByText("24 conversations").waitFor();
       await page.getByLabel("Conversations", { exact: true }).fill("0");
@@ -206,7 +170,7 @@ test("what is wrong with an order stands beside the field", () =>
   ));
 
 test("models of the registry play roles; whatever is scripted says so", () =>
-  visit("/projects/default/runs/new", async (page) => {
+  site.visit(`${PROJECT}/runs/new`, async (page) => {
     const agent = page.getByRole("group", { name: "agent", exact: true });
     await agent.getByText("asks no model").last().waitFor();
     await agent.getByRole("combobox").selectOption("house");
@@ -224,14 +188,14 @@ test("models of the registry play roles; whatever is scripted says so", () =>
   }));
 
 test("the form fits a narrow, dark screen", () =>
-  visit(
-    "/projects/default/runs/new",
+  site.visit(
+    `${PROJECT}/runs/new`,
     async (page) => {
       await look(page).getByText("24 conversations").waitFor();
       await page.getByRole("button", { name: "Add a fault" }).click();
       await page.getByLabel(/Only some/).check();
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "launch-narrow");
     },
-    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+    NARROW_DARK,
   ));

@@ -1,42 +1,19 @@
 // The first page of a project, and the pages for operators.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { openPage, overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { choosePassword, firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { choosePassword } from "./support/people.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
-let server;
-let browser;
-let storageState;
-
-before(async () => {
-  server = await startServer({ n: 1, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** An address, as the administrator sees it. */
-function visit(address, look, options = {}) {
-  const patient = (page) => {
-    page.setDefaultTimeout(60_000);
-    return look(page);
-  };
-  return open(browser, `${server.url}${address}`, patient, { storageState, ...options });
-}
+const site = story();
 
 const row = (page, text) => page.locator("table.rows tbody tr", { hasText: text });
 const dialog = (page, name) => page.getByRole("dialog", { name, exact: true });
-const NARROW = { viewport: { width: 360, height: 740 }, colorScheme: "dark" };
 
 test("another project begins with one picture and the demonstration, which plays in seconds", () =>
-  visit("/projects", async (page) => {
+  site.visit("/projects", async (page) => {
     await page.getByRole("button", { name: "Make a project" }).click();
     await dialog(page, "Make a project").getByLabel(/^Name/).fill("Not a name");
     await dialog(page, "Make a project").getByRole("button", { name: "Make it" }).click();
@@ -50,7 +27,7 @@ test("another project begins with one picture and the demonstration, which plays
     await screenshot(page, "first-start");
     await page.getByRole("button", { name: "Play the demo" }).click();
     await page.waitForURL(/runs\/[0-9a-f-]{36}$/);
-    await page.locator("dl.strip").getByText("24 of 24").waitFor({ timeout: 60_000 });
+    await page.locator("dl.strip").getByText("24 of 24").waitFor();
     await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Overview" }).click();
     await page.getByRole("heading", { name: "Newest runs" }).waitFor();
     assert.equal(await page.locator("table.rows tbody tr").count(), 1);
@@ -60,21 +37,21 @@ test("another project begins with one picture and the demonstration, which plays
   }, { expected: [/status of 422/] }));
 
 test("the picture fits a narrow, dark screen", () =>
-  visit(
+  site.visit(
     "/projects",
     async (page) => {
       await page.getByRole("button", { name: "Make a project" }).click();
       await dialog(page, "Make a project").getByLabel(/^Name/).fill("empty");
       await dialog(page, "Make a project").getByRole("button", { name: "Make it" }).click();
       await page.getByRole("img", { name: "From a scenario to training data" }).waitFor();
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "first-start-narrow");
     },
-    NARROW,
+    NARROW_DARK,
   ));
 
 test("a model is added, shown with its endpoints, changed and removed", () =>
-  visit("/models", async (page) => {
+  site.visit("/models", async (page) => {
     await page.getByText("There is no model yet.").waitFor();
     await page.getByRole("button", { name: "Add a model" }).click();
     const form = dialog(page, "Add a model");
@@ -100,15 +77,15 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await edit.getByLabel(/^Endpoints/).fill("http://127.0.0.1:9/v1");
     await edit.getByRole("button", { name: "Save" }).click();
     await model.getByText("http://127.0.0.1:10/v1").waitFor({ state: "hidden" });
-    await page.setViewportSize(NARROW.viewport);
-    assert.equal(await overflows(page), false);
+    await page.setViewportSize(NARROW_DARK.viewport);
+    await fits(page);
     await model.getByRole("button", { name: "Remove …" }).click();
     await dialog(page, "Remove house?").getByRole("button", { name: "Remove it" }).click();
     await page.getByText("There is no model yet.").waitFor();
   }, { expected: [/status of 422/] }));
 
 test("workers tell that they live", () =>
-  visit("/workers", async (page) => {
+  site.visit("/workers", async (page) => {
     await page.locator("table.grid tbody tr").first().getByText(/\d s ago/).waitFor();
     await page.locator("table.grid tbody tr").first().evaluate((row) => (row.dataset.seen = "yes"));
     await page.waitForTimeout(4500);
@@ -117,7 +94,7 @@ test("workers tell that they live", () =>
   }));
 
 test("a token is made, its secret is shown once, and it is withdrawn after a question", () =>
-  visit("/tokens", async (page) => {
+  site.visit("/tokens", async (page) => {
     await page.getByRole("button", { name: "Make a token" }).click();
     const form = dialog(page, "Make a token");
     await form.getByLabel(/^What it is for/).fill("nightly run");
@@ -128,7 +105,7 @@ test("a token is made, its secret is shown once, and it is withdrawn after a que
     const secret = await form.locator("pre").innerText();
     assert.match(secret, /^gs_/);
     await screenshot(page, "token-made");
-    const answer = await page.request.get(`${server.url}/api/v1/projects/default/runs`, {
+    const answer = await page.request.get(`/api/v1${PROJECT}/runs`, {
       headers: { Authorization: `Bearer ${secret.trim()}` },
     });
     assert.equal(answer.status(), 200);
@@ -142,7 +119,7 @@ test("a token is made, its secret is shown once, and it is withdrawn after a que
 
 test("somebody is invited, becomes a member, is disabled; the audit log has it all", async () => {
   let link;
-  await visit("/people", async (page) => {
+  await site.visit("/people", async (page) => {
     await page.getByRole("button", { name: "Invite somebody" }).click();
     await dialog(page, "Invite somebody").getByLabel(/^Name/).fill("otto");
     await dialog(page, "Invite somebody").getByRole("button", { name: "Invite" }).click();
@@ -151,7 +128,7 @@ test("somebody is invited, becomes a member, is disabled; the audit log has it a
     await dialog(page, "Invite somebody").getByRole("button", { name: "I have it" }).click();
     await row(page, "otto").getByText("invited").waitFor();
   });
-  await visit("/projects/default/members", async (page) => {
+  await site.visit(`${PROJECT}/members`, async (page) => {
     await page.getByLabel(/^Name/).fill("otto");
     await page.getByLabel(/^Role/).last().selectOption("viewer");
     await page.getByRole("button", { name: "Add" }).click();
@@ -159,26 +136,25 @@ test("somebody is invited, becomes a member, is disabled; the audit log has it a
     await page.getByText("otto is author now.").waitFor();
     await screenshot(page, "members");
   });
-  const { page: theirs, close } = await openPage(browser);
-  await theirs.goto(link);
-  await choosePassword(theirs, { password: "a quiet green lamp" });
-  await theirs.waitForURL("**/projects/default");
-  assert.equal(await theirs.getByRole("link", { name: "New run" }).count(), 0, "authors start no runs");
-  await theirs.goto(`${server.url}/people`);
-  await theirs.getByText("This page is for administrators.").waitFor();
-  await close();
-  await visit("/people", async (page) => {
+  await site.stranger(link, async (page) => {
+    await choosePassword(page, { password: "a quiet green lamp" });
+    await page.waitForURL(`**${PROJECT}`);
+    assert.equal(await page.getByRole("link", { name: "New run" }).count(), 0, "authors start no runs");
+    await page.goto("/people");
+    await page.getByText("This page is for administrators.").waitFor();
+  });
+  await site.visit("/people", async (page) => {
     await row(page, "otto").getByRole("button", { name: "Disable …" }).click();
     await dialog(page, "Disable otto?").getByRole("button", { name: "Disable", exact: true }).click();
     await row(page, "otto").getByText("disabled").waitFor();
     await screenshot(page, "people");
   });
-  await visit("/audit", async (page) => {
+  await site.visit("/audit", async (page) => {
     await page.locator("table.rows tbody tr").first().getByText("otto").first().waitFor();
     await screenshot(page, "audit");
   });
-  await visit("/projects/default/audit", async (page) => {
+  await site.visit(`${PROJECT}/audit`, async (page) => {
     await page.locator("table.rows tbody tr").first().getByText("otto").first().waitFor();
-    assert.equal(await overflows(page), false);
-  }, NARROW);
+    await fits(page);
+  }, NARROW_DARK);
 });

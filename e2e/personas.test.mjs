@@ -1,48 +1,15 @@
 // Persona profiles: sliders that write their text, who is drawn from them, and how they differ.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
-const NEWCOMER = "/projects/default/personas/newcomer";
+const NEWCOMER = `${PROJECT}/personas/newcomer`;
 const DIMENSIONS = { traits: 12, emotions: 5, attributes: 6 };
 
-let server;
-let browser;
-let storageState;
-
-before(async () => {
-  server = await startServer({ n: 1, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-  await visit("/projects/default/personas", async (page) => {
-    const rows = page.locator("table.documents tbody tr");
-    const fill = page.getByRole("button", { name: "Load the demo documents" });
-    await rows.first().or(fill).waitFor();
-    if (await fill.isVisible()) {
-      await fill.click();
-      await rows.first().waitFor({ timeout: 60_000 });
-    }
-    await screenshot(page, "personas");
-  });
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-function visit(address, look, options = {}) {
-  const ready = async (page) => {
-    page.setDefaultTimeout(20_000);
-    page.on("dialog", (dialog) => dialog.accept());
-    await look(page);
-  };
-  return open(browser, `${server.url}${address}`, ready, { storageState, ...options });
-}
+const site = story({ demo: true });
 
 /** Moves a slider, as a mouse does. */
 async function slide(page, name, value) {
@@ -59,7 +26,7 @@ const source = async (page) => {
 };
 
 test("all dimensions can be set, and have their distributions", () =>
-  visit(NEWCOMER, async (page) => {
+  site.visit(NEWCOMER, async (page) => {
     await page.getByRole("heading", { name: "Behaviour" }).waitFor();
     const plots = page.locator(".dimension svg.plot");
     assert.equal(await plots.count(), DIMENSIONS.traits + DIMENSIONS.emotions);
@@ -70,7 +37,7 @@ test("all dimensions can be set, and have their distributions", () =>
   }));
 
 test("a slider changes the text where the value stands, and nothing else", () =>
-  visit(NEWCOMER, async (page) => {
+  site.visit(NEWCOMER, async (page) => {
     await slide(page, "patience", 0.25);
     await slide(page, "trust, from", 0.9);
     await page.getByRole("combobox", { name: "channel", exact: true }).selectOption("always phone transcript");
@@ -88,12 +55,11 @@ test("a slider changes the text where the value stands, and nothing else", () =>
   }));
 
 test("a user is drawn as the server draws it, and changes while a slider moves", () =>
-  visit("/projects/default/personas/busy_professional", async (page) => {
+  site.visit(`${PROJECT}/personas/busy_professional`, async (page) => {
     const sample = page.getByRole("complementary", { name: "A user drawn from it" });
     await sample.getByLabel("Seed").fill("7");
     await sample.getByLabel("Intent").selectOption("card_dispute");
-    const address = "/api/v1/projects/default/personas/busy_professional/sample?seed=7&intent=card_dispute";
-    const drawn = await page.evaluate(async (address) => (await fetch(address)).json(), address);
+    const drawn = await site.ask("GET", `${PROJECT}/personas/busy_professional/sample?seed=7&intent=card_dispute`);
     const expected = { ...drawn.persona.traits, ...drawn.persona.emotions };
     const shown = await sample.locator(".numbers > div").evaluateAll((rows) =>
       Object.fromEntries(rows.map((row) => [row.children[0].textContent.replaceAll(" ", "_"), Number(row.children[1].textContent)])),
@@ -109,7 +75,7 @@ test("a user is drawn as the server draws it, and changes while a slider moves",
   }));
 
 test("two profiles are compared side by side, and the address says which", () =>
-  visit(`${NEWCOMER}?tab=compare`, async (page) => {
+  site.visit(`${NEWCOMER}?tab=compare`, async (page) => {
     await page.getByLabel("Compare with").selectOption("busy_professional");
     await page.waitForURL("**with=busy_professional*");
     const rows = page.locator("table.comparison tbody tr");
@@ -122,7 +88,9 @@ test("two profiles are compared side by side, and the address says which", () =>
   }));
 
 test("a new profile begins in the middle of all dimensions", () =>
-  visit("/projects/default/personas", async (page) => {
+  site.visit(`${PROJECT}/personas`, async (page) => {
+    await page.locator("table.documents tbody tr").first().waitFor();
+    await screenshot(page, "personas");
     await page.getByRole("button", { name: "New persona" }).click();
     const dialog = page.getByRole("dialog", { name: "New persona" });
     await dialog.getByLabel("Name").fill("night_owl");
@@ -134,8 +102,8 @@ test("a new profile begins in the middle of all dimensions", () =>
   }));
 
 test("a profile fits a narrow, dark screen", () =>
-  visit(NEWCOMER, async (page) => {
+  site.visit(NEWCOMER, async (page) => {
     await page.getByRole("heading", { name: "Behaviour" }).waitFor();
     await screenshot(page, "persona-narrow");
-    assert.equal(await overflows(page), false);
-  }, { viewport: { width: 360, height: 740 }, colorScheme: "dark" }));
+    await fits(page);
+  }, NARROW_DARK));

@@ -1,51 +1,31 @@
 // People rate: a queue is made, worked off by keyboard, looked at, closed; judges are set beside what people said.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
 const QUEUED = 3;
+const REVIEWS = `${PROJECT}/reviews`;
 
-let server;
-let browser;
-let storageState;
 let run;
-
-before(async () => {
-  server = await startServer({ n: 6, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-  [run] = (await read("/api/v1/projects/default/runs")).items;
+const site = story({
+  n: 6,
+  seed: 3,
+  async prepare(site) {
+    [run] = (await site.ask("GET", `${PROJECT}/runs`)).items;
+  },
 });
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** What the API answers to the administrator. */
-async function read(path) {
-  const cookie = storageState.cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
-  const response = await fetch(new URL(path, server.url), { headers: { cookie } });
-  assert.equal(response.status, 200, await response.clone().text());
-  return response.json();
-}
-
-function visit(address, look, options = {}) {
-  return open(browser, `${server.url}/projects/default${address}`, look, { storageState, ...options });
-}
 
 /** The queue that a test before made. */
 async function queue() {
-  const { items } = await read("/api/v1/projects/default/review-queues");
+  const { items } = await site.ask("GET", `${PROJECT}/review-queues`);
   return items.at(-1).id;
 }
 
 test("a queue is made of a run", () =>
-  visit("/reviews", async (page) => {
+  site.visit(REVIEWS, async (page) => {
     await page.getByText("There is no review queue yet.").waitFor();
     await page.getByRole("link", { name: "New queue" }).click();
     await page.getByLabel("Name").fill("First look");
@@ -57,13 +37,13 @@ test("a queue is made of a run", () =>
     await page.getByText(`0 of ${QUEUED}`).first().waitFor();
     await page.locator("table.rows tbody tr").first().waitFor();
     assert.equal(await page.locator("table.rows tbody tr").count(), QUEUED);
-    assert.equal(await overflows(page), false);
+    await fits(page);
     await screenshot(page, "queue");
   }));
 
 test("what is wrong with a queue is said beside the field", () =>
-  visit(
-    "/reviews/new",
+  site.visit(
+    `${REVIEWS}/new`,
     async (page) => {
       await page.getByLabel("Name").fill("First look");
       await page.locator("form select").first().selectOption(run.id);
@@ -74,7 +54,7 @@ test("what is wrong with a queue is said beside the field", () =>
   ));
 
 test("conversations are rated by keyboard, one after the other, without a verdict in sight", async () => {
-  await visit(`/reviews/${await queue()}/rate`, async (page) => {
+  await site.visit(`${REVIEWS}/${await queue()}/rate`, async (page) => {
     await page.locator(".bubble.user").first().waitFor();
     assert.equal(await page.locator("table.scores").count(), 0, "a blind queue shows no scores");
     await page.getByText(`${QUEUED} left for you`, { exact: false }).waitFor();
@@ -105,7 +85,7 @@ test("conversations are rated by keyboard, one after the other, without a verdic
 
 test("a queue shows how far each rater is, and is closed and opened", async () => {
   const id = await queue();
-  await visit(`/reviews/${id}`, async (page) => {
+  await site.visit(`${REVIEWS}/${id}`, async (page) => {
     const progress = page.getByRole("region", { name: "Progress" });
     await progress.getByText("mira").waitFor();
     assert.match(await progress.innerText(), /2 of 3/);
@@ -119,14 +99,14 @@ test("a queue shows how far each rater is, and is closed and opened", async () =
     await page.getByText("Read it twice.").waitFor();
     await page.getByRole("tab", { name: "Agreement" }).click();
     await page.getByText("One person rated 2 conversations.", { exact: false }).waitFor();
-    assert.equal(await overflows(page), false);
+    await fits(page);
     await screenshot(page, "queue-agreement");
   });
 });
 
 test("a queue is made of what a list was filtered by", () =>
-  visit("/reviews/new?outcome=accepted&persona=newcomer", async (page) => {
-    const { matching } = await read("/api/v1/projects/default/conversations/facets?outcome=accepted");
+  site.visit(`${REVIEWS}/new?outcome=accepted&persona=newcomer`, async (page) => {
+    const { matching } = await site.ask("GET", `${PROJECT}/conversations/facets?outcome=accepted`);
     await page.getByText("Also: persona newcomer.").waitFor();
     await page.getByRole("button", { name: "Leave these out" }).click();
     await page.getByText(`${matching} of 6 conversations match.`).waitFor();
@@ -145,40 +125,40 @@ test("a queue is made of what a list was filtered by", () =>
   }));
 
 test("a judge is set beside what people rated", () =>
-  visit("/reviews?part=calibrations", async (page) => {
+  site.visit(`${REVIEWS}?part=calibrations`, async (page) => {
     await page.getByText("No judge was compared with people yet.").waitFor();
     await page.getByRole("form", { name: "Compare a judge with people" }).getByRole("combobox").selectOption(run.id);
     await page.getByRole("button", { name: "Compare" }).click();
     await page.waitForURL("**/calibrations/*");
     await page.getByRole("img", { name: /People .* the judge/ }).first().waitFor();
     await page.getByRole("heading", { name: "Goal achieved" }).waitFor();
-    assert.equal(await overflows(page), false);
+    await fits(page);
     await screenshot(page, "calibration");
     await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link").click();
     await page.locator("table.rows tbody tr").first().waitFor();
   }));
 
 test("where people disagree is listed for the whole project", () =>
-  visit("/reviews?part=disagreements", async (page) => {
+  site.visit(`${REVIEWS}?part=disagreements`, async (page) => {
     await page.getByText("Nobody disagrees that far.", { exact: false }).waitFor();
     await page.getByText("One person rated 2 conversations.", { exact: false }).waitFor();
   }));
 
 test("reviews fit a narrow screen", async () => {
   const id = await queue();
-  await visit(
-    "/reviews",
+  await site.visit(
+    REVIEWS,
     async (page) => {
       await page.locator("table.rows").waitFor();
-      for (const below of ["/reviews", "/reviews/new", `/reviews/${id}`, "/reviews?part=calibrations"]) {
-        await page.goto(`${server.url}/projects/default${below}`);
+      for (const below of ["", "/new", `/${id}`, "?part=calibrations"]) {
+        await page.goto(`${REVIEWS}${below}`);
         await page.locator("h1").waitFor();
         await page.waitForLoadState("networkidle");
-        assert.equal(await overflows(page), false, below);
-        await screenshot(page, `narrow${below.replace(id, "queue").replace(/\W+/g, "-")}`);
+        await fits(page, below);
+        await screenshot(page, `narrow-reviews${below.replace(id, "queue").replace(/\W+/g, "-")}`);
       }
     },
     // A page that is left has questions on their way.
-    { viewport: { width: 360, height: 740 }, expected: [/Failed to fetch/] },
+    { ...NARROW, expected: [/Failed to fetch/] },
   );
 });

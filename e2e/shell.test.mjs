@@ -1,34 +1,15 @@
 // The last run and one of its conversations, as a reader sees them.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit as open } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
+import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { PROJECT, story } from "./support/story.mjs";
 
 const PLANNED = 6;
 const CRITERIA = 8;
 
-let server;
-let browser;
-let storageState;
-
-before(async () => {
-  server = await startServer({ n: PLANNED, seed: 3 });
-  browser = await startBrowser();
-  storageState = await firstStart(browser, server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** An address, as the administrator sees it. */
-function visit(address, look, options = {}) {
-  return open(browser, `${server.url}${address}`, look, { storageState, ...options });
-}
+const site = story({ n: PLANNED, seed: 3 });
 
 /** The rows of the list, once they are there. */
 async function listed(page) {
@@ -47,8 +28,8 @@ async function openRun(page) {
 }
 
 test("the first page leads to the project, its runs and their conversations", () =>
-  visit("/", async (page) => {
-    await page.waitForURL("**/projects/default");
+  site.visit("/", async (page) => {
+    await page.waitForURL(`**${PROJECT}`);
     assert.equal(await (await listed(page)).count(), 1);
     const rows = await openRun(page);
     assert.equal(await rows.count(), PLANNED);
@@ -60,7 +41,7 @@ test("the first page leads to the project, its runs and their conversations", ()
   }));
 
 test("a conversation shows its bubbles, its tool calls and its scores", () =>
-  visit("/", async (page) => {
+  site.visit("/", async (page) => {
     const rows = await openRun(page);
     await rows.first().getByRole("link").click();
     await page.waitForURL("**/conversations/*");
@@ -81,7 +62,7 @@ test("a conversation shows its bubbles, its tool calls and its scores", () =>
   }));
 
 test("a conversation is one link away from the keyboard, and the way back is another", () =>
-  visit("/", async (page) => {
+  site.visit("/", async (page) => {
     const rows = await openRun(page);
     await rows.first().getByRole("link").focus();
     await page.keyboard.press("Enter");
@@ -94,7 +75,7 @@ test("a conversation is one link away from the keyboard, and the way back is ano
   }));
 
 test("keys lead to the pages, and a question mark shows them", () =>
-  visit("/", async (page) => {
+  site.visit("/", async (page) => {
     await listed(page);
     await page.keyboard.press("g");
     await page.keyboard.press("r");
@@ -108,7 +89,7 @@ test("keys lead to the pages, and a question mark shows them", () =>
   }));
 
 test("the theme that is chosen is kept", () =>
-  visit("/", async (page) => {
+  site.visit("/", async (page) => {
     await listed(page);
     const canvas = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await canvas();
@@ -122,31 +103,30 @@ test("the theme that is chosen is kept", () =>
 
 test("a conversation has an address of its own, and fits a narrow, dark screen", async () => {
   let address;
-  await visit("/", async (page) => {
+  await site.visit("/", async (page) => {
     const rows = await openRun(page);
     address = await rows.first().getByRole("link").getAttribute("href");
   });
-  const narrow = { viewport: { width: 360, height: 740 }, colorScheme: "dark" };
-  await visit(
+  await site.visit(
     `/conversations/${address.split("/").at(-1)}`,
     async (page) => {
       await page.locator(".bubble.user").first().waitFor();
       assert.equal(new URL(page.url()).pathname, address);
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "conversation-narrow");
       await page.getByRole("button", { name: "Menu" }).click();
       await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Runs" }).click();
       await openRun(page);
-      assert.equal(await overflows(page), false);
+      await fits(page);
       await screenshot(page, "run-narrow");
     },
-    narrow,
+    NARROW_DARK,
   );
 });
 
 test("an unknown conversation says what to do", () =>
-  visit(
-    "/projects/default/conversations/00000000-0000-7000-8000-000000000000",
+  site.visit(
+    `${PROJECT}/conversations/00000000-0000-7000-8000-000000000000`,
     async (page) => {
       const alert = page.getByRole("alert");
       await alert.waitFor();
@@ -159,6 +139,6 @@ test("an unknown conversation says what to do", () =>
   ));
 
 test("an address that leads nowhere says so", () =>
-  visit("/nowhere", async (page) => {
+  site.visit("/nowhere", async (page) => {
     await page.getByRole("heading", { name: "There is no page at this address." }).waitFor();
   }));

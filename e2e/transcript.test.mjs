@@ -1,26 +1,14 @@
 // What happens beside the talk between user and agent: sub-agents, the user's own tools, planned faults.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { overflows, screenshot, startBrowser, visit } from "./support/browser.mjs";
-import { firstStart } from "./support/people.mjs";
-import { startServer } from "./support/server.mjs";
-
-let browser;
-
-before(async () => {
-  browser = await startBrowser();
-});
-
-after(async () => {
-  await browser?.close();
-});
+import { fits, screenshot } from "./support/browser.mjs";
+import { Site } from "./support/story.mjs";
 
 /** Plays one scenario and looks at its conversation. */
 async function conversation({ playbook, scenario }, look) {
-  const server = await startServer({ n: 1, seed: 1, playbook, args: ["--scenario", scenario] });
-  const storageState = await firstStart(browser, server);
+  const site = new Site({ seed: 1, playbook, args: ["--scenario", scenario] });
   const first = async (page) => {
     await page.locator("table.rows tbody tr").first().getByRole("link").click();
     await page.getByRole("tab", { name: "Conversations" }).click();
@@ -28,9 +16,14 @@ async function conversation({ playbook, scenario }, look) {
     await page.locator("table.rows tbody tr").first().getByRole("link").click();
     await page.locator(".bubble.user").first().waitFor();
     await look(page);
-    assert.equal(await overflows(page), false);
+    await fits(page);
   };
-  await visit(browser, server.url, first, { storageState }).finally(() => server.stop());
+  try {
+    await site.start();
+    await site.visit("/", first);
+  } finally {
+    await site.stop();
+  }
 }
 
 test("what a sub-agent did stands within its call and can be folded away", () =>

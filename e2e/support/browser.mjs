@@ -17,6 +17,12 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
+/** A busy machine proves a scenario or compiles a project's documents within this time. */
+const PATIENCE_MS = 60_000;
+
+export const WIDE = { viewport: { width: 1400, height: 900 } };
+export const NARROW = { viewport: { width: 360, height: 740 } };
+export const NARROW_DARK = { ...NARROW, colorScheme: "dark" };
 
 export function startBrowser() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
@@ -25,9 +31,14 @@ export function startBrowser() {
 /** A page in a fresh profile, and the list of errors that its console and its scripts report. */
 export async function openPage(browser, options = {}) {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  // Who leaves what is not saved yet is asked. A test that leaves it means to.
+  context.on("dialog", (dialog) => dialog.accept());
   const page = await context.newPage();
   const errors = [];
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  // A refusal tells its status alone; the place says of what.
+  const told = (message) => errors.push(`${message.text()} (${message.location().url})`);
+  page.on("console", (message) => message.type() === "error" && told(message));
   page.on("pageerror", (error) => errors.push(String(error)));
   return { page, errors, close: () => context.close() };
 }
@@ -56,7 +67,11 @@ export async function screenshot(page, name) {
   await page.screenshot({ path: `${ARTIFACTS}${name}.png`, fullPage: true });
 }
 
-/** Whether the reader would have to scroll sideways. */
-export function overflows(page) {
-  return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+/** Fails if the reader has to scroll sideways. */
+export async function fits(page, what = "the page") {
+  const { scrollWidth, clientWidth } = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return { scrollWidth, clientWidth };
+  });
+  assert.ok(scrollWidth <= clientWidth, `${what} is ${scrollWidth} pixels wide on a screen of ${clientWidth}`);
 }
