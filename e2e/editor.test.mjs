@@ -114,6 +114,15 @@ async function choose(page, ...keys) {
   }
 }
 
+/** Writes as an input method does: what is chosen last takes the place of what was spelt. */
+async function compose(page, ...steps) {
+  const chromium = await page.context().newCDPSession(page);
+  for (const text of steps.slice(0, -1)) {
+    await chromium.send("Input.imeSetComposition", { text, selectionStart: text.length, selectionEnd: text.length });
+  }
+  await chromium.send("Input.insertText", { text: steps.at(-1) });
+}
+
 async function toEnd(page, box) {
   await box.focus();
   await page.keyboard.press("Control+End");
@@ -148,6 +157,22 @@ test("what is typed is told after a pause, and before it is saved", () =>
     await page.keyboard.type("4");
     await page.locator("#after").focus();
     assert.deepEqual((await told(page)).at(-1), ["change", "a: 1\nb: 234"]);
+  }));
+
+// Chromium's own way would put styles into the text, which the policy forbids and the console tells of.
+test("what is typed, wrapped or composed over a selection is the editor's own change", () =>
+  editor({ text: TEXT, language: "yaml" }, async (page, box) => {
+    await box.focus();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("a: b");
+    assert.equal(await text(page), "a: b");
+    await page.keyboard.press("Control+z");
+    assert.equal(await text(page), TEXT);
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("{");
+    assert.equal(await text(page), `{${TEXT}}`);
+    await compose(page, "n", "ni", "你");
+    assert.equal(await text(page), "{你}");
   }));
 
 test("a text of the app's comes in without an echo, keeps the cursor, and can be undone", () =>
@@ -344,6 +369,8 @@ test("JSON has places, too", () =>
 test("what may only be read is not written", () =>
   editor({ text: TEXT, language: "yaml", readOnly: true }, async (page, box) => {
     await box.focus();
+    await page.keyboard.type("x");
+    await page.keyboard.press("Control+a");
     await page.keyboard.type("x");
     assert.equal(await text(page), TEXT);
     assert.equal(await box.getAttribute("aria-readonly"), "true");

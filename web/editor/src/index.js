@@ -21,6 +21,7 @@ import { giveHelp, help } from "./help.js";
 import { schemaHover } from "./hover.js";
 import { keys } from "./keys.js";
 import { languageOf } from "./languages.js";
+import { overwrite } from "./overwrite.js";
 import { lineRange, placeOf } from "./places.js";
 import { showProblems } from "./problems.js";
 import { change } from "./replace.js";
@@ -56,6 +57,7 @@ export function create(parent, options) {
         schemaHover,
         looks(),
         keys(() => (changed.tell(), onSave())),
+        overwrite,
         changed.extension,
         isReadOnly.of(EditorState.readOnly.of(readOnly)),
         EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": hint, spellcheck: "false" }),
