@@ -60,7 +60,13 @@ export function create(parent, options) {
         overwrite,
         changed.extension,
         isReadOnly.of(EditorState.readOnly.of(readOnly)),
-        EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": hint, spellcheck: "false" }),
+        // The text is a stop of the Tab key as it is; the attribute says so to tools that look for one in what scrolls.
+        EditorView.contentAttributes.of({
+          "aria-label": label,
+          "aria-describedby": hint,
+          spellcheck: "false",
+          tabindex: "0",
+        }),
         theme,
       ],
     }),
