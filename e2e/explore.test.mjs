@@ -89,6 +89,10 @@ test("columns order the list, and a conversation keeps the question it was found
     await page.keyboard.press("Enter");
     await page.waitForURL("**/conversations/*-*");
     assert.deepEqual([query(page).get("outcome"), query(page).get("sort"), query(page).get("order")], ["accepted", "overall", "asc"]);
+    await page.keyboard.press("?");
+    const keys = page.getByRole("dialog", { name: "Keyboard" });
+    await keys.getByText("Next turn").waitFor();
+    assert.equal(await keys.getByText("Remove all filters").count(), 0, "the list that was left takes no keys");
   }));
 
 test("the list holds what is in sight only, reaches its end, and is found again where it was", () =>

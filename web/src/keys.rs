@@ -2,6 +2,7 @@
 
 use leptos::ev::{KeyboardEvent, keydown};
 use leptos::prelude::*;
+use leptos::reactive::owner::WeakOwner;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
@@ -62,9 +63,14 @@ pub fn use_shortcut(keys: &'static str, does: impl Into<String>, action: impl Fn
     let Some(all) = use_context::<Keys>() else { return };
     let id = all.next.get_value();
     all.next.set_value(id + 1);
-    // Whoever presses keys stands nowhere in the page; what the action does finds what the calling component would.
-    let owner = Owner::current();
-    let action = Callback::new(move |()| owner.as_ref().map_or_else(&action, |owner| owner.with(&action)));
+    // Whoever presses keys stands nowhere in the page; what the action does finds what the calling component would. Held
+    // firmly, the component's owner would hold itself: a page that was left would go on, and ask by the next one's address.
+    let owner = Owner::current().as_ref().map(Owner::downgrade);
+    let action = Callback::new(move |()| {
+        if let Some(owner) = owner.as_ref().and_then(WeakOwner::upgrade) {
+            owner.with(&action);
+        }
+    });
     let shortcut = Shortcut { id, keys, does: does.into(), action };
     all.shortcuts.update(|shortcuts| shortcuts.push(shortcut));
     on_cleanup(move || {
