@@ -57,12 +57,12 @@ where
         if node.get().is_none() || geometry.read().total == 0 {
             return;
         }
-        let name = name.clone();
+        let (name, all_there) = (name.clone(), total.read().is_some());
         // Only then the browser knows how high the list is.
         request_animation_frame(move || {
             measure();
             if let Some(list) = node.try_get_untracked().flatten() {
-                steps::come_back(&list, &name);
+                steps::come_back(&list, &name, all_there);
             }
         });
     });

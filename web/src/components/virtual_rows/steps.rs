@@ -17,12 +17,15 @@ pub fn remember(list: &str, top: i32) {
     PLACES.with_borrow_mut(|places| places.insert(list.to_owned(), top));
 }
 
-/// Moves a list to where it was when it was left.
-pub fn come_back(list: &Element, name: &str) {
-    let top = PLACES.with_borrow_mut(|places| places.remove(name));
-    if let Some(top) = top {
-        list.set_scroll_top(top);
-    }
+/// Moves a list to where it was when it was left. A list that is not all there yet may be too short: it is moved later.
+pub fn come_back(list: &Element, name: &str, all_there: bool) {
+    PLACES.with_borrow_mut(|places| {
+        let reach = list.scroll_height() - list.client_height();
+        if let Some(top) = places.get(name).copied().filter(|top| all_there || *top <= reach) {
+            places.remove(name);
+            list.set_scroll_top(top);
+        }
+    });
 }
 
 /// Arrows lead from the link of one row to that of the next.
