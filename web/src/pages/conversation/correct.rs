@@ -10,21 +10,23 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
 
 use super::notes::Notes;
-use crate::components::{Labelled, Problems, Refused, Send, Toasts, explain};
+use crate::components::{Labelled, Loading, Problems, Refused, Send, Toasts, explain};
 use crate::session::Project;
 use crate::{api_client, json_text, labels};
 
-/// The form, filled with the turn as it reads now.
+/// The form, filled with the turn as it reads once that is known. What somebody is writing stays when it is read again.
 #[component]
 pub fn Correct(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
-    // What somebody is writing stays when the conversation is read again.
-    let message = notes.corrected.with_untracked(|_| untrack(|| notes.message(spoke)));
-    let Some(CorrectedMessage { message: Message::Assistant { content, reasoning_content, tool_calls }, .. }) = message
-    else {
-        return view! { <p class="muted">"The turn is still being read; try again in a moment."</p> }.into_any();
-    };
-    let draft = Draft::of(content, reasoning_content.unwrap_or_default(), tool_calls);
-    view! { <DraftForm spoke notes close draft /> }.into_any()
+    let first = Memo::new(move |before: Option<&Option<CorrectedMessage>>| {
+        before.cloned().flatten().or_else(|| notes.message(spoke))
+    });
+    move || match first.get() {
+        Some(CorrectedMessage { message: Message::Assistant { content, reasoning_content, tool_calls }, .. }) => {
+            let draft = Draft::of(content, reasoning_content.unwrap_or_default(), tool_calls);
+            view! { <DraftForm spoke notes close draft /> }.into_any()
+        }
+        _ => view! { <Loading what="the turn" /> }.into_any(),
+    }
 }
 
 #[component]
