@@ -139,6 +139,8 @@ test("on a narrow, dark screen everything fits", () =>
       await page.getByRole("heading", { name: "Funnel" }).waitFor();
       await fits(page);
       await screenshot(page, "corpus-new-narrow");
+      for (const figures of await page.locator(".preview summary").all()) await figures.click();
+      await fits(page, "the page with its figures");
     },
     NARROW_DARK,
   ));
