@@ -45,19 +45,20 @@ test("a run is ordered with a preview of what it will play, and started", () =>
     await page.getByRole("heading", { name: "Run of retail_bank" }).waitFor();
   }));
 
-/** Orders by REST and opens the run's page. */
-async function ordered(page, order) {
-  const run = await site.ask("POST", `${PROJECT}/runs`, order);
-  await page.goto(`${PROJECT}/runs/${run.id}`);
-  await page.locator("dl.strip").waitFor();
-  return run.id;
+/** Orders by the API and looks at the run's page. */
+async function ordered(order, follow, options) {
+  const { id } = await site.ask("POST", `${PROJECT}/runs`, order);
+  const there = async (page) => {
+    await page.locator("dl.strip").waitFor();
+    await follow(page, id);
+  };
+  await site.visit(`${PROJECT}/runs/${id}`, there, options);
 }
 
 const finished = (page) => page.locator("dl.strip dd").first().getByText("finished").waitFor();
 
 test("a run is followed to its end without reloading: progress, yield, tokens, blame, forecast", () =>
-  site.visit("/", async (page) => {
-    await ordered(page, { playbooks: ["retail_bank"], n: 60, seed: 5, paused: true });
+  ordered({ playbooks: ["retail_bank"], n: 60, seed: 5, paused: true }, async (page) => {
     await page.locator("dl.strip").getByText("0 of 60").waitFor();
     await page.getByRole("button", { name: "Resume" }).click();
     await finished(page);
@@ -75,8 +76,7 @@ test("a run is followed to its end without reloading: progress, yield, tokens, b
   }));
 
 test("a run is paused, changed, resumed and cancelled, which asks first", () =>
-  site.visit("/", async (page) => {
-    const id = await ordered(page, { n: 20000, seed: 6, max_in_flight: 2 });
+  ordered({ n: 20000, seed: 6, max_in_flight: 2 }, async (page, id) => {
     await page.getByRole("button", { name: "Pause" }).click();
     await page.locator("dl.strip").getByText("paused").waitFor();
     await page.getByRole("button", { name: "Priority and caps" }).click();
@@ -113,8 +113,7 @@ test("a run is paused, changed, resumed and cancelled, which asks first", () =>
   }, { expected: [/status of 422/] }));
 
 test("a run is judged again, and the judging is followed", () =>
-  site.visit("/", async (page) => {
-    await ordered(page, { playbooks: ["retail_bank"], n: 8, seed: 7 });
+  ordered({ playbooks: ["retail_bank"], n: 8, seed: 7 }, async (page) => {
     await finished(page);
     await page.getByRole("tab", { name: "Judgings" }).click();
     await page.getByText("as the run was played").waitFor();
@@ -126,21 +125,21 @@ test("a run is judged again, and the judging is followed", () =>
   }));
 
 test("where no events come through, the run is asked for", () =>
-  site.visit(
-    "/",
+  ordered(
+    { playbooks: ["retail_bank"], n: 4, seed: 8, paused: true },
     async (page) => {
       await page.route("**/progress", (route) => route.fulfill({ status: 502, body: "no" }));
-      await ordered(page, { playbooks: ["retail_bank"], n: 4, seed: 8 });
+      await page.reload();
+      await page.getByRole("button", { name: "Resume" }).click();
       await finished(page);
     },
     { expected: [/status of 502/] },
   ));
 
 test("a run's page fits a narrow, dark screen", () =>
-  site.visit(
-    "/",
+  ordered(
+    { playbooks: ["retail_bank"], n: 4, seed: 9 },
     async (page) => {
-      await ordered(page, { playbooks: ["retail_bank"], n: 4, seed: 9 });
       await finished(page);
       for (const tab of ["Overview", "Conversations", "Judgings", "Configuration"]) {
         await page.getByRole("tab", { name: tab }).click();
