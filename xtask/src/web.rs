@@ -63,11 +63,12 @@ fn build_as(profile: &str) -> Result<()> {
 /// In a target directory of its own: the toolchains differ, and an editor's build would wait for the lock.
 fn compile(toolchain: Toolchain, profile: &str, target_dir: &Path) -> Command {
     let mut cargo = toolchain.cargo();
-    cargo.args(["build", "--quiet", "--package", "web", "--profile", profile, "--target", toolchain::TARGET]);
+    cargo.args(["rustc", "--quiet", "--package", "web", "--profile", profile, "--target", toolchain::TARGET]);
     cargo.arg("--target-dir").arg(target_dir);
-    // Leptos then gives all views one type: less to compile, and a smaller app. The linker keeps what it knew, by which the
-    // app is split.
-    cargo.env("RUSTFLAGS", "--cfg erase_components -C link-args=--emit-relocs");
+    // Leptos then gives all views one type: less to compile, and a smaller app.
+    cargo.env("RUSTFLAGS", "--cfg erase_components");
     toolchain.configure(&mut cargo);
+    // The linker keeps what it knew, by which the app is split.
+    cargo.args(["--", "-C", "link-args=--emit-relocs"]);
     cargo
 }

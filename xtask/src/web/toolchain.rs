@@ -12,7 +12,9 @@ use crate::{install, places};
 
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
-const DEBIAN_PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld"];
+const DEBIAN_PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-19"];
+/// Version 14, which is plain `lld` there, leaves out the segment of zeros that relocations point into.
+const LINKER: &str = "wasm-ld-19";
 /// The oldest minor version of Rust that compiles this workspace (`rust-version` in Cargo.toml).
 const OLDEST: u32 = 95;
 
@@ -66,7 +68,7 @@ impl Toolchain {
         let path = env::var("PATH").unwrap_or_default();
         cargo.env("PATH", format!("/usr/bin:{path}")).env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
         cargo.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
-        cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld");
+        cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", LINKER);
     }
 }
 
@@ -86,5 +88,5 @@ fn debian_is_installed() -> bool {
     let minor = version.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok());
     let sources = quiet(Command::new("/usr/bin/rustc").args(["--print", "sysroot"]))
         .is_ok_and(|sysroot| Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/std").is_dir());
-    minor.is_some_and(|minor| minor >= OLDEST) && sources && places::find_program(&["wasm-ld"]).is_some()
+    minor.is_some_and(|minor| minor >= OLDEST) && sources && places::find_program(&[LINKER]).is_some()
 }
