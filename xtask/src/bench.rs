@@ -3,9 +3,13 @@
 use anyhow::Result;
 
 use crate::process::run;
+use crate::test::e2e;
 use crate::{install, places};
 
-const ALL: [&str; 9] = ["durable", "latency", "crash", "restart", "errors", "pipelining", "rows", "export", "pages"];
+const ALL: [&str; 10] =
+    ["durable", "latency", "crash", "restart", "errors", "pipelining", "rows", "export", "pages", WEB];
+/// What the pages cost in a browser: a script of its own.
+const WEB: &str = "web";
 
 #[derive(clap::Args)]
 pub struct Bench {
@@ -20,14 +24,25 @@ pub struct Bench {
 impl Bench {
     pub fn run(self) -> Result<()> {
         install::postgres()?;
+        let cases: Vec<&str> =
+            if self.cases.is_empty() { ALL.to_vec() } else { self.cases.iter().map(String::as_str).collect() };
+        // The program embeds the web app.
+        let mut node = cases.contains(&WEB).then(e2e::node).transpose()?;
         println!("==> building (the first time takes minutes)");
         let build = ["build", "--release", "--package", "server", "--package", "bench", "--bins"];
         run(places::cargo().args(build).env("SQLX_OFFLINE", "true"))?;
         let programs = places::target_dir().join("release");
-        let cases: Vec<&str> =
-            if self.cases.is_empty() { ALL.to_vec() } else { self.cases.iter().map(String::as_str).collect() };
         for case in cases {
-            println!("==> {case}\n\n| what | measured |\n| --- | --- |");
+            println!("==> {case}\n");
+            if let Some(node) = node.as_mut().filter(|_| case == WEB) {
+                let conversations = self.n.map(|n| ("CONVERSATIONS", n.to_string()));
+                run(node
+                    .arg("e2e/budget.mjs")
+                    .env("GROUNDSTATE_BIN", programs.join("groundstate"))
+                    .envs(conversations))?;
+                continue;
+            }
+            println!("| what | measured |\n| --- | --- |");
             let mut command = std::process::Command::new(programs.join("runtime"));
             command.arg("--programs").arg(&programs).arg(case).env_remove("DATABASE_URL");
             // Errors that are expected would each read the stack.

@@ -11,7 +11,7 @@ use crate::process::{run, succeeds};
 use crate::{install, sqlx, web};
 
 mod api;
-mod e2e;
+pub mod e2e;
 mod export;
 
 #[derive(clap::Args)]

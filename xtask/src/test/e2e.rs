@@ -20,6 +20,14 @@ pub fn run_step() -> Result<Outcome> {
     if tests.is_empty() {
         return Ok(Outcome::Skipped("e2e/ holds no *.test.mjs".into()));
     }
+    let mut node = node()?;
+    node.args(["--test", "--test-reporter=spec"]).args(tests);
+    run(node.env("GROUNDSTATE_BIN", build_groundstate()?))?;
+    Ok(Outcome::Passed)
+}
+
+/// What runs scripts of e2e/, with all they need but the program. It builds the web app, which the program embeds.
+pub fn node() -> Result<Command> {
     if find_program(&BROWSERS).is_none() {
         install::packages(&["chromium"])?;
     }
@@ -28,10 +36,8 @@ pub fn run_step() -> Result<Outcome> {
     npm("e2e")?;
     web::build()?;
     let mut node = Command::new("node");
-    node.args(["--test", "--test-reporter=spec"]).args(tests);
-    node.env("GROUNDSTATE_BIN", build_groundstate()?).env("WEB_DIST", web::DIST).env("CHROMIUM", browser);
-    run(&mut node)?;
-    Ok(Outcome::Passed)
+    node.env("WEB_DIST", web::DIST).env("CHROMIUM", browser);
+    Ok(node)
 }
 
 fn tests() -> Result<Vec<String>> {
