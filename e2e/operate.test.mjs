@@ -70,19 +70,27 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await model.getByText("is not set on this server").waitFor();
     assert.equal(await model.locator("table.grid tbody tr").count(), 2);
     await screenshot(page, "models");
+    await model.getByRole("button", { name: "Probe" }).click();
+    await page.getByText(/HOUSE_KEY, which must hold the key, is not set/).waitFor();
 
     await model.getByRole("button", { name: "Edit" }).click();
     const edit = dialog(page, "Edit house");
     assert.equal(await edit.getByLabel(/^Environment variable/).inputValue(), "HOUSE_KEY");
     await edit.getByLabel(/^Endpoints/).fill("http://127.0.0.1:9/v1");
+    await edit.getByLabel(/^Environment variable/).fill("");
     await edit.getByRole("button", { name: "Save" }).click();
     await model.getByText("http://127.0.0.1:10/v1").waitFor({ state: "hidden" });
+    await model.getByRole("button", { name: "Probe" }).click();
+    const probed = model.getByRole("region", { name: "What http://127.0.0.1:9/v1 answered" });
+    await probed.getByText(/cannot be reached/).first().waitFor();
+    assert.equal(await probed.locator("tbody tr").count(), 3);
+    await screenshot(page, "model-probed");
     await page.setViewportSize(NARROW_DARK.viewport);
     await fits(page);
     await model.getByRole("button", { name: "Remove …" }).click();
     await dialog(page, "Remove house?").getByRole("button", { name: "Remove it" }).click();
     await page.getByText("There is no model yet.").waitFor();
-  }, { expected: [/status of 422/] }));
+  }, { expected: [/status of 422/, /status of 409/] }));
 
 test("workers tell that they live", () =>
   site.visit("/workers", async (page) => {

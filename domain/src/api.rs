@@ -2,6 +2,7 @@
 
 mod conversations;
 pub mod documents;
+pub mod probe;
 mod reviews;
 pub mod trials;
 

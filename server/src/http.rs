@@ -134,6 +134,7 @@ fn models() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(models::list))
         .routes(routes!(models::set, models::delete))
+        .routes(routes!(models::probe))
         .routes(routes!(models::players))
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
 mod failures;
+mod probe;
 mod raw;
 mod replies;
 mod requests;

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use domain::api::probe::ReplicaProbe;
 use domain::api::{ModelSummary, PlayerSummary, ReplicaSummary};
 use llm::{PoolSpec, Registry};
 use serde::Deserialize;
@@ -101,6 +102,22 @@ pub async fn delete(State(app): State<App>, _: Administrator, Path(name): Path<S
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(HttpError::missing("model", &name)),
     }
+}
+
+/// Ask every endpoint of a model a few small questions
+///
+/// Whether it answers, calls a tool and keeps to a schema. Three requests go to each endpoint, which may cost money.
+#[utoipa::path(post, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path)),
+    responses((status = 200, body = Vec<ReplicaProbe>), Problems),
+    security(("session" = []), ("token" = ["installation"])))]
+pub async fn probe(
+    State(app): State<App>,
+    _: Administrator,
+    Path(name): Path<String>,
+) -> Result<Json<Vec<ReplicaProbe>>> {
+    let registry = registry(&app).await?;
+    let pool = registry.pool(&name).map_err(|_| HttpError::missing("model", &name))?;
+    Ok(Json(llm::probe(pool).await.map_err(|error| HttpError::Conflict(error.to_string()))?))
 }
 
 /// Processes that play

@@ -1,9 +1,10 @@
 //! The registry of models, and who plays.
 
+use domain::api::probe::ReplicaProbe;
 use domain::api::{ModelSummary, PlayerSummary};
 use serde_json::Value;
 
-use super::{Answer, delete, get, put};
+use super::{Answer, delete, get, post, put};
 use crate::address::segment;
 
 pub async fn list() -> Answer<Vec<ModelSummary>> {
@@ -17,6 +18,11 @@ pub async fn set(name: &str, model: &Value) -> Answer<ModelSummary> {
 
 pub async fn remove(name: &str) -> Answer<()> {
     delete(&format!("/models/{}", segment(name))).await
+}
+
+/// Asks each endpoint a few small questions.
+pub async fn probe(name: &str) -> Answer<Vec<ReplicaProbe>> {
+    post(&format!("/models/{}/probe", segment(name)), &Value::Null).await
 }
 
 pub async fn players() -> Answer<Vec<PlayerSummary>> {

@@ -6,6 +6,7 @@ mod members;
 mod model_form;
 mod models;
 mod people;
+mod probe;
 mod projects;
 mod token_form;
 mod tokens;

@@ -1,5 +1,6 @@
 //! /api/v1/models and /api/v1/players
 
+use domain::api::probe::ReplicaProbe;
 use domain::api::{ModelSummary, PlayerSummary};
 use llm::{PoolSpec, Registry};
 use reqwest::{Method, StatusCode};
@@ -7,6 +8,7 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use super::TestApp;
+use crate::support::endpoint::{Endpoint, says};
 
 #[sqlx::test(migrations = "../migrations")]
 async fn models_are_added_and_keys_are_never_taken(pool: PgPool) {
@@ -37,4 +39,24 @@ async fn models_are_added_and_keys_are_never_taken(pool: PgPool) {
     assert_eq!(app.send(Method::DELETE, "/api/v1/models/gpt-x", &spec).await.0, StatusCode::NO_CONTENT);
     assert_eq!(app.send(Method::DELETE, "/api/v1/models/gpt-x", &spec).await.0, StatusCode::NOT_FOUND);
     assert_eq!(app.json::<Vec<PlayerSummary>>("/api/v1/players").await, []);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_probe_says_what_each_endpoint_can(pool: PgPool) {
+    let endpoint = Endpoint::start(|_| says("ready")).await;
+    let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+    let keyless =
+        serde_json::from_value(json!({"name": "keyless", "replicas": [url], "key_env": "GS_TEST_KEY_THAT_IS_NOT_SET"}));
+    let models = [PoolSpec::new("local", vec![url.clone()]), keyless.unwrap()];
+    let app = TestApp::with_models(&pool, models.into_iter().collect()).await;
+    let found: Vec<ReplicaProbe> = app.post("/api/v1/models/local/probe", &json!({})).await;
+    assert_eq!(found.iter().map(|replica| replica.url.as_str()).collect::<Vec<_>>(), [url.as_str()]);
+    let passed: Vec<bool> = found[0].checks.iter().map(|check| check.passed).collect();
+    assert_eq!(passed, [true, false, false], "{found:?}");
+    assert_eq!(endpoint.requests().len(), 3);
+    let (status, problem) = app.send(Method::POST, "/api/v1/models/keyless/probe", &json!({})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(problem["detail"].as_str().unwrap().contains("GS_TEST_KEY_THAT_IS_NOT_SET"), "{problem}");
+    assert_eq!(app.send(Method::POST, "/api/v1/models/nobody/probe", &json!({})).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(endpoint.requests().len(), 3, "nothing else was asked");
 }

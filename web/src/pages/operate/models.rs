@@ -6,9 +6,10 @@ use domain::api::ModelSummary;
 use leptos::prelude::*;
 
 use super::model_form::ModelForm;
+use super::probe::Probe;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Command, Confirm, Dialog, Empty, Refreshed, Replicas, refresh};
+use crate::components::{Badge, Confirm, Dialog, Empty, Refreshed, Replicas, refresh};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};
@@ -73,13 +74,7 @@ fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Refreshed<Vec<M
             {move || view! { <About said=said.get() /> }}
             <p class="muted">{waiting} " calls wait for a slot"</p>
             <Replicas model />
-            <details>
-                <summary>"Try it before a run spends money"</summary>
-                <p class="muted hint">
-                    "On the machine of the server: asks for tool calls, JSON, reasoning and streaming, and says what works."
-                </p>
-                <Command text=format!("groundstate models check {name}") />
-            </details>
+            <Probe name />
         </section>
     })
 }
