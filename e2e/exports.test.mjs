@@ -27,6 +27,7 @@ test("a profile shows its first record, its commands, and only what it can honou
     await page.getByLabel("Corpus or run").selectOption({ index: 1 });
     await page.waitForURL(/run=/);
     await page.locator("pre.record").waitFor();
+    await page.getByLabel("The dataset card").getByText("split: train").waitFor();
     await screenshot(page, "export-new");
 
     await page.getByRole("radio", { name: /^TRL Supervised/ }).check();
@@ -34,6 +35,7 @@ test("a profile shows its first record, its commands, and only what it can honou
     await page.getByText(/-trl\.jsonl/).first().waitFor();
     const shown = JSON.parse(await page.locator("pre.record").innerText());
     assert.ok(Array.isArray(shown.messages) && typeof shown.tools === "string");
+    assert.equal(await page.getByLabel("The dataset card").count(), 0, "only a bundle has one");
     await page.getByLabel("Descriptions of tools").selectOption("array");
     await page.waitForFunction(() => {
       try {

@@ -69,4 +69,9 @@ pub struct ExportPreview {
     /// The first record; absent if none of the first conversations gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Value>,
+    /// Of a bundle: the card that it would have if the first conversations were all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<String>,
+    /// How many conversations the record and the card are of.
+    pub looked_at: i64,
 }

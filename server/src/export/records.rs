@@ -29,9 +29,10 @@ impl Progress for Unwatched {
     }
 }
 
-struct Chunk {
-    lines: Vec<u8>,
-    written: Written,
+/// Records, a line each, and what became of the conversations.
+pub struct Chunk {
+    pub lines: Vec<u8>,
+    pub written: Written,
 }
 
 /// Writes a record for each row of the source, in order.
@@ -68,7 +69,7 @@ fn lost() -> anyhow::Error {
     anyhow!("the file was lost after an error")
 }
 
-fn chunk(shape: &Shape, split: Split, page: Vec<(Material, Made)>) -> Chunk {
+pub fn chunk(shape: &Shape, split: Split, page: Vec<(Material, Made)>) -> Chunk {
     let (mut lines, mut written) = (Vec::new(), Written::default());
     for (material, made) in page {
         written.conversations += 1;

@@ -7,13 +7,13 @@ use sqlx::PgPool;
 
 use super::checked;
 use crate::export::build::{self, Order};
-use crate::export::preview as first;
+use crate::export::preview::{self as first, Preview};
 use crate::http::access::Reader;
 use crate::http::audit::Audit;
 use crate::http::error::{Problems, Result};
 use crate::http::extract::Body;
 
-/// The first record of an export, without building it
+/// The first record of an export and the card of a bundle, without building it
 #[utoipa::path(post, path = "/projects/{project}/exports/preview", tag = "exports", params(("project" = String, Path)),
     request_body = ExportSpec, responses((status = 200, body = ExportPreview), Problems),
     security(("session" = []), ("token" = ["read"])))]
@@ -26,9 +26,7 @@ pub async fn preview(
     audit.nothing_changed();
     let checked = checked(&pool, &spec, reader.project).await?;
     let order = Order::of(&pool, &spec, &checked).await?;
-    Ok(Json(ExportPreview {
-        file_name: build::file_name(&order.title, &order.shape),
-        total: order.size(&pool).await?,
-        record: first::record(&pool, &order).await?,
-    }))
+    let Preview { record, card, looked_at } = first::preview(&pool, &order).await?;
+    let file_name = build::file_name(&order.title, &order.shape);
+    Ok(Json(ExportPreview { file_name, total: order.size(&pool).await?, record, card, looked_at }))
 }

@@ -254,12 +254,17 @@ async fn a_preview_is_the_first_record(pool: PgPool) {
     let player = played(&pool, &[HELP], 2, 1, &[]).await;
     let path = format!("{ALL}/preview");
     let seen: ExportPreview = app.post(&path, &of_run(player.run.id, "openai")).await;
-    assert_eq!(seen.total, 2);
+    assert_eq!((seen.total, seen.looked_at, seen.card), (2, 2, None));
     let record = seen.record.unwrap();
     assert_eq!(record["messages"][0]["role"], "system");
     assert!(record.get("metadata").is_none(), "OpenAI refuses keys that it does not know");
     let pairs: ExportPreview = app.post(&path, &of_run(player.run.id, "trl_dpo")).await;
     assert_eq!(pairs.record, None, "there is nothing to prefer");
+    let bundle: ExportPreview = app.post(&path, &of_run(player.run.id, "huggingface")).await;
+    let card = bundle.card.unwrap();
+    for says in ["pretty_name: ", "split: train", "## `train`: 2 rows", "Of 2 conversations:"] {
+        assert!(card.contains(says), "{says}: {card}");
+    }
     let list: Page<ExportSummary> = app.json(ALL).await;
     assert!(list.items.is_empty(), "nothing was made");
 }

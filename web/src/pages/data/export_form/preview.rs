@@ -96,7 +96,7 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
 
 #[component]
 fn Record(found: ExportPreview) -> impl IntoView {
-    let ExportPreview { file_name, total, record } = found;
+    let ExportPreview { file_name, total, record, card, looked_at } = found;
     let Some(record) = record else {
         return view! {
             <p class="muted">
@@ -132,6 +132,30 @@ fn Record(found: ExportPreview) -> impl IntoView {
         <div>
             <CopyButton text=whole label="Copy the record" />
         </div>
+        {card.map(|card| view! { <Card card looked_at total /> })}
     }
     .into_any()
+}
+
+/// The card of a bundle, as it would be if there were no more conversations than were looked at.
+#[component]
+fn Card(card: String, looked_at: i64, total: i64) -> impl IntoView {
+    let of = if looked_at < total {
+        format!("Of the first {} of {} conversations.", format::count(looked_at), format::count(total))
+    } else {
+        "Of all conversations.".to_owned()
+    };
+    let copied = card.clone();
+    view! {
+        <section aria-labelledby="card">
+            <h2 id="card">"The dataset card"</h2>
+            <p class="muted">{of}</p>
+            <pre class="card-text" tabindex="0" aria-label="The dataset card" dir="auto">
+                {card}
+            </pre>
+            <div>
+                <CopyButton text=copied label="Copy the card" />
+            </div>
+        </section>
+    }
 }
