@@ -27,7 +27,7 @@ test("a script is played step by step, with the world after each step", () =>
     await page.getByRole("button", { name: "Play the script" }).click();
     await page.getByText("reaches what is expected").waitFor();
     const steps = page.getByRole("group", { name: "Steps" });
-    const changed = page.getByText("changed now").first();
+    const changed = page.getByRole("tree", { name: "The world after this step" }).locator(".said").first();
     while (!(await changed.isVisible()) && (await steps.getByRole("button", { name: "Next" }).isEnabled())) {
       await steps.getByRole("button", { name: "Next" }).click();
     }

@@ -133,12 +133,12 @@ test("who saves over somebody else's version decides", () =>
 test("the world of a scenario is a tree that leads to the source", () =>
   site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     await editor(page);
-    const tree = page.getByRole("region", { name: "The initial world" });
-    await tree.locator("summary", { hasText: "transactions" }).first().click();
-    await tree.locator("summary", { hasText: "txn_4012" }).click();
-    await tree.getByText("added here").first().waitFor();
+    const tree = page.getByRole("tree", { name: "The initial world" });
+    const added = tree.getByRole("treeitem", { name: "txn_4012" });
+    await added.getByText("added").waitFor();
+    await added.click();
     await screenshot(page, "scenario-world");
-    await tree.getByRole("button", { name: "description" }).first().click();
+    await tree.getByRole("treeitem", { name: "description" }).first().click();
     assert.equal(await page.evaluate(() => Boolean(document.activeElement?.shadowRoot)), true, "the editor has the focus");
   }));
 

@@ -35,7 +35,13 @@ test("a run is ordered with a preview of what it will play, and started", () =>
     await page.getByLabel("Conversations", { exact: true }).fill("7");
     await page.getByLabel(/^Seed/).fill("11");
     await look(page).getByText("7 conversations").waitFor();
+    const mix = page.getByRole("group", { name: "Complexity mix" });
+    await mix.getByLabel("Vague").fill("0");
+    await mix.locator(".wrong").getByText("must be a weight above 0").waitFor();
+    await mix.getByLabel("Vague").fill("2.5");
+    await mix.locator(".wrong").waitFor({ state: "detached" });
     const command = await rest(page);
+    assert.match(command, /"complexity": \{\s*"vague": 2\.5\s*\}/);
     assert.match(command, /"n": 7/);
     assert.match(command, /"seed": 11/);
     assert.match(command, /Authorization: Bearer/);
@@ -43,7 +49,7 @@ test("a run is ordered with a preview of what it will play, and started", () =>
     await page.getByRole("button", { name: "Start the run" }).click();
     await page.waitForURL(/runs\/[0-9a-f-]{36}$/);
     await page.getByRole("heading", { name: "Run of retail_bank" }).waitFor();
-  }));
+  }, { expected: [/status of 422/] }));
 
 /** Orders by the API and looks at the run's page. */
 async function ordered(order, follow, options) {

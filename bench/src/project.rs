@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::document;
 use domain::message::Message;
-use domain::persona::{Complexity, PersonaModel, Profile};
+use domain::persona::{Complexity, ComplexityMix, PersonaModel, Profile};
 use domain::problem::Problem;
 use domain::scenario::Scenario;
 use domain::seed::Seed;
@@ -17,6 +17,8 @@ use engine::{Case, Conversation, InitialWorld, Judge, Playbook, validate};
 use serde_json::Value;
 
 /// The run's seed: every measurement plays the same conversations.
+/// As the persona model weighs it.
+static MIX: ComplexityMix = BTreeMap::new();
 const SEED: i64 = 1;
 
 pub struct Project {
@@ -75,7 +77,8 @@ impl Project {
     /// # Errors
     /// A scenario that no profile fits.
     pub fn plan(&self, conversations: usize) -> Result<Vec<Row<'_>>, String> {
-        let plan = Plan { scenarios: &self.scenarios, profiles: &self.profiles, model: &self.personas, seed: SEED };
+        let Self { scenarios, profiles, personas, .. } = self;
+        let plan = Plan { scenarios, profiles, model: personas, complexity: &MIX, seed: SEED };
         plan.rows(conversations, Shard::WHOLE)
     }
 

@@ -43,6 +43,9 @@ impl fmt::Display for Complexity {
     }
 }
 
+/// How often users put things in each way: weights, of which only the ratio counts.
+pub type ComplexityMix = BTreeMap<Complexity, f64>;
+
 /// personas/model.yaml: what all profiles share.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use domain::persona::{Complexity, Persona, PersonaModel, Profile};
+use domain::persona::{Complexity, ComplexityMix, Persona, PersonaModel, Profile};
 use domain::scenario::Scenario;
 use domain::seed::Seed;
 use rand::RngExt;
@@ -15,6 +15,8 @@ pub struct Plan<'a> {
     pub scenarios: &'a [Arc<Scenario>],
     pub profiles: &'a BTreeMap<String, Profile>,
     pub model: &'a PersonaModel,
+    /// Empty: as the model says.
+    pub complexity: &'a ComplexityMix,
     pub seed: i64,
 }
 
@@ -70,9 +72,17 @@ impl<'a> Plan<'a> {
             return Err(format!("no persona profile fits `{}`", scenario.id));
         }
         let profile = profiles[own.rng("profile").random_range(0..profiles.len())];
-        let persona = persona(self.model, profile, scenario, &own);
-        let complexity = self.model.draw_complexity(&persona, &mut own.rng("complexity"));
+        let complexity = self.complexity(profile, scenario, &own);
         Ok(Row { position, scenario, repeat, profile, complexity })
+    }
+
+    fn complexity(&self, profile: &Profile, scenario: &Scenario, own: &Seed) -> Complexity {
+        let mut draws = own.rng("complexity");
+        if self.complexity.is_empty() {
+            self.model.draw_complexity(&persona(self.model, profile, scenario, own), &mut draws)
+        } else {
+            Complexity::drawn(self.complexity, &mut draws)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Buckets, Complexity, Persona, PersonaModel, Profile, Tier};
+use super::{Buckets, Complexity, ComplexityMix, Persona, PersonaModel, Profile, Tier};
 
 impl PersonaModel {
     /// Draws one person. The same generator state gives the same person on every machine.
@@ -93,6 +93,13 @@ fn unit(value: f64) -> f64 {
 }
 
 /// One key, with probability proportional to its weight.
+impl Complexity {
+    /// Draws by a mix alone, whoever the user is; `Medium` if it is empty.
+    pub fn drawn(mix: &ComplexityMix, rng: &mut impl Rng) -> Self {
+        pick(mix, rng)
+    }
+}
+
 fn pick<K: Clone + Default>(weights: &BTreeMap<K, f64>, rng: &mut impl Rng) -> K {
     let mut left = rng.random::<f64>() * weights.values().sum::<f64>();
     for (key, weight) in weights {

@@ -32,7 +32,7 @@ fn drawn(
     shard: Shard,
 ) -> Vec<(usize, String, u32, Complexity, Persona)> {
     let Documents { scenarios, profiles, model } = documents;
-    let plan = Plan { scenarios, profiles, model, seed };
+    let plan = Plan { scenarios, profiles, model, complexity: &BTreeMap::new(), seed };
     let whole = |row: Row<'_>| {
         let own = Seed::new(seed, &row.scenario.id, row.repeat);
         let user = persona(model, row.profile, row.scenario, &own);
@@ -69,8 +69,21 @@ proptest! {
 #[test]
 fn a_plan_needs_scenarios_and_somebody_to_play_them() {
     let Documents { scenarios, profiles, model } = documents();
-    let none = Plan { scenarios: &[], profiles: &profiles, model: &model, seed: 1 };
+    let none = Plan { scenarios: &[], profiles: &profiles, model: &model, complexity: &BTreeMap::new(), seed: 1 };
     assert_eq!(none.rows(1, Shard::WHOLE).err().as_deref(), Some("there is no scenario to play"));
-    let nobody = Plan { scenarios: &scenarios, profiles: &[].into(), model: &model, seed: 1 };
+    let nobody =
+        Plan { scenarios: &scenarios, profiles: &[].into(), model: &model, complexity: &BTreeMap::new(), seed: 1 };
     assert_eq!(nobody.rows(1, Shard::WHOLE).err().as_deref(), Some("no persona profile fits `first`"));
+}
+
+#[test]
+fn a_mix_says_how_users_put_things_whatever_the_model_weighs() {
+    let Documents { scenarios, profiles, model } = documents();
+    let mix = ComplexityMix::from([(Complexity::Simple, 3.0), (Complexity::Vague, 1.0)]);
+    let plan = Plan { scenarios: &scenarios, profiles: &profiles, model: &model, complexity: &mix, seed: 1 };
+    let rows = plan.rows(4_000, Shard::WHOLE).expect("a plan");
+    let share = |wanted| rows.iter().filter(|row| row.complexity == wanted).count();
+    // Three of four, give or take four deviations of the count (27 each).
+    assert!((2_890..3_110).contains(&share(Complexity::Simple)), "{}", share(Complexity::Simple));
+    assert_eq!(share(Complexity::Simple) + share(Complexity::Vague), rows.len());
 }

@@ -56,6 +56,9 @@ pub struct Generate {
     /// Only these persona profiles (repeat the flag); default: all of the project
     #[arg(long = "persona", value_name = "PROFILE")]
     personas: Vec<String>,
+    /// How users put things, as simple, medium, complex or vague =WEIGHT (repeat the flag); default: as the persona model
+    #[arg(long = "complexity", value_name = "NAME=WEIGHT")]
+    complexity: Vec<String>,
     /// How many conversations
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
     n: u32,
@@ -131,7 +134,8 @@ pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
     }
     if args.dry_run {
         let Order { library, config, terms, scenarios, profiles } = &order;
-        let plan = Plan { scenarios, profiles, model: &library.personas, seed: terms.seed };
+        let plan =
+            Plan { scenarios, profiles, model: &library.personas, complexity: &config.complexity, seed: terms.seed };
         let rows = plan.rows(terms.planned, Shard::WHOLE).map_err(anyhow::Error::msg)?;
         summary::dry_run(&terms.playbook, &rows, config);
         return Ok(ExitCode::SUCCESS);
@@ -158,6 +162,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     if let Some(variant) = &args.variant {
         selection.check_variant(variant, &mut flag);
     }
+    let complexity = binding::complexity(&args.complexity, &mut flag);
     let temperatures = args.bindings.temperatures(&mut flag);
     let max_tokens = args.bindings.max_tokens(&mut flag);
     check_out(&args.out, &mut flag);
@@ -198,6 +203,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         faults,
         scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
         personas: profiles.keys().cloned().collect(),
+        complexity,
         pools,
         pipelining: !args.no_pipelining,
         criteria_apart: args.criteria_apart,

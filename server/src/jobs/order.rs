@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use domain::api::FieldError;
 use domain::budget::Budget;
 use domain::fault::{self, FaultRule};
+use domain::persona::ComplexityMix;
 use domain::playbook::AgentStyle;
 use domain::problem::did_you_mean;
 use domain::role::Role;
@@ -36,6 +37,9 @@ pub struct Order {
     pub scenarios: Vec<String>,
     /// Names of persona profiles; default: all of the project.
     pub personas: Vec<String>,
+    /// How users put things: `simple`, `medium`, `complex`, `vague` -> weight; default: as the persona model weighs them.
+    #[schema(value_type = BTreeMap<String, f64>)]
+    pub complexity: ComplexityMix,
     /// How many conversations; default: 24.
     #[schema(minimum = 1, maximum = 100_000_000)]
     pub n: Option<u32>,
@@ -157,6 +161,7 @@ impl Checking<'_> {
             faults: order.faults.clone(),
             scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
             personas: profiles.keys().cloned().collect(),
+            complexity: order.complexity.clone(),
             pools,
             pipelining: !order.no_pipelining,
             criteria_apart: order.criteria_apart,
@@ -193,6 +198,11 @@ impl Checking<'_> {
         }
         for (field, message) in order.budget.problems() {
             self.wrong(&format!("/budget/{field}"), message);
+        }
+        for (name, weight) in &order.complexity {
+            if !(weight.is_finite() && *weight > 0.0) {
+                self.wrong(&format!("/complexity/{name}"), "must be a weight above 0; leave out what is not wanted");
+            }
         }
         for (role, value) in &order.temperatures {
             if !(0.0..=2.0).contains(value) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use domain::event::Usage;
 use domain::fault::FaultRule;
-use domain::persona::{Complexity, Profile};
+use domain::persona::{Complexity, ComplexityMix, Profile};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
@@ -58,6 +58,9 @@ pub struct RunConfig {
     pub scenarios: Vec<String>,
     #[serde(default)]
     pub personas: Vec<String>,
+    /// How users put things; empty: as the persona model weighs it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub complexity: ComplexityMix,
     /// What models.yaml says of the models that are named here: their endpoints and prices.
     #[serde(default)]
     pub pools: Vec<PoolSpec>,
@@ -125,6 +128,7 @@ impl RunConfig {
 pub struct Repertoire {
     scenarios: Vec<Arc<Scenario>>,
     profiles: BTreeMap<String, Profile>,
+    complexity: ComplexityMix,
 }
 
 impl Repertoire {
@@ -140,11 +144,13 @@ impl Repertoire {
         Ok(Self {
             scenarios: scenarios.collect::<anyhow::Result<_>>()?,
             profiles: profiles.collect::<anyhow::Result<_>>()?,
+            complexity: config.complexity.clone(),
         })
     }
 
     pub fn plan<'a>(&'a self, library: &'a Library, seed: i64) -> Plan<'a> {
-        Plan { scenarios: &self.scenarios, profiles: &self.profiles, model: &library.personas, seed }
+        let Self { scenarios, profiles, complexity } = self;
+        Plan { scenarios, profiles, model: &library.personas, complexity, seed }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use domain::persona::{Complexity, ComplexityMix};
 use domain::playbook::AgentStyle;
 use domain::problem::did_you_mean;
 use domain::role::Role;
@@ -96,18 +97,27 @@ impl Bindings {
     }
 
     pub fn temperatures(&self, problem: &mut impl FnMut(&str, String)) -> BTreeMap<Role, f32> {
-        by_role("--temperature", &self.temperatures, problem, |value| match value.parse() {
+        by_name("--temperature", &self.temperatures, &roles(), problem, |value| match value.parse() {
             Ok(value) if (0.0..=2.0).contains(&value) => Ok(value),
             _ => Err(format!("`{value}` is no temperature from 0 to 2")),
         })
     }
 
     pub fn max_tokens(&self, problem: &mut impl FnMut(&str, String)) -> BTreeMap<Role, u32> {
-        by_role("--max-tokens", &self.max_tokens, problem, |value| match value.parse() {
+        by_name("--max-tokens", &self.max_tokens, &roles(), problem, |value| match value.parse() {
             Ok(value) if value > 0 => Ok(value),
             _ => Err(format!("`{value}` is no number of tokens")),
         })
     }
+}
+
+/// How users put things, from the flags.
+pub fn complexity(given: &[String], problem: &mut impl FnMut(&str, String)) -> ComplexityMix {
+    let known = Complexity::ALL.map(|name| (name.as_str(), name));
+    by_name("--complexity", given, &known, problem, |value| match value.parse::<f64>() {
+        Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
+        _ => Err(format!("`{value}` is no weight above 0")),
+    })
 }
 
 /// Each named by a flag of its own.
@@ -135,19 +145,20 @@ fn sub_agent(text: &str, known: &[&str]) -> Result<(String, ModelSpec), String> 
     Ok((name.to_owned(), model.parse().map_err(|e: llm::SpecError| e.to_string())?))
 }
 
-/// Values given as ROLE=VALUE.
-fn by_role<T>(
+/// Values given as NAME=VALUE.
+fn by_name<K: Copy + Ord, T>(
     flag: &str,
     given: &[String],
+    known: &[(&str, K)],
     problem: &mut impl FnMut(&str, String),
     read: impl Fn(&str) -> Result<T, String>,
-) -> BTreeMap<Role, T> {
+) -> BTreeMap<K, T> {
     let mut values = BTreeMap::new();
     for text in given {
-        let parsed = role_and_value(text).and_then(|(role, value)| Ok((role, read(value)?)));
+        let parsed = name_and_value(text, known).and_then(|(name, value)| Ok((name, read(value)?)));
         match parsed {
-            Ok((role, value)) => {
-                values.insert(role, value);
+            Ok((name, value)) => {
+                values.insert(name, value);
             }
             Err(e) => problem(flag, e),
         }
@@ -155,11 +166,16 @@ fn by_role<T>(
     values
 }
 
-fn role_and_value(text: &str) -> Result<(Role, &str), String> {
-    let (name, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not ROLE=VALUE, such as agent=0.9"))?;
-    let names = Role::ALL.map(Role::as_str);
-    let role = Role::ALL.into_iter().find(|role| role.as_str() == name).ok_or_else(|| {
-        format!("there is no role `{name}`{}; known: {}", did_you_mean(name, names), names.join(", "))
+fn name_and_value<'a, K: Copy>(text: &'a str, known: &[(&str, K)]) -> Result<(K, &'a str), String> {
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let (name, value) =
+        text.split_once('=').ok_or_else(|| format!("`{text}` is not NAME=VALUE; names: {}", names.join(", ")))?;
+    let found = known.iter().find(|(known, _)| *known == name).ok_or_else(|| {
+        format!("there is no `{name}`{}; known: {}", did_you_mean(name, names.iter().copied()), names.join(", "))
     })?;
-    Ok((role, value))
+    Ok((found.1, value))
+}
+
+fn roles() -> [(&'static str, Role); 5] {
+    Role::ALL.map(|role| (role.as_str(), role))
 }

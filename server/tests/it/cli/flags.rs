@@ -15,21 +15,22 @@ async fn refused(arguments: &str) -> String {
 async fn everything_wrong_at_once() {
     let said = refused(
         "generate --playbook retail_bnk --scenario help_card_abrod --agent gpt-x --user m@ftp://host \
-         --judge scriptd --temperature agnt=0.5 --temperature judge=hot --temperature user --max-tokens judge=0 --out no/such/rows.jsonl",
+         --judge scriptd --temperature agnt=0.5 --temperature judge=hot --temperature user --complexity vage=1 --max-tokens judge=0 --out no/such/rows.jsonl",
     )
     .await;
     insta::assert_snapshot!(said, @"
     --playbook: there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank
     --scenario: there is no scenario `help_card_abrod` (did you mean `help_card_abroad`?); known: address_change_after_move, bereavement_handover, card_lost_replacement_fee, card_stolen_replaced_free, claim_wrong_amount, claim_wrong_date, dispute_duplicate_cafe, dispute_fraud_online_shop, dispute_outside_window, dispute_wrong_amount_restaurant, fee_refund_already_granted, fee_refund_goodwill, help_card_abroad, identity_check_fails, kyc_document_runs_out_too_soon, kyc_passport_renewed, missing_transaction, other_persons_account, overdraft_interest_waiver, transfer_insufficient_funds, transfer_new_payee_first_day, transfer_over_daily_limit, transfer_rent_to_payee, wallet_stolen_block_and_dispute
     --user: the base URL begins with `ftp:`, expected http: or https:; expected `scripted`, a name from models.yaml, NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
-    --temperature: there is no role `agnt` (did you mean `agent`?); known: simulated_user, agent, tool_simulator, state_manager, judge
+    --complexity: there is no `vage` (did you mean `vague`?); known: simple, medium, complex, vague
+    --temperature: there is no `agnt` (did you mean `agent`?); known: simulated_user, agent, tool_simulator, state_manager, judge
     --temperature: `hot` is no temperature from 0 to 2
-    --temperature: `user` is not ROLE=VALUE, such as agent=0.9
+    --temperature: `user` is not NAME=VALUE; names: simulated_user, agent, tool_simulator, state_manager, judge
     --max-tokens: `0` is no number of tokens
     --out: the folder no/such does not exist
     models: no model is named `gpt-x`; add it to models.yaml, which names none, or give NAME@BASE_URL
     models: no model is named `scriptd`; add it to models.yaml, which names none, or give NAME@BASE_URL
-    10 problems found; nothing was started
+    11 problems found; nothing was started
     ");
 }
 

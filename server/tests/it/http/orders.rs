@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use domain::access::Role;
-use domain::api::{FieldError, JudgingSummary, Page, RunState, RunSummary, RunTerms, VerdictSummary};
+use domain::api::{
+    ConversationSummary, FieldError, JudgingSummary, Page, RunState, RunSummary, RunTerms, VerdictSummary,
+};
 use domain::forecast::Forecast;
 use llm::{PoolSpec, Registry};
 use reqwest::{Method, StatusCode};
@@ -86,12 +88,25 @@ async fn a_forecast_pauses_and_the_run_goes_on(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn users_put_things_as_the_order_weighs_it(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let order = json!({"scenarios": [HELP, HANDOVER], "n": 12, "complexity": {"vague": 2.0, "simple": 1.0}});
+    let run: RunSummary = app.post(RUNS, &order).await;
+    play(&pool, &run.id).await;
+    let found: Page<ConversationSummary> = app.json(&format!("/api/v1/runs/{}/conversations", run.id)).await;
+    let mut complexities: Vec<_> = found.items.iter().map(|found| found.complexity.as_str()).collect();
+    complexities.sort_unstable();
+    complexities.dedup();
+    assert_eq!((found.items.len(), complexities), (12, vec!["simple", "vague"]));
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn every_mistake_of_an_order_has_its_place(pool: PgPool) {
     let app = filled(&pool, &[]).await;
     let wrong = json!({
         "playbooks": ["retail_bnk"], "personas": ["nobody"], "n": 0, "retries": 101, "max_in_flight": 0,
         "models": {"agent": "gpt-x", "judge": "x@http://169.254.169.254/v1"}, "panel": ["scripted"],
-        "temperatures": {"agent": 3.5}, "max_tokens": {"judge": 0}, "budget": {"money": -1.0}, "forecast": 0,
+        "complexity": {"vague": 0.0}, "temperatures": {"agent": 3.5}, "max_tokens": {"judge": 0}, "budget": {"money": -1.0}, "forecast": 0,
     });
     let (status, answer) = app.send(Method::POST, RUNS, &wrong).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -100,6 +115,7 @@ async fn every_mistake_of_an_order_has_its_place(pool: PgPool) {
     places.sort_unstable();
     let expected = [
         "/budget/money",
+        "/complexity/vague",
         "/forecast",
         "/max_in_flight",
         "/max_tokens/judge",
@@ -116,6 +132,7 @@ async fn every_mistake_of_an_order_has_its_place(pool: PgPool) {
     for (body, pointer) in [
         (json!({"n": "many"}), "/n"),
         (json!({"nn": 3}), "/nn"),
+        (json!({"complexity": {"vage": 1.0}}), "/complexity"),
         (json!({"models": {"king": "scripted"}}), "/models"),
         (json!({"scenarios": ["'; DROP TABLE runs; --"]}), "/scenarios"),
     ] {

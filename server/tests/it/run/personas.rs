@@ -38,7 +38,13 @@ fn play(library: &Library, profile: &Profile) -> Outcomes {
     let profiles = [(profile.name.clone(), profile.clone())].into();
     let fits = |scenario: &Scenario| scenario.personas.is_empty() || scenario.personas.contains(&profile.name);
     let scenarios: Vec<_> = library.scenarios.values().filter(|scenario| fits(scenario)).cloned().collect();
-    let plan = Plan { scenarios: &scenarios, profiles: &profiles, model: &library.personas, seed: 1 };
+    let plan = Plan {
+        scenarios: &scenarios,
+        profiles: &profiles,
+        model: &library.personas,
+        complexity: &BTreeMap::new(),
+        seed: 1,
+    };
     let mut outcomes = Outcomes::default();
     for row in plan.rows(CONVERSATIONS, Shard::WHOLE).unwrap() {
         let planned = Planned {

@@ -99,6 +99,7 @@ pub async fn planned_as(
         faults: Vec::new(),
         scenarios: scenarios.iter().map(|id| (*id).to_owned()).collect(),
         personas: library.profiles.keys().cloned().collect(),
+        complexity: BTreeMap::new(),
         pools: Vec::new(),
         pipelining: true,
         criteria_apart: false,

@@ -22,7 +22,7 @@ use crate::session::Project;
 use cast::Cast;
 use draft::Draft;
 use faults::Faults;
-use limits::{Amount, Limits};
+use limits::{Amount, Limits, Mix};
 use look::Look;
 use scenarios::Scenarios;
 
@@ -114,10 +114,10 @@ fn Launch(choices: Choices) -> impl IntoView {
                         label="Persona profiles"
                         options=named(&personas)
                         chosen=draft.personas
-                        hint="None ticked: all of them. Each user is drawn from one, and with it how simply, vaguely or \
-                              intricately they put things: the persona model weighs that mix."
+                        hint="None ticked: all of them. Each user is drawn from one."
                         wrong=problems.at("/personas")
                     />
+                    <Mix draft problems />
                     <Amount draft problems />
                 </section>
                 <Cast draft problems models=names />

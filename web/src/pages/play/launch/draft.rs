@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use domain::persona::Complexity;
 use domain::role::Role;
 use leptos::prelude::*;
 use serde_json::{Map, Value, json};
@@ -16,6 +17,8 @@ pub struct Draft {
     pub every_scenario: RwSignal<bool>,
     pub scenarios: RwSignal<BTreeSet<String>>,
     pub personas: RwSignal<BTreeSet<String>>,
+    /// Weights, as they are typed; all empty for those of the persona model.
+    pub complexity: [(Complexity, RwSignal<String>); 4],
     pub n: RwSignal<String>,
     pub seed: RwSignal<String>,
     pub parts: [Part; 5],
@@ -67,6 +70,7 @@ impl Draft {
             every_scenario: RwSignal::new(true),
             scenarios: names(),
             personas: names(),
+            complexity: Complexity::ALL.map(|name| (name, text())),
             n: RwSignal::new("24".to_owned()),
             seed: RwSignal::new("1".to_owned()),
             parts: Role::ALL.map(part),
@@ -94,6 +98,7 @@ impl Draft {
             put_names(&mut order, "scenarios", &self.scenarios.read());
         }
         put_names(&mut order, "personas", &self.personas.read());
+        put(&mut order, "complexity", mix(&self.complexity));
         put_names(&mut order, "panel", &self.panel.read());
         put_parts(&mut order, &self.parts);
         let numbers = [
@@ -142,6 +147,12 @@ impl Fault {
         }
         rule
     }
+}
+
+fn mix(weights: &[(Complexity, RwSignal<String>)]) -> Option<Value> {
+    let typed = weights.iter().filter_map(|(name, text)| Some((name.to_string(), number(&text.read())?)));
+    let mix: Map<String, Value> = typed.collect();
+    (!mix.is_empty()).then_some(Value::Object(mix))
 }
 
 /// The caps as the API has them; `None` if there are none. Time is typed in minutes.

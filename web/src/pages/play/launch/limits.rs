@@ -1,10 +1,12 @@
 //! How much is played, and what it may take.
 
+use domain::persona::Complexity;
 use leptos::prelude::*;
 
 use super::NumberField;
 use super::draft::Draft;
 use crate::components::Problems;
+use crate::labels::words;
 
 #[component]
 pub fn Amount(draft: Draft, problems: Problems) -> impl IntoView {
@@ -19,6 +21,34 @@ pub fn Amount(draft: Draft, problems: Problems) -> impl IntoView {
                 wrong=problems.at("/seed")
             />
         </div>
+    }
+}
+
+/// How users put things.
+#[component]
+pub fn Mix(draft: Draft, problems: Problems) -> impl IntoView {
+    let field = |(name, weight): (Complexity, RwSignal<String>)| {
+        let label = words(name.as_str());
+        let (default, wrong) = ("0", problems.at(pointer(name)));
+        view! { <NumberField label value=weight default min="0" step="any" wrong /> }
+    };
+    view! {
+        <fieldset class="mix">
+            <legend>"Complexity mix"</legend>
+            <p class="muted hint">
+                "How users put things: weights, of which only the ratio counts. All empty: as the persona model weighs them."
+            </p>
+            <div class="fields">{draft.complexity.map(field).collect_view()}</div>
+        </fieldset>
+    }
+}
+
+const fn pointer(complexity: Complexity) -> &'static str {
+    match complexity {
+        Complexity::Simple => "/complexity/simple",
+        Complexity::Medium => "/complexity/medium",
+        Complexity::Complex => "/complexity/complex",
+        Complexity::Vague => "/complexity/vague",
     }
 }
 
