@@ -15,7 +15,7 @@ use crate::{install, web};
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-pub fn run_step() -> Result<Outcome> {
+pub(super) fn run_step() -> Result<Outcome> {
     let tests = tests()?;
     if tests.is_empty() {
         return Ok(Outcome::Skipped("e2e/ holds no *.test.mjs".into()));
