@@ -75,3 +75,114 @@ test("the tools of a playbook are told in tables", () =>
     await tool.getByRole("button", { name: "Edit open_dispute in the source" }).click();
     await page.locator("#panel-source .cm-line", { hasText: "open_dispute" }).first().waitFor();
   }));
+
+/** Makes one call in the panel that is shown. */
+async function call(page, tool, args) {
+  const panel = page.getByRole("tabpanel", { name: "Try" });
+  await page.getByLabel("Tool").selectOption(tool);
+  await panel.locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(JSON.stringify(args));
+  await panel.getByRole("button", { name: "Call" }).click();
+}
+
+/** Chooses a value of a tree by its key. */
+async function pick(tree, search, key) {
+  await tree.page().getByRole("searchbox", { name: /world after/i }).fill(search);
+  await tree.getByRole("treeitem").filter({ hasText: key }).last().click();
+}
+
+test("each value of an answer tells where it comes from", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=try`, async (page) => {
+    const identity = { customer_id: "cus_1901", date_of_birth: "1971-08-30", postcode: "77310" };
+    await call(page, "verify_identity", identity);
+    const first = page.locator("article", { hasText: "Call 1" });
+    await first.getByText("answered", { exact: true }).waitFor();
+    await call(page, "add_payee", { customer_id: "cus_1901", name: "Odo Pellwick", iban: "ZZ10HBLB0000002902" });
+    const second = page.locator("article", { hasText: "Call 2" });
+    await second.getByText("Where did these values come from?").click();
+    await second.getByText("1 from the world, 2 from the call, 1 new").waitFor();
+    const row = (name) => second.locator("tr", { has: page.getByRole("rowheader", { name, exact: true }) });
+    await row("/payee_id").getByText("A new id, made from the seed.").waitFor();
+    await row("/limit_today").getByText("It stood there from the start.").waitFor();
+    assert.match(await row("/limit_today").innerText(), /The world, .*overdraft_limit \(or another place that holds the same\)/);
+
+    const tree = page.getByRole("tree", { name: "The world after the calls" });
+    await pick(tree, "verified_customer_id", "verified_customer_id");
+    const origin = page.getByRole("region", { name: "Where did this value come from?" });
+    await origin.getByText("Written by verify_identity in call 1.").waitFor();
+    await screenshot(page, "playbook-try-origin");
+    await page.setViewportSize({ width: 360, height: 740 });
+    await screenshot(page, "playbook-try-origin-narrow");
+    await origin.getByRole("button", { name: "Show the call" }).click();
+    assert.equal(await page.evaluate(() => document.activeElement.id), "call-1");
+  }));
+
+test("a value of the world tells which step of the script wrote it", () =>
+  site.visit(`${PROJECT}/scenarios/dispute_duplicate_cafe?side=play`, async (page) => {
+    await page.getByRole("button", { name: "Play the script" }).click();
+    await page.getByText("reaches what is expected").waitFor();
+    const range = page.getByRole("group", { name: "Steps" }).getByRole("slider");
+    await range.fill(await range.getAttribute("max"));
+    await pick(page.getByRole("tree", { name: "The world after this step" }), "verified_customer_id", "verified_customer_id");
+    const origin = page.getByRole("region", { name: "Where did this value come from?" });
+    await origin.getByText(/Written by verify_identity in step \d+\./).waitFor();
+    await screenshot(page, "scenario-play-origin");
+    await origin.getByRole("button", { name: "Show the step" }).click();
+    await page.locator(".beside-editor").getByText("verify_identity").first().waitFor();
+    await range.fill("0");
+    await origin.getByText("nothing stands there after this step.").waitFor();
+  }));
+
+test("the prompts of a playbook are rendered for a scenario", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=prompts`, async (page) => {
+    const panel = page.getByRole("tabpanel", { name: "Prompts" });
+    await panel.getByText("Harbourlight Bank").first().waitFor();
+    await panel.getByLabel("Scenario").selectOption("help_card_abroad");
+    await page.waitForURL("**scenario=help_card_abroad**");
+    await panel.locator("summary", { hasText: "search_help" }).click();
+    await panel.getByText("card payments and cash abroad").first().waitFor();
+    await panel.locator("summary", { hasText: "finance" }).waitFor();
+    await panel.getByText("Not asked in this scenario: state manager.").waitFor();
+    await screenshot(page, "playbook-prompts");
+    await page.setViewportSize({ width: 360, height: 740 });
+    await screenshot(page, "playbook-prompts-narrow");
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    await page.goto(`${PROJECT}/playbooks/retail_bank?file=playbooks/retail_bank/prompt.md.j2`);
+    const source = page.locator("#panel-source .cm-content");
+    await source.click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.insertText("{{ nobody }}\n");
+    await page.getByRole("tab", { name: "Prompts" }).click();
+    await panel.getByText(/`nobody` is undefined/).waitFor();
+    await screenshot(page, "playbook-prompts-fault");
+    await panel.getByRole("button", { name: /prompt.md.j2:1/ }).click();
+    await page.locator("#panel-source .cm-line", { hasText: "{{ nobody }}" }).waitFor();
+  }, { expected: [/status of 422/] }));
+
+test("the tools that an MCP server lists become the draft of a playbook", () =>
+  site.visit(`${PROJECT}/playbooks`, async (page) => {
+    await page.getByRole("button", { name: "New playbook" }).click();
+    const dialog = page.getByRole("dialog", { name: "New playbook" });
+    await dialog.getByLabel("Name").fill("desk");
+    await dialog.getByLabel("Start from").selectOption("The tools of an MCP server");
+    await dialog.getByText("groundstate playbook import mcp").waitFor();
+    const pasted = dialog.getByRole("textbox", { name: /Answer to tools\/list/ });
+    await pasted.fill('{"tools": [');
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByText(/Is no JSON/).waitFor();
+    await pasted.fill('{"tools": [{"name": 1}]}');
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByText(/is no tool of MCP/).waitFor();
+    await screenshot(page, "playbook-import-mcp");
+    await page.setViewportSize({ width: 360, height: 740 });
+    await screenshot(page, "playbook-import-mcp-narrow");
+    const inputSchema = { type: "object", properties: { order_id: { type: "string" } }, required: ["order_id"] };
+    const tool = { name: "get_order", description: "Reads an order.", inputSchema };
+    await pasted.fill(JSON.stringify({ jsonrpc: "2.0", id: 1, result: { tools: [tool] } }));
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.waitForURL("**/playbooks/desk");
+    await page.getByRole("tab", { name: "Tools" }).click();
+    await page.getByRole("tabpanel", { name: "Tools" }).getByText("get_order", { exact: true }).first().waitFor();
+  }, { expected: [/status of 422/] }));

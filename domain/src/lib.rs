@@ -21,6 +21,7 @@ pub mod finding;
 pub mod forecast;
 pub mod judge;
 pub mod message;
+pub mod origin;
 pub mod outcome;
 pub mod patch;
 pub mod persona;

@@ -1,9 +1,11 @@
 //! Single calls, as the author of a playbook tries them: the conversation's own way from call to answer, with nobody
 //! to talk to.
 
+mod origins;
+
 use std::sync::Arc;
 
-use domain::event::{Answer, EventKind};
+use domain::event::{Answer, Event, EventKind};
 use domain::message::ToolCall;
 use domain::patch::Patch;
 use domain::persona::{Complexity, Persona, Speech};
@@ -20,10 +22,15 @@ use crate::playbook::Playbook;
 use crate::scripted;
 use crate::tools::code::{CodeError, Moment};
 use crate::world::{InitialWorld, World};
+use origins::Made;
+pub use origins::Traced;
 
 /// A world and the calls that were made on it so far.
 pub struct Attempt {
     conversation: Conversation,
+    events: Vec<Event>,
+    /// The last call.
+    made: Option<Made>,
 }
 
 /// What became of a call.
@@ -81,10 +88,10 @@ impl Attempt {
             attempt: 1,
             faults: Vec::new(),
         };
-        let mut conversation = Conversation::new(Arc::new(case));
-        conversation.act();
-        conversation.hear(ChatReply { content: "Hello.".into(), ..ChatReply::default() });
-        Self { conversation }
+        let mut attempt = Self { conversation: Conversation::new(Arc::new(case)), events: Vec::new(), made: None };
+        attempt.act();
+        attempt.hear(ChatReply { content: "Hello.".into(), ..ChatReply::default() });
+        attempt
     }
 
     pub fn playbook(&self) -> &Playbook {
@@ -96,6 +103,32 @@ impl Attempt {
         &self.conversation.state().world
     }
 
+    /// The world before the first call.
+    pub fn initial(&self) -> &World {
+        &self.conversation.case().initial.world
+    }
+
+    /// All that has happened, as in a conversation.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    fn act(&mut self) -> Option<EventKind> {
+        let event = self.conversation.act();
+        self.noted(event)
+    }
+
+    fn hear(&mut self, reply: ChatReply) -> Option<EventKind> {
+        let event = self.conversation.hear(reply);
+        self.noted(event)
+    }
+
+    fn noted(&mut self, event: Option<Event>) -> Option<EventKind> {
+        let kind = event.as_ref().map(|event| event.kind.clone());
+        self.events.extend(event);
+        kind
+    }
+
     /// Makes one call. `None` if the conversation is over or waits for a model.
     pub fn call(&mut self, tool: &str, arguments: &Map<String, Value>) -> Option<Reply> {
         if self.conversation.state().phase != Phase::Agent {
@@ -104,7 +137,13 @@ impl Attempt {
         let before = self.world().clone();
         let id_seed = self.conversation.id_seed();
         let call = ToolCall::new(String::new(), tool.to_owned(), Value::Object(arguments.clone()).to_string());
-        self.conversation.hear(ChatReply { tool_calls: vec![call], ..ChatReply::default() });
+        self.hear(ChatReply { tool_calls: vec![call], ..ChatReply::default() });
+        self.made = Some(Made {
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+            before: before.clone(),
+            id_seed: id_seed.clone(),
+        });
         let answered = loop {
             if let Next::Ask(_) = self.conversation.next() {
                 let ask = self.conversation.ask()?;
@@ -112,7 +151,7 @@ impl Attempt {
                 return Some(Reply::Asks { prompt: texts.join("\n\n") });
             }
             // A sub-agent is begun before it is asked.
-            if let Some(reply) = reply(self.conversation.act()?.kind) {
+            if let Some(reply) = reply(self.act()?) {
                 break reply;
             }
         };
@@ -133,13 +172,14 @@ impl Attempt {
         loop {
             let event = match self.conversation.next() {
                 Next::Ask(who) if !matches!(self.conversation.state().phase, Phase::Agent) => {
-                    self.conversation.hear(scripted::reply(who.role, &self.conversation)?)
+                    let said = scripted::reply(who.role, &self.conversation)?;
+                    self.hear(said)
                 }
-                Next::Act => self.conversation.act(),
+                Next::Act => self.act(),
                 _ => return Ok(None),
             };
             let Some(event) = event else { return Ok(None) };
-            if let Some(reply) = reply(event.kind) {
+            if let Some(reply) = reply(event) {
                 return Ok(Some(reply));
             }
         }

@@ -40,7 +40,8 @@ impl Judge {
         };
         let mut templates = templates::environment();
         if let Err(e) = templates.add_template_owned("prompt", prompt.clone()) {
-            return Err(vec![located.problem("/prompt", templates::explain(&e))]);
+            let (file, line) = (format!("{folder}/{}", spec.prompt), e.line().unwrap_or_default());
+            return Err(vec![Problem::new(file, line, "", templates::explain(&e))]);
         }
         Ok(Self { version: version(&spec, prompt), spec, templates, prompt: prompt.clone() })
     }

@@ -35,6 +35,8 @@ pub struct Rehearsal {
 /// What somebody is told when they are first asked.
 pub struct Prompt {
     pub who: Who,
+    /// The tool that is answered for, if one is.
+    pub tool: Option<String>,
     pub messages: Vec<Message>,
     pub tools: usize,
 }
@@ -68,10 +70,11 @@ pub fn rehearse(
 }
 
 fn note(conversation: &Conversation, who: Who, prompts: &mut Vec<Prompt>) {
-    if prompts.iter().any(|known| known.who == who) {
+    let tool = conversation.tool_asked_for().map(str::to_owned);
+    if prompts.iter().any(|known| known.who == who && known.tool == tool) {
         return;
     }
     if let Some(ask) = conversation.ask() {
-        prompts.push(Prompt { who, messages: ask.messages, tools: ask.tools.len() });
+        prompts.push(Prompt { who, tool, messages: ask.messages, tools: ask.tools.len() });
     }
 }

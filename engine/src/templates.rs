@@ -83,11 +83,30 @@ pub fn explain(error: &minijinja::Error) -> String {
     text
 }
 
+/// The template and the line that an [explained](explain) error is about: where it began, which other templates may have
+/// passed on.
+pub fn place(explained: &str) -> Option<(&str, usize)> {
+    let (_, within) = explained.rsplit_once("(in ")?;
+    let (name, line) = within.split_once(')')?.0.rsplit_once(':')?;
+    Some((name, line.parse().ok()?))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn an_error_tells_where_it_began() {
+        let mut env = environment();
+        for (name, text) in [("outer.md", "\n{% include 'inner.md' %}"), ("inner.md", "one\n\n{{ nobody }}")] {
+            env.add_template_owned(name.to_owned(), text.to_owned()).expect("it parses");
+        }
+        let said = render(&env, "outer.md", &json!({})).expect_err("`nobody` is unknown");
+        assert_eq!(place(&said), Some(("inner.md", 3)), "{said}");
+        assert_eq!(place("no place (in which)"), None);
+    }
 
     #[test]
     fn what_explodes_is_stopped() {

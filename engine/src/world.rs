@@ -17,7 +17,7 @@ use crate::case::Shared;
 pub(crate) use diff::diff;
 pub use edit::PatchError;
 pub use node::Node;
-pub use provenance::written_by;
+pub use provenance::History;
 
 /// One version of a world. Cloning is cheap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

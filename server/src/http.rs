@@ -126,6 +126,7 @@ fn uploads() -> OpenApiRouter<App> {
         .routes(routes!(archive::download, archive::upload))
         .routes(routes!(trials::play))
         .routes(routes!(trials::attempt))
+        .routes(routes!(trials::prompts))
         .routes(routes!(trials::import))
         .layer(DefaultBodyLimit::max(LARGEST_UPLOAD))
 }

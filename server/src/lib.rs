@@ -16,6 +16,7 @@ pub mod library;
 mod names;
 pub mod people;
 pub mod postgres;
+pub mod provenance;
 mod say;
 pub mod secret;
 mod shipped;

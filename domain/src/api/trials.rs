@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::{FieldError, Provenance, Writer};
 use crate::event::Event;
 use crate::message::Message;
+use crate::origin::Origin;
 use crate::outcome::Outcome;
 use crate::patch::Patch;
 use crate::persona::Complexity;
@@ -26,6 +28,20 @@ pub struct PlayScenario {
     /// A variant of the playbook; default: the agent as the playbook has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+    /// A value whose origin is to be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+}
+
+/// A value of the world, at a moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trace {
+    /// A JSON pointer (RFC 6901) into the world.
+    pub pointer: String,
+    /// The world after this event; default: as it is in the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u32>,
 }
 
 /// A scenario's script, as it was played.
@@ -40,6 +56,9 @@ pub struct Rehearsal {
     pub verification: Option<Verification>,
     /// What each role is told when it is first asked.
     pub prompts: Vec<RolePrompt>,
+    /// Where the value of `trace` comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traced: Option<Provenance>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -48,9 +67,38 @@ pub struct RolePrompt {
     /// With the role of the agent: the sub-agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_agent: Option<String>,
+    /// With the roles of the tool simulator and the state manager: the tool that they answer for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     pub messages: Vec<Message>,
     /// How many tools come with it.
     pub tools: usize,
+}
+
+/// For which scenario prompts are rendered, and from which documents.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RenderPrompts {
+    /// Path within the project -> text: files that stand in for those that are saved.
+    pub drafts: BTreeMap<String, String>,
+    /// Default: the playbook's first by name, of those that are in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    pub complexity: Complexity,
+    pub agent_style: AgentStyle,
+    /// A variant of the playbook; default: the agent as the playbook has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+}
+
+/// What each role is told when the script of a scenario is played. A sub-agent that the script does not call is told what it
+/// would be told by anybody.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Prompts {
+    pub scenario: String,
+    pub prompts: Vec<RolePrompt>,
+    /// Templates that do not render in this scenario, each at its line.
+    pub faults: Vec<FieldError>,
 }
 
 /// Calls that are to be made one after the other, as the agent would make them.
@@ -64,6 +112,9 @@ pub struct TryCalls {
     pub scenario: Option<String>,
     /// 1 to 100.
     pub calls: Vec<TryCall>,
+    /// A value whose origin is to be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -84,11 +135,16 @@ pub struct Tried {
     pub note: Option<String>,
     /// The world after the last of them.
     pub world: Value,
+    /// Where the value of `trace` comes from. Its writer's event is that of a reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traced: Option<Provenance>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TriedReply {
     pub result: TriedResult,
+    /// The event of the answer, by which a `Writer` names it.
+    pub seq: u32,
     /// What the agent reads; what the model would, if a model answers.
     pub content: String,
     /// Why it was refused or is broken, for the author.
@@ -99,6 +155,24 @@ pub struct TriedReply {
     /// What stood before at the places that the patch changes, by pointer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub before: BTreeMap<String, Value>,
+    /// Where each value of an answer comes from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<TracedValue>,
+    /// Where each value comes from that was written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<TracedValue>,
+}
+
+/// A value, and where it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TracedValue {
+    /// A JSON pointer: into the answer, or into the world for what was written. Empty for an answer that is a text.
+    pub pointer: String,
+    pub value: Value,
+    pub origin: Origin,
+    /// Of a value that stands in the world: the call that wrote it. Absent if it stood there from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<Writer>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -127,3 +127,58 @@ fn what_scripted_cannot_answer_is_broken() {
     let Ok(Some(Reply::Broken { why, .. })) = reply else { panic!("{reply:?}") };
     assert!(why.starts_with("not JSON"), "{why}");
 }
+
+/// The values of the last reply and of its changes, with their origins.
+fn origins(attempt: &mut Attempt, tool: &str, arguments: Value) -> Vec<String> {
+    let reply = match call(attempt, tool, arguments) {
+        Some(Reply::Asks { .. }) => attempt.answer_as_scripted().expect("it renders"),
+        reply => reply,
+    };
+    let Some(Reply::Answered { content, patch }) = reply else { panic!("{reply:?}") };
+    let all = attempt.origins_of_content(&content).into_iter().chain(attempt.origins_of_patch(&patch));
+    all.map(|traced| format!("{} = {}: {:?}", traced.pointer, traced.value, traced.origin)).collect()
+}
+
+#[test]
+fn values_of_a_reply_come_from_somewhere() {
+    let mut shop = shop();
+    assert_eq!(
+        origins(&mut shop, "get_order", json!({"order_id": "o_17"})),
+        [
+            r#"/refunded = 0: World { pointer: "/orders/o_17/refunded", others: 0 }"#,
+            r#"/total = 80.0: World { pointer: "/orders/o_17/total", others: 0 }"#
+        ]
+    );
+    assert_eq!(
+        origins(&mut shop, "refund", json!({"order_id": "o_17", "amount": 20.5})),
+        [
+            r#"/refunded = 20.5: Argument { pointer: "/amount" }"#,
+            r#"/orders/o_17/refunded = 20.5: Argument { pointer: "/amount" }"#
+        ]
+    );
+    let twice = origins(&mut shop, "refund", json!({"order_id": "o_17", "amount": 10}));
+    assert_eq!(twice[0], "/refunded = 30.5: Function");
+    assert_eq!(origins(&mut shop, "hours", json!({})), [r#"/opens = "09:00": Playbook"#]);
+}
+
+#[test]
+fn what_a_model_answers_comes_from_records_or_from_the_model() {
+    let found = origins(&mut shop(), "find_article", json!({"query": "refunds"}));
+    let expected = [
+        r#"/title = "Refunds": World { pointer: "/articles/a_1/title", others: 0 }"#,
+        r#"/text = "Refunds take 5 days.": World { pointer: "/articles/a_1/text", others: 0 }"#,
+        "/hits = 1: Model",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_clock_and_new_ids_are_known() {
+    let tools = testing::files()["tools.star"].replace(
+        "    return world[\"orders\"][order_id]\n",
+        "    return {\"id\": fresh_id(\"ref\"), \"other\": fresh_id(\"ref\"), \"at\": ctx.now, \"day\": ctx.now[:10]}\n",
+    );
+    let found = origins(&mut shop_with(&[("tools.star", &tools)]), "get_order", json!({"order_id": "o_17"}));
+    let kinds: Vec<&str> = found.iter().filter_map(|line| line.rsplit(": ").next()).collect();
+    assert_eq!(kinds, ["FreshId", "FreshId", "Clock", "Clock"], "{found:?}");
+}

@@ -45,6 +45,13 @@ impl Conversation {
         }
     }
 
+    /// The tool for which a model is asked now.
+    pub(crate) fn tool_asked_for(&self) -> Option<&str> {
+        let role = self.state.phase.asks()?;
+        let answers = matches!(role, Role::ToolSimulator | Role::StateManager);
+        self.state.acting().pending.front().filter(|_| answers).map(ToolCall::name)
+    }
+
     /// The call to answer, with its tool and arguments or the reason to refuse it.
     fn pending_call(&self) -> Option<(&ToolCall, Checked<'_>)> {
         let call = self.state.acting().pending.front()?;

@@ -137,7 +137,17 @@ impl Compiler<'_> {
     fn template(&mut self, env: &mut minijinja::Environment<'static>, pointer: &str, name: &str) {
         let Some(text) = self.file(pointer, name) else { return };
         if let Err(e) = env.add_template_owned(name.to_owned(), text) {
-            self.problem(pointer, format!("`{name}` is not a valid template: {}", templates::explain(&e)));
+            self.in_template(pointer, name, &format!("is not a valid template: {}", templates::explain(&e)));
+        }
+    }
+
+    /// At the template's own line; where that is not known, at the field that names it.
+    fn in_template(&mut self, pointer: &str, name: &str, why: &str) {
+        match templates::place(why).filter(|(file, _)| self.sources.files.contains_key(*file)) {
+            Some((file, line)) => {
+                self.problems.push(Problem::new(format!("{}/{file}", self.sources.folder), line, "", why));
+            }
+            None => self.problem(pointer, format!("`{name}` {why}")),
         }
     }
 

@@ -64,6 +64,6 @@ fn code_schemas_and_templates_must_compile() {
     assert_snapshot!(problems("tools.star", &[("def refund(", "def refnd(")]), @"playbooks/shop/playbook.yaml:28: tools[1].simulate: no function `refund` in the playbook's code");
     assert_snapshot!(problems("tools.star", &[("def meddle(world, ctx):", "def meddle(world, ctx)")]).lines().next().unwrap_or_default(), @"playbooks/shop/playbook.yaml:12: code: error: Parse error: unexpected new line, expected symbol ':'");
     assert_snapshot!(problems("world.yaml", &[("type: object\nadditional", "type: objct\nadditional")]), @r#"playbooks/shop/playbook.yaml:14: world.schema: is not a valid JSON Schema: "objct" is not valid under any of the schemas listed in the 'anyOf' keyword"#);
-    assert_snapshot!(problems("prompt.md", &[("{{ now }}", "{{ now }")]), @"playbooks/shop/playbook.yaml:5: prompt: `prompt.md` is not a valid template: syntax error: unexpected `}`, expected end of variable block (in prompt.md:1)");
-    assert_snapshot!(problems("prompt.md", &[("{{ policy }}", "{{ polcy }}")]), @"playbooks/shop/playbook.yaml:5: prompt: `prompt.md` does not render: undefined value: `polcy` is undefined (in prompt.md:1)");
+    assert_snapshot!(problems("prompt.md", &[("{{ now }}", "{{ now }")]), @"playbooks/shop/prompt.md:1: is not a valid template: syntax error: unexpected `}`, expected end of variable block (in prompt.md:1)");
+    assert_snapshot!(problems("prompt.md", &[("{{ policy }}", "{{ polcy }}")]), @"playbooks/shop/prompt.md:1: does not render: undefined value: `polcy` is undefined (in prompt.md:1)");
 }

@@ -24,6 +24,7 @@ mod dates;
 mod fields;
 mod heard;
 mod numbers;
+pub mod places;
 mod prose;
 mod reading;
 mod records;

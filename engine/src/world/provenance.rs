@@ -5,30 +5,43 @@ use domain::patch::{self, Patch, PatchOp};
 use super::node::{Node, index};
 use super::{PatchError, World};
 
-/// Which of the changes wrote what stands at `pointer` after all of them; `None`: it was there from the start.
-///
-/// A value that was written as part of a larger one (a record, a list) was written by that change. Of a map or list it
-/// is the last change anywhere within.
-///
-/// # Errors
-/// A change that does not apply.
-pub fn written_by<C: Copy>(initial: &World, changes: &[(C, &Patch)], pointer: &str) -> Result<Option<C>, PatchError> {
-    let mut world = initial.clone();
-    let mut steps = Vec::new();
-    for (cause, patch) in changes {
-        for op in *patch {
-            let next = world.apply(std::slice::from_ref(op))?;
-            steps.push((*cause, op, std::mem::replace(&mut world, next)));
+/// Changes that were made one after the other, each with the world before it.
+pub struct History<'a, C> {
+    steps: Vec<(C, &'a PatchOp, World)>,
+}
+
+impl<'a, C: Copy> History<'a, C> {
+    /// # Errors
+    /// A change that does not apply.
+    pub fn of(initial: &World, changes: &[(C, &'a Patch)]) -> Result<Self, PatchError> {
+        let mut world = initial.clone();
+        let mut steps = Vec::new();
+        for (cause, patch) in changes {
+            for op in *patch {
+                let next = world.apply(std::slice::from_ref(op))?;
+                steps.push((*cause, op, std::mem::replace(&mut world, next)));
+            }
         }
+        Ok(Self { steps })
     }
-    let mut path = patch::segments(pointer).ok_or_else(|| PatchError::BadPointer(pointer.to_owned()))?;
-    for (cause, op, before) in steps.iter().rev() {
-        match backwards(op, before, &path) {
-            Some(earlier) => path = earlier,
-            None => return Ok(Some(*cause)),
+
+    /// Which of the changes wrote what stands at `pointer` after all of them; `None`: it was there from the start.
+    ///
+    /// A value that was written as part of a larger one (a record, a list) was written by that change. Of a map or list
+    /// it is the last change anywhere within.
+    ///
+    /// # Errors
+    /// No JSON pointer.
+    pub fn writer(&self, pointer: &str) -> Result<Option<C>, PatchError> {
+        let mut path = patch::segments(pointer).ok_or_else(|| PatchError::BadPointer(pointer.to_owned()))?;
+        for (cause, op, before) in self.steps.iter().rev() {
+            match backwards(op, before, &path) {
+                Some(earlier) => path = earlier,
+                None => return Ok(Some(*cause)),
+            }
         }
+        Ok(None)
     }
-    Ok(None)
 }
 
 /// Where a value stood before an operation; `None` if the operation wrote it.
@@ -76,7 +89,7 @@ mod tests {
         ];
         let patches = patches.map(|patch| serde_json::from_value::<Patch>(patch).expect("a patch"));
         let changes: Vec<(u32, &Patch)> = (1..).zip(&patches).collect();
-        written_by(&initial, &changes, pointer).expect("they apply")
+        History::of(&initial, &changes).and_then(|history| history.writer(pointer)).expect("they apply")
     }
 
     #[test]

@@ -1,29 +1,31 @@
 //! What authors try before they save it: the documents of a project with drafts in place of some of them. Nothing is kept.
 
-use std::collections::BTreeMap;
+mod calls;
+mod prompts;
+
 use std::sync::Arc;
 
 use anyhow::bail;
-use domain::Message;
-use domain::api::trials::{PlayScenario, Rehearsal, RolePrompt, Tried, TriedReply, TriedResult, TryCall, TryCalls};
+use domain::Event;
+use domain::api::Provenance;
+use domain::api::trials::{PlayScenario, Rehearsal, Trace};
 use domain::problem::{Problem, did_you_mean};
 use domain::project::{DocumentId, Kind};
+use domain::scenario::Scenario;
 use engine::World;
-use engine::attempt::{Attempt, Reply, Why};
-use engine::playbook::{Sources, compile};
 use engine::rehearsal::{self, Way};
-use serde_json::Value;
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
+pub use calls::{attempt, reason};
+pub use prompts::prompts;
+
 use crate::bad_input::BadInput;
 use crate::library::project::{Documents, Texts};
 use crate::library::{Cache, Library};
+use crate::provenance;
 use crate::store::documents;
-
-/// Most calls that are tried at once.
-const MOST_CALLS: usize = 100;
 
 /// Whose documents they are, and how they are read.
 pub struct Place<'a> {
@@ -37,112 +39,63 @@ pub struct Place<'a> {
 /// # Errors
 /// [`BadInput`] with everything that keeps it from being played.
 pub async fn play(place: &Place<'_>, id: &str, wanted: PlayScenario) -> anyhow::Result<Rehearsal> {
+    let PlayScenario { drafts, complexity, agent_style, variant, trace } = wanted;
     let named = [DocumentId { kind: Kind::Scenario, name: id.to_owned() }];
-    let library = library(place, &named, wanted.drafts).await?;
-    let (id, variant) = (id.to_owned(), wanted.variant);
-    let way = Way { complexity: wanted.complexity, agent_style: wanted.agent_style, variant };
-    spawn_blocking(move || rehearse(&library, &id, way)).await?
+    let library = library(place, &named, drafts).await?;
+    let (id, way) = (id.to_owned(), Way { complexity, agent_style, variant });
+    spawn_blocking(move || rehearse(&library, &id, way, trace.as_ref())).await?
 }
 
-fn rehearse(library: &Library, id: &str, way: Way) -> anyhow::Result<Rehearsal> {
+fn rehearse(library: &Library, id: &str, way: Way, trace: Option<&Trace>) -> anyhow::Result<Rehearsal> {
+    let scenario = library.scenario(id).map_err(|why| BadInput::one("scenario", why))?;
+    let played = played(library, scenario, way)?;
+    let initial = &played.conversation.case().initial.world;
+    let traced = trace.map(|trace| traced(initial, &played.events, trace)).transpose()?;
+    Ok(Rehearsal {
+        playbook: scenario.playbook.clone(),
+        world: initial.to_json(),
+        verification: played.conversation.state().verification.clone(),
+        events: played.events,
+        outcome: played.outcome,
+        prompts: played.prompts.into_iter().map(prompts::told).collect(),
+        traced,
+    })
+}
+
+fn played(library: &Library, scenario: &Arc<Scenario>, way: Way) -> anyhow::Result<rehearsal::Rehearsal> {
     let said = |message: String| BadInput::one("scenario", message);
-    let scenario = library.scenario(id).map_err(said)?;
     let playbook = library.playbook(&scenario.playbook).map_err(said)?;
     let judge = library.judge_of(playbook).map_err(said)?;
     if let Some(name) = &way.variant
         && !playbook.spec.variants.iter().any(|variant| variant.name == *name)
     {
         let known = playbook.spec.variants.iter().map(|variant| variant.name.as_str());
-        bail!(BadInput::one("variant", format!("there is no variant `{name}`{}", did_you_mean(name, known))));
+        bail!(field("variant", format!("there is no variant `{name}`{}", did_you_mean(name, known))));
     }
-    let initial = library.initial(scenario, playbook);
-    let played = rehearsal::rehearse(playbook, judge, scenario, &initial, way);
-    Ok(Rehearsal {
-        playbook: scenario.playbook.clone(),
-        world: initial.world.to_json(),
-        verification: played.conversation.state().verification.clone(),
-        events: played.events,
-        outcome: played.outcome,
-        prompts: played.prompts.into_iter().map(prompt).collect(),
-    })
+    Ok(rehearsal::rehearse(playbook, judge, scenario, &library.initial(scenario, playbook), way))
 }
 
-fn prompt(prompt: rehearsal::Prompt) -> RolePrompt {
-    let messages: Vec<Message> = prompt.messages;
-    RolePrompt { role: prompt.who.role, sub_agent: prompt.who.sub_agent, messages, tools: prompt.tools }
+/// Where a value of the world comes from, after the event that is named.
+fn traced(initial: &World, events: &[Event], trace: &Trace) -> anyhow::Result<Provenance> {
+    let pointer = trace.pointer.as_str();
+    if domain::patch::segments(pointer).is_none() {
+        bail!(field("trace.pointer", format!("`{pointer}` is no JSON pointer: it starts with `/`")));
+    }
+    let until = trace.seq.map_or(events.len(), |seq| events.iter().filter(|event| event.seq <= seq).count());
+    let found = provenance::of(initial, &events[..until], pointer)?;
+    Ok(found.ok_or_else(|| field("trace.pointer", format!("nothing stands at {pointer}")))?)
 }
 
-/// Makes calls on a scenario's world, or the base world.
-///
-/// # Errors
-/// [`BadInput`] with everything that keeps them from being made.
-pub async fn attempt(place: &Place<'_>, playbook: &str, wanted: TryCalls) -> anyhow::Result<Tried> {
-    if wanted.calls.is_empty() || wanted.calls.len() > MOST_CALLS {
-        bail!(BadInput::one("calls", format!("give 1 to {MOST_CALLS} calls")));
-    }
+/// What is wrong with a field of what was sent.
+fn field(name: &str, message: impl Into<String>) -> BadInput {
+    BadInput(vec![Problem::new("", 0, name, message)])
+}
+
+/// The documents that are taken as they are written now.
+fn named(playbook: &str, scenario: Option<&str>) -> Vec<DocumentId> {
     let named = |kind, name: &str| DocumentId { kind, name: name.to_owned() };
-    let scenario = wanted.scenario.as_deref().map(|id| named(Kind::Scenario, id));
-    let named: Vec<DocumentId> = [named(Kind::Playbook, playbook)].into_iter().chain(scenario).collect();
-    let library = library(place, &named, wanted.drafts).await?;
-    let name = playbook.to_owned();
-    spawn_blocking(move || calls(&library, &name, wanted.scenario.as_deref(), &wanted.calls)).await?
-}
-
-fn calls(library: &Library, playbook: &str, scenario: Option<&str>, wanted: &[TryCall]) -> anyhow::Result<Tried> {
-    let said = |place: &'static str| move |message: String| BadInput::one(place, message);
-    let playbook = library.playbook(playbook).map_err(said("playbook"))?;
-    let judge = library.judge_of(playbook).map_err(said("playbook"))?;
-    let scenario = scenario.map(|id| library.scenario(id)).transpose().map_err(said("scenario"))?;
-    if let Some(other) = scenario.filter(|scenario| scenario.playbook != playbook.spec.name) {
-        bail!(BadInput::one("scenario", format!("belongs to the playbook `{}`", other.playbook)));
-    }
-    // One of its own: an attempt lifts the limits on how long an agent may go on.
-    let folder = format!("playbooks/{}", playbook.spec.name);
-    let own = compile(&Sources { folder: &folder, files: &library.files.within(&folder) }).map_err(BadInput)?;
-    let mut attempt = Attempt::new(own, Arc::clone(judge), scenario.cloned());
-    let unfit = |fault| format!("The base world alone is not valid ({fault}). Call on the world of a scenario.");
-    let note = scenario.is_none().then(|| attempt.playbook().check_world(attempt.world()).err().map(unfit)).flatten();
-    let mut replies = Vec::new();
-    for (i, call) in wanted.iter().enumerate() {
-        let before = attempt.world().clone();
-        let last = i + 1 == wanted.len();
-        let reply = match attempt.call(&call.tool, &call.arguments) {
-            // What comes before the last call is only the way to it.
-            Some(Reply::Asks { .. }) if !last => attempt.answer_as_scripted().map_err(said("calls"))?,
-            reply => reply,
-        };
-        let Some(reply) = reply else { break };
-        replies.push(told(reply, &before));
-    }
-    Ok(Tried { replies, note, world: attempt.world().to_json() })
-}
-
-fn told(reply: Reply, before: &World) -> TriedReply {
-    let plain = |result, content| TriedReply { result, content, why: None, patch: Vec::new(), before: BTreeMap::new() };
-    match reply {
-        Reply::Answered { content, patch } => {
-            let old = |path: &str| Some((path.to_owned(), before.get(path)?.to_json()));
-            let before: BTreeMap<String, Value> = patch.iter().filter_map(|op| old(op.path())).collect();
-            TriedReply { patch, before, ..plain(TriedResult::Answered, content) }
-        }
-        Reply::Ended => plain(TriedResult::Ended, String::new()),
-        Reply::Refused { content, why } => {
-            TriedReply { why: Some(reason(&why)), ..plain(TriedResult::Refused, content) }
-        }
-        Reply::Broken { content, why } => TriedReply { why: Some(why), ..plain(TriedResult::Broken, content) },
-        Reply::Asks { prompt } => plain(TriedResult::Asks, prompt),
-    }
-}
-
-/// Who refused a call, in words.
-pub fn reason(why: &Why) -> String {
-    match why {
-        Why::UnknownTool => "the playbook has no such tool".to_owned(),
-        Why::Arguments => "the arguments do not fit the tool's `parameters`".to_owned(),
-        Why::Fail => "the tool's function called fail()".to_owned(),
-        Why::Schema => "the world would no longer fit its schema".to_owned(),
-        Why::Invariants(names) => format!("the world would break the invariant {}", names.join(", ")),
-    }
+    let scenario = scenario.map(|id| named(Kind::Scenario, id));
+    [named(Kind::Playbook, playbook)].into_iter().chain(scenario).collect()
 }
 
 /// What is promoted, the newest versions of the documents that are named, and the drafts over both.

@@ -3,7 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use domain::api::trials::{
-    ImportInterface, ImportNote, ImportedDraft, ImportedTool, PlayScenario, Rehearsal, Tried, TryCalls,
+    ImportInterface, ImportNote, ImportedDraft, ImportedTool, PlayScenario, Prompts, Rehearsal, RenderPrompts, Tried,
+    TryCalls,
 };
 use domain::project::{DocumentId, Kind};
 use serde_json::Value;
@@ -40,8 +41,9 @@ pub async fn play(
 
 /// Make calls of a playbook's tools
 ///
-/// On the world of a scenario, or the base world, one after the other, as the agent would make them. A tool that a model
-/// answers tells what the model would read; before the last call, `scripted` answers for it.
+/// On the world of a scenario, or the base world, one after the other, as the agent would make them. Each answer tells where
+/// its values come from. A tool that a model answers tells what the model would read; before the last call, `scripted` answers
+/// for it.
 #[utoipa::path(post, path = "/projects/{project}/playbooks/{name}/try", tag = "documents",
     params(("project" = String, Path), ("name" = String, Path)), request_body = TryCalls,
     responses((status = 200, body = Tried), Problems), security(("session" = []), ("token" = ["author"])))]
@@ -55,6 +57,25 @@ pub async fn attempt(
     audit.nothing_changed();
     named(Kind::Playbook, &name)?;
     Ok(Json(trial::attempt(&place(&app, &author), &name, wanted).await?))
+}
+
+/// Render what each role of a playbook is told
+///
+/// For one of its scenarios, from the documents as they are and `drafts`. Every role is played by `scripted`, so no model is
+/// asked. A template that is none is refused at its line.
+#[utoipa::path(post, path = "/projects/{project}/playbooks/{name}/prompts", tag = "documents",
+    params(("project" = String, Path), ("name" = String, Path)), request_body = RenderPrompts,
+    responses((status = 200, body = Prompts), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn prompts(
+    State(app): State<App>,
+    author: Author,
+    Path((_, name)): Path<(String, String)>,
+    audit: Audit,
+    Body(wanted): Body<RenderPrompts>,
+) -> Result<Json<Prompts>> {
+    audit.nothing_changed();
+    named(Kind::Playbook, &name)?;
+    Ok(Json(trial::prompts(&place(&app, &author), &name, wanted).await?))
 }
 
 /// Read an interface as the draft of a playbook
@@ -108,9 +129,13 @@ fn listing(listed: Value) -> Result<import::mcp::Listed> {
         listed = result;
     }
     let tools = listed.remove("tools").ok_or_else(|| wrong("is missing".to_owned()))?;
-    // By way of text: numbers that were read with all their digits cannot be read again otherwise.
-    let tools = serde_json::from_str(&tools.to_string()).map_err(|why| wrong(why.to_string()))?;
-    Ok(import::mcp::Listed { title: String::new(), tools })
+    let Value::Array(tools) = tools else { return Err(wrong("expected a list of tools".to_owned())) };
+    let tools = tools.iter().enumerate().map(|(i, tool)| {
+        // By way of text: numbers that were read with all their digits cannot be read again otherwise.
+        serde_json::from_str(&tool.to_string())
+            .map_err(|why| HttpError::invalid(&format!("/mcp/tools/{i}"), format!("is no tool of MCP: {why}")))
+    });
+    Ok(import::mcp::Listed { title: String::new(), tools: tools.collect::<Result<_>>()? })
 }
 
 fn told(imported: Imported, files: Made) -> ImportedDraft {

@@ -3,11 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use domain::Event;
-use domain::api::{Provenance, WorldVersion, Writer};
-use domain::event::EventKind;
-use domain::patch::Patch;
+use domain::api::{Provenance, WorldVersion};
 use engine::World;
-use engine::world::written_by;
 use serde::Deserialize;
 use sqlx::PgPool;
 use utoipa::IntoParams;
@@ -16,6 +13,7 @@ use uuid::Uuid;
 use super::access::Reader;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
+use crate::provenance;
 use crate::store::{events, worlds};
 
 #[derive(Deserialize, IntoParams)]
@@ -36,7 +34,7 @@ pub async fn show(
     Query(params): Query<VersionParams>,
 ) -> Result<Json<WorldVersion>> {
     let (initial, events) = history(&pool, id).await?;
-    let changes = changes(&events);
+    let changes = provenance::changes(&events);
     let last = u32::try_from(changes.len()).unwrap_or(u32::MAX);
     let version = params.version.unwrap_or(last);
     if version > last {
@@ -72,15 +70,8 @@ pub async fn provenance(
         return Err(HttpError::BadRequest(format!("`pointer`: `{pointer}` is no JSON pointer: it starts with `/`")));
     }
     let (initial, events) = history(&pool, id).await?;
-    let changes = changes(&events);
-    let mut world = initial.clone();
-    for (_, patch) in &changes {
-        world = world.apply(patch).map_err(|e| damaged(id, &e))?;
-    }
-    let value = world.get(&pointer).map(engine::world::Node::to_json);
-    let value = value.ok_or_else(|| HttpError::NotFound(format!("nothing stands at {pointer}")))?;
-    let writer = written_by(&initial, &changes, &pointer).map_err(|e| damaged(id, &e))?;
-    Ok(Json(Provenance { pointer, value, written_by: writer.and_then(called) }))
+    let found = provenance::of(&initial, &events, &pointer).map_err(|e| damaged(id, &e))?;
+    found.map(Json).ok_or_else(|| HttpError::NotFound(format!("nothing stands at {pointer}")))
 }
 
 /// The world that a conversation started from, and what happened since.
@@ -89,23 +80,6 @@ async fn history(pool: &PgPool, id: Uuid) -> Result<(World, Vec<Event>)> {
     let initial = worlds::initial(&mut db, id).await?;
     let older = || HttpError::NotFound(format!("the world of conversation {id} was not kept: it is too old"));
     Ok((initial.ok_or_else(older)?, events::of(&mut db, id).await?))
-}
-
-fn changes(events: &[Event]) -> Vec<(&Event, &Patch)> {
-    let patches = events.iter().filter_map(|event| match &event.kind {
-        EventKind::ToolAnswered { patch, .. } if !patch.is_empty() => Some((event, patch)),
-        _ => None,
-    });
-    patches.collect()
-}
-
-fn called(event: &Event) -> Option<Writer> {
-    match &event.kind {
-        EventKind::ToolAnswered { call_id, tool, .. } => {
-            Some(Writer { seq: event.seq, call_id: call_id.clone(), tool: tool.clone() })
-        }
-        _ => None,
-    }
 }
 
 fn damaged(id: Uuid, reason: &impl ToString) -> HttpError {

@@ -1,17 +1,21 @@
 //! What authors try before they save it. Nothing of this is kept.
 
-use std::collections::BTreeMap;
-
-use domain::api::trials::{ImportInterface, ImportedDraft, PlayScenario, Rehearsal, Tried, TryCalls};
+use domain::api::trials::{
+    ImportInterface, ImportedDraft, PlayScenario, Prompts, Rehearsal, RenderPrompts, Tried, TryCalls,
+};
 
 use super::{Answer, post};
 use crate::address::segment;
 use crate::api_client::documents::Place;
 
 /// Plays a scenario's script, with drafts in place of what is saved.
-pub async fn play(place: &Place, drafts: BTreeMap<String, String>) -> Answer<Rehearsal> {
-    let wanted = PlayScenario { drafts, ..PlayScenario::default() };
-    post(&format!("{}/play", path(place)), &wanted).await
+pub async fn play(place: &Place, wanted: &PlayScenario) -> Answer<Rehearsal> {
+    post(&format!("{}/play", path(place)), wanted).await
+}
+
+/// Renders what each role of a playbook is told.
+pub async fn prompts(place: &Place, wanted: &RenderPrompts) -> Answer<Prompts> {
+    post(&format!("{}/prompts", path(place)), wanted).await
 }
 
 /// Makes calls of a playbook's tools, one after the other.

@@ -5,6 +5,7 @@ mod document;
 mod list;
 mod persona;
 mod playbook;
+mod prompt;
 mod words;
 
 use domain::project::Kind;

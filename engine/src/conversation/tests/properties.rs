@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::Case;
-use crate::world::{World, written_by};
+use crate::world::{History, World};
 
 /// A call that an agent might make, good and bad ones.
 fn any_call() -> impl Strategy<Value = (String, String)> {
@@ -138,9 +138,10 @@ fn replays(case: &Arc<Case>, state: &State, changes: &[(u32, &Patch)]) -> Result
     prop_assert_eq!(&world, &state.world);
     prop_assert_eq!(world.hash(), World::new(&world.to_json()).hash(), "the hash is that of the document");
     prop_assert_eq!(world.version() as usize, changes.len());
+    let history = History::of(&case.initial.world, changes).expect("they apply");
     for pointer in ["/orders/o_17/refunded", "/orders/o_17/total"] {
         let last = changes.iter().rev().find(|(_, patch)| patch.iter().any(|op| op.path() == pointer));
-        let writer = written_by(&case.initial.world, changes, pointer).expect("they apply");
+        let writer = history.writer(pointer).expect("a pointer");
         prop_assert_eq!(writer, last.map(|(seq, _)| *seq));
     }
     Ok(())

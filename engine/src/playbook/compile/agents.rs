@@ -91,7 +91,7 @@ impl Compiler<'_> {
         let all: Vec<(String, Agent<'_>)> = own.into_iter().chain(variants).chain(subs).collect();
         for (pointer, agent) in all {
             if let Err(e) = playbook.system_prompt(agent, &rfc3339(spec.clock)) {
-                self.problem(&pointer, format!("`{}` does not render: {e}", agent.prompt));
+                self.in_template(&pointer, agent.prompt, &format!("does not render: {e}"));
             }
         }
     }

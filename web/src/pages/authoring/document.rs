@@ -22,7 +22,7 @@ use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 
 use super::persona::{ComparePanel, ProfilePanel};
-use super::playbook::{ToolsPanel, TryPanel};
+use super::playbook::{PromptsPanel, ToolsPanel, TryPanel};
 use crate::address;
 use crate::api_client::documents::Place;
 use crate::api_client::{self, ApiError};
@@ -81,10 +81,11 @@ fn tabs(kind: Kind, name: &str) -> (&'static [&'static str], &'static Names) {
             ],
         ),
         Kind::Playbook => (
-            &["source", "tools", "try", "versions", "used-by"],
+            &["source", "tools", "prompts", "try", "versions", "used-by"],
             &[
                 ("source", "Source"),
                 ("tools", "Tools"),
+                ("prompts", "Prompts"),
                 ("try", "Try"),
                 ("versions", "Versions"),
                 ("used-by", "Used by"),
@@ -120,6 +121,7 @@ fn Loaded(place: Place, document: Document) -> impl IntoView {
                 "profile" => view! { <ProfilePanel /> }.into_any(),
                 "compare" => view! { <ComparePanel /> }.into_any(),
                 "tools" => view! { <ToolsPanel choose /> }.into_any(),
+                "prompts" => view! { <PromptsPanel choose /> }.into_any(),
                 "try" => view! { <TryPanel /> }.into_any(),
                 "versions" => view! { <VersionsPanel /> }.into_any(),
                 "used-by" => view! { <UsesPanel /> }.into_any(),

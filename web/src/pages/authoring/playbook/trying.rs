@@ -1,24 +1,23 @@
 //! Calls of a playbook's tools, as it is written now: what the agent would read, and what they change.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+mod replies;
+mod values;
 
-use domain::api::trials::{Tried, TriedReply, TriedResult, TryCall, TryCalls};
-use domain::patch::PatchOp;
+use domain::api::trials::{Tried, TryCall, TryCalls};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::action::act;
 use crate::api_client;
-use crate::components::{Badge, CodeEditor, JsonTree, Labelled, Language, Mark};
-use crate::labels::Tone;
+use crate::components::{CodeEditor, Labelled, Language};
 use crate::pages::authoring::document::{Draft, Known};
+use replies::Replies;
 
 #[component]
 pub fn TryPanel() -> impl IntoView {
     let (draft, known) = (Draft::here(), Known::here());
-    let (calls, tried) = (RwSignal::new(Vec::<TryCall>::new()), RwSignal::new(None::<Tried>));
+    let (calls, tried) = (RwSignal::new(Vec::<TryCall>::new()), RwSignal::new(None::<(TryCalls, Tried)>));
     let (tool, scenario) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let (arguments, wrong) = (RwSignal::new("{}".to_owned()), RwSignal::new(None::<String>));
     let busy = RwSignal::new(false);
@@ -37,11 +36,11 @@ pub fn TryPanel() -> impl IntoView {
         let mut all = calls.get_untracked();
         all.push(TryCall { tool: name, arguments });
         let scenario = Some(scenario.get_untracked().trim().to_owned()).filter(|name| !name.is_empty());
-        let wanted = TryCalls { drafts: draft.files.get_untracked(), scenario, calls: all.clone() };
-        let place = draft.place();
-        act(busy, "", async move { api_client::trials::calls(&place, &wanted).await }, move |done| {
+        let wanted = TryCalls { drafts: draft.files.get_untracked(), scenario, calls: all.clone(), trace: None };
+        let (place, asked) = (draft.place(), wanted.clone());
+        act(busy, "", async move { api_client::trials::calls(&place, &asked).await }, move |done| {
             calls.set(all);
-            tried.set(Some(done));
+            tried.set(Some((wanted, done)));
         });
     };
     let over = move |_| {
@@ -76,71 +75,8 @@ pub fn TryPanel() -> impl IntoView {
                 </p>
             </form>
             <div aria-live="polite">
-                {move || tried.get().map(|tried| view! { <Replies calls=calls.get_untracked() tried /> })}
+                {move || tried.get().map(|(wanted, tried)| view! { <Replies wanted tried /> })}
             </div>
         </div>
-    }
-}
-
-#[component]
-fn Replies(calls: Vec<TryCall>, tried: Tried) -> impl IntoView {
-    let Tried { replies, note, world } = tried;
-    let changed = replies.last().into_iter().flat_map(|reply| &reply.patch);
-    let marks: HashMap<_, _> = changed.map(|op| (op.path().to_owned(), Mark::Changed)).collect();
-    let pairs: Vec<_> = calls.into_iter().zip(replies).collect();
-    view! {
-        {note.map(|note| view! { <p class="reminder text">{note}</p> })}
-        {pairs.into_iter().map(|(call, reply)| view! { <Reply call reply /> }).collect_view()}
-        <h2>"The world after it"</h2>
-        <JsonTree label="The world after the calls" document=Signal::stored(Arc::new(world)) marks=Signal::stored(marks) />
-    }
-}
-
-#[component]
-fn Reply(call: TryCall, reply: TriedReply) -> impl IntoView {
-    let TriedReply { result, content, why, patch, before } = reply;
-    let (tone, says) = match result {
-        TriedResult::Answered => (Tone::Good, "answered"),
-        TriedResult::Ended => (Tone::Neutral, "ends the conversation"),
-        TriedResult::Refused => (Tone::Notable, "refused: the agent reads an error"),
-        TriedResult::Broken => (Tone::Bad, "the playbook is at fault"),
-        TriedResult::Asks => (Tone::Neutral, "a model answers; this is what it would read"),
-    };
-    let arguments = Value::Object(call.arguments).to_string();
-    view! {
-        <article class="panel">
-            <h2>
-                <code>{call.tool}</code>
-                " "
-                <Badge tone text=says />
-            </h2>
-            <p class="muted text">{arguments}</p>
-            <pre tabindex="0" dir="auto">
-                {content}
-            </pre>
-            {why.map(|why| view! { <p class="text">{why}</p> })}
-            <ul>{patch.into_iter().map(|op| view! { <Operation op before=before.clone() /> }).collect_view()}</ul>
-        </article>
-    }
-}
-
-#[component]
-fn Operation(op: PatchOp, before: BTreeMap<String, Value>) -> impl IntoView {
-    let was = before.get(op.path()).map(Value::to_string);
-    let path = op.path().to_owned();
-    let (tone, verb, is) = match op {
-        PatchOp::Add { value, .. } => (Tone::Good, "adds", Some(value.to_string())),
-        PatchOp::Replace { value, .. } => (Tone::Neutral, "sets", Some(value.to_string())),
-        PatchOp::Remove { .. } => (Tone::Bad, "removes", None),
-    };
-    view! {
-        <li class="text">
-            <Badge tone text=verb />
-            " "
-            <code>{path}</code>
-            " "
-            {was.map(|was| view! { <del>{was}</del> " " })}
-            {is.map(|is| view! { <ins>{is}</ins> })}
-        </li>
     }
 }

@@ -3,26 +3,28 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::api::trials::{Rehearsal, RolePrompt};
+use domain::api::trials::{PlayScenario, Rehearsal, Trace};
 use domain::outcome::Outcome;
 use leptos::prelude::*;
 
 use super::steps;
 use crate::action::act;
 use crate::api_client;
-use crate::components::{Badge, JsonTree, Mark, Transcript};
-use crate::labels::{Tone, words};
+use crate::components::{Badge, JsonTree, Mark, OriginOf, Transcript};
+use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
+use crate::pages::authoring::prompt::Prompt;
 use crate::transcript::turns;
 
 #[component]
 pub fn Play() -> impl IntoView {
     let draft = Draft::here();
-    let (played, busy) = (RwSignal::new(None::<Rehearsal>), RwSignal::new(false));
+    let (played, busy) = (RwSignal::new(None::<(PlayScenario, Rehearsal)>), RwSignal::new(false));
     let play = move |_| {
-        let (place, drafts) = (draft.place(), draft.files.get_untracked());
-        act(busy, "", async move { api_client::trials::play(&place, drafts).await }, move |rehearsal| {
-            played.set(Some(rehearsal));
+        let wanted = PlayScenario { drafts: draft.files.get_untracked(), ..PlayScenario::default() };
+        let (place, asked) = (draft.place(), wanted.clone());
+        act(busy, "", async move { api_client::trials::play(&place, &asked).await }, move |rehearsal| {
+            played.set(Some((wanted, rehearsal)));
         });
     };
     view! {
@@ -34,12 +36,16 @@ pub fn Play() -> impl IntoView {
                 {move || if busy.get() { "Playing …" } else { "Play the script" }}
             </button>
         </p>
-        {move || played.get().map(|rehearsal| view! { <Played rehearsal /> })}
+        {move || played.get().map(|(wanted, rehearsal)| view! { <Played wanted rehearsal /> })}
     }
 }
 
 #[component]
-fn Played(rehearsal: Rehearsal) -> impl IntoView {
+fn Played(
+    /// How it was played.
+    wanted: PlayScenario,
+    rehearsal: Rehearsal,
+) -> impl IntoView {
     let Rehearsal { world, events, outcome, verification, prompts, .. } = rehearsal;
     let (tone, says) = match outcome {
         Outcome::Accepted => (Tone::Good, "reaches what is expected".to_owned()),
@@ -57,6 +63,18 @@ fn Played(rehearsal: Rehearsal) -> impl IntoView {
     let changed = |pointer: &String| (pointer.clone(), Mark::Changed);
     let marks = Signal::derive(move || after.read().1.iter().map(changed).collect::<HashMap<_, _>>());
     let go = move |to: usize| at.set(to.min(last));
+    let picked = RwSignal::new(None::<String>);
+    // A sub-agent's calls belong to the step in which it was called.
+    let step = move |seq: u32| all.with_value(|all| all.iter().position(|turn| turn.seq >= seq).unwrap_or(last));
+    let place = Draft::here().place();
+    let ask = move |pointer: String| {
+        let there = after.read().0.pointer(&pointer).is_some();
+        let trace = Some(Trace { pointer, seq: Some(seq()) });
+        let (place, wanted) = (place.clone(), PlayScenario { trace, ..wanted.clone() });
+        async move {
+            if there { api_client::trials::play(&place, &wanted).await.map(|played| played.traced) } else { Ok(None) }
+        }
+    };
     view! {
         <p>
             <Badge tone text=says />
@@ -89,25 +107,23 @@ fn Played(rehearsal: Rehearsal) -> impl IntoView {
         <Show when=move || marks.read().is_empty()>
             <p class="muted">"This step changes nothing."</p>
         </Show>
-        <JsonTree label="The world after this step" document marks />
+        <p class="muted hint">"Choose a value to see which step wrote it."</p>
+        <OriginOf
+            picked
+            ask
+            gone="nothing stands there after this step."
+            place=Callback::new(move |seq| format!("step {}", step(seq) + 1))
+            go=Callback::new(move |seq| go(step(seq)))
+            show="Show the step"
+        />
+        <JsonTree
+            label="The world after this step"
+            document
+            marks
+            picked
+            pick=Callback::new(move |pointer| picked.set(Some(pointer)))
+        />
         <h3>"What each role is told first"</h3>
         {prompts.into_iter().map(|prompt| view! { <Prompt prompt /> }).collect_view()}
-    }
-}
-
-#[component]
-fn Prompt(prompt: RolePrompt) -> impl IntoView {
-    let name = prompt.sub_agent.unwrap_or_else(|| words(prompt.role.as_str()));
-    let text = serde_json::to_string_pretty(&prompt.messages).unwrap_or_default();
-    // The first message is the template, rendered; as text it reads better than as JSON.
-    let rendered = serde_json::to_value(&prompt.messages).ok();
-    let rendered = rendered.and_then(|all| all[0]["content"].as_str().map(str::to_owned)).unwrap_or(text);
-    view! {
-        <details>
-            <summary>{name}</summary>
-            <pre tabindex="0" dir="auto">
-                {rendered}
-            </pre>
-        </details>
     }
 }
