@@ -2,6 +2,7 @@
 
 mod delete;
 mod filters;
+mod interface;
 mod new;
 mod row;
 mod start;

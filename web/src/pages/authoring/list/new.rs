@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
+use super::interface::{InterfaceField, Kind as Interface};
 use super::start::{Origin, files};
 use crate::api_client::documents::Place;
 use crate::components::{Dialog, Fetched, Labelled, Problems, Refused, Send};
@@ -15,9 +16,6 @@ use crate::session::Project;
 use crate::{address, api_client};
 
 type Texts = std::collections::BTreeMap<String, String>;
-
-/// Stands where the name of a copied document does; no document can have it.
-const INTERFACE: &str = "@openapi";
 
 #[component]
 pub fn NewDialog(kind: Kind, open: RwSignal<bool>) -> impl IntoView {
@@ -47,7 +45,7 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
     let (name, copied, playbook) =
         (RwSignal::new(String::new()), RwSignal::new(String::new()), RwSignal::new(String::new()));
     playbook.set(playbooks.first().map(|first| first.name.clone()).unwrap_or_default());
-    let interface = RwSignal::new(String::new());
+    let (interface, unread) = (RwSignal::new(String::new()), RwSignal::new(None::<String>));
     let (problems, busy) = (Problems::default(), RwSignal::new(false));
     let wrong = RwSignal::new(None::<String>);
     let (project, navigate) = (Project::here(), use_navigate());
@@ -58,14 +56,17 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
         if busy.get_untracked() || wrong.read_untracked().is_some() {
             return;
         }
-        busy.set(true);
         problems.clear();
-        let (place, navigate) = (Place::new(project.name(), kind, wished), navigate.clone());
-        let origin = match copied.get_untracked() {
-            none if none.is_empty() => Origin::Nothing { playbook: playbook.get_untracked() },
-            read if read == INTERFACE => Origin::Interface(interface.get_untracked()),
-            copied => Origin::Copy(copied),
+        unread.set(None);
+        let copied = copied.get_untracked();
+        let origin = match Interface::named(&copied).map(|kind| kind.read(&interface.read_untracked())) {
+            Some(Ok(wanted)) => Origin::Interface(wanted),
+            Some(Err(why)) => return unread.set(Some(why)),
+            None if copied.is_empty() => Origin::Nothing { playbook: playbook.get_untracked() },
+            None => Origin::Copy(copied),
         };
+        busy.set(true);
+        let (place, navigate) = (Place::new(project.name(), kind, wished), navigate.clone());
         spawn_local(async move {
             let made = create(&place, origin).await;
             busy.try_set(false);
@@ -92,18 +93,13 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
                 <select bind:value=copied>
                     <option value="">"An example to change"</option>
                     {(kind == Kind::Playbook)
-                        .then(|| view! { <option value=INTERFACE>"An OpenAPI document"</option> })}
+                        .then(|| Interface::ALL.map(|kind| view! { <option value=kind.name()>{kind.says()}</option> }))}
                     <optgroup label="A copy of">{originals}</optgroup>
                 </select>
             </Labelled>
-            <Show when=move || *copied.read() == INTERFACE>
-                <Labelled
-                    label="OpenAPI document"
-                    hint="Version 3.0 or 3.1, as YAML or JSON: each operation becomes a tool of a draft, to be completed."
-                >
-                    <textarea rows="10" spellcheck="false" bind:value=interface></textarea>
-                </Labelled>
-            </Show>
+            {move || {
+                Interface::named(&copied.read()).map(|kind| view! { <InterfaceField kind text=interface wrong=unread /> })
+            }}
             {choices
                 .map(|choices| {
                     view! {

@@ -14,8 +14,8 @@ type Texts = BTreeMap<String, String>;
 
 pub enum Origin {
     Copy(String),
-    /// Tools of an interface that is there already: an OpenAPI document, as YAML or JSON.
-    Interface(String),
+    /// Tools of an interface that is there already.
+    Interface(ImportInterface),
     /// An example; a scenario is one of a playbook.
     Nothing {
         playbook: String,
@@ -42,10 +42,7 @@ const SCENARIO: &str = include_str!("../starts/scenario.yaml");
 pub async fn files(place: &Place, origin: Origin) -> Answer<Texts> {
     let name = place.id.name.as_str();
     match (origin, place.id.kind) {
-        (Origin::Interface(openapi), _) => {
-            let wanted = ImportInterface { openapi: Some(openapi), mcp: None };
-            api_client::trials::import(place, &wanted).await.map(|draft| draft.files)
-        }
+        (Origin::Interface(wanted), _) => api_client::trials::import(place, &wanted).await.map(|draft| draft.files),
         (Origin::Copy(from), kind) => {
             let original = one(&Place::new(place.project.clone(), kind, from.clone())).await?;
             Ok(original

@@ -1,0 +1,99 @@
+//! Interfaces whose operations become the tools of a new playbook.
+
+use domain::api::trials::ImportInterface;
+use leptos::prelude::*;
+
+use crate::components::{Command, Labelled};
+
+/// Lists the tools of a server that `npx some-server` starts.
+const LIST: &str = "npx @modelcontextprotocol/inspector --cli npx some-server --method tools/list";
+const IMPORT: &str = "groundstate playbook import mcp \"npx some-server\" --name desk";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    OpenApi,
+    Mcp,
+}
+
+impl Kind {
+    pub const ALL: [Self; 2] = [Self::OpenApi, Self::Mcp];
+
+    /// Stands where the name of a copied document does; no document can have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenApi => "@openapi",
+            Self::Mcp => "@mcp",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::OpenApi => "An OpenAPI document",
+            Self::Mcp => "The tools of an MCP server",
+        }
+    }
+
+    /// # Errors
+    /// The text cannot be sent.
+    pub fn read(self, text: &str) -> Result<ImportInterface, String> {
+        match self {
+            Self::OpenApi => Ok(ImportInterface { openapi: Some(text.to_owned()), mcp: None }),
+            Self::Mcp => match serde_json::from_str(text) {
+                Ok(listed) => Ok(ImportInterface { openapi: None, mcp: Some(listed) }),
+                Err(why) => Err(format!("Is no JSON: {why}. Paste the whole answer, from {{ to }}.")),
+            },
+        }
+    }
+}
+
+/// Where the text of the interface goes.
+#[component]
+pub fn InterfaceField(kind: Kind, text: RwSignal<String>, wrong: RwSignal<Option<String>>) -> impl IntoView {
+    match kind {
+        Kind::OpenApi => view! {
+            <Labelled
+                label="OpenAPI document"
+                hint="Version 3.0 or 3.1, as YAML or JSON: each operation becomes a tool of a draft, to be completed."
+            >
+                <textarea rows="10" spellcheck="false" bind:value=text></textarea>
+            </Labelled>
+        }
+        .into_any(),
+        Kind::Mcp => view! {
+            <Labelled
+                label="Answer to tools/list"
+                hint="The JSON that the MCP server answers: each of its tools becomes a tool of a draft, to be completed."
+                wrong
+            >
+                <textarea rows="10" spellcheck="false" bind:value=text></textarea>
+            </Labelled>
+            <p class="muted hint">"Groundstate calls no address that is typed here. This lists the tools of a server:"</p>
+            <Command label="Command that lists the tools of an MCP server" text=LIST />
+            <p class="muted hint">"Or let the command line ask a server that runs, or is started, and write the documents into a folder:"</p>
+            <Command
+                label="Command that imports from an MCP server"
+                text=IMPORT
+            />
+        }
+        .into_any(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_pasted_is_sent_as_what_it_is() {
+        let wanted = Kind::Mcp.read(r#"{"tools": []}"#).unwrap();
+        assert_eq!((wanted.openapi, wanted.mcp), (None, Some(serde_json::json!({"tools": []}))));
+        assert!(Kind::Mcp.read("{").is_err_and(|why| why.starts_with("Is no JSON")));
+        assert_eq!(Kind::OpenApi.read("openapi: 3.1.0").unwrap().openapi.as_deref(), Some("openapi: 3.1.0"));
+        assert_eq!(Kind::ALL.map(|kind| Kind::named(kind.name())), Kind::ALL.map(Some));
+        assert_eq!(Kind::named(""), None);
+    }
+}
