@@ -66,7 +66,7 @@ fn boot(app: &str, editor: &str) -> String {
     format!(
         "import init from './{app}/app.js';\n\
          globalThis.groundstate = {{ editor: () => import('./{editor}') }};\n\
-         await init();\n"
+         await init({{ module_or_path: new URL('./{app}/app_bg.wasm', import.meta.url) }});\n"
     )
 }
 
