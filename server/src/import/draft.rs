@@ -33,7 +33,7 @@ pub fn files(imported: &Imported, name: &str, judge: &str) -> Made {
         (playbook("policy.md"), POLICY.to_owned()),
         (playbook("world.schema.yaml"), world_schema(imported)),
         (playbook("base_world.yaml"), base_world(imported)),
-        (format!("scenarios/{name}/first.yaml"), FIRST_SCENARIO.replace("PLAYBOOK_NAME", name)),
+        (format!("scenarios/{name}/{name}_first.yaml"), FIRST_SCENARIO.replace("PLAYBOOK_NAME", name)),
     ]);
     made.extend(imported.tools.iter().map(|tool| (playbook(&template(tool)), capability(tool))));
     made
