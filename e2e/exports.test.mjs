@@ -48,6 +48,7 @@ test("a profile shows its first record, its commands, and only what it can honou
     assert.match(await page.getByLabel("The same with curl").innerText(), /"profile":"trl".*"toggles":\{"tools":"array"\}/);
 
     await page.getByRole("radio", { name: /^OpenAI Supervised/ }).check();
+    await page.getByLabel("Reasoning").locator("option").nth(1).waitFor({ state: "detached" });
     assert.equal(await page.getByLabel("Reasoning").locator("option").count(), 1);
     await page.getByRole("radio", { name: /^TRL preference pairs/ }).check();
     await page.getByLabel("By at least").waitFor();

@@ -5,6 +5,7 @@ pub mod documents;
 pub mod probe;
 mod reviews;
 pub mod trials;
+pub mod workers;
 
 use std::collections::BTreeMap;
 

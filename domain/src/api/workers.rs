@@ -1,0 +1,223 @@
+//! Workers: processes that serve a model on a machine of their own, and what they and the server tell each other.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What a worker says when it joins. It joins before its engine is up: people see how far it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerJoin {
+    /// Tells it from others: letters, digits and `._-`. One process at a time has a name.
+    #[schema(max_length = 100)]
+    pub name: String,
+    /// The model that it serves, as runs name it.
+    pub model: String,
+    /// How its engine calls the model, if not by that name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served_as: Option<String>,
+    /// Base URL of its engine as players reach it, usually ending in `/v1`.
+    pub url: String,
+    pub engine: Engine,
+    /// Most requests that its engine should be given at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub max_in_flight: Option<u32>,
+    /// Environment variable of the players that holds the key of its engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_env: Option<String>,
+}
+
+/// What serves the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    Vllm,
+    Sglang,
+    LlamaServer,
+    /// Something that somebody else runs.
+    External,
+}
+
+impl Engine {
+    pub const ALL: [Self; 4] = [Self::Vllm, Self::Sglang, Self::LlamaServer, Self::External];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Vllm => "vllm",
+            Self::Sglang => "sglang",
+            Self::LlamaServer => "llama-server",
+            Self::External => "external",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|engine| engine.as_str() == name)
+    }
+}
+
+/// The answer to a worker that joined.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct WorkerJoined {
+    /// Its number from now on. Another process that takes its name gets another.
+    pub id: i64,
+    /// How often it is to say how it does.
+    pub heartbeat_seconds: f64,
+    /// After how long a silence its engine is asked nothing any more.
+    pub lost_after_seconds: f64,
+}
+
+/// How a worker does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerBeat {
+    pub state: WorkerState,
+    /// Why it does not serve, and what to do about it; or how far its start is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 2000)]
+    pub detail: Option<String>,
+    #[serde(default)]
+    pub load: WorkerLoad,
+    #[serde(default)]
+    pub gpus: Vec<Gpu>,
+    /// How often its engine was started again after it had ended by itself.
+    #[serde(default)]
+    pub restarts: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerState {
+    /// Its engine is not up yet.
+    Starting,
+    /// It takes requests.
+    Ready,
+    /// Its engine does not answer as it should.
+    Unhealthy,
+    /// It ends what it has begun and takes nothing new.
+    Draining,
+}
+
+impl WorkerState {
+    pub const ALL: [Self; 4] = [Self::Starting, Self::Ready, Self::Unhealthy, Self::Draining];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Unhealthy => "unhealthy",
+            Self::Draining => "draining",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+/// What the engine says of itself; what it does not say is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerLoad {
+    /// Requests that it works on, and those that wait in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<u32>,
+    /// Share of prompt tokens that its prefix cache had, 0 to 1, since it was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub prefix_cache_hits: Option<f64>,
+    /// How full its KV cache is, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub kv_cache: Option<f64>,
+    /// Tokens that it wrote in a second since the heartbeat before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0)]
+    pub tokens_per_second: Option<f64>,
+}
+
+/// A GPU of the worker's machine, as its driver sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Gpu {
+    pub index: u32,
+    pub name: String,
+    /// In MiB.
+    pub memory_total: u64,
+    pub memory_used: u64,
+    /// Share of the last second in which it computed, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 100)]
+    pub utilisation: Option<u32>,
+}
+
+/// What people want of a worker.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerOrder {
+    #[default]
+    Serve,
+    /// End what was begun, start the engine anew, and serve again.
+    Restart,
+    /// End what was begun, and leave.
+    Drain,
+}
+
+impl WorkerOrder {
+    pub const ALL: [Self; 3] = [Self::Serve, Self::Restart, Self::Drain];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Serve => "serve",
+            Self::Restart => "restart",
+            Self::Drain => "drain",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|order| order.as_str() == name)
+    }
+}
+
+/// Carries an order, to the server and from it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerOrders {
+    pub order: WorkerOrder,
+}
+
+/// A worker as people see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct WorkerSummary {
+    pub id: i64,
+    pub name: String,
+    pub model: String,
+    pub url: String,
+    pub engine: Engine,
+    pub state: WorkerState,
+    /// It was silent for too long: nothing is asked of it while another one serves its model.
+    pub lost: bool,
+    pub order: WorkerOrder,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    pub load: WorkerLoad,
+    pub gpus: Vec<Gpu>,
+    pub restarts: u32,
+    pub max_in_flight: Option<u32>,
+    pub joined_at: DateTime<Utc>,
+    pub heartbeat_at: DateTime<Utc>,
+}
+
+/// A join token, without itself: it is shown once, when it is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct JoinTokenSummary {
+    pub id: String,
+    pub name: String,
+    pub created_by: String,
+    pub created_at: DateTime<Utc>,
+    pub expires_at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<DateTime<Utc>>,
+}
