@@ -77,6 +77,38 @@ test("what cannot be done stands beside the field", () =>
     { expected: [/status of 422/] },
   ));
 
+test("a corpus that nothing fits says what to do, and is selected again from there", () =>
+  site.visit(
+    `${PROJECT}/corpora/new?min_overall=10`,
+    async (page) => {
+      await page.getByRole("textbox", { name: /^Name/ }).fill("strict");
+      await page.getByRole("button", { name: "Select the corpus" }).click();
+      await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);
+      const strict = page.url().split("/").at(-1);
+      await page.locator("h1 .badge").getByText("failed").waitFor();
+      const why = /^the filter finds none of the \d+ conversations that have ended; loosen it$/;
+      await page.locator(".refusal").getByText(why).waitFor();
+      await screenshot(page, "corpus-failed");
+
+      await page.getByRole("link", { name: "Select again with this filter" }).click();
+      await page.waitForURL(/corpora\/new\?.*min_overall=10/);
+      await page.getByLabel("Overall score: at least").fill("5");
+      await page.getByLabel("Overall score: at least").press("Tab");
+      await page.waitForURL(/min_overall=5/);
+      // What failed keeps its name until somebody deletes it.
+      await page.getByRole("textbox", { name: /^Name/ }).fill("strict");
+      await page.getByRole("button", { name: "Select the corpus" }).click();
+      await page.getByText("there is a corpus strict already; take another name").waitFor();
+      await page.getByRole("textbox", { name: /^Name/ }).fill("loose");
+      await page.getByRole("button", { name: "Select the corpus" }).click();
+      await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);
+      await page.getByText("ready", { exact: true }).waitFor();
+      const loose = page.url().split("/").at(-1);
+      for (const id of [strict, loose]) await site.ask("DELETE", `/corpora/${id}`);
+    },
+    { expected: [/status of 409/] },
+  ));
+
 /** The corpus of the story, from the list. */
 async function openFirst(page) {
   await page.getByRole("row").getByRole("link", { name: "first" }).click();

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { test } from "node:test";
 
 import { NARROW_DARK, WIDE, fits, screenshot } from "./support/browser.mjs";
@@ -72,6 +73,39 @@ test("an export is built, downloaded as it was hashed, and says what is in it", 
     assert.equal(await page.locator(".hash code").innerText(), hash);
     assert.ok(file.toString().split("\n").length > 10);
     assert.match(await page.getByLabel("Download with curl").innerText(), /curl -C - -OJ http.*\/file/);
+  }));
+
+/** An export of the story's run, from the list to its end. */
+async function buildForTrl(page) {
+  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Exports" }).click();
+  await page.getByRole("link", { name: "Make an export" }).click();
+  await page.getByLabel("Corpus or run").selectOption({ index: 1 });
+  await page.getByRole("radio", { name: /^TRL Supervised/ }).check();
+  await page.waitForURL(/profile=trl/);
+  await page.getByRole("button", { name: "Build the export" }).click();
+  await page.waitForURL(/exports\/[0-9a-f-]{36}$/);
+  await page.locator("h1 .badge").getByText(/^(ready|failed)$/).waitFor();
+  return page.url().split("/").at(-1);
+}
+
+test("an export that cannot be written says where, leaves nothing, and is made once it can be", () =>
+  site.visit(`${PROJECT}/exports`, async (page) => {
+    const folder = path.join(site.server.files, "exports");
+    // As if the disk that holds the exports were not there.
+    await rename(folder, `${folder}.aside`);
+    await writeFile(folder, "");
+    const failed = await buildForTrl(page);
+    await page.locator("h1 .badge").getByText("failed").waitFor();
+    await page.locator(".refusal").getByText(`cannot write to ${folder}`).waitFor();
+    assert.equal(await page.getByRole("link", { name: "Download" }).count(), 0);
+    await assert.rejects(site.ask("GET", `/exports/${failed}/file`), /: 409 .*the export is failed/);
+    await screenshot(page, "export-failed");
+    await rm(folder);
+    await rename(`${folder}.aside`, folder);
+
+    const made = await buildForTrl(page);
+    await page.locator("h1 .badge").getByText("ready").waitFor();
+    for (const id of [failed, made]) await site.ask("DELETE", `/exports/${id}`);
   }));
 
 test("on a narrow, dark screen everything fits", () =>
