@@ -373,6 +373,9 @@ pub struct ModelSummary {
     pub from_file: bool,
     /// Calls that wait for a slot.
     pub waiting: usize,
+    /// Whether workers may join that serve it.
+    #[serde(default)]
+    pub workers: bool,
     pub replicas: Vec<ReplicaSummary>,
 }
 
@@ -389,6 +392,9 @@ pub struct ReplicaSummary {
     /// Moving average of the time to the first byte, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte_ms: Option<f64>,
+    /// A worker brought it.
+    #[serde(default)]
+    pub worker: bool,
 }
 
 /// A process that plays.

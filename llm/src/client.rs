@@ -39,6 +39,8 @@ pub struct Client {
     http: reqwest::Client,
     url: Url,
     key: Option<Key>,
+    /// Whether replies must say that the model wrote them which was asked. Hosted ones have more than one name.
+    exact: bool,
     format: KnownFormat,
 }
 
@@ -82,7 +84,16 @@ impl Client {
             .map_err(|error| SetupError::NoClient { model: spec.to_string(), reason: error.to_string() })?;
         let url =
             url(&spec).map_err(|error| SetupError::BadSpec { model: spec.to_string(), reason: error.to_string() })?;
-        Ok(Self { spec, options, http, url, key, format: KnownFormat::default() })
+        Ok(Self { spec, options, http, url, key, exact: false, format: KnownFormat::default() })
+    }
+
+    /// A client that takes a reply of no other model than the one that it asks.
+    pub fn exact(self) -> Self {
+        Self { exact: true, ..self }
+    }
+
+    fn only(&self) -> Option<&str> {
+        self.exact.then(|| self.spec.name())
     }
 
     pub const fn spec(&self) -> &EndpointSpec {

@@ -45,6 +45,10 @@ pub enum Failure {
     Garbled { found: String },
     #[error("stopped before its reply was complete (finish_reason `{reason}`); {}", stop_advice(reason))]
     Stopped { reason: String },
+    #[error("answered as `{found}`, which is not the model that was asked")]
+    OtherModel { found: String },
+    #[error("is served by no worker; start one with `groundstate worker`")]
+    NoWorker,
     #[error("cannot play on: {reason}")]
     Unplayable { reason: String },
 }
@@ -66,6 +70,8 @@ impl Failure {
             | Self::Timeout { .. }
             | Self::RateLimited { .. }
             | Self::CutStream
+            | Self::OtherModel { .. }
+            | Self::NoWorker
             | Self::Garbled { .. } => true,
             Self::Refused { status, .. } => matches!(status, 408 | 409 | 500..),
             Self::Stopped { .. } | Self::Unplayable { .. } => false,
@@ -85,7 +91,12 @@ impl Failure {
     /// Whether the endpoint did not do its work.
     pub(crate) const fn is_the_endpoints(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::Timeout { .. } | Self::CutStream | Self::Garbled { .. } => true,
+            Self::Unreachable { .. }
+            | Self::Timeout { .. }
+            | Self::CutStream
+            | Self::Garbled { .. }
+            | Self::OtherModel { .. }
+            | Self::NoWorker => true,
             Self::Refused { status, .. } => *status >= 500,
             Self::RateLimited { .. } | Self::Stopped { .. } | Self::Unplayable { .. } => false,
         }
@@ -96,6 +107,8 @@ impl Failure {
         matches!(
             self,
             Self::Unreachable { .. }
+                | Self::OtherModel { .. }
+                | Self::NoWorker
                 | Self::Timeout { wait: Wait::Connection, .. }
                 | Self::Refused { status: 502..=504, .. }
         )
@@ -118,8 +131,9 @@ impl Failure {
             | Self::Refused { message: text, .. }
             | Self::Garbled { found: text }
             | Self::Stopped { reason: text }
+            | Self::OtherModel { found: text }
             | Self::Unplayable { reason: text } => *text = edit(text),
-            Self::Timeout { .. } | Self::CutStream => {}
+            Self::Timeout { .. } | Self::CutStream | Self::NoWorker => {}
         }
     }
 }

@@ -22,7 +22,7 @@ pub use apart::Apart;
 pub use error::{Failure, ModelError, SetupError, Wait};
 pub use family::{family, family_of};
 pub use options::EndpointOptions;
-pub use pool::{Health, Pool, PoolStatus, ReplicaStatus};
+pub use pool::{Health, Member, Pool, PoolStatus, ReplicaStatus, Standing};
 pub use probe::probe;
 pub use registry::{PoolSpec, Price, Registry, UnknownModel};
 pub use scripted::Scripted;

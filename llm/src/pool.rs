@@ -4,14 +4,16 @@
 mod breaker;
 mod call;
 mod choice;
+mod endpoint;
 mod first_bytes;
 mod limit;
+mod members;
 mod meters;
 mod replica;
 mod router;
 mod status;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use engine::{Ask, ChatReply, Conversation};
@@ -20,9 +22,12 @@ use futures::future::BoxFuture;
 
 use self::breaker::Breaker;
 use self::call::Call;
+use self::endpoint::Endpoint;
 use self::limit::Limit;
+pub use self::members::Member;
 use self::meters::Meters;
 use self::replica::Replica;
+pub use self::replica::Standing;
 use self::router::Router;
 pub use self::status::{Health, PoolStatus, ReplicaStatus};
 use crate::client::Client;
@@ -35,12 +40,18 @@ pub struct Pool {
     /// The model as its spec names it.
     name: String,
     options: EndpointOptions,
-    clients: Vec<Client>,
+    load: Load,
+    /// How endpoints call the model that do not say it themselves.
+    model: String,
+    takes_workers: bool,
+    /// As many as the router has replicas, in the same order; only appended to.
+    endpoints: RwLock<Vec<Arc<Endpoint>>>,
     router: Arc<Router>,
     meters: Arc<Meters>,
 }
 
 /// How many requests a replica is given at once.
+#[derive(Debug)]
 struct Load {
     start: u32,
     max: Option<u32>,
@@ -55,37 +66,41 @@ impl Pool {
             return Err(SetupError::BadSpec { model: spec.to_string(), reason });
         }
         let load = Load { start: spec.start_in_flight, max: spec.max_in_flight, slow_after: spec.slow_after() };
-        Self::build(spec.to_string(), spec.endpoints(), &load, options)
+        let pool = Self::build(spec.to_string(), spec.endpoints(), load, options)?;
+        Ok(Self { model: spec.model().to_owned(), takes_workers: spec.workers, ..pool })
     }
 
     /// A pool of one replica.
     pub fn of_endpoint(spec: EndpointSpec, options: EndpointOptions) -> Result<Self, SetupError> {
         let load = Load { start: PoolSpec::START_IN_FLIGHT, max: None, slow_after: None };
-        Self::build(spec.to_string(), [spec], &load, options)
+        Self::build(spec.to_string(), [spec], load, options)
     }
 
     fn build(
         name: String,
         endpoints: impl IntoIterator<Item = EndpointSpec>,
-        load: &Load,
+        load: Load,
         options: EndpointOptions,
     ) -> Result<Self, SetupError> {
         let clients = endpoints.into_iter().map(|endpoint| Client::new(endpoint, options.clone()));
         let clients = clients.collect::<Result<Vec<_>, _>>()?;
         let urls = || clients.iter().map(|client| client.spec().base_url().to_owned());
         let meters = Arc::new(Meters::new(name.clone(), urls()));
-        let replica = |(seed, url)| {
-            let breaker = Breaker::new(seed, options.outage_wait, options.max_outage_wait);
-            Replica::new(url, Limit::new(load.start, load.max), breaker)
-        };
+        let replica = |(seed, url)| Replica::new(url, load.limit(None), breaker(seed, &options));
         let replicas = (0..).zip(urls()).map(replica).collect();
-        let router = Router::new(replicas, options.clone(), load.slow_after, Arc::clone(&meters));
-        Ok(Self { name, options, clients, router: Arc::new(router), meters })
+        let router = Arc::new(Router::new(replicas, options.clone(), load.slow_after, Arc::clone(&meters)));
+        let endpoints = RwLock::new(clients.into_iter().map(|client| Arc::new(Endpoint::fixed(client))).collect());
+        let model = name.clone();
+        Ok(Self { name, options, load, model, takes_workers: false, endpoints, router, meters })
     }
 
     /// The model as its spec names it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    fn endpoint(&self, index: usize) -> Arc<Endpoint> {
+        Arc::clone(&self.endpoints.read().unwrap_or_else(PoisonError::into_inner)[index])
     }
 
     /// The reply to an ask. Asks with the same `sticky` go to the same replica where they can: it has read the
@@ -104,6 +119,17 @@ impl Pool {
         let (waiting, replicas) = self.router.look(Replica::status);
         PoolStatus { model: self.name.clone(), waiting, replicas }
     }
+}
+
+impl Load {
+    /// `most`: what the replica itself says that it can bear.
+    fn limit(&self, most: Option<u32>) -> Limit {
+        Limit::new(self.start, [self.max, most].into_iter().flatten().min())
+    }
+}
+
+const fn breaker(seed: i64, options: &EndpointOptions) -> Breaker {
+    Breaker::new(seed, options.outage_wait, options.max_outage_wait)
 }
 
 impl ChatModel for Pool {

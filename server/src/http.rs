@@ -37,6 +37,7 @@ mod trials;
 pub mod users;
 mod validations;
 mod words;
+mod workers;
 mod worlds;
 
 use axum::Router;
@@ -137,6 +138,12 @@ fn models() -> OpenApiRouter<App> {
         .routes(routes!(models::set, models::delete))
         .routes(routes!(models::probe))
         .routes(routes!(models::players))
+        .routes(routes!(workers::list, workers::join))
+        .routes(routes!(workers::leave))
+        .routes(routes!(workers::beat))
+        .routes(routes!(workers::order))
+        .routes(routes!(workers::tokens::list, workers::tokens::create))
+        .routes(routes!(workers::tokens::delete))
 }
 
 fn runs() -> OpenApiRouter<App> {

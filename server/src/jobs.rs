@@ -20,4 +20,5 @@ pub mod player;
 pub mod review;
 pub mod review_queue;
 pub mod run;
+pub mod workers;
 mod worlds;

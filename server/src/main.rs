@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use server::commands::{
     self, author, calibrate, corpora, db, export, generate, judge, openapi, persona, play, playbook, projects, runs,
-    serve, sync, tokens, users, validate,
+    serve, sync, tokens, users, validate, workers,
 };
 use server::telemetry::{self, LogFormat};
 
@@ -67,6 +67,9 @@ enum Command {
     Export(export::Export),
     /// Print the OpenAPI document of the REST API
     Openapi,
+    /// Who serves models on machines of their own: join tokens, orders, how they do
+    #[command(subcommand)]
+    Workers(workers::WorkersCommand),
     /// The private PostgreSQL
     #[command(subcommand)]
     Db(db::DbCommand),
@@ -94,6 +97,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Command::Persona(command) => persona::run(&command),
         Command::Export(args) => export::run(args).await,
         Command::Openapi => openapi::run(),
+        Command::Workers(command) => workers::run(command).await,
         Command::Db(command) => db::run(command).await,
     };
     done.or_else(commands::failed)

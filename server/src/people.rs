@@ -5,6 +5,7 @@ use domain::api::Invitation;
 use sqlx::PgConnection;
 
 use crate::store::invitations;
+use crate::store::join_tokens::{self, JoinToken};
 use crate::store::tokens::{self, Token};
 use crate::store::users::User;
 use crate::{clock, secret};
@@ -13,6 +14,10 @@ use crate::{clock, secret};
 const INVITATION: TimeDelta = TimeDelta::days(7);
 /// How tokens begin, so that scanners of leaked secrets know them.
 const TOKEN: &str = "gs_";
+/// And those by which workers join, which can do nothing else.
+pub const JOIN_TOKEN: &str = "gsj_";
+/// How long a join token lasts if nobody says otherwise.
+pub const JOIN_TOKEN_LIFE: TimeDelta = TimeDelta::days(90);
 
 /// The name of a user in the form in which it is kept.
 ///
@@ -69,6 +74,16 @@ pub async fn invite(db: &mut PgConnection, user: &User) -> anyhow::Result<Invita
 /// Where a link is opened. The secret is a fragment, which browsers send to nobody, so that no log has it.
 pub fn welcome(secret: &str) -> String {
     format!("/welcome#{secret}")
+}
+
+/// Keeps a token by which workers join; its secret is in the answer and nowhere else.
+///
+/// # Errors
+/// The database or the operating system's randomness is away.
+pub async fn keep_join_token(db: &mut PgConnection, token: &JoinToken) -> anyhow::Result<String> {
+    let secret = secret::make(JOIN_TOKEN)?;
+    join_tokens::insert(db, token, &secret::hash(&secret)).await?;
+    Ok(secret)
 }
 
 /// Keeps a token; its secret is in the answer and nowhere else.

@@ -15,6 +15,7 @@ pub mod exports;
 pub mod facts;
 pub mod idempotency;
 pub mod invitations;
+pub mod join_tokens;
 pub mod judgings;
 pub mod ledger;
 pub mod material;
@@ -33,6 +34,7 @@ pub mod tokens;
 pub mod users;
 pub mod validations;
 pub mod verdicts;
+pub mod workers;
 pub mod worlds;
 
 pub use outage::patiently;

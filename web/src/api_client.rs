@@ -21,6 +21,7 @@ pub mod runs;
 pub mod session;
 pub mod tokens;
 pub mod trials;
+pub mod workers;
 pub mod worlds;
 
 use domain::api::ProblemDetails;

@@ -221,3 +221,11 @@ pub struct JoinTokenSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<DateTime<Utc>>,
 }
+
+/// A join token that was just made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct NewJoinTokenAnswer {
+    /// Shown this once.
+    pub secret: String,
+    pub token: JoinTokenSummary,
+}

@@ -42,7 +42,8 @@ impl Client {
 
         let status = response.status();
         let retry_after = retry_after::read(response.headers());
-        let parts = Parts { response, deadline, waiting, idle: self.options.idle_timeout, so_far: 0 };
+        let parts =
+            Parts { response, deadline, waiting, idle: self.options.idle_timeout, only: self.only(), so_far: 0 };
         if status.is_success() {
             let (reply, began) = body::read(parts, listener).await?;
             return Ok(Heard { reply, first_byte: began - sent });
@@ -79,7 +80,7 @@ impl Client {
 }
 
 /// What can be read of an error's body. That there is an error is known already.
-async fn available_text(mut parts: Parts) -> String {
+async fn available_text(mut parts: Parts<'_>) -> String {
     let mut text = Vec::new();
     while let Ok(true) = parts.append_to(&mut text).await {}
     String::from_utf8_lossy(&text).into_owned()

@@ -19,11 +19,13 @@ const MAX_BYTES: usize = 16 << 20;
 const LINGER: Duration = Duration::from_millis(50);
 
 /// The bytes as they come, the first awaited until `until`, each further part for `idle`.
-pub struct Parts {
+pub struct Parts<'a> {
     pub response: Response,
     pub deadline: Deadline,
     pub waiting: Waiting,
     pub idle: Duration,
+    /// The model that has to answer, where that is known by its exact name.
+    pub only: Option<&'a str>,
     /// Bytes that came.
     pub so_far: usize,
 }
@@ -42,7 +44,7 @@ impl Waiting {
     }
 }
 
-impl Parts {
+impl Parts<'_> {
     /// Appends what comes next; false at the end.
     pub async fn append_to(&mut self, bytes: &mut Vec<u8>) -> Result<bool, Failure> {
         let waiting = self.waiting;
@@ -61,7 +63,7 @@ impl Parts {
 
 /// Reads a reply, and says when it began. Its first characters, not its content type, say what it is: proxies and
 /// servers mislabel both kinds.
-pub async fn read(mut parts: Parts, listener: Listener<'_>) -> Result<(ChatReply, Instant), Failure> {
+pub async fn read(mut parts: Parts<'_>, listener: Listener<'_>) -> Result<(ChatReply, Instant), Failure> {
     let mut head = Vec::new();
     // Blank lines keep a connection alive while the request is queued.
     while head.trim_ascii().is_empty() {
@@ -74,7 +76,7 @@ pub async fn read(mut parts: Parts, listener: Listener<'_>) -> Result<(ChatReply
         return Ok((read_events(head, parts, listener).await?, began));
     }
     while parts.append_to(&mut head).await? {}
-    Ok((read_document(&head)?, began))
+    Ok((read_document(&head, parts.only)?, began))
 }
 
 fn begins_events(head: &[u8]) -> bool {
@@ -85,9 +87,9 @@ fn begins_events(head: &[u8]) -> bool {
     })
 }
 
-async fn read_events(head: Vec<u8>, mut parts: Parts, listener: Listener<'_>) -> Result<ChatReply, Failure> {
+async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>) -> Result<ChatReply, Failure> {
     let mut events = Events::new(head);
-    let mut draft = Draft::default();
+    let mut draft = Draft::by(parts.only);
     loop {
         while let Some(data) = events.next() {
             match data.trim_ascii() {
@@ -118,12 +120,12 @@ async fn read_events(head: Vec<u8>, mut parts: Parts, listener: Listener<'_>) ->
     draft.finish()
 }
 
-fn read_document(body: &[u8]) -> Result<ChatReply, Failure> {
+fn read_document(body: &[u8], only: Option<&str>) -> Result<ChatReply, Failure> {
     let chunk = chunk(body)?;
     if chunk.choices.as_ref().is_none_or(Vec::is_empty) && chunk.error.is_none() {
         return Err(garbled(body));
     }
-    let mut draft = Draft::default();
+    let mut draft = Draft::by(only);
     draft.add(chunk)?;
     draft.close();
     draft.finish()

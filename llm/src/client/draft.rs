@@ -11,6 +11,8 @@ use crate::error::Failure;
 
 #[derive(Debug, Default)]
 pub struct Draft {
+    /// The model that has to answer, where that is known by its exact name.
+    only: Option<String>,
     content: String,
     reasoning: String,
     refusal: String,
@@ -21,7 +23,17 @@ pub struct Draft {
 }
 
 impl Draft {
+    pub fn by(only: Option<&str>) -> Self {
+        Self { only: only.map(str::to_owned), ..Self::default() }
+    }
+
     pub fn add(&mut self, chunk: Chunk) -> Result<(), Failure> {
+        if let (Some(only), Some(found)) = (&self.only, chunk.model)
+            && *only != found
+            && !found.is_empty()
+        {
+            return Err(Failure::OtherModel { found });
+        }
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             return Err(status::failure_within(&error));
         }

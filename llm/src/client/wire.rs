@@ -6,6 +6,8 @@ use serde_json::Value;
 /// A chunk of a stream, or a whole completion.
 #[derive(Debug, Deserialize)]
 pub struct Chunk {
+    /// Who says that it answers.
+    pub model: Option<String>,
     pub choices: Option<Vec<Choice>>,
     pub usage: Option<Usage>,
     /// Sent with status 200, once a stream has begun.

@@ -38,7 +38,7 @@ impl<'a> Call<'a> {
 
     /// Asks until there is a reply, a failure that lasts, or no attempt left.
     pub async fn answer(mut self) -> Result<Answer, ModelError> {
-        let Pool { router, clients, meters, .. } = self.pool;
+        let Pool { router, meters, .. } = self.pool;
         loop {
             let slot = router.slot(&self.wanted, &mut self.ticket, self.began).await;
             let permit = slot.map_err(|OutOfPatience { replica, failure }| self.error(replica, failure))?;
@@ -46,7 +46,7 @@ impl<'a> Call<'a> {
             self.attempts += 1;
             tracing::debug!(model = %self.pool.name, role = %self.ask.role, self.attempts, "asking");
             let sent = Instant::now();
-            let answer = clients[replica].ask(self.ask, self.listener).await;
+            let answer = self.pool.endpoint(replica).ask(self.ask, self.listener).await;
             let failure = answer.as_ref().err().map(|failed| &failed.failure);
             meters.request(replica, self.ask.role, failure, sent.elapsed());
             match answer {
@@ -72,10 +72,10 @@ impl<'a> Call<'a> {
             // Another one may have the right key, or the model.
             self.wanted.refused.push(replica);
             let another = self.pool.router.has_another(&self.wanted);
-            return another.then_some(Duration::ZERO).ok_or_else(|| self.error(replica, failure));
+            return another.then_some(Duration::ZERO).ok_or_else(|| self.error(Some(replica), failure));
         }
         if !failure.is_transient() || self.is_spent(&failure, probe) {
-            return Err(self.error(replica, failure));
+            return Err(self.error(Some(replica), failure));
         }
         if probe {
             // Should the request be what the replica dies of, the next to try is another one.
@@ -89,14 +89,18 @@ impl<'a> Call<'a> {
             self.wanted.failed = vec![replica];
             retry::wait(&self.pool.options, self.attempts, self.ask.seed, None)
         };
-        let (model, role, attempt) = (&self.pool.clients[replica].spec(), self.ask.role, self.attempts);
-        tracing::warn!(%model, %role, attempt, ?wait, %failure, "asking again");
+        let (endpoint, role, attempt) = (self.pool.endpoint(replica), self.ask.role, self.attempts);
+        tracing::warn!(model = %endpoint.spec(), %role, attempt, ?wait, %failure, "asking again");
         Ok(wait)
     }
 
     /// Whether the call has had what attempts it gets.
     fn is_spent(&mut self, failure: &Failure, probe: bool) -> bool {
         let options = &self.pool.options;
+        // Its worker went: that says nothing about the call.
+        if *failure == Failure::NoWorker {
+            return false;
+        }
         if !self.pool.router.has_answered() {
             self.counted += 1;
             return self.attempts >= options.max_attempts.min(FIRST_ATTEMPTS);
@@ -114,9 +118,9 @@ impl<'a> Call<'a> {
         self.counted >= options.max_attempts
     }
 
-    fn error(&self, replica: usize, failure: Failure) -> ModelError {
-        let endpoint = self.pool.clients[replica].spec().to_string();
+    fn error(&self, replica: Option<usize>, failure: Failure) -> ModelError {
         let name = &self.pool.name;
+        let endpoint = replica.map_or_else(|| name.clone(), |replica| self.pool.endpoint(replica).spec().to_string());
         let model = if *name == endpoint { endpoint } else { format!("{name} ({endpoint})") };
         ModelError { model, attempts: self.attempts, failure }
     }

@@ -22,9 +22,10 @@ pub struct Wanted {
 /// with the least to do.
 pub fn choose(replicas: &[Replica], wanted: &Wanted, now: Instant) -> Option<usize> {
     let elsewhere = has_another(replicas, wanted, now);
+    let lost = only_lost(replicas, wanted, now);
     let may = |index: &usize| {
         let skipped = elsewhere && wanted.failed.contains(index);
-        replicas[*index].is_up(now) && !wanted.refused.contains(index) && !skipped
+        replicas[*index].is_up(now) && replicas[*index].is_lost() == lost && !wanted.refused.contains(index) && !skipped
     };
     if let Some(home) = home(replicas, wanted, now)
         && replicas[home].has_room()
@@ -52,8 +53,17 @@ pub fn has_another(replicas: &[Replica], wanted: &Wanted, now: Instant) -> bool 
 /// Where a call would go if there were room: rendezvous hashing (Thaler and Ravishankar 1998). When a replica goes, only
 /// its own conversations move.
 pub fn home(replicas: &[Replica], wanted: &Wanted, now: Instant) -> Option<usize> {
-    let up = (0..replicas.len()).filter(|index| replicas[*index].is_up(now) && !wanted.refused.contains(index));
+    let lost = only_lost(replicas, wanted, now);
+    let up = (0..replicas.len()).filter(|index| {
+        replicas[*index].is_up(now) && replicas[*index].is_lost() == lost && !wanted.refused.contains(index)
+    });
     up.max_by_key(|index| score(&replicas[*index], wanted.sticky))
+}
+
+/// Whether all that could be asked are lost: then those are asked.
+fn only_lost(replicas: &[Replica], wanted: &Wanted, now: Instant) -> bool {
+    let mut up = replicas.iter().enumerate().filter(|(_, replica)| replica.is_up(now));
+    !up.any(|(index, replica)| !replica.is_lost() && !wanted.refused.contains(&index))
 }
 
 fn score(replica: &Replica, sticky: u64) -> u64 {

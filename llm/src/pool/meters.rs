@@ -1,7 +1,7 @@
 //! What a pool tells the metrics. Each meter is looked up when it is first used and kept: a look-up costs more than a
 //! request may. The process installs its recorder before it asks any model.
 
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use domain::Role;
@@ -24,7 +24,8 @@ pub struct Meters {
     seconds: PerRole<OnceLock<Histogram>>,
     prompt_tokens: PerRole<OnceLock<Counter>>,
     completion_tokens: PerRole<OnceLock<Counter>>,
-    replicas: Vec<ReplicaMeters>,
+    /// Only appended to.
+    replicas: RwLock<Vec<ReplicaMeters>>,
 }
 
 #[derive(Debug)]
@@ -45,8 +46,17 @@ impl Meters {
             seconds: Default::default(),
             prompt_tokens: Default::default(),
             completion_tokens: Default::default(),
-            replicas: urls.into_iter().map(ReplicaMeters::new).collect(),
+            replicas: RwLock::new(urls.into_iter().map(ReplicaMeters::new).collect()),
         }
+    }
+
+    /// For one more replica, behind the others.
+    pub fn add(&self, url: String) {
+        self.replicas.write().unwrap_or_else(PoisonError::into_inner).push(ReplicaMeters::new(url));
+    }
+
+    fn replicas(&self) -> RwLockReadGuard<'_, Vec<ReplicaMeters>> {
+        self.replicas.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// So many calls wait.
@@ -59,20 +69,23 @@ impl Meters {
 
     /// How a replica does.
     pub fn replica(&self, index: usize, now: &Replica) {
-        let Some(meters) = self.replicas.get(index) else { return };
+        let replicas = self.replicas();
+        let Some(meters) = replicas.get(index) else { return };
         let set = |gauge: &OnceLock<Gauge>, name: &'static str, value: f64| {
             let labels = || [("model", self.model.clone()), ("replica", meters.url.clone())];
             gauge.get_or_init(|| gauge!(name, &labels())).set(value);
         };
         set(&meters.in_flight, "groundstate_model_in_flight", now.in_flight.into());
         set(&meters.limit, "groundstate_model_limit", now.limit().into());
-        set(&meters.up, "groundstate_model_replica_up", f64::from(u8::from(now.down_since().is_none())));
+        let up = now.down_since().is_none() && !now.is_away();
+        set(&meters.up, "groundstate_model_replica_up", f64::from(u8::from(up)));
     }
 
     /// A request ended, with this failure if it gave no reply.
     pub fn request(&self, index: usize, role: Role, failure: Option<&Failure>, took: Duration) {
         let (model, name) = (|| self.model.clone(), role.as_str());
-        let Some(meters) = self.replicas.get(index) else { return };
+        let replicas = self.replicas();
+        let Some(meters) = replicas.get(index) else { return };
         let outcome = outcome(failure);
         let requests = meters.requests[role as usize][outcome].get_or_init(|| {
             let replica = meters.url.clone();
@@ -116,10 +129,10 @@ const fn outcome(failure: Option<&Failure>) -> usize {
     match failure {
         None => 0,
         Some(Failure::RateLimited { .. }) => 1,
-        Some(Failure::Unreachable { .. } | Failure::Refused { status: 500.., .. }) => 2,
+        Some(Failure::Unreachable { .. } | Failure::NoWorker | Failure::Refused { status: 500.., .. }) => 2,
         Some(Failure::Timeout { .. }) => 3,
         Some(Failure::CutStream) => 4,
-        Some(Failure::Garbled { .. }) => 5,
+        Some(Failure::Garbled { .. } | Failure::OtherModel { .. }) => 5,
         Some(Failure::Refused { .. }) => 6,
         Some(Failure::Stopped { .. } | Failure::Unplayable { .. }) => 7,
     }

@@ -13,6 +13,9 @@ use crate::error::Failure;
 #[derive(Debug)]
 pub struct Replica {
     url: String,
+    standing: Standing,
+    /// Since when its worker is not there, if it is not.
+    away_since: Option<Instant>,
     /// Sets its place in the hashing; the same in every process.
     pub hash: u64,
     pub in_flight: u32,
@@ -29,6 +32,17 @@ pub struct Replica {
     first_bytes: FirstBytes,
 }
 
+/// Whether a replica may be asked, as far as those say who look after it. One that no worker brought always serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Serving,
+    /// Nobody has heard of its worker for a while: it is asked where there is nobody else.
+    Lost,
+    /// It ends what it has begun.
+    Leaving,
+    Gone,
+}
+
 /// A request that was let through.
 #[derive(Debug, Clone, Copy)]
 pub struct Sent {
@@ -41,6 +55,8 @@ impl Replica {
         Self {
             hash: hash(&url),
             url,
+            standing: Standing::Serving,
+            away_since: None,
             in_flight: 0,
             limit,
             breaker,
@@ -56,12 +72,44 @@ impl Replica {
 
     /// Whether it takes requests, if it has room for them.
     pub fn is_up(&self, now: Instant) -> bool {
-        self.breaker.admits(now) && !self.is_resting(now)
+        !self.is_away() && self.breaker.admits(now) && !self.is_resting(now)
     }
 
     /// Whether it is known to do well.
     pub fn is_healthy(&self, now: Instant) -> bool {
-        self.breaker.is_closed() && !self.is_resting(now)
+        self.standing == Standing::Serving && self.breaker.is_closed() && !self.is_resting(now)
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.standing == Standing::Lost
+    }
+
+    pub fn is_gone(&self) -> bool {
+        self.standing == Standing::Gone
+    }
+
+    /// Whether it takes nothing because its worker said so, or is gone.
+    pub const fn is_away(&self) -> bool {
+        self.away_since.is_some()
+    }
+
+    pub const fn away_since(&self) -> Option<Instant> {
+        self.away_since
+    }
+
+    pub fn stand(&mut self, standing: Standing, now: Instant) {
+        self.standing = standing;
+        self.away_since = match standing {
+            Standing::Serving | Standing::Lost => None,
+            Standing::Leaving | Standing::Gone => Some(self.away_since.unwrap_or(now)),
+        };
+    }
+
+    /// Another engine answers there now: what was learnt of the one before says nothing.
+    pub fn renew(&mut self, limit: Limit, breaker: Breaker) {
+        (self.limit, self.breaker) = (limit, breaker);
+        (self.rests, self.rests_until, self.last_failure) = (0, None, None);
+        self.first_bytes = FirstBytes::default();
     }
 
     /// Since when it has failed so often that it is left alone.

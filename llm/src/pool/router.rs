@@ -14,9 +14,11 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use self::line::{Line, Waiter};
 pub use self::permit::Permit;
+use super::breaker::Breaker;
 use super::choice::{Wanted, choose, has_another};
+use super::limit::Limit;
 use super::meters::Meters;
-use super::replica::Replica;
+use super::replica::{Replica, Standing};
 use crate::EndpointOptions;
 use crate::error::Failure;
 
@@ -44,7 +46,8 @@ type Turn = (oneshot::Sender<Permit>, Permit);
 
 /// All endpoints of a call were gone for longer than a call waits.
 pub struct OutOfPatience {
-    pub replica: usize,
+    /// The last that was asked; `None` if there was none.
+    pub replica: Option<usize>,
     pub failure: Failure,
 }
 
@@ -99,10 +102,28 @@ impl Router {
         has_another(&state.replicas, wanted, now)
     }
 
-    /// How many wait, and what is known of each replica.
+    /// How many wait, and what is known of each replica that is there.
     pub fn look<T>(&self, look: impl Fn(&Replica, Instant) -> T) -> (usize, Vec<T>) {
         let (state, now) = (self.lock(), Instant::now());
-        (state.line.len(), state.replicas.iter().map(|replica| look(replica, now)).collect())
+        let here = state.replicas.iter().filter(|replica| !replica.is_gone());
+        (state.line.len(), here.map(|replica| look(replica, now)).collect())
+    }
+
+    /// One more replica, behind the others.
+    pub fn add(self: &Arc<Self>, replica: Replica) {
+        self.change(|state, _| state.replicas.push(replica));
+    }
+
+    /// What is known of a replica changes, other than by requests.
+    pub fn tell(self: &Arc<Self>, index: usize, standing: Standing, renew: Option<(Limit, Breaker)>) {
+        self.change(|state, now| {
+            let replica = &mut state.replicas[index];
+            if let Some((limit, breaker)) = renew {
+                replica.renew(limit, breaker);
+            }
+            replica.stand(standing, now);
+            self.meters.replica(index, replica);
+        });
     }
 
     /// A slot, or a place in line.
@@ -172,14 +193,18 @@ impl Router {
     /// When a call has waited long enough for endpoints that are all gone; `None` while any is there.
     fn patience_ends(&self, wanted: &Wanted, since: Instant) -> Option<(Instant, OutOfPatience)> {
         let state = self.lock();
-        let mut last = (since, None);
-        for (replica, known) in state.replicas.iter().enumerate() {
-            if !wanted.refused.contains(&replica) {
-                let failure = known.last_failure()?.clone();
-                last = (last.0.max(known.down_since()?), Some(OutOfPatience { replica, failure }));
+        let mut last = (since, OutOfPatience { replica: None, failure: Failure::NoWorker });
+        for (index, known) in state.replicas.iter().enumerate() {
+            if wanted.refused.contains(&index) {
+                continue;
             }
+            let (down, failure) = match known.away_since() {
+                Some(away) => (away, known.last_failure().cloned().unwrap_or(Failure::NoWorker)),
+                None => (known.down_since()?, known.last_failure()?.clone()),
+            };
+            last = (last.0.max(down), OutOfPatience { replica: Some(index), failure });
         }
-        Some((last.0 + self.options.patience, last.1?))
+        Some((last.0 + self.options.patience, last.1))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -19,8 +19,11 @@ pub struct PoolSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Base URLs of the endpoints, usually ending in `/v1`.
-    #[schemars(length(min = 1))]
+    #[serde(default)]
     pub replicas: Vec<String>,
+    /// Whether workers may join that serve it, beside the replicas or in their place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub workers: bool,
     /// Environment variable that holds the key of all endpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
@@ -52,12 +55,18 @@ impl PoolSpec {
             name: name.into(),
             model: None,
             replicas,
+            workers: false,
             key_env: None,
             price: None,
             max_in_flight: None,
             start_in_flight: Self::START_IN_FLIGHT,
             slow_after_seconds: None,
         }
+    }
+
+    /// A pool that only workers serve.
+    pub fn of_workers(name: impl Into<String>) -> Self {
+        Self { workers: true, ..Self::new(name, Vec::new()) }
     }
 
     /// How the endpoints call the model.
@@ -92,8 +101,9 @@ impl PoolSpec {
 
     fn endpoint_problems(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        if self.replicas.is_empty() {
-            found.push(("/replicas".to_owned(), "expected at least one base URL".to_owned()));
+        if self.replicas.is_empty() && !self.workers {
+            let message = "expected at least one base URL, or `workers: true` for a model that workers serve";
+            found.push(("/replicas".to_owned(), message.to_owned()));
         }
         for (index, url) in self.replicas.iter().enumerate() {
             let at = format!("/replicas/{index}");

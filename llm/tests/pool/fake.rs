@@ -13,6 +13,8 @@ use tokio::task::AbortHandle;
 #[derive(Debug, Clone, Copy)]
 pub enum Act {
     Reply,
+    /// A reply that says which model wrote it.
+    ReplyAs(&'static str),
     ReplyAfter(Duration),
     /// A reply once the test opens the gate for one more.
     ReplyAtGate,
@@ -141,7 +143,7 @@ async fn connection(mut stream: TcpStream, script: Script, seen: Arc<Seen>) -> s
 async fn answer(act: Act, seen: &Seen, stream: &TcpStream) -> String {
     let mut more = [0];
     match act {
-        Act::Reply => {}
+        Act::Reply | Act::ReplyAs(_) => {}
         Act::ReplyAfter(time) => tokio::time::sleep(time).await,
         Act::ReplyAtGate => tokio::select! {
             permit = seen.gate.acquire() => permit.unwrap().forget(),
@@ -157,7 +159,8 @@ async fn answer(act: Act, seen: &Seen, stream: &TcpStream) -> String {
         Act::Garbage => return ok("<html>", "200 OK"),
         Act::HangUp => return String::new(),
     }
-    let chunk = r#"{"choices":[{"delta":{"content":"fine"},"finish_reason":"stop"}]}"#;
+    let model = if let Act::ReplyAs(model) = act { format!(r#""model":"{model}","#) } else { String::new() };
+    let chunk = format!(r#"{{{model}"choices":[{{"delta":{{"content":"fine"}},"finish_reason":"stop"}}]}}"#);
     ok(&format!("data: {chunk}\n\ndata: [DONE]\n\n"), "200 OK")
 }
 

@@ -8,6 +8,7 @@ mod limits;
 mod line;
 mod outages;
 mod routing;
+mod workers;
 
 use std::time::Duration;
 

@@ -104,7 +104,10 @@ async fn calls_go_elsewhere_while_a_breaker_is_open() {
 #[test]
 fn a_pool_that_cannot_be_is_refused() {
     let error = |spec: &PoolSpec| Pool::new(spec, EndpointOptions::default()).unwrap_err().to_string();
-    assert_eq!(error(&PoolSpec::new("m", vec![])), "m: replicas: expected at least one base URL");
+    assert_eq!(
+        error(&PoolSpec::new("m", vec![])),
+        "m: replicas: expected at least one base URL, or `workers: true` for a model that workers serve"
+    );
     let secret = PoolSpec::new("m", vec!["http://ann:secret@host/v1".into()]);
     assert_eq!(error(&secret), "m: replicas/0: the base URL holds a user name or password, which would be stored");
 }

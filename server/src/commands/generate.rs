@@ -36,6 +36,7 @@ use crate::jobs::order::selection::{self, Selection};
 use crate::jobs::plan::{self, RunConfig};
 use crate::jobs::player::{Options, Player};
 use crate::jobs::run::{self, Terms};
+use crate::jobs::workers;
 use crate::library::Library;
 use crate::say::say;
 use crate::store::control::{self, Refused};
@@ -237,6 +238,7 @@ async fn with_connection(args: &Generate, order: Option<Order>) -> anyhow::Resul
 
 async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -> anyhow::Result<ExitCode> {
     let clients = Clients::new(EndpointOptions::default());
+    let _following = workers::follow(pool, &clients);
     let run = match order {
         Some(order) => stored(pool, order, args.forecast, &clients).await?,
         None => taken_up(pool, args.resume.as_deref().unwrap_or_default(), &clients).await?,

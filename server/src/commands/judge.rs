@@ -19,6 +19,7 @@ use crate::bad_input::BadInput;
 use crate::jobs::active;
 use crate::jobs::cast::Clients;
 use crate::jobs::judge::{self, Judge};
+use crate::jobs::workers;
 use crate::library::{Files, Library};
 use crate::say::say;
 use crate::store::judgings::{self, Judging};
@@ -98,8 +99,9 @@ async fn judge_and_report(
     // A name is looked up in the project's file, or else in what the run knows.
     let file = models_file::read(args.project.as_deref().unwrap_or(Path::new(".")))?;
     let pools = config.pools.iter().chain(file.pools()).cloned().collect();
-    let clients = Clients::new(EndpointOptions::default()).judges(&models, &pools, &config);
-    let clients = clients.map_err(|e| BadInput::one("--judge", e.to_string()))?;
+    let clients = Clients::new(EndpointOptions::default());
+    let _following = workers::follow(pool, &clients);
+    let clients = clients.judges(&models, &pools, &config).map_err(|e| BadInput::one("--judge", e.to_string()))?;
     let lacks = |others: &Library, name: &&str| !others.playbooks.contains_key(*name);
     if let Some(others) = &judges
         && let Some(name) = run.playbook.split(", ").find(|name| lacks(others, name))

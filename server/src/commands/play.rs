@@ -14,6 +14,7 @@ use super::connection::{Connection, ConnectionArgs};
 use crate::http;
 use crate::jobs::cast::Clients;
 use crate::jobs::player::{Options, Player};
+use crate::jobs::workers;
 use crate::say::say;
 use crate::telemetry;
 
@@ -82,8 +83,10 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
         tokio::spawn(async move { axum::serve(listener, router).await });
     }
     say!("playing what is stored; Ctrl-C stops");
-    let played =
-        until_interrupted(&stop, args.player.play(connection.pool.clone(), args.player.clients(), &stop)).await;
+    let clients = args.player.clients();
+    let following = workers::follow(&connection.pool, &clients);
+    let played = until_interrupted(&stop, args.player.play(connection.pool.clone(), clients, &stop)).await;
+    drop(following);
     connection.close().await;
     played?;
     Ok(ExitCode::SUCCESS)

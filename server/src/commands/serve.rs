@@ -78,6 +78,7 @@ async fn both(
         https: args.https,
         stop: stop.clone(),
     });
+    let _following = jobs::workers::follow(&connection.pool, &clients);
     judgings::take_up(&connection.pool, &clients, stop).await?;
     let served = async {
         let service = http::router(app).into_make_service_with_connect_info::<SocketAddr>();

@@ -164,7 +164,7 @@ async fn delete(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
 }
 
 /// `30d`, `12h` or `45m`.
-fn lifetime(text: &str) -> Result<TimeDelta, String> {
+pub fn lifetime(text: &str) -> Result<TimeDelta, String> {
     let read = || {
         let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
         let seconds = match unit {

@@ -89,6 +89,18 @@ impl FromRequestParts<App> for SignedIn {
     }
 }
 
+/// A worker: whoever has a join token, which opens nothing else.
+#[derive(Debug, Clone, Copy)]
+pub struct Joining(pub Uuid);
+
+impl FromRequestParts<App> for Joining {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, HttpError> {
+        parts.extensions.get::<Self>().copied().ok_or(HttpError::WrongJoinToken)
+    }
+}
+
 /// Somebody who administers the whole installation.
 pub struct Administrator(pub Caller);
 

@@ -17,6 +17,8 @@ use crate::store::{StoreError, control};
 pub enum HttpError {
     #[error("sign in, or send a token: `Authorization: Bearer gs_...`")]
     Unauthorized,
+    #[error("that is no join token, or it has expired; an administrator makes one by `groundstate workers token NAME`")]
+    WrongJoinToken,
     #[error("{0}")]
     Forbidden(String),
     #[error("{0}")]
@@ -64,7 +66,7 @@ impl HttpError {
 
     const fn status(&self) -> StatusCode {
         match self {
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::Unauthorized | Self::WrongJoinToken => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,

@@ -46,7 +46,11 @@ pub struct ModelSpecBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     /// Base URLs of the endpoints, usually ending in `/v1`.
+    #[serde(default)]
     replicas: Vec<String>,
+    /// Whether workers may join that serve it, beside the endpoints or in their place.
+    #[serde(default)]
+    workers: bool,
     /// Environment variable of the players that holds the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     key_env: Option<String>,
@@ -131,11 +135,10 @@ fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
     let statuses = app.clients().statuses();
     let status = statuses.iter().find(|status| status.model == pool.name);
     let replica = |url: &String| {
-        let known = status.and_then(|status| {
-            status.replicas.iter().find(|replica| replica.url.trim_end_matches('/') == url.trim_end_matches('/'))
-        });
+        let known = status.and_then(|status| status.replicas.iter().find(|replica| same(&replica.url, url)));
         ReplicaSummary {
             url: url.clone(),
+            worker: !pool.replicas.iter().any(|own| same(own, url)),
             health: known.map(|known| serde_json::to_value(known.health).unwrap_or_default()).unwrap_or_default(),
             in_flight: known.map_or(0, |known| known.in_flight),
             limit: known.map_or(0, |known| known.limit),
@@ -144,6 +147,9 @@ fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
             first_byte_ms: known.and_then(|known| known.first_byte_ms),
         }
     };
+    // Workers' endpoints stand in no specification.
+    let joined = status.into_iter().flat_map(|status| &status.replicas).map(|replica| &replica.url);
+    let joined = joined.filter(|url| !pool.replicas.iter().any(|own| same(own, url)));
     ModelSummary {
         name: pool.name.clone(),
         model: pool.model().to_owned(),
@@ -153,6 +159,11 @@ fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
         max_in_flight: pool.max_in_flight,
         from_file: app.registry().pool(&pool.name).is_ok(),
         waiting: status.map_or(0, |status| status.waiting),
-        replicas: pool.replicas.iter().map(replica).collect(),
+        workers: pool.workers,
+        replicas: pool.replicas.iter().chain(joined).map(replica).collect(),
     }
+}
+
+fn same(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim_end_matches('/')
 }

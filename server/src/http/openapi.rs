@@ -24,7 +24,8 @@ pub fn frame() -> OpenApi {
     components.add_security_scheme("session", cookie);
     let info = InfoBuilder::new().title("Groundstate").version(env!("CARGO_PKG_VERSION")).description(Some(
         "Makes fine-tuning data for agents that call tools.\n\nThe scopes of `token` say what an operation needs: read, \
-         author, run or admin in the project, or `installation`, for administrators of all. Errors are problem documents \
+         author, run or admin in the project, `installation`, for administrators of all, or `join`, for the join tokens of \
+         workers. Errors are problem documents \
          (RFC 9457) whose `errors` point into what was sent. Changes that are asked for with the session's cookie need \
          the header X-CSRF-Token.",
     ));

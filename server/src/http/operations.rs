@@ -1,11 +1,14 @@
 //! Whether this process can do its work.
 
+use std::fmt::Write;
+
 use axum::extract::State;
 use axum::http::StatusCode;
+use domain::api::workers::{WorkerOrder, WorkerState, WorkerSummary};
 use metrics::gauge;
 use sqlx::PgPool;
 
-use crate::store::runs;
+use crate::store::{runs, workers};
 use crate::telemetry;
 
 /// The figures of this process, and of the runs, in Prometheus' text format.
@@ -20,7 +23,41 @@ pub async fn metrics(State(pool): State<PgPool>) -> String {
             gauge!("groundstate_runs", "state" => state).set(runs as f64);
         }
     }
-    telemetry::figures()
+    let joined = match pool.acquire().await {
+        Ok(mut db) => workers::all(&mut db).await.unwrap_or_default(),
+        Err(_) => Vec::new(),
+    };
+    telemetry::figures() + &of_workers(&joined)
+}
+
+/// Figures of workers are made anew each time: what has left is not among them. Names are such that they stand in labels.
+fn of_workers(joined: &[WorkerSummary]) -> String {
+    let mut text = String::new();
+    let mut figure = |name: &str, help: &str, value: &dyn Fn(&WorkerSummary) -> Option<f64>| {
+        _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+        for worker in joined {
+            if let Some(value) = value(worker) {
+                _ = writeln!(text, "{name}{{model=\"{}\",worker=\"{}\"}} {value}", worker.model, worker.name);
+            }
+        }
+    };
+    figure("groundstate_worker_up", "Whether the worker takes requests.", &|worker| {
+        let takes = worker.state == WorkerState::Ready && worker.order == WorkerOrder::Serve && !worker.lost;
+        Some(f64::from(u8::from(takes)))
+    });
+    figure("groundstate_worker_running", "Requests that its engine works on.", &|worker| {
+        worker.load.running.map(f64::from)
+    });
+    figure("groundstate_worker_queue", "Requests that wait in its engine.", &|worker| {
+        worker.load.waiting.map(f64::from)
+    });
+    figure("groundstate_worker_prefix_cache_hits", "Share of prompt tokens that its prefix cache had.", &|worker| {
+        worker.load.prefix_cache_hits
+    });
+    figure("groundstate_worker_tokens_per_second", "Tokens that its engine writes.", &|worker| {
+        worker.load.tokens_per_second
+    });
+    text
 }
 
 /// Ready when the database answers.

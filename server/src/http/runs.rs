@@ -1,5 +1,7 @@
 //! Runs: order them, look at them, steer them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -82,13 +84,22 @@ pub async fn preview(
     let registry = models::registry(&app).await?;
     let Ordered { config, terms } = order.check(&library, &registry, reader.project).map_err(HttpError::Invalid)?;
     run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
+    let names: Vec<String> = terms.playbook.split(", ").map(str::to_owned).collect();
+    let played = || names.iter().filter_map(|name| library.playbooks.get(name));
     Ok(Json(OrderPreview {
-        playbooks: terms.playbook.split(", ").map(str::to_owned).collect(),
+        variants: common(played().map(|playbook| playbook.spec.variants.iter().map(|own| own.name.clone()).collect())),
+        sub_agents: played().flat_map(|playbook| playbook.sub_agents()).map(str::to_owned).collect(),
+        playbooks: names.clone(),
         planned: terms.planned,
         scenarios: config.scenarios.clone(),
         personas: config.personas.clone(),
         models: config.model_names(),
     }))
+}
+
+fn common(mut sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeSet<String> {
+    let first = sets.next().unwrap_or_default();
+    sets.fold(first, |all, own| &all & &own)
 }
 
 /// What an order would play.
@@ -101,7 +112,11 @@ pub struct OrderPreview {
     scenarios: Vec<String>,
     personas: Vec<String>,
     /// Role -> model.
-    models: std::collections::BTreeMap<String, String>,
+    models: BTreeMap<String, String>,
+    /// Variants that the order may name: those that all its playbooks have.
+    variants: BTreeSet<String>,
+    /// Sub-agents of its playbooks, which may have models of their own.
+    sub_agents: BTreeSet<String>,
 }
 
 /// One run: how far it is, what it spent, who failed

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::role::Role;
 use engine::Who;
-use llm::{Apart, ChatModel, EndpointOptions, ModelSpec, Pool, PoolStatus, Registry, Scripted};
+use llm::{Apart, ChatModel, EndpointOptions, Member, ModelSpec, Pool, PoolStatus, Registry, Scripted};
 
 use super::plan::RunConfig;
 
@@ -69,6 +69,26 @@ impl Clients {
     pub fn statuses(&self) -> Vec<PoolStatus> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.values().filter_map(|known| known.pool.as_ref()).map(|pool| pool.status()).collect()
+    }
+
+    /// Whether any model that was asked for so far is served by workers.
+    pub fn take_workers(&self) -> bool {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.values().any(|known| known.pool.as_ref().is_some_and(|pool| pool.takes_workers()))
+    }
+
+    /// The workers that there are, each with the model that it serves. What cannot be asked is said.
+    pub fn follow(&self, workers: &[(String, Member)]) -> Vec<String> {
+        let pools: Vec<Arc<Pool>> = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.values().filter_map(|known| known.pool.clone()).filter(|pool| pool.takes_workers()).collect()
+        };
+        let mut wrong = Vec::new();
+        for pool in pools {
+            let own = workers.iter().filter(|(model, _)| model == pool.name()).map(|(_, member)| member.clone());
+            wrong.extend(pool.follow(&own.collect::<Vec<_>>()).iter().map(ToString::to_string));
+        }
+        wrong
     }
 
     /// A panel of judges, asked as the run asks its own.

@@ -20,6 +20,7 @@ mod runs;
 mod schemas;
 mod session;
 mod validations;
+mod workers;
 mod worlds;
 
 use std::net::SocketAddr;

@@ -12,3 +12,4 @@ mod personas;
 mod refusals;
 mod resume;
 mod seed;
+mod workers;

@@ -22,6 +22,10 @@ pub struct OrderPreview {
     pub personas: Vec<String>,
     /// Role -> model.
     pub models: BTreeMap<String, String>,
+    /// Variants that the order may name.
+    pub variants: Vec<String>,
+    /// Sub-agents that may have models of their own.
+    pub sub_agents: Vec<String>,
 }
 
 /// Checks an order without storing anything.

@@ -58,6 +58,10 @@ fn Row(url: String, model: Signal<ModelSummary>) -> impl IntoView {
         <tr>
             <th scope="row">
                 <code>{url}</code>
+                {move || {
+                    let of_worker = replica.read().as_ref().is_some_and(|replica| replica.worker);
+                    of_worker.then(|| view! { " " <Badge tone=Tone::Neutral text="worker" /> })
+                }}
             </th>
             <td>{move || state.get().map(|(tone, text)| view! { <Badge tone text /> })}</td>
             {figure(|replica| replica.in_flight.to_string())}

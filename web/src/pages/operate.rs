@@ -2,12 +2,15 @@
 
 mod audit;
 mod invite;
+mod join;
 mod members;
 mod model_form;
 mod models;
 mod people;
+mod players;
 mod probe;
 mod projects;
+mod serving;
 mod token_form;
 mod tokens;
 mod workers;

@@ -30,7 +30,8 @@ pub fn run(args: &New) -> anyhow::Result<ExitCode> {
     for path in Scaffold::iter() {
         let target = match path.split_once('/') {
             Some(("playbook", file)) => format!("playbooks/{name}/{file}"),
-            Some((folder, file)) => format!("{folder}/{name}/{file}"),
+            // A scenario's file is called as its id, so that it keeps its name wherever it is kept.
+            Some((folder, file)) => format!("{folder}/{name}/{name}_{file}"),
             None => continue,
         };
         made.insert(target, filled(&files::text::<Scaffold>(&path)?));

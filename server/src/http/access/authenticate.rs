@@ -7,12 +7,11 @@ use axum::response::Response;
 use axum_extra::extract::CookieJar;
 use sqlx::PgConnection;
 
-use super::Caller;
-use crate::clock;
+use super::{Caller, Joining};
 use crate::http::app::App;
 use crate::http::error::{HttpError, Result};
-use crate::secret;
-use crate::store::{sessions, tokens, users};
+use crate::store::{join_tokens, sessions, tokens, users};
+use crate::{clock, people, secret};
 
 pub const SESSION_COOKIE: &str = "groundstate_session";
 /// What a browser sends with each change, so that no other site can make it do so.
@@ -21,6 +20,13 @@ pub const CSRF_HEADER: &str = "x-csrf-token";
 /// Leaves a [`Caller`] with the request if somebody is known. Whether anybody must be is said by the handlers.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
     let caller = match bearer(request.headers())? {
+        Some(token) if token.starts_with(people::JOIN_TOKEN) => {
+            let token =
+                join_tokens::used(&mut *app.pool().acquire().await?, &secret::hash(token), clock::now()).await?;
+            let token = token.ok_or(HttpError::WrongJoinToken)?;
+            request.extensions_mut().insert(Joining(token));
+            None
+        }
         Some(token) => Some(by_token(&mut *app.pool().acquire().await?, token).await?),
         None => match session(request.headers()) {
             Some(session) => {

@@ -14,6 +14,7 @@ struct Draft {
     name: RwSignal<String>,
     model: RwSignal<String>,
     replicas: RwSignal<String>,
+    workers: RwSignal<bool>,
     key_env: RwSignal<String>,
     prompt: RwSignal<String>,
     completion: RwSignal<String>,
@@ -27,12 +28,14 @@ impl Draft {
             move |model: &ModelSummary| Some(model.price.as_ref()?.get(part)?.as_f64()?.to_string())
         };
         let urls = |model: &ModelSummary| {
-            Some(model.replicas.iter().map(|replica| replica.url.as_str()).collect::<Vec<_>>().join("\n"))
+            let own = model.replicas.iter().filter(|replica| !replica.worker);
+            Some(own.map(|replica| replica.url.as_str()).collect::<Vec<_>>().join("\n"))
         };
         Self {
             name: text(&|model| Some(model.name.clone())),
             model: text(&|model| Some(model.model.clone()).filter(|own| *own != model.name)),
             replicas: text(&urls),
+            workers: RwSignal::new(model.is_some_and(|model| model.workers)),
             key_env: text(&|model| model.key_env.clone()),
             prompt: text(&price("prompt")),
             completion: text(&price("completion")),
@@ -44,7 +47,7 @@ impl Draft {
     fn body(self) -> Value {
         let replicas = self.replicas.get_untracked();
         let replicas: Vec<&str> = replicas.split_whitespace().collect();
-        let mut body = json!({"replicas": replicas});
+        let mut body = json!({"replicas": replicas, "workers": self.workers.get_untracked()});
         for (field, text) in [("model", self.model), ("key_env", self.key_env)] {
             let text = text.get_untracked();
             if !text.trim().is_empty() {
@@ -100,6 +103,10 @@ pub fn ModelForm(
             >
                 <textarea rows="3" spellcheck="false" placeholder="http://gpu-1:8000/v1" bind:value=draft.replicas></textarea>
             </Labelled>
+            <label class="check">
+                <input type="checkbox" bind:checked=draft.workers />
+                <span>"Workers may join that serve it"</span>
+            </label>
             <TextField
                 label="Its endpoints call it"
                 value=draft.model

@@ -19,7 +19,7 @@ use crate::api_client::{self, Answer};
 use crate::app::set_title;
 use crate::components::{Checks, Crumbs, Empty, Fetched, Problems};
 use crate::session::Project;
-use cast::Cast;
+use cast::{Cast, Offered};
 use draft::Draft;
 use faults::Faults;
 use limits::{Amount, Limits, Mix};
@@ -96,6 +96,8 @@ fn Launch(choices: Choices) -> impl IntoView {
     }
     let draft = Draft::new();
     let problems = Problems::default();
+    let looked = RwSignal::new(Offered::default());
+    let offered = Memo::new(move |_| looked.get());
     let names = models.into_iter().map(|model| model.name).collect::<Vec<_>>();
     view! {
         <div class="launch">
@@ -120,11 +122,11 @@ fn Launch(choices: Choices) -> impl IntoView {
                     <Mix draft problems />
                     <Amount draft problems />
                 </section>
-                <Cast draft problems models=names />
+                <Cast draft problems models=names offered />
                 <Limits draft problems />
                 <Faults draft problems />
             </div>
-            <Look draft problems />
+            <Look draft problems offered=looked />
         </div>
     }
     .into_any()

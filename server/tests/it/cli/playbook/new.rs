@@ -119,7 +119,7 @@ async fn an_empty_folder_becomes_a_project_that_plays(pool: PgPool) {
     wrote playbooks/bakery/prompt.md.j2
     wrote playbooks/bakery/tools.star
     wrote playbooks/bakery/world.schema.yaml
-    wrote scenarios/bakery/first.yaml
+    wrote scenarios/bakery/bakery_first.yaml
 
     It can be played as it is. Try:
       groundstate validate

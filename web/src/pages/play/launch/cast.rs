@@ -13,8 +13,10 @@ pub fn Cast(
     problems: Problems,
     /// Of the registry.
     models: Vec<String>,
+    offered: Memo<Offered>,
 ) -> impl IntoView {
     let none = models.is_empty();
+    let of_sub_agents = models.clone();
     let judges = models.iter().map(|name| (name.clone(), name.clone())).collect::<Vec<_>>();
     let parts = draft.parts.map(|part| view! { <PartRow part problems models=models.clone() /> });
     let same = Memo::new(move |_| {
@@ -57,8 +59,88 @@ pub fn Cast(
                     <option value="react">"ReAct text"</option>
                 </select>
             </Labelled>
+            {move || {
+                let Offered { variants, sub_agents } = offered.get();
+                view! {
+                    <Variant draft problems variants />
+                    <SubAgents draft problems sub_agents models=of_sub_agents.clone() />
+                }
+            }}
         </section>
     }
+}
+
+/// What the chosen playbooks have of their own.
+#[derive(Clone, Default, PartialEq)]
+pub struct Offered {
+    pub variants: Vec<String>,
+    pub sub_agents: Vec<String>,
+}
+
+#[component]
+fn Variant(draft: Draft, problems: Problems, variants: Vec<String>) -> impl IntoView {
+    let none = variants.is_empty();
+    let option = |name: String| {
+        let chosen = *draft.variant.read_untracked() == name;
+        view! { <option value=name.clone() selected=chosen>{name.clone()}</option> }
+    };
+    let options = variants.into_iter().map(option).collect_view();
+    // What was chosen for other playbooks can still be taken back.
+    let stale = none && !draft.variant.read_untracked().is_empty();
+    (!none || stale).then(|| {
+        view! {
+            <Labelled
+                label="Variant of the agent"
+                hint="Other tools and another prompt, as the playbook says."
+                wrong=problems.at("/variant")
+            >
+                <select bind:value=draft.variant>
+                    <option value="">"as each playbook has it"</option>
+                    {options}
+                </select>
+            </Labelled>
+        }
+    })
+}
+
+#[component]
+fn SubAgents(draft: Draft, problems: Problems, sub_agents: Vec<String>, models: Vec<String>) -> impl IntoView {
+    let rows = sub_agents.into_iter().map(|name| {
+        let label = format!("Model of {}", labels::words(&name));
+        let known = draft.sub_agents.read_untracked().get(&name).cloned().unwrap_or_default();
+        let option = |model: &String| {
+            view! { <option value=model.clone() selected=*model == known>{model.clone()}</option> }
+        };
+        let options = models.iter().map(option).collect_view();
+        let choose = move |event| {
+            let (name, model) = (name.clone(), event_target_value(&event));
+            draft.sub_agents.update(|chosen| match model.is_empty() {
+                true => _ = chosen.remove(&name),
+                false => _ = chosen.insert(name, model),
+            });
+        };
+        view! {
+            <label class="field">
+                <span class="name">{label}</span>
+                <select on:change=choose>
+                    <option value="" selected=known.is_empty()>"the agent's"</option>
+                    <option value=SCRIPTED selected=known == SCRIPTED>"scripted (asks no model)"</option>
+                    {options}
+                </select>
+            </label>
+        }
+    });
+    let rows: Vec<_> = rows.collect();
+    let wrong = problems.at("/sub_agents");
+    (!rows.is_empty()).then(|| {
+        view! {
+            <fieldset class="field">
+                <legend>"Sub-agents"</legend>
+                {rows}
+                {move || wrong.get().map(|text| view! { <p class="wrong">{text}</p> })}
+            </fieldset>
+        }
+    })
 }
 
 #[component]

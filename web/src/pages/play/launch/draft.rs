@@ -1,6 +1,6 @@
 //! What was chosen in the form, and the order that it makes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::persona::Complexity;
 use domain::role::Role;
@@ -25,6 +25,10 @@ pub struct Draft {
     pub panel: RwSignal<BTreeSet<String>>,
     pub criteria_apart: RwSignal<bool>,
     pub agent_style: RwSignal<String>,
+    /// Empty: the agent as each playbook has it.
+    pub variant: RwSignal<String>,
+    /// Models of sub-agents; those that are not here have the agent's.
+    pub sub_agents: RwSignal<BTreeMap<String, String>>,
     pub tokens: RwSignal<String>,
     pub money: RwSignal<String>,
     pub conversations: RwSignal<String>,
@@ -77,6 +81,8 @@ impl Draft {
             panel: names(),
             criteria_apart: RwSignal::new(false),
             agent_style: text(),
+            variant: text(),
+            sub_agents: RwSignal::new(BTreeMap::new()),
             tokens: text(),
             money: text(),
             conversations: text(),
@@ -113,6 +119,10 @@ impl Draft {
             put(&mut order, name, number(&text.read()));
         }
         put(&mut order, "agent_style", Some(self.agent_style.get()).filter(|style| !style.is_empty()).map(Value::from));
+        put(&mut order, "variant", Some(self.variant.get()).filter(|name| !name.is_empty()).map(Value::from));
+        let sub_agents: Map<String, Value> =
+            self.sub_agents.read().iter().map(|(name, model)| (name.clone(), model.clone().into())).collect();
+        put(&mut order, "sub_agents", (!sub_agents.is_empty()).then_some(Value::Object(sub_agents)));
         put(&mut order, "criteria_apart", self.criteria_apart.get().then_some(Value::Bool(true)));
         put(&mut order, "paused", self.paused.get().then_some(Value::Bool(true)));
         put(&mut order, "budget", budget(self.tokens, self.money, self.conversations, self.minutes));

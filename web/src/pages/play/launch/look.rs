@@ -8,6 +8,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use serde_json::Value;
 
+use super::cast::Offered;
 use super::draft::Draft;
 use crate::api_client::orders::{OrderPreview, preview};
 use crate::components::{Command, Loading, Models, Problems, Refused};
@@ -20,10 +21,10 @@ const CALM: Duration = Duration::from_millis(300);
 const SHOWN: usize = 8;
 
 #[component]
-pub fn Look(draft: Draft, problems: Problems) -> impl IntoView {
+pub fn Look(draft: Draft, problems: Problems, offered: RwSignal<Offered>) -> impl IntoView {
     let project = Project::here();
     let order = Memo::new(move |_| draft.order());
-    let found = checked(order, problems);
+    let found = checked(order, problems, offered);
     let refused = problems.all();
     view! {
         <aside class="panel launch-look" aria-labelledby="launch-look">
@@ -48,7 +49,7 @@ pub fn Look(draft: Draft, problems: Problems) -> impl IntoView {
 }
 
 /// What the server says of the newest order, once nobody has typed for a moment.
-fn checked(order: Memo<Value>, problems: Problems) -> RwSignal<Option<OrderPreview>> {
+fn checked(order: Memo<Value>, problems: Problems, offered: RwSignal<Offered>) -> RwSignal<Option<OrderPreview>> {
     let project = Project::here();
     let found = RwSignal::new(None);
     let newest = StoredValue::new(0_u32);
@@ -70,6 +71,8 @@ fn checked(order: Memo<Value>, problems: Problems) -> RwSignal<Option<OrderPrevi
                     match answer {
                         Ok(sound) => {
                             problems.clear();
+                            let (variants, sub_agents) = (sound.variants.clone(), sound.sub_agents.clone());
+                            offered.try_set(Offered { variants, sub_agents });
                             found.try_set(Some(sound));
                         }
                         Err(error) => {
@@ -87,7 +90,7 @@ fn checked(order: Memo<Value>, problems: Problems) -> RwSignal<Option<OrderPrevi
 
 #[component]
 fn Preview(found: OrderPreview) -> impl IntoView {
-    let OrderPreview { playbooks, planned, scenarios, personas, models } = found;
+    let OrderPreview { playbooks, planned, scenarios, personas, models, .. } = found;
     let each = planned.div_ceil(scenarios.len().max(1));
     let line = |name: &'static str, names: Vec<String>| {
         let (n, list) = (count(names.len()), some(&names));

@@ -1,0 +1,183 @@
+//! Workers: they join, say how they do and leave; people look at them and say what they are to do.
+
+pub mod tokens;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::api::FieldError;
+use domain::api::workers::{Engine, WorkerBeat, WorkerJoin, WorkerJoined, WorkerOrder, WorkerOrders, WorkerSummary};
+use llm::PoolSpec;
+use serde_json::json;
+use sqlx::PgPool;
+
+use super::access::{Administrator, Joining, SignedIn};
+use super::app::App;
+use super::audit::Audit;
+use super::error::{HttpError, Problems, Result};
+use super::extract::{Body, Path};
+use super::models::registry;
+use crate::clock;
+use crate::store::workers::{HEARTBEAT, Joined, LOST_AFTER};
+use crate::store::{models, workers};
+
+/// Letters of a worker's detail that are kept.
+const LONGEST_DETAIL: usize = 2000;
+/// More GPUs than any machine has.
+const MOST_GPUS: usize = 64;
+
+/// Workers, by model and name
+#[utoipa::path(get, path = "/workers", tag = "models", responses((status = 200, body = Vec<WorkerSummary>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn list(State(pool): State<PgPool>, _: SignedIn) -> Result<Json<Vec<WorkerSummary>>> {
+    Ok(Json(workers::all(&mut *pool.acquire().await?).await?))
+}
+
+/// Join
+///
+/// For workers, with a join token. A model that is not in the registry is added to it; one of fixed endpoints takes no
+/// workers unless its specification says so. A worker that was started again takes its old place: the same name, the same
+/// address. While another one has the name, elsewhere, the answer is 409.
+#[utoipa::path(post, path = "/workers", tag = "models", request_body = WorkerJoin,
+    responses((status = 201, body = WorkerJoined), Problems), security(("token" = ["join"])))]
+pub async fn join(
+    State(app): State<App>,
+    Joining(token): Joining,
+    audit: Audit,
+    Body(new): Body<WorkerJoin>,
+) -> Result<(StatusCode, Json<WorkerJoined>)> {
+    let wrong = problems(&new);
+    if !wrong.is_empty() {
+        return Err(HttpError::Invalid(wrong));
+    }
+    let registered = registry(&app).await?;
+    if registered.pool(&new.model).is_ok_and(|pool| !pool.workers) {
+        let detail = format!("{} is served by fixed endpoints; let its specification say `workers: true`", new.model);
+        return Err(HttpError::invalid("/model", detail));
+    }
+    let mut db = app.pool().acquire().await?;
+    let id = match workers::join(&mut db, token, &new).await? {
+        Joined::As(id) => id,
+        Joined::NameTaken => {
+            let taken =
+                format!("another worker, elsewhere, is called {} and lives; give this one another name", new.name);
+            return Err(HttpError::Conflict(taken));
+        }
+    };
+    if registered.pool(&new.model).is_err() {
+        models::set(&mut db, &new.model, &json!({"name": new.model, "workers": true}), clock::now()).await?;
+    }
+    audit.actor(&new.name);
+    audit.subject(id);
+    audit.detail(json!({"model": new.model, "url": new.url, "engine": new.engine}));
+    let (heartbeat_seconds, lost_after_seconds) = (HEARTBEAT.as_secs_f64(), LOST_AFTER.as_secs_f64());
+    Ok((StatusCode::CREATED, Json(WorkerJoined { id, heartbeat_seconds, lost_after_seconds })))
+}
+
+/// Say how one does
+///
+/// The answer says what is wanted of the worker. 404: it was forgotten, or another one took its name; it may join again.
+#[utoipa::path(post, path = "/workers/{worker}/heartbeat", tag = "models", params(("worker" = i64, Path)),
+    request_body = WorkerBeat, responses((status = 200, body = WorkerOrders), Problems),
+    security(("token" = ["join"])))]
+pub async fn beat(
+    State(pool): State<PgPool>,
+    Joining(token): Joining,
+    audit: Audit,
+    Path(id): Path<String>,
+    Body(mut beat): Body<WorkerBeat>,
+) -> Result<Json<WorkerOrders>> {
+    audit.nothing_changed();
+    if let Some(detail) = &mut beat.detail
+        && let Some((end, _)) = detail.char_indices().nth(LONGEST_DETAIL)
+    {
+        detail.truncate(end);
+    }
+    // PostgreSQL keeps no NUL in texts.
+    beat.detail = beat.detail.map(|detail| detail.replace('\0', ""));
+    if beat.gpus.len() > MOST_GPUS || beat.gpus.iter().any(|gpu| gpu.name.len() > 200 || gpu.name.contains('\0')) {
+        return Err(HttpError::invalid(
+            "/gpus",
+            format!("take at most {MOST_GPUS}, with names of at most 200 letters"),
+        ));
+    }
+    let worker = number(&id)?;
+    match workers::beat(&mut *pool.acquire().await?, token, worker, &beat).await? {
+        Some(order) => Ok(Json(WorkerOrders { order })),
+        None => Err(HttpError::missing("worker", &id)),
+    }
+}
+
+/// Leave
+#[utoipa::path(delete, path = "/workers/{worker}", tag = "models", params(("worker" = i64, Path)),
+    responses((status = 204), Problems), security(("token" = ["join"])))]
+pub async fn leave(State(pool): State<PgPool>, Joining(token): Joining, Path(id): Path<String>) -> Result<StatusCode> {
+    match workers::leave(&mut *pool.acquire().await?, token, number(&id)?).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(HttpError::missing("worker", &id)),
+    }
+}
+
+/// Say what a worker is to do
+///
+/// `drain`: end what it has begun, and leave. `restart`: the same, then start its engine anew and serve again.
+#[utoipa::path(post, path = "/workers/{worker}/order", tag = "models", params(("worker" = i64, Path)),
+    request_body = WorkerOrders, responses((status = 200, body = WorkerOrders), Problems),
+    security(("session" = []), ("token" = ["installation"])))]
+pub async fn order(
+    State(pool): State<PgPool>,
+    _: Administrator,
+    audit: Audit,
+    Path(id): Path<String>,
+    Body(orders): Body<WorkerOrders>,
+) -> Result<Json<WorkerOrders>> {
+    let mut db = pool.acquire().await?;
+    let worker = number(&id)?;
+    let known = workers::all(&mut db).await?.into_iter().find(|known| known.id == worker);
+    let known = known.ok_or_else(|| HttpError::missing("worker", &id))?;
+    if orders.order == WorkerOrder::Restart && known.engine == Engine::External {
+        return Err(HttpError::Conflict("its engine is run by somebody else; restart it there".into()));
+    }
+    if !workers::order(&mut db, worker, orders.order).await? {
+        return Err(HttpError::missing("worker", &id));
+    }
+    audit.detail(json!({"name": known.name, "order": orders.order}));
+    Ok(Json(orders))
+}
+
+fn number(id: &str) -> Result<i64> {
+    id.parse().map_err(|_| HttpError::missing("worker", id))
+}
+
+/// What is wrong with what a worker says of itself.
+fn problems(new: &WorkerJoin) -> Vec<FieldError> {
+    let spec = PoolSpec {
+        model: new.served_as.clone(),
+        key_env: new.key_env.clone(),
+        ..PoolSpec::new(new.model.clone(), vec![new.url.clone()])
+    };
+    let of_spec = spec.problems().into_iter().map(|(at, detail)| {
+        let at = match at.as_str() {
+            "/name" => "/model",
+            "/model" => "/served_as",
+            "/replicas/0" => "/url",
+            other => other,
+        };
+        FieldError::at(at, detail)
+    });
+    let mut found: Vec<FieldError> = of_spec.collect();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if new.name.is_empty() || new.name.len() > 100 || !new.name.chars().all(plain) {
+        found.push(FieldError::at("/name", "expected 1 to 100 letters, digits and `._-`"));
+    }
+    if new.max_in_flight == Some(0) {
+        found.push(FieldError::at("/max_in_flight", "expected at least 1"));
+    }
+    if new.url.len() > 2000 || new.model.len() > 200 || new.served_as.as_ref().is_some_and(|name| name.len() > 1000) {
+        found.push(FieldError::at("", "the URL or a name is longer than is taken here"));
+    }
+    if new.served_as.as_ref().is_some_and(|name| name.contains('\0')) {
+        found.push(FieldError::at("/served_as", "expected the model's name at the engine"));
+    }
+    found
+}

@@ -1,0 +1,165 @@
+//! Runs whose model workers serve that come, hang, fall silent and go.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::api::workers::{Engine, WorkerBeat, WorkerJoin, WorkerLoad, WorkerState};
+use domain::outcome::Outcome;
+use domain::role::Role;
+use llm::{EndpointOptions, PoolSpec};
+use server::jobs::active::ActiveRun;
+use server::jobs::cast::Clients;
+use server::jobs::player::{Options, Player};
+use server::jobs::workers::follow;
+use server::store::join_tokens::{self, JoinToken};
+use server::store::workers::{self, Joined};
+use server::{clock, people};
+use sqlx::PgPool;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::agent;
+use crate::support::endpoint::Endpoint;
+use crate::support::play::{HELP, planned_as, stories};
+
+const FOR_EVER: Duration = Duration::from_hours(1);
+
+/// Workers that join with one token, as the API takes them in.
+struct Workers {
+    pool: PgPool,
+    token: uuid::Uuid,
+}
+
+impl Workers {
+    async fn of(pool: &PgPool) -> Self {
+        let now = clock::now();
+        let (name, expires_at) = ("test".to_owned(), now + people::JOIN_TOKEN_LIFE);
+        let token = JoinToken { id: clock::id(), name, created_by: String::new(), created_at: now, expires_at };
+        join_tokens::insert(&mut pool.acquire().await.unwrap(), &token, b"hash").await.unwrap();
+        Self { pool: pool.clone(), token: token.id }
+    }
+
+    async fn join(&self, name: &str, endpoint: &Endpoint) -> i64 {
+        let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+        let engine = Engine::External;
+        let (name, model) = (name.to_owned(), "qwen".to_owned());
+        let new = WorkerJoin { name, model, served_as: None, url, engine, max_in_flight: None, key_env: None };
+        let mut db = self.pool.acquire().await.unwrap();
+        let Joined::As(id) = workers::join(&mut db, self.token, &new).await.unwrap() else { panic!("taken") };
+        drop(db);
+        self.beat(id, WorkerState::Ready).await;
+        id
+    }
+
+    async fn beat(&self, id: i64, state: WorkerState) {
+        let beat = WorkerBeat { state, detail: None, load: WorkerLoad::default(), gpus: Vec::new(), restarts: 0 };
+        workers::beat(&mut self.pool.acquire().await.unwrap(), self.token, id, &beat).await.unwrap().unwrap();
+    }
+
+    /// All of them have been silent for longer than is borne.
+    async fn silence(&self) {
+        let back = "UPDATE workers SET heartbeat_at = now() - interval '8 seconds'";
+        sqlx::query(back).execute(&self.pool).await.unwrap();
+    }
+}
+
+/// A run of so many conversations, which is being played.
+async fn playing(pool: &PgPool, n: usize) -> (Arc<ActiveRun>, JoinHandle<()>) {
+    let models = [(Role::Agent, "qwen".to_owned())];
+    let run =
+        planned_as(pool, &[HELP], n, 1, &models, |config| config.pools = vec![PoolSpec::of_workers("qwen")]).await;
+    let options = Options { concurrency: n, only: Some(run.run.id), ..Options::default() };
+    let pool = pool.clone();
+    let played = tokio::spawn(async move {
+        let clients = Clients::new(EndpointOptions::default());
+        let _following = follow(&pool, &clients);
+        Player::new(pool, clients, options).play(&CancellationToken::new()).await.unwrap();
+    });
+    (Arc::new(run), played)
+}
+
+async fn until(what: &str, reached: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if reached() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("never: {what}");
+}
+
+/// Every conversation was accepted, and none was played again.
+async fn assert_nothing_failed(run: &Arc<ActiveRun>, n: usize) {
+    let stories = stories(run).await;
+    assert_eq!(stories.len(), n);
+    for story in stories {
+        assert_eq!(story.outcome, Outcome::Accepted, "{:?}", story.events.last());
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_waits_for_its_first_worker(pool: PgPool) {
+    let endpoint = Endpoint::start(agent::help).await;
+    let (run, played) = playing(&pool, 3).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!played.is_finished() && endpoint.requests().is_empty());
+    Workers::of(&pool).await.join("a", &endpoint).await;
+    played.await.unwrap();
+    assert_nothing_failed(&run, 3).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_a_worker_with_a_hanging_engine_was_asked_another_answers(pool: PgPool) {
+    let (hanging, well) = (Endpoint::start_slow(FOR_EVER, agent::help).await, Endpoint::start(agent::help).await);
+    let workers = Workers::of(&pool).await;
+    let hung = workers.join("hung", &hanging).await;
+    let (run, played) = playing(&pool, 8).await;
+    until("all are asked", || hanging.requests().len() == 8).await;
+    workers.join("well", &well).await;
+    // The worker itself finds that its engine does not answer.
+    workers.beat(hung, WorkerState::Unhealthy).await;
+    played.await.unwrap();
+    assert_nothing_failed(&run, 8).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_a_worker_that_died_was_asked_another_answers(pool: PgPool) {
+    let (hanging, well) = (Endpoint::start_slow(FOR_EVER, agent::help).await, Endpoint::start(agent::help).await);
+    let workers = Workers::of(&pool).await;
+    workers.join("dead", &hanging).await;
+    let (run, played) = playing(&pool, 8).await;
+    until("all are asked", || hanging.requests().len() == 8).await;
+    workers.silence().await;
+    // While nobody else is there, those who wait go on waiting: it may be the server that was away.
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    assert!(!played.is_finished());
+    workers.join("well", &well).await;
+    played.await.unwrap();
+    assert_nothing_failed(&run, 8).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn workers_that_nobody_hears_of_are_asked_on(pool: PgPool) {
+    let slow = Endpoint::start_slow(Duration::from_millis(100), agent::help).await;
+    let workers = Workers::of(&pool).await;
+    workers.join("a", &slow).await;
+    workers.silence().await;
+    let (run, played) = playing(&pool, 4).await;
+    played.await.unwrap();
+    assert_nothing_failed(&run, 4).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_worker_that_drains_loses_nothing(pool: PgPool) {
+    let slow = Endpoint::start_slow(Duration::from_millis(300), agent::help).await;
+    let other = Endpoint::start(agent::help).await;
+    let workers = Workers::of(&pool).await;
+    let first = workers.join("first", &slow).await;
+    let (run, played) = playing(&pool, 8).await;
+    until("all are asked", || slow.requests().len() >= 8).await;
+    workers.join("second", &other).await;
+    workers.beat(first, WorkerState::Draining).await;
+    played.await.unwrap();
+    assert_nothing_failed(&run, 8).await;
+    assert!(!other.requests().is_empty());
+}

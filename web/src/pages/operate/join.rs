@@ -1,0 +1,111 @@
+//! Letting workers join: a token, shown once, and the command that takes it.
+
+use domain::api::workers::{JoinTokenSummary, NewJoinTokenAnswer};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use serde_json::json;
+
+use crate::action::act;
+use crate::components::{Command, Confirm, Problems, Refused, Send, TextField, send, show};
+use crate::{api_client, format};
+
+#[component]
+pub fn Join(open: RwSignal<bool>) -> impl IntoView {
+    let made = RwSignal::new(None::<NewJoinTokenAnswer>);
+    move || match made.get() {
+        Some(made) => view! { <Made made open /> }.into_any(),
+        None => view! { <Ask made /> }.into_any(),
+    }
+}
+
+#[component]
+fn Ask(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
+    let (name, problems, busy) = (RwSignal::new(String::new()), Problems::default(), RwSignal::new(false));
+    let tokens = LocalResource::new(api_client::workers::tokens);
+    let submit = move |event: SubmitEvent| {
+        let token = json!({"name": name.get_untracked()});
+        let ask = async move { api_client::workers::make_token(&token).await };
+        send(&event, busy, problems, ask, move |answer| {
+            made.try_set(Some(answer));
+        });
+    };
+    let known = show("join tokens", tokens, move |known: Vec<JoinTokenSummary>| {
+        (!known.is_empty()).then(|| {
+            view! {
+                <h3>"Tokens that there are"</h3>
+                <ul class="plain">
+                    {known.into_iter().map(|token| view! { <Known token tokens=Callback::new(move |()| tokens.refetch()) /> }).collect_view()}
+                </ul>
+            }
+        })
+    });
+    view! {
+        <form class="stack" on:submit=submit>
+            <p class="muted">
+                "Workers join with a token. Whoever has one can offer endpoints to this installation, and conversations are \
+                 sent there; it opens nothing else, and holds 90 days."
+            </p>
+            <Refused why=problems />
+            <TextField label="What it is for" value=name placeholder="rack 7" wrong=problems.at("/name") />
+            <div class="actions">
+                <Send label="Make a join token" busy />
+            </div>
+        </form>
+        {known}
+    }
+}
+
+#[component]
+fn Known(token: JoinTokenSummary, tokens: Callback<()>) -> impl IntoView {
+    let (sure, busy) = (RwSignal::new(false), RwSignal::new(false));
+    let (id, name) = (token.id, token.name);
+    let done = format!("{name} is withdrawn.");
+    let withdraw = move || {
+        let id = id.clone();
+        act(busy, done.clone(), async move { api_client::workers::withdraw_token(&id).await }, move |()| {
+            tokens.run(());
+        });
+    };
+    view! {
+        <li>
+            {name.clone()}
+            " "
+            <span class="muted">"until " {format::time(token.expires_at)}</span>
+            " "
+            <button type="button" class="danger" aria-label=format!("Withdraw {name}") on:click=move |_| sure.set(true)>
+                "Withdraw …"
+            </button>
+            <Confirm
+                title=format!("Withdraw {name}?")
+                text="Workers that joined with it are asked nothing any more."
+                yes_says="Withdraw it"
+                open=sure
+                yes=move |()| withdraw()
+            />
+        </li>
+    }
+}
+
+#[component]
+fn Made(made: NewJoinTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
+    let server = window().location().origin().unwrap_or_default();
+    let command = format!(
+        "GROUNDSTATE_JOIN_TOKEN={} \\\n  groundstate worker --server {server} --model NAME --engine vllm",
+        made.secret
+    );
+    view! {
+        <div class="stack">
+            <p>"This is the only time that it is shown. On the machine that is to serve, with the model's name:"</p>
+            <Command label="Start a worker" text=command />
+            <p class="muted hint">
+                "Engines: vllm, sglang, llama-server, or external for an endpoint that somebody else runs. "
+                <code>"--dry-run"</code> " shows what would be started."
+            </p>
+            <div class="actions">
+                <button type="button" class="main" on:click=move |_| open.set(false)>
+                    "I have it"
+                </button>
+            </div>
+        </div>
+    }
+}
