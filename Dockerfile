@@ -19,8 +19,8 @@ RUN apt-get update \
     && rustup target add wasm32-unknown-unknown
 WORKDIR /src
 COPY . .
-# The program embeds the web app, hence the order. The queries were checked when .sqlx was written: no database is needed.
-# What cargo and npm fetch and compile stays in caches, which are no part of the image.
+# The program embeds the web app, hence the order. Its queries were checked when .sqlx was written: no database is
+# needed. What cargo and npm fetch and compile stays in caches, which are no part of the image.
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/root/.npm,sharing=locked \
     --mount=type=cache,target=/src/target,sharing=locked \
@@ -49,7 +49,7 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=2m --retries=3 \
 
 # The engine's image decides about CUDA and Python. Any that has `vllm`, `sglang` or `llama-server` in its PATH will do.
 FROM ${VLLM_IMAGE} AS worker
-USER root
+USER 0
 COPY --from=server /usr/bin/tini-static /usr/bin/tini
 COPY --from=build /out/groundstate /usr/local/bin/groundstate
 # Compilers of kernels ask for the name of the user and write to its home, so it has both.
