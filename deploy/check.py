@@ -214,11 +214,13 @@ def variables_exist():
 
 def containers_may_drain():
     for where, words, grace in commands():
-        # 25 seconds unless it says otherwise; an engine needs longer for what it has begun.
-        drain = int(words[words.index("--drain") + 1]) if "--drain" in words else 25
-        needed = {"play": drain, "worker": 120}.get(words[0], 0)
-        if grace is not None and grace <= needed:
-            yield f"{where}: `{words[0]}` is killed after {grace} s, and may drain for {needed} s"
+        if grace is None or words[0] not in ("play", "worker"):
+            continue
+        drain = re.search(r"--drain[= ](\d+)", " ".join(words))
+        if not drain:
+            yield f"{where}: `{words[0]}` is killed after {grace} s; --drain must say a shorter time"
+        elif grace <= int(drain[1]):
+            yield f"{where}: `{words[0]}` is killed after {grace} s, before --drain is over"
 
 
 def scripts_are_sound():
