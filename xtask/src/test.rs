@@ -11,8 +11,10 @@ use crate::process::{run, succeeds};
 use crate::{install, sqlx, web};
 
 mod api;
+mod deploy;
 pub mod e2e;
 mod export;
+mod python;
 
 #[derive(clap::Args)]
 pub struct Test {
@@ -38,6 +40,8 @@ enum Step {
     Export,
     /// Whether the API keeps what its document says
     Api,
+    /// Whether the files of deploy/ are well formed and name only what there is
+    Deploy,
     /// The web app in a real browser
     E2e,
     /// Licences and advisories of the crates we use
@@ -89,6 +93,7 @@ impl Step {
             Self::Unit => unit()?,
             Self::Export => return export::run_step(),
             Self::Api => return api::run_step(),
+            Self::Deploy => return deploy::run_step(),
             Self::E2e => return e2e::run_step(),
             Self::Deny => return deny(),
         }

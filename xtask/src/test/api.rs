@@ -7,9 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Outcome, build_groundstate, with_database};
-use crate::hash::{self, Stamp};
-use crate::process::{quiet, run, succeeds};
+use super::{Outcome, build_groundstate, python, with_database};
+use crate::process::{quiet, run};
 use crate::{install, places, web};
 
 const REQUIREMENTS: &str = "xtask/src/test/api-requirements.txt";
@@ -23,7 +22,7 @@ pub fn run_step() -> Result<Outcome> {
     install::postgres()?;
     web::build()?;
     let program = build_groundstate()?;
-    let python = set_up()?;
+    let programs = python::environment("schemathesis", REQUIREMENTS)?;
     let files = places::target_dir().join("xtask/api");
     fs::create_dir_all(&files)?;
     with_database(|url| {
@@ -42,7 +41,7 @@ pub fn run_step() -> Result<Outcome> {
         serve.args(["serve", "--no-play", "--listen", "127.0.0.1:0", "--files"]).arg(&files);
         let server = Server::start(serve)?;
         let hooks = fs::canonicalize(HOOKS)?;
-        let mut fuzz = Command::new(python.join("venv/bin/schemathesis"));
+        let mut fuzz = Command::new(programs.join("schemathesis"));
         fuzz.arg("run").arg(format!("{}/api/v1/openapi.json", server.url));
         fuzz.args(["--checks", CHECKS, "--max-examples", EXAMPLES, "--seed", "1", "--no-color", "--workers", "1"]);
         fuzz.args(["--phases", "examples,coverage,fuzzing", "--generation-database", "none", "--warnings", "off"]);
@@ -81,22 +80,4 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Schemathesis, installed once for all clones; the directory that holds it.
-fn set_up() -> Result<std::path::PathBuf> {
-    let home = places::cache_dir().join("schemathesis");
-    let wanted = hash::of_files(&[REQUIREMENTS], &[])?;
-    let stamp = Stamp::new(home.join("installed"));
-    if !stamp.is(&wanted) {
-        if !succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
-            install::packages(&["python3", "python3-venv"])?;
-        }
-        println!("==> installing schemathesis");
-        fs::create_dir_all(&home)?;
-        quiet(Command::new("python3").args(["-m", "venv"]).arg(home.join("venv")))?;
-        quiet(Command::new(home.join("venv/bin/pip")).args(["install", "--quiet", "-r", REQUIREMENTS]))?;
-        stamp.set(&wanted)?;
-    }
-    Ok(home)
 }
