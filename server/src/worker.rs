@@ -90,8 +90,10 @@ async fn leave(members: &[Member<'_>]) {
 /// One worker, from its first start until it has left.
 async fn live(worker: &Worker, member: &Member<'_>, timing: &Timing, stop: &CancellationToken) -> anyhow::Result<()> {
     let name = &worker.join.name;
+    // What we run ourselves is on this machine, where no proxy leads.
+    let client = if worker.launch.is_some() { Client::builder().no_proxy() } else { Client::builder() };
     let probe = Probe {
-        http: Client::new(),
+        http: client.build()?,
         url: worker.local.clone(),
         model: worker.join.served_as.clone().unwrap_or_else(|| worker.join.model.clone()),
         key: worker.key.clone(),
@@ -117,6 +119,7 @@ async fn live(worker: &Worker, member: &Member<'_>, timing: &Timing, stop: &Canc
         }
         refused = member.stay() => {
             let (flag, why) = refused.explain();
+            report!(name, "stopped: {why}");
             Err(anyhow!("{name}: {flag}: {why}; the engine was stopped"))
         }
     }

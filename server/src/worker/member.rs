@@ -115,9 +115,11 @@ impl<'a> Member<'a> {
                     if std::mem::take(&mut away) {
                         report!(&self.join.name, "the server is there again");
                     }
-                    backoff.reset();
-                    // A new member says at once how it does.
-                    joined.map_or(Duration::ZERO, |joined| interval(&joined))
+                    // A new member says at once how it does. Only when that is heard is all well.
+                    joined.map_or(Duration::ZERO, |joined| {
+                        backoff.reset();
+                        interval(&joined)
+                    })
                 }
                 Err(Failed::Refused(refused)) => return refused,
                 Err(Failed::Gone) => {
