@@ -131,9 +131,29 @@ mod tests {
     #[test]
     fn every_fault_is_said() {
         insta::assert_snapshot!(said(json!({"model": " ", "engine": "vllm", "name": "a b", "advertise": "host:1", "url": "x",
-            "context_length": 0, "tensor_parallel": 4, "gpus": [1, 1], "gpu_memory": 1.5, "memory_gb": -1.0, "port": 0})), @"");
-        insta::assert_snapshot!(said(json!({"model": "m", "engine": "external", "port": 1, "flags": ["--x"]})), @"");
+            "context_length": 0, "tensor_parallel": 4, "gpus": [1, 1], "gpu_memory": 1.5, "memory_gb": -1.0, "port": 0})), @"
+        model: is empty
+        name: `a b` is no name: letters, digits and `._-`, at most 100
+        advertise: begins with `host:`, expected http: or https:
+        url: `x` is no URL: relative URL without a base
+        context_length: is 0
+        port: is 0
+        gpu_memory: is a share of the memory: more than 0, at most 1
+        memory_gb: is no amount of memory
+        gpus: names a GPU twice
+        gpus: names 2, but the model is shared by 4
+        url: is for `external`; an engine that is started here has a port
+        ");
+        insta::assert_snapshot!(said(json!({"model": "m", "engine": "external", "port": 1, "flags": ["--x"]})), @"
+        url: is missing: where somebody else runs the engine, e.g. http://10.0.0.7:8000/v1
+        port: means nothing to an engine that somebody else runs
+        flags: means nothing to an engine that somebody else runs
+        ");
         insta::assert_snapshot!(said(json!({"model": "m", "engine": "llama-server", "quantization": "awq",
-            "tool_parser": "hermes", "gpu_memory": 0.5})), @"");
+            "tool_parser": "hermes", "gpu_memory": 0.5})), @"
+        quantization: llama-server loads what was quantised before: name the file, or REPOSITORY:QUANT, as the weights
+        tool_parser: llama-server reads calls as the model's chat template writes them: leave it out
+        gpu_memory: llama-server takes what it needs; say how many layers are on GPUs by its flag --n-gpu-layers
+        ");
     }
 }

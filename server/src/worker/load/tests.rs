@@ -22,10 +22,10 @@ vllm:prefix_cache_hits_total{engine="0",model_name="Qwen/Qwen3-8B"} 750000.0
 vllm:generation_tokens_total{engine="0",model_name="Qwen/Qwen3-8B"} 81234.0
 vllm:time_to_first_token_seconds_bucket{le="0.001",model_name="a } b"} 0.0
 "#;
-    insta::assert_snapshot!(said(text), @"");
+    insta::assert_snapshot!(said(text), @r#"{"running":42,"waiting":4,"prefix_cache_hits":0.75,"kv_cache":0.72} tokens Some(81234.0)"#);
     let older = "vllm:num_requests_running{model_name=\"m\"} 1.0\nvllm:gpu_cache_usage_perc{model_name=\"m\"} 0.5\n\
         vllm:gpu_prefix_cache_queries_total{model_name=\"m\"} 0\nvllm:gpu_prefix_cache_hits_total{model_name=\"m\"} 0\n";
-    insta::assert_snapshot!(said(older), @"");
+    insta::assert_snapshot!(said(older), @r#"{"running":1,"kv_cache":0.5} tokens None"#);
 }
 
 #[test]
@@ -38,7 +38,7 @@ sglang:num_running_reqs{model_name="meta-llama/Llama-3.1-8B-Instruct"} 161.0
 sglang:num_queue_reqs{model_name="meta-llama/Llama-3.1-8B-Instruct"} 2826.0
 sglang:gen_throughput{model_name="meta-llama/Llama-3.1-8B-Instruct"} 86.50814177726902
 "#;
-    insta::assert_snapshot!(said(text), @"");
+    insta::assert_snapshot!(said(text), @r#"{"running":161,"waiting":2826,"prefix_cache_hits":0.007507552643049313,"kv_cache":0.28,"tokens_per_second":86.50814177726902} tokens Some(7557572.0)"#);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn llama_server() {
     let text = "# HELP llamacpp:tokens_predicted_total Number of generation tokens processed.\n\
         # TYPE llamacpp:tokens_predicted_total counter\nllamacpp:tokens_predicted_total 39080\n\
         llamacpp:predicted_tokens_seconds nan\nllamacpp:requests_processing 3\nllamacpp:requests_deferred 1\n";
-    insta::assert_snapshot!(said(text), @"");
+    insta::assert_snapshot!(said(text), @r#"{"running":3,"waiting":1} tokens Some(39080.0)"#);
 }
 
 #[test]
