@@ -89,13 +89,12 @@ impl<'a> Member<'a> {
     /// Joins, if the server is there; a server that is away is no reason not to start.
     pub async fn begin(&self) -> Result<(), Refused> {
         match self.enter().await {
-            Ok(()) => Ok(()),
+            Ok(()) | Err(Failed::Gone) => Ok(()),
             Err(Failed::Refused(refused)) => Err(refused),
             Err(Failed::Away(why)) => {
                 report!(&self.join.name, "the server is away ({why}); it is tried again and again");
                 Ok(())
             }
-            Err(Failed::Gone) => Ok(()),
         }
     }
 

@@ -114,7 +114,7 @@ impl Worker {
         self.until(what, |worker| {
             let mut heard = worker.pool.heard();
             let found = heard.beats.iter().position(|(_, beat)| is_it(beat))?;
-            heard.beats.drain(..=found).last().map(|(_, beat)| beat)
+            heard.beats.drain(..=found).next_back().map(|(_, beat)| beat)
         })
         .await
     }
