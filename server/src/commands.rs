@@ -20,6 +20,7 @@ pub mod sync;
 pub mod tokens;
 pub mod users;
 pub mod validate;
+pub mod worker;
 pub mod workers;
 
 use std::process::ExitCode;

@@ -23,3 +23,4 @@ mod shipped;
 pub mod store;
 pub mod telemetry;
 mod text;
+pub mod worker;

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use server::commands::{
     self, author, calibrate, corpora, db, export, generate, judge, openapi, persona, play, playbook, projects, runs,
-    serve, sync, tokens, users, validate, workers,
+    serve, sync, tokens, users, validate, worker, workers,
 };
 use server::telemetry::{self, LogFormat};
 
@@ -35,6 +35,11 @@ enum Command {
     Serve(serve::Serve),
     /// Only play what is stored, together with every other process that does
     Play(play::Play),
+    /// Serve models on this machine, as a member of a server's pool
+    Worker(Box<worker::WorkerArgs>),
+    /// How a worker's engine begins
+    #[command(hide = true)]
+    BecomeEngine(worker::BecomeArgs),
     /// Look at runs; pause, resume, cancel them, and more
     #[command(subcommand)]
     Runs(runs::RunsCommand),
@@ -85,6 +90,8 @@ async fn main() -> anyhow::Result<ExitCode> {
         Command::Calibrate(command) => calibrate::run(command).await,
         Command::Serve(args) => serve::run(args).await,
         Command::Play(args) => play::run(args).await,
+        Command::Worker(args) => worker::run(*args).await,
+        Command::BecomeEngine(args) => Ok(worker::become_engine(&args)),
         Command::Runs(command) => runs::run(command).await,
         Command::Projects(command) => projects::run(command).await,
         Command::Users(command) => users::run(command).await,

@@ -13,6 +13,7 @@ mod playbook;
 mod sync;
 mod telemetry;
 mod validate_review;
+mod worker;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -1,0 +1,230 @@
+//! A worker as a member of the pool: it joins, says now and then how it does, hears what people want, and leaves.
+//!
+//! The engine does not depend on it: while the server is away, it goes on serving whoever asks it.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use domain::api::ProblemDetails;
+use domain::api::workers::{WorkerBeat, WorkerJoin, WorkerJoined, WorkerOrders};
+use reqwest::{Client, Method, StatusCode, Url};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::time::{sleep, timeout};
+
+use super::backoff::Backoff;
+use super::gpus::Driver;
+use super::health::cause;
+use super::load::Rate;
+use super::report::report;
+use super::status::Status;
+
+/// How long the server may take for an answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Longest wait before a server that is away is tried again.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The server, and the token that lets us in.
+#[derive(Clone)]
+pub struct Server {
+    pub http: Client,
+    pub url: Url,
+    pub token: String,
+}
+
+/// One worker's place in the pool.
+pub struct Member<'a> {
+    pub server: &'a Server,
+    pub join: &'a WorkerJoin,
+    pub status: &'a Status,
+    pub driver: &'a Driver,
+    pub gpus: Option<Vec<u32>>,
+    joined: Mutex<Option<WorkerJoined>>,
+}
+
+/// Why the server does not want us: nothing that waiting would mend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    Token,
+    Name(String),
+    Other(String),
+}
+
+impl Refused {
+    /// The flag that is to blame, and what to do.
+    pub fn explain(&self) -> (&'static str, String) {
+        match self {
+            Self::Token => (
+                "--token-file",
+                "the server refuses the join token: it is wrong, or it has expired; \
+                 `groundstate workers token NAME` on the server makes a new one"
+                    .to_owned(),
+            ),
+            Self::Name(said) => ("--name", format!("{said}; stop the other worker, or give this one another --name")),
+            Self::Other(said) => ("--server", format!("the server refuses: {said}")),
+        }
+    }
+}
+
+/// An answer that is none.
+enum Failed {
+    Refused(Refused),
+    /// The server does not know this worker any more.
+    Gone,
+    /// It will be tried again.
+    Away(String),
+}
+
+impl<'a> Member<'a> {
+    pub fn new(
+        server: &'a Server,
+        join: &'a WorkerJoin,
+        status: &'a Status,
+        driver: &'a Driver,
+        gpus: Option<Vec<u32>>,
+    ) -> Self {
+        Self { server, join, status, driver, gpus, joined: Mutex::default() }
+    }
+
+    /// Joins, if the server is there; a server that is away is no reason not to start.
+    pub async fn begin(&self) -> Result<(), Refused> {
+        match self.enter().await {
+            Ok(()) | Err(Failed::Gone) => Ok(()),
+            Err(Failed::Refused(refused)) => Err(refused),
+            Err(Failed::Away(why)) => {
+                report!(&self.join.name, "the server is away ({why}); it is tried again and again");
+                Ok(())
+            }
+        }
+    }
+
+    /// Joins and says how the worker does, for ever; whoever runs this drops it when the worker leaves.
+    pub async fn stay(&self) -> Refused {
+        let mut backoff = Backoff::new(Duration::from_millis(250), LONGEST_WAIT);
+        let (mut rate, mut away) = (Rate::default(), false);
+        let mut states = self.status.states();
+        loop {
+            let joined = self.joined();
+            let told = match &joined {
+                Some(joined) => self.beat(joined, &mut rate).await,
+                None => self.enter().await,
+            };
+            let wait = match told {
+                Ok(()) => {
+                    if std::mem::take(&mut away) {
+                        report!(&self.join.name, "the server is there again");
+                    }
+                    // A new member says at once how it does. Only when that is heard is all well.
+                    joined.map_or(Duration::ZERO, |joined| {
+                        backoff.reset();
+                        interval(&joined)
+                    })
+                }
+                Err(Failed::Refused(refused)) => return refused,
+                Err(Failed::Gone) => {
+                    report!(&self.join.name, "the server has given this worker up; it joins again");
+                    self.forget();
+                    // The first time at once: until then nobody asks the engine anything.
+                    backoff.next_scattered().saturating_sub(Duration::from_millis(250))
+                }
+                Err(Failed::Away(why)) => {
+                    if !std::mem::replace(&mut away, true) {
+                        report!(
+                            &self.join.name,
+                            "the server is away ({why}); the engine goes on, and it is tried again"
+                        );
+                    }
+                    backoff.next_scattered()
+                }
+            };
+            tokio::select! {
+                () = sleep(wait) => {}
+                // Who is asked nothing any more, or something again, must be known at once.
+                _ = states.changed(), if !away => {}
+            }
+        }
+    }
+
+    /// Says good-bye. If nobody hears it, silence says the same a little later.
+    pub async fn leave(&self) {
+        let Some(joined) = self.forget() else { return };
+        let path = joined.id.to_string();
+        let request = self.server.request(Method::DELETE, &["workers", &path]);
+        timeout(Duration::from_secs(2), request.send()).await.ok();
+    }
+
+    async fn enter(&self) -> Result<(), Failed> {
+        let joined: WorkerJoined = self.server.post(&["workers"], self.join).await?;
+        report!(&self.join.name, "joined the pool of `{}` as worker {}", self.join.model, joined.id);
+        *self.joined.lock().unwrap_or_else(PoisonError::into_inner) = Some(joined);
+        Ok(())
+    }
+
+    async fn beat(&self, joined: &WorkerJoined, rate: &mut Rate) -> Result<(), Failed> {
+        let (state, told) = (self.status.state(), self.status.told());
+        let beat = WorkerBeat {
+            state,
+            detail: told.detail,
+            load: rate.told(&told.sample, Instant::now()),
+            gpus: self.driver.chosen(self.gpus.as_deref()),
+            restarts: told.restarts,
+        };
+        let id = joined.id.to_string();
+        let orders: WorkerOrders = self.server.post(&["workers", &id, "heartbeat"], &beat).await?;
+        self.status.was_heard(Some(state));
+        self.status.ordered(orders.order);
+        Ok(())
+    }
+
+    fn joined(&self) -> Option<WorkerJoined> {
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn forget(&self) -> Option<WorkerJoined> {
+        self.status.was_heard(None);
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Server {
+    fn request(&self, method: Method, path: &[&str]) -> reqwest::RequestBuilder {
+        let mut url = self.url.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(["api", "v1"]).extend(path);
+        }
+        self.http.request(method, url).bearer_auth(&self.token).timeout(TIMEOUT)
+    }
+
+    async fn post<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<T, Failed> {
+        let away = |error: reqwest::Error| Failed::Away(cause(&error.without_url()));
+        let response = self.request(Method::POST, path).json(body).send().await.map_err(away)?;
+        let status = response.status();
+        let body = response.bytes().await.map_err(away)?;
+        if status.is_success() {
+            let strange = |error| Failed::Away(format!("it answers what no Groundstate says: {error}"));
+            return serde_json::from_slice(&body).map_err(strange);
+        }
+        let said = || {
+            let problem: Option<ProblemDetails> = serde_json::from_slice(&body).ok();
+            problem.map_or_else(|| status.to_string(), |problem| explained(&problem))
+        };
+        Err(match status {
+            StatusCode::UNAUTHORIZED => Failed::Refused(Refused::Token),
+            StatusCode::CONFLICT => Failed::Refused(Refused::Name(said())),
+            StatusCode::GONE => Failed::Gone,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Failed::Away(said()),
+            status if status.is_server_error() => Failed::Away(said()),
+            _ => Failed::Refused(Refused::Other(said())),
+        })
+    }
+}
+
+fn interval(joined: &WorkerJoined) -> Duration {
+    let wanted = Duration::try_from_secs_f64(joined.heartbeat_seconds).unwrap_or(LONGEST_WAIT);
+    wanted.max(Duration::from_millis(10))
+}
+
+fn explained(problem: &ProblemDetails) -> String {
+    let errors = problem.errors.iter().map(|error| format!("; {}: {}", error.pointer, error.detail));
+    format!("{}{}", problem.detail, errors.collect::<String>())
+}
