@@ -91,7 +91,11 @@ impl FromRequestParts<App> for SignedIn {
 
 /// A worker: whoever has a join token, which opens nothing else.
 #[derive(Debug, Clone, Copy)]
-pub struct Joining(pub Uuid);
+pub struct Joining {
+    pub token: Uuid,
+    /// Then nobody joins by it any more; who has joined stays.
+    pub expired: bool,
+}
 
 impl FromRequestParts<App> for Joining {
     type Rejection = HttpError;

@@ -34,6 +34,8 @@ pub enum HttpError {
     #[error("{0}")]
     Conflict(String),
     #[error("{0}")]
+    Gone(String),
+    #[error("{0}")]
     TooLarge(String),
     #[error("{0}")]
     UnsupportedMediaType(String),
@@ -73,6 +75,7 @@ impl HttpError {
             Self::BadRequest(_) => StatusCode::BAD_REQUEST,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::Gone(_) => StatusCode::GONE,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooManyAttempts(_) => StatusCode::TOO_MANY_REQUESTS,
@@ -220,6 +223,9 @@ pub enum Problems {
     /// Its state, or another change, stands against it
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(ProblemDetails),
+    /// It was there, and is no more
+    #[response(status = 410, content_type = "application/problem+json")]
+    Gone(ProblemDetails),
     /// The body is too large
     #[response(status = 413, content_type = "application/problem+json")]
     TooLarge(ProblemDetails),

@@ -42,10 +42,13 @@ pub async fn list(State(pool): State<PgPool>, _: SignedIn) -> Result<Json<Vec<Wo
     responses((status = 201, body = WorkerJoined), Problems), security(("token" = ["join"])))]
 pub async fn join(
     State(app): State<App>,
-    Joining(token): Joining,
+    Joining { token, expired }: Joining,
     audit: Audit,
     Body(new): Body<WorkerJoin>,
 ) -> Result<(StatusCode, Json<WorkerJoined>)> {
+    if expired {
+        return Err(HttpError::WrongJoinToken);
+    }
     let wrong = problems(&new);
     if !wrong.is_empty() {
         return Err(HttpError::Invalid(wrong));
@@ -76,13 +79,13 @@ pub async fn join(
 
 /// Say how one does
 ///
-/// The answer says what is wanted of the worker. 404: it was forgotten, or another one took its name; it may join again.
+/// The answer says what is wanted of the worker. 410: it was forgotten, or another one took its name; it may join again.
 #[utoipa::path(post, path = "/workers/{worker}/heartbeat", tag = "models", params(("worker" = i64, Path)),
     request_body = WorkerBeat, responses((status = 200, body = WorkerOrders), Problems),
     security(("token" = ["join"])))]
 pub async fn beat(
     State(pool): State<PgPool>,
-    Joining(token): Joining,
+    Joining { token, .. }: Joining,
     audit: Audit,
     Path(id): Path<String>,
     Body(mut beat): Body<WorkerBeat>,
@@ -104,14 +107,18 @@ pub async fn beat(
     let worker = number(&id)?;
     match workers::beat(&mut *pool.acquire().await?, token, worker, &beat).await? {
         Some(order) => Ok(Json(WorkerOrders { order })),
-        None => Err(HttpError::missing("worker", &id)),
+        None => Err(HttpError::Gone(format!("worker {id} was given up, or another one has its name"))),
     }
 }
 
 /// Leave
 #[utoipa::path(delete, path = "/workers/{worker}", tag = "models", params(("worker" = i64, Path)),
     responses((status = 204), Problems), security(("token" = ["join"])))]
-pub async fn leave(State(pool): State<PgPool>, Joining(token): Joining, Path(id): Path<String>) -> Result<StatusCode> {
+pub async fn leave(
+    State(pool): State<PgPool>,
+    Joining { token, .. }: Joining,
+    Path(id): Path<String>,
+) -> Result<StatusCode> {
     match workers::leave(&mut *pool.acquire().await?, token, number(&id)?).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(HttpError::missing("worker", &id)),

@@ -32,11 +32,15 @@ pub async fn insert(db: &mut PgConnection, token: &JoinToken, secret_hash: &[u8]
     Ok(())
 }
 
-/// The token of a secret that has not expired. That it was used is kept to the minute.
-pub async fn used(db: &mut PgConnection, secret_hash: &[u8], now: DateTime<Utc>) -> Result<Option<Uuid>> {
-    let known =
-        sqlx::query_scalar!("SELECT id FROM join_tokens WHERE secret_hash = $1 AND expires_at > $2", secret_hash, now);
-    let Some(id) = known.fetch_optional(&mut *db).await? else { return Ok(None) };
+/// The token of a secret, and when it expires. That it was used is kept to the minute.
+pub async fn used(
+    db: &mut PgConnection,
+    secret_hash: &[u8],
+    now: DateTime<Utc>,
+) -> Result<Option<(Uuid, DateTime<Utc>)>> {
+    let known = sqlx::query!("SELECT id, expires_at FROM join_tokens WHERE secret_hash = $1", secret_hash);
+    let Some(known) = known.fetch_optional(&mut *db).await? else { return Ok(None) };
+    let (id, expires_at) = (known.id, known.expires_at);
     sqlx::query!(
         "UPDATE join_tokens SET last_used_at = $2
          WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2::timestamptz - interval '1 minute')",
@@ -45,7 +49,7 @@ pub async fn used(db: &mut PgConnection, secret_hash: &[u8], now: DateTime<Utc>)
     )
     .execute(db)
     .await?;
-    Ok(Some(id))
+    Ok(Some((id, expires_at)))
 }
 
 /// All, newest first.

@@ -21,10 +21,10 @@ pub const CSRF_HEADER: &str = "x-csrf-token";
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
     let caller = match bearer(request.headers())? {
         Some(token) if token.starts_with(people::JOIN_TOKEN) => {
-            let token =
-                join_tokens::used(&mut *app.pool().acquire().await?, &secret::hash(token), clock::now()).await?;
-            let token = token.ok_or(HttpError::WrongJoinToken)?;
-            request.extensions_mut().insert(Joining(token));
+            let now = clock::now();
+            let known = join_tokens::used(&mut *app.pool().acquire().await?, &secret::hash(token), now).await?;
+            let (token, expires_at) = known.ok_or(HttpError::WrongJoinToken)?;
+            request.extensions_mut().insert(Joining { token, expired: expires_at <= now });
             None
         }
         Some(token) => Some(by_token(&mut *app.pool().acquire().await?, token).await?),

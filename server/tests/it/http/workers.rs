@@ -56,7 +56,7 @@ async fn a_worker_joins_says_how_it_does_and_leaves(pool: PgPool) {
     let models: Vec<ModelSummary> = app.json("/api/v1/models").await;
     assert!(models.iter().any(|model| model.name == "qwen" && model.workers && !model.from_file), "{models:?}");
     assert_eq!(worker.send(Method::DELETE, &path, &Value::Null).await.0, StatusCode::NO_CONTENT);
-    assert_eq!(beat(&worker, &path, "ready").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(beat(&worker, &path, "ready").await.0, StatusCode::GONE);
     assert!(app.json::<Vec<WorkerSummary>>("/api/v1/workers").await.is_empty());
     let log: Value = app.json("/api/v1/audit").await;
     let actions: Vec<&str> = log["items"].as_array().unwrap().iter().map(|e| e["action"].as_str().unwrap()).collect();
@@ -74,14 +74,14 @@ async fn one_process_at_a_time_has_a_name(pool: PgPool) {
     assert!(problem["detail"].as_str().unwrap().ends_with("give this one another name"));
     // One that was started again has the same address, and takes over at once.
     let again = joined(&worker, &join("a", "http://10.0.0.1:8000/v1")).await;
-    assert_eq!(beat(&worker, &first, "ready").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(beat(&worker, &first, "ready").await.0, StatusCode::GONE);
     assert_eq!(beat(&worker, &again, "ready").await.0, StatusCode::OK);
     // One that is lost gives way.
     silence(&pool).await;
     let all: Vec<WorkerSummary> = app.json("/api/v1/workers").await;
     assert!(all[0].lost);
     let moved = joined(&worker, &join("a", "http://10.0.0.2:8000/v1")).await;
-    assert_eq!(beat(&worker, &again, "ready").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(beat(&worker, &again, "ready").await.0, StatusCode::GONE);
     assert_eq!(beat(&worker, &moved, "ready").await.0, StatusCode::OK);
 }
 
@@ -101,7 +101,7 @@ async fn only_a_join_token_joins_and_it_does_nothing_else(pool: PgPool) {
     let path = joined(&worker, &body).await;
     // Another token is no way to another's worker.
     let other = self::worker(&app).await;
-    assert_eq!(beat(&other, &path, "ready").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(beat(&other, &path, "ready").await.0, StatusCode::GONE);
     assert_eq!(other.send(Method::DELETE, &path, &Value::Null).await.0, StatusCode::NOT_FOUND);
     // A token that is withdrawn takes its workers with it.
     let tokens: Vec<JoinTokenSummary> = app.json("/api/v1/join-tokens").await;
@@ -171,8 +171,19 @@ async fn what_a_worker_must_not_say_is_refused_with_its_place(pool: PgPool) {
     assert_eq!(worker.send(Method::POST, &format!("{path}/heartbeat"), &long).await.0, StatusCode::OK);
     let all: Vec<WorkerSummary> = app.json("/api/v1/workers").await;
     assert_eq!(all[0].detail.as_ref().unwrap().chars().count(), 2000);
-    for path in ["/api/v1/workers/x/heartbeat", "/api/v1/workers/-1/heartbeat"] {
-        let (status, _) = worker.send(Method::POST, path, &json!({"state": "ready"})).await;
-        assert_eq!(status, StatusCode::NOT_FOUND);
+    for (path, expected) in [("x", StatusCode::NOT_FOUND), ("-1", StatusCode::GONE)] {
+        let path = format!("/api/v1/workers/{path}/heartbeat");
+        assert_eq!(worker.send(Method::POST, &path, &json!({"state": "ready"})).await.0, expected);
     }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_token_that_expires_takes_nobodys_worker_away_and_lets_no_more_in(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let worker = worker(&app).await;
+    let path = joined(&worker, &join("a", "http://10.0.0.1:8000/v1")).await;
+    sqlx::query("UPDATE join_tokens SET expires_at = now() - interval '1 second'").execute(&pool).await.unwrap();
+    assert_eq!(beat(&worker, &path, "ready").await.0, StatusCode::OK);
+    let late = worker.send(Method::POST, "/api/v1/workers", &join("b", "http://10.0.0.3:8000/v1")).await;
+    assert_eq!(late.0, StatusCode::UNAUTHORIZED);
 }
