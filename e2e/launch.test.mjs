@@ -35,6 +35,13 @@ test("a run is ordered with a preview of what it will play, and started", () =>
     await page.getByLabel("Conversations", { exact: true }).fill("7");
     await page.getByLabel(/^Seed/).fill("11");
     await look(page).getByText("7 conversations").waitFor();
+    await page.getByLabel(/^Variant of the agent/).selectOption("orchestrator");
+    await page.getByLabel(/^Model of finance/i).selectOption("scripted");
+    const ordered = await rest(page);
+    assert.match(ordered, /"variant": "orchestrator"/);
+    assert.match(ordered, /"sub_agents": \{\s*"finance": "scripted"/);
+    await page.getByLabel(/^Variant of the agent/).selectOption("");
+    await page.getByLabel(/^Model of finance/i).selectOption("");
     const mix = page.getByRole("group", { name: "Complexity mix" });
     await mix.getByLabel("Vague").fill("0");
     await mix.locator(".wrong").getByText("must be a weight above 0").waitFor();

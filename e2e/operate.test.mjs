@@ -1,6 +1,9 @@
 // The first page of a project, and the pages for operators.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { test } from "node:test";
 
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
@@ -100,6 +103,64 @@ test("workers tell that they live", () =>
     assert.equal(await page.locator("table.grid tbody tr[data-seen]").count(), 1, "rows are not made anew");
     await screenshot(page, "workers");
   }));
+
+/** An endpoint that somebody else runs: it serves one model, and says one word. */
+async function endpoint(model) {
+  const server = createServer((request, response) => {
+    const message = { role: "assistant", content: "yes" };
+    const answer = request.url.endsWith("/models")
+      ? { object: "list", data: [{ id: model, object: "model" }] }
+      : { object: "chat.completion", model, choices: [{ index: 0, message, finish_reason: "stop" }] };
+    response.setHeader("content-type", "application/json");
+    request.resume().on("end", () => response.end(JSON.stringify(answer)));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return server;
+}
+
+test("a worker joins with a token that is shown once, and is drained after a question", async () => {
+  const served = await endpoint("tiny");
+  let worker;
+  try {
+    await site.visit("/workers", async (page) => {
+      await page.getByText("No worker has joined.").waitFor();
+      await page.getByRole("button", { name: "Add a worker" }).click();
+      const form = dialog(page, "Add a worker");
+      await form.getByRole("button", { name: "Make a join token" }).click();
+      await form.locator(".wrong").first().waitFor();
+      await form.getByLabel(/^What it is for/).fill("rack 7");
+      await form.getByRole("button", { name: "Make a join token" }).click();
+      const command = await form.getByLabel("Start a worker").innerText();
+      const [, token] = command.match(/GROUNDSTATE_JOIN_TOKEN=(gsj_[0-9a-f]{64})/);
+      assert.match(command, /groundstate worker --server http:/);
+      await form.getByRole("button", { name: "I have it" }).click();
+
+      const url = `http://127.0.0.1:${served.address().port}/v1`;
+      const args = ["worker", "--server", site.url, "--model", "tiny", "--name", "rack-7", "--engine", "external"];
+      worker = spawn(process.env.GROUNDSTATE_BIN, [...args, "--url", url], {
+        env: { ...process.env, GROUNDSTATE_JOIN_TOKEN: token },
+        stdio: "ignore",
+      });
+      const ended = once(worker, "exit");
+      const shown = page.getByRole("region", { name: /^rack-7/ });
+      await shown.getByText("ready", { exact: true }).waitFor();
+      await shown.getByText(url).waitFor();
+      await screenshot(page, "worker");
+      await page.setViewportSize(NARROW_DARK.viewport);
+      await fits(page);
+      await shown.getByRole("button", { name: "Drain …" }).click();
+      await dialog(page, "Drain rack-7?").getByRole("button", { name: "Drain it" }).click();
+      await page.getByText("No worker has joined.").waitFor();
+      assert.deepEqual(await ended, [0, null]);
+      await page.goto("/models");
+      await page.getByRole("region", { name: "tiny" }).waitFor();
+      await site.ask("DELETE", "/models/tiny");
+    }, { expected: [/status of 422/] });
+  } finally {
+    worker?.kill("SIGKILL");
+    served.close();
+  }
+});
 
 test("a token is made, its secret is shown once, and it is withdrawn after a question", () =>
   site.visit("/tokens", async (page) => {
