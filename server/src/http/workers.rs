@@ -96,9 +96,7 @@ pub async fn beat(
     {
         detail.truncate(end);
     }
-    // PostgreSQL keeps no NUL in texts.
-    beat.detail = beat.detail.map(|detail| detail.replace('\0', ""));
-    if beat.gpus.len() > MOST_GPUS || beat.gpus.iter().any(|gpu| gpu.name.len() > 200 || gpu.name.contains('\0')) {
+    if beat.gpus.len() > MOST_GPUS || beat.gpus.iter().any(|gpu| gpu.name.len() > 200) {
         return Err(HttpError::invalid(
             "/gpus",
             format!("take at most {MOST_GPUS}, with names of at most 200 letters"),
@@ -182,9 +180,6 @@ fn problems(new: &WorkerJoin) -> Vec<FieldError> {
     }
     if new.url.len() > 2000 || new.model.len() > 200 || new.served_as.as_ref().is_some_and(|name| name.len() > 1000) {
         found.push(FieldError::at("", "the URL or a name is longer than is taken here"));
-    }
-    if new.served_as.as_ref().is_some_and(|name| name.contains('\0')) {
-        found.push(FieldError::at("/served_as", "expected the model's name at the engine"));
     }
     found
 }

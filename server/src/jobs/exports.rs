@@ -94,7 +94,12 @@ async fn attempt(pool: &PgPool, folder: &Path, id: Uuid) -> anyhow::Result<()> {
     let order = Order::of(pool, &export.spec, &checked).await?;
     let workshop = workshop(folder, id);
     clear(workshop.clone());
-    fs::create_dir_all(&workshop).with_context(|| format!("cannot write to {}", workshop.display()))?;
+    fs::create_dir_all(&workshop).with_context(|| {
+        format!(
+            "cannot write to {}; see that the disk is there and has room, then make the export again",
+            workshop.display()
+        )
+    })?;
     let mut watched = Watched { pool: pool.clone(), id, done: 0, written: Instant::now() };
     let built = build::build(pool, &order, &workshop.join("files"), &mut watched).await?;
     watched.write_down().await?;

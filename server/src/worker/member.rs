@@ -164,7 +164,8 @@ impl<'a> Member<'a> {
         let (state, told) = (self.status.state(), self.status.told());
         let beat = WorkerBeat {
             state,
-            detail: told.detail,
+            // Logs may hold what the API takes in no text.
+            detail: told.detail.map(|detail| detail.replace('\0', "")),
             load: rate.told(&told.sample, Instant::now()),
             gpus: self.driver.chosen(self.gpus.as_deref()),
             restarts: told.restarts,

@@ -155,7 +155,7 @@ async fn what_a_worker_must_not_say_is_refused_with_its_place(pool: PgPool) {
         ("key_env", json!("sk-abcdef"), "/key_env"),
         ("max_in_flight", json!(0), "/max_in_flight"),
         ("engine", json!("mine"), "/engine"),
-        ("served_as", json!("a\u{0}b"), "/served_as"),
+        ("served_as", json!(" "), "/served_as"),
         ("key", json!("sk-abcdef"), ""),
     ] {
         let mut body = join("a", "http://10.0.0.1:8000/v1");
@@ -167,7 +167,7 @@ async fn what_a_worker_must_not_say_is_refused_with_its_place(pool: PgPool) {
     }
     assert!(app.json::<Vec<WorkerSummary>>("/api/v1/workers").await.is_empty());
     let path = joined(&worker, &join("a", "http://10.0.0.1:8000/v1")).await;
-    let long = json!({"state": "unhealthy", "detail": format!("{}\u{0}", "ä".repeat(5000))});
+    let long = json!({"state": "unhealthy", "detail": "ä".repeat(5000)});
     assert_eq!(worker.send(Method::POST, &format!("{path}/heartbeat"), &long).await.0, StatusCode::OK);
     let all: Vec<WorkerSummary> = app.json("/api/v1/workers").await;
     assert_eq!(all[0].detail.as_ref().unwrap().chars().count(), 2000);
