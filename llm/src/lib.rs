@@ -24,7 +24,7 @@ pub use family::{family, family_of};
 pub use options::EndpointOptions;
 pub use pool::{Health, Member, Pool, PoolStatus, ReplicaStatus, Standing};
 pub use probe::probe;
-pub use registry::{PoolSpec, Price, Registry, UnknownModel};
+pub use registry::{PoolSpec, Price, Registry, UnknownModel, same_url};
 pub use scripted::Scripted;
 pub use spec::{EndpointSpec, ModelSpec, SpecError, UrlError};
 

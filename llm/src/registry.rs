@@ -10,7 +10,7 @@ use domain::problem::{Problem, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use pool_spec::PoolSpec;
+pub use pool_spec::{PoolSpec, same_url};
 pub use price::Price;
 
 /// The file `models.yaml` of a project.

@@ -44,6 +44,7 @@ use std::time::Duration;
 use anyhow::Context;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
+use sqlx::postgres::types::PgInterval;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
 
@@ -86,3 +87,8 @@ pub enum StoreError {
 }
 
 pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// A time as PostgreSQL reckons with it.
+fn interval(time: Duration) -> PgInterval {
+    PgInterval { months: 0, days: 0, microseconds: i64::try_from(time.as_micros()).unwrap_or(i64::MAX) }
+}

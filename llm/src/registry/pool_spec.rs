@@ -109,7 +109,7 @@ impl PoolSpec {
             let at = format!("/replicas/{index}");
             if let Err(error) = check_url(url, !url.contains('@')) {
                 found.push((at, error.to_string()));
-            } else if self.replicas[..index].iter().any(|other| same(other, url)) {
+            } else if self.replicas[..index].iter().any(|other| same_url(other, url)) {
                 found.push((at, "this endpoint is in the list already".to_owned()));
             }
         }
@@ -129,7 +129,8 @@ impl PoolSpec {
     }
 }
 
-fn same(one: &str, other: &str) -> bool {
+/// Whether two base URLs are one endpoint.
+pub fn same_url(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }
 

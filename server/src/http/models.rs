@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::probe::ReplicaProbe;
 use domain::api::{ModelSummary, PlayerSummary, ReplicaSummary};
-use llm::{PoolSpec, Registry};
+use llm::{PoolSpec, Registry, same_url};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::PgPool;
@@ -135,10 +135,10 @@ fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
     let statuses = app.clients().statuses();
     let status = statuses.iter().find(|status| status.model == pool.name);
     let replica = |url: &String| {
-        let known = status.and_then(|status| status.replicas.iter().find(|replica| same(&replica.url, url)));
+        let known = status.and_then(|status| status.replicas.iter().find(|replica| same_url(&replica.url, url)));
         ReplicaSummary {
             url: url.clone(),
-            worker: !pool.replicas.iter().any(|own| same(own, url)),
+            worker: !pool.replicas.iter().any(|own| same_url(own, url)),
             health: known.map(|known| serde_json::to_value(known.health).unwrap_or_default()).unwrap_or_default(),
             in_flight: known.map_or(0, |known| known.in_flight),
             limit: known.map_or(0, |known| known.limit),
@@ -149,7 +149,7 @@ fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
     };
     // Workers' endpoints stand in no specification.
     let joined = status.into_iter().flat_map(|status| &status.replicas).map(|replica| &replica.url);
-    let joined = joined.filter(|url| !pool.replicas.iter().any(|own| same(own, url)));
+    let joined = joined.filter(|url| !pool.replicas.iter().any(|own| same_url(own, url)));
     ModelSummary {
         name: pool.name.clone(),
         model: pool.model().to_owned(),
@@ -162,8 +162,4 @@ fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
         workers: pool.workers,
         replicas: pool.replicas.iter().chain(joined).map(replica).collect(),
     }
-}
-
-fn same(one: &str, other: &str) -> bool {
-    one.trim_end_matches('/') == other.trim_end_matches('/')
 }

@@ -6,11 +6,10 @@
 use std::time::Duration;
 
 use domain::api::PlayerSummary;
-use sqlx::postgres::types::PgInterval;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::Result;
+use super::{Result, interval};
 
 /// Positions of a run that one player plays.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,10 +52,9 @@ pub async fn heartbeat(db: &mut PgConnection, player: i64) -> Result<bool> {
 /// Gives up players whose heartbeat is overdue; their claims wait for somebody else. While the database was down nobody
 /// could say that it lives.
 pub async fn give_up_overdue(db: &mut PgConnection, lease: Duration) -> Result<u64> {
-    let lease = PgInterval { months: 0, days: 0, microseconds: i64::try_from(lease.as_micros()).unwrap_or(i64::MAX) };
     let overdue = sqlx::query!(
         "DELETE FROM players WHERE greatest(heartbeat_at, pg_postmaster_start_time()) < now() - $1::interval",
-        lease
+        interval(lease)
     );
     Ok(overdue.execute(db).await?.rows_affected())
 }

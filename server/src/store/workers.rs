@@ -8,11 +8,10 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use domain::api::workers::{Engine, WorkerBeat, WorkerJoin, WorkerOrder, WorkerState, WorkerSummary};
 use serde_json::Value;
-use sqlx::postgres::types::PgInterval;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::{BadRow, Result};
+use super::{BadRow, Result, interval};
 
 /// How often a worker says how it does.
 pub const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -170,8 +169,4 @@ fn summary(row: Row) -> Result<WorkerSummary> {
         joined_at: row.joined_at,
         heartbeat_at: row.heartbeat_at,
     })
-}
-
-fn interval(time: Duration) -> PgInterval {
-    PgInterval { months: 0, days: 0, microseconds: i64::try_from(time.as_micros()).unwrap_or(i64::MAX) }
 }
