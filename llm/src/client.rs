@@ -8,11 +8,13 @@
 mod attempt;
 mod body;
 mod calls;
+mod context;
 mod deadline;
 mod draft;
 mod events;
 mod format;
 mod key;
+mod manner;
 mod request;
 mod retry_after;
 mod status;
@@ -24,8 +26,10 @@ use engine::{Ask, ChatReply};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use reqwest::{Url, redirect};
 
-use self::format::{Format, KnownFormat};
+pub use self::format::Format;
+use self::format::KnownFormat;
 use self::key::Key;
+pub use self::manner::Manner;
 use self::request::Body;
 use crate::error::{Failure, SetupError};
 use crate::spec::{EndpointSpec, UrlError};
@@ -48,6 +52,7 @@ pub struct Client {
 #[derive(Debug)]
 pub struct Heard {
     pub reply: ChatReply,
+    pub manner: Manner,
     pub first_byte: Duration,
 }
 
@@ -94,6 +99,11 @@ impl Client {
 
     fn only(&self) -> Option<&str> {
         self.exact.then(|| self.spec.name())
+    }
+
+    /// The strongest format for JSON that it is not known to refuse.
+    pub fn format(&self) -> Format {
+        self.format.get()
     }
 
     pub const fn spec(&self) -> &EndpointSpec {

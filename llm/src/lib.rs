@@ -23,7 +23,7 @@ pub use error::{Failure, ModelError, SetupError, Wait};
 pub use family::{family, family_of};
 pub use options::EndpointOptions;
 pub use pool::{Health, Member, Pool, PoolStatus, ReplicaStatus, Standing};
-pub use probe::probe;
+pub use probe::{ProbeOptions, probe};
 pub use registry::{PoolSpec, Price, Registry, UnknownModel, same_url};
 pub use scripted::Scripted;
 pub use spec::{EndpointSpec, ModelSpec, SpecError, UrlError};

@@ -8,6 +8,7 @@ pub mod db;
 pub mod export;
 pub mod generate;
 pub mod judge;
+pub mod models;
 mod models_file;
 pub mod openapi;
 pub mod persona;

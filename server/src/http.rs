@@ -136,7 +136,7 @@ fn models() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(models::list))
         .routes(routes!(models::set, models::delete))
-        .routes(routes!(models::probe))
+        .routes(routes!(models::probe, models::probed))
         .routes(routes!(models::players))
         .routes(routes!(workers::list, workers::join))
         .routes(routes!(workers::leave))

@@ -17,6 +17,7 @@ pub mod order;
 pub mod plan;
 pub mod play;
 pub mod player;
+pub mod probes;
 pub mod review;
 pub mod review_queue;
 pub mod run;

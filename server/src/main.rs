@@ -2,8 +2,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use server::commands::{
-    self, author, calibrate, corpora, db, export, generate, judge, openapi, persona, play, playbook, projects, runs,
-    serve, sync, tokens, users, validate, worker, workers,
+    self, author, calibrate, corpora, db, export, generate, judge, models, openapi, persona, play, playbook, projects,
+    runs, serve, sync, tokens, users, validate, worker, workers,
 };
 use server::telemetry::{self, LogFormat};
 
@@ -75,6 +75,9 @@ enum Command {
     /// Who serves models on machines of their own: join tokens, orders, how they do
     #[command(subcommand)]
     Workers(workers::WorkersCommand),
+    /// Models: which there are, and what they can
+    #[command(subcommand)]
+    Models(models::ModelsCommand),
     /// The private PostgreSQL
     #[command(subcommand)]
     Db(db::DbCommand),
@@ -105,6 +108,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Command::Export(args) => export::run(args).await,
         Command::Openapi => openapi::run(),
         Command::Workers(command) => workers::run(command).await,
+        Command::Models(command) => models::run(command).await,
         Command::Db(command) => db::run(command).await,
     };
     done.or_else(commands::failed)

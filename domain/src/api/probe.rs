@@ -1,19 +1,36 @@
-//! What the endpoints of a model answer to a few small questions.
+//! What the endpoints of a model answer to a few small questions, and what follows from that.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use crate::playbook::AgentStyle;
+use crate::role::Role;
+
+/// What a model was found to be able to, when it was asked last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ModelProbe {
+    pub probed_at: DateTime<Utc>,
+    /// One for each endpoint, in their order.
+    pub replicas: Vec<ReplicaProbe>,
+}
 
 /// One endpoint of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReplicaProbe {
     pub url: String,
+    /// Tokens that a prompt and its reply may have together, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_length: Option<u64>,
     pub checks: Vec<ProbeCheck>,
+    /// What the platform will use of it.
+    pub features: Vec<ProbeFeature>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProbeCheck {
     pub kind: ProbeKind,
-    pub passed: bool,
+    pub outcome: ProbeOutcome,
     /// The reply, or what is wrong and what to do about it.
     pub detail: String,
     /// Milliseconds until the reply began; absent if there is none.
@@ -23,18 +40,196 @@ pub struct ProbeCheck {
     pub total_ms: u64,
 }
 
-/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProbeOutcome {
+    Passed,
+    /// It can be used, and something is worth knowing.
+    Warning,
+    /// What needs this must not be asked of it.
+    Failed,
+    /// It could not be found out.
+    Skipped,
+}
+
+/// What is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeKind {
-    /// Any words.
+    /// Any words, after a system message.
     Reply,
+    /// Whether a reply comes in parts.
+    Streaming,
     /// A call of the one tool that is offered, with its argument.
     ToolCall,
+    /// Two calls in one reply.
+    ParallelToolCalls,
+    /// Arguments that are objects and lists in each other, with numbers that are numbers.
+    NestedArguments,
+    /// Letters of other scripts and an emoji in an argument.
+    UnicodeArguments,
+    /// Braces, quotes and a backslash in an argument.
+    BracesInArguments,
+    /// Whether it takes the result of a call, and goes on from it.
+    ToolResult,
     /// JSON of a given schema.
     JsonSchema,
+    /// Where its reasoning stands.
+    Reasoning,
+    /// Whether it says so when a reply was cut.
+    StopReason,
+    /// Whether it refuses what is longer than its context.
+    ContextOverflow,
+    /// Whether a seed gives the same reply again.
+    Seed,
 }
 
 impl ProbeKind {
-    pub const ALL: [Self; 3] = [Self::Reply, Self::ToolCall, Self::JsonSchema];
+    pub const ALL: [Self; 13] = [
+        Self::Reply,
+        Self::Streaming,
+        Self::ToolCall,
+        Self::ParallelToolCalls,
+        Self::NestedArguments,
+        Self::UnicodeArguments,
+        Self::BracesInArguments,
+        Self::ToolResult,
+        Self::JsonSchema,
+        Self::Reasoning,
+        Self::StopReason,
+        Self::ContextOverflow,
+        Self::Seed,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reply => "reply",
+            Self::Streaming => "streaming",
+            Self::ToolCall => "tool_call",
+            Self::ParallelToolCalls => "parallel_tool_calls",
+            Self::NestedArguments => "nested_arguments",
+            Self::UnicodeArguments => "unicode_arguments",
+            Self::BracesInArguments => "braces_in_arguments",
+            Self::ToolResult => "tool_result",
+            Self::JsonSchema => "json_schema",
+            Self::Reasoning => "reasoning",
+            Self::StopReason => "stop_reason",
+            Self::ContextOverflow => "context_overflow",
+            Self::Seed => "seed",
+        }
+    }
+
+    /// Whether a role that is played so depends on it.
+    const fn concerns(self, role: Role, style: AgentStyle) -> bool {
+        match self {
+            Self::Reply | Self::Reasoning | Self::StopReason | Self::ContextOverflow => true,
+            Self::ToolCall
+            | Self::ParallelToolCalls
+            | Self::NestedArguments
+            | Self::UnicodeArguments
+            | Self::BracesInArguments
+            | Self::ToolResult => matches!(role, Role::Agent) && matches!(style, AgentStyle::FunctionCalling),
+            // The engine reads the JSON in any case, and asks again for what is none.
+            Self::JsonSchema => matches!(role, Role::ToolSimulator | Role::StateManager | Role::Judge),
+            Self::Streaming | Self::Seed => false,
+        }
+    }
+}
+
+/// A way in which the platform can use a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProbeFeature {
+    pub feature: Feature,
+    pub used: bool,
+    /// In which way, or why not.
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// The agent style `function_calling`; without it `react`.
+    FunctionCalling,
+    /// Several calls at one turn.
+    ParallelToolCalls,
+    /// Tool calls begin while the reply still comes.
+    Pipelining,
+    /// Replies of tool simulator, state manager and judge are held to a schema by the endpoint.
+    JsonSchema,
+    /// Reasoning is kept beside the reply.
+    Reasoning,
+    /// A reply can be had again.
+    Seed,
+}
+
+impl ModelProbe {
+    /// What somebody should know before this model plays the role: one line for each thing that failed, whichever
+    /// endpoint it is.
+    pub fn warnings(&self, role: Role, style: AgentStyle) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for replica in &self.replicas {
+            let failed = replica.checks.iter().filter(|check| check.outcome == ProbeOutcome::Failed);
+            for check in failed.filter(|check| check.kind.concerns(role, style)) {
+                let (name, detail) = (check.kind.as_str(), &check.detail);
+                found.push(format!("{} failed its check `{name}`: {detail}", replica.url));
+            }
+        }
+        found
+    }
+
+    /// Whether an endpoint fails what every role needs.
+    pub fn is_usable(&self) -> bool {
+        let needed = |check: &&ProbeCheck| check.kind.concerns(Role::SimulatedUser, AgentStyle::React);
+        let failed = |check: &ProbeCheck| check.outcome == ProbeOutcome::Failed;
+        !self.replicas.is_empty() && !self.replicas.iter().flat_map(|own| &own.checks).filter(needed).any(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe(failed: &[ProbeKind]) -> ModelProbe {
+        let check = |kind: ProbeKind| {
+            let outcome = if failed.contains(&kind) { ProbeOutcome::Failed } else { ProbeOutcome::Passed };
+            ProbeCheck { kind, outcome, detail: "as said".into(), first_byte_ms: None, total_ms: 1 }
+        };
+        let checks = ProbeKind::ALL.map(check).to_vec();
+        let replica = ReplicaProbe { url: "http://x/v1".into(), context_length: None, checks, features: Vec::new() };
+        ModelProbe { probed_at: DateTime::UNIX_EPOCH, replicas: vec![replica] }
+    }
+
+    #[test]
+    fn a_role_is_warned_of_what_it_needs() {
+        let (calls, react) = (AgentStyle::FunctionCalling, AgentStyle::React);
+        for (kind, role, style, warned) in [
+            (ProbeKind::ToolCall, Role::Agent, calls, true),
+            (ProbeKind::ToolCall, Role::Agent, react, false),
+            (ProbeKind::ToolCall, Role::SimulatedUser, calls, false),
+            (ProbeKind::JsonSchema, Role::Judge, calls, true),
+            (ProbeKind::JsonSchema, Role::Agent, calls, false),
+            (ProbeKind::StopReason, Role::SimulatedUser, react, true),
+            (ProbeKind::Seed, Role::Agent, calls, false),
+        ] {
+            let found = probe(&[kind]).warnings(role, style);
+            assert_eq!(!found.is_empty(), warned, "{kind:?} {role} {found:?}");
+        }
+        let told = probe(&[ProbeKind::ToolCall]).warnings(Role::Agent, calls);
+        assert_eq!(told, ["http://x/v1 failed its check `tool_call`: as said"]);
+        assert_eq!(probe(&[]).warnings(Role::Agent, calls), [""; 0]);
+    }
+
+    #[test]
+    fn a_model_without_what_all_roles_need_cannot_be_used() {
+        assert!(probe(&[ProbeKind::ToolCall, ProbeKind::JsonSchema, ProbeKind::Seed]).is_usable());
+        assert!(!probe(&[ProbeKind::ContextOverflow]).is_usable());
+        assert!(!ModelProbe { replicas: Vec::new(), ..probe(&[]) }.is_usable());
+    }
+
+    #[test]
+    fn names_are_those_of_json() {
+        for kind in ProbeKind::ALL {
+            assert_eq!(serde_json::to_value(kind).ok(), Some(kind.as_str().into()));
+        }
+    }
 }

@@ -45,8 +45,8 @@ impl Client {
         let parts =
             Parts { response, deadline, waiting, idle: self.options.idle_timeout, only: self.only(), so_far: 0 };
         if status.is_success() {
-            let (reply, began) = body::read(parts, listener).await?;
-            return Ok(Heard { reply, first_byte: began - sent });
+            let ((reply, manner), began) = body::read(parts, listener).await?;
+            return Ok(Heard { reply, manner, first_byte: began - sent });
         }
         Err(Failed { failure: status::failure(status.as_u16(), &available_text(parts).await), retry_after })
     }

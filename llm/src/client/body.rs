@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout};
 use super::deadline::Deadline;
 use super::draft::Draft;
 use super::events::Events;
+use super::manner::Manner;
 use super::wire::Chunk;
 use crate::Listener;
 use crate::error::{Failure, Wait};
@@ -17,6 +18,9 @@ use crate::error::{Failure, Wait};
 const MAX_BYTES: usize = 16 << 20;
 /// How long a stream may stay open after its `[DONE]`.
 const LINGER: Duration = Duration::from_millis(50);
+
+/// A reply, and how it came.
+type Told = (ChatReply, Manner);
 
 /// The bytes as they come, the first awaited until `until`, each further part for `idle`.
 pub struct Parts<'a> {
@@ -63,7 +67,7 @@ impl Parts<'_> {
 
 /// Reads a reply, and says when it began. Its first characters, not its content type, say what it is: proxies and
 /// servers mislabel both kinds.
-pub async fn read(mut parts: Parts<'_>, listener: Listener<'_>) -> Result<(ChatReply, Instant), Failure> {
+pub async fn read(mut parts: Parts<'_>, listener: Listener<'_>) -> Result<(Told, Instant), Failure> {
     let mut head = Vec::new();
     // Blank lines keep a connection alive while the request is queued.
     while head.trim_ascii().is_empty() {
@@ -87,7 +91,7 @@ fn begins_events(head: &[u8]) -> bool {
     })
 }
 
-async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>) -> Result<ChatReply, Failure> {
+async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>) -> Result<Told, Failure> {
     let mut events = Events::new(head);
     let mut draft = Draft::by(parts.only);
     loop {
@@ -120,7 +124,7 @@ async fn read_events(head: Vec<u8>, mut parts: Parts<'_>, listener: Listener<'_>
     draft.finish()
 }
 
-fn read_document(body: &[u8], only: Option<&str>) -> Result<ChatReply, Failure> {
+fn read_document(body: &[u8], only: Option<&str>) -> Result<Told, Failure> {
     let chunk = chunk(body)?;
     if chunk.choices.as_ref().is_none_or(Vec::is_empty) && chunk.error.is_none() {
         return Err(garbled(body));

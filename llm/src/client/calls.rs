@@ -73,7 +73,12 @@ impl Call {
     /// Whether the part begins another call: some servers send whole calls that all have index 0 or none.
     fn is_other_than(&self, part: &CallPart) -> bool {
         let named = part.function.name.as_ref().is_some_and(|name| !name.is_empty());
-        let other_id = part.id.as_ref().is_some_and(|id| !id.is_empty() && *id != self.id);
+        let id = part.id.as_ref().filter(|id| !id.is_empty());
+        // vLLM repeats id and name with what is left of the arguments.
+        if id.is_some_and(|id| *id == self.id) && part.index.is_some() {
+            return false;
+        }
+        let other_id = id.is_some_and(|id| *id != self.id);
         let complete = serde_json::from_str::<Value>(&self.arguments).is_ok();
         named && (complete || (other_id && !self.id.is_empty()))
     }

@@ -5,6 +5,7 @@ use domain::message::ToolCall;
 use engine::ChatReply;
 
 use super::calls::Calls;
+use super::manner::Manner;
 use super::status;
 use super::wire::{self, Chunk, Part};
 use crate::error::Failure;
@@ -20,6 +21,7 @@ pub struct Draft {
     usage: Usage,
     /// The endpoint's last word on this reply, `stop` if it only closed the stream properly.
     finish_reason: Option<String>,
+    manner: Manner,
 }
 
 impl Draft {
@@ -59,6 +61,7 @@ impl Draft {
     }
 
     fn add_part(&mut self, part: Part) {
+        self.manner.note(&part);
         self.content.push_str(&part.content.unwrap_or_default());
         self.refusal.push_str(&part.refusal.unwrap_or_default());
         // Endpoints that know both names send the same text twice.
@@ -85,7 +88,7 @@ impl Draft {
     }
 
     /// The reply, if the model came to its end. Half a reply must not become data.
-    pub fn finish(self) -> Result<ChatReply, Failure> {
+    pub fn finish(self) -> Result<(ChatReply, Manner), Failure> {
         match self.finish_reason.as_deref() {
             // `abort` and `error` are what vLLM and OpenRouter say when their own side broke off.
             None | Some("abort" | "error") => return Err(Failure::CutStream),
@@ -97,12 +100,13 @@ impl Draft {
         }
         // A refusal takes the place of the content; the engine decides what it is worth.
         let said = [self.content, self.refusal];
-        Ok(ChatReply {
+        let reply = ChatReply {
             content: said.into_iter().find(|text| !text.is_empty()).unwrap_or_default(),
             reasoning: Some(self.reasoning).filter(|text| !text.is_empty()),
             tool_calls: self.calls.finish(),
             usage: self.usage,
-        })
+        };
+        Ok((reply, self.manner))
     }
 }
 

@@ -50,7 +50,7 @@ impl<'a> Call<'a> {
             let failure = answer.as_ref().err().map(|failed| &failed.failure);
             meters.request(replica, self.ask.role, failure, sent.elapsed());
             match answer {
-                Ok(Heard { reply, first_byte }) => {
+                Ok(Heard { reply, first_byte, .. }) => {
                     permit.answered(first_byte);
                     meters.tokens(self.ask.role, reply.usage);
                     return Ok(Answer { reply, replies: 1, attempts: self.attempts });

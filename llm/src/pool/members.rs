@@ -25,6 +25,14 @@ pub struct Member {
     pub standing: Standing,
 }
 
+impl Member {
+    /// Where it is asked. `model`: how the pool calls the model.
+    pub(crate) fn endpoint(&self, model: &str) -> EndpointSpec {
+        let model = self.served_as.clone().unwrap_or_else(|| model.to_owned());
+        EndpointSpec::of_checked(model, self.url.clone(), self.key_env.clone())
+    }
+}
+
 impl Pool {
     /// Whether workers may join that serve the model.
     pub const fn takes_workers(&self) -> bool {
@@ -35,7 +43,7 @@ impl Pool {
     /// for its answer asks another. Those that cannot be asked are given back, with the reason.
     pub fn follow(&self, members: &[Member]) -> Vec<SetupError> {
         let mut endpoints = self.endpoints.write().unwrap_or_else(PoisonError::into_inner);
-        let specs: Vec<EndpointSpec> = members.iter().map(|member| self.spec_of(member)).collect();
+        let specs: Vec<EndpointSpec> = members.iter().map(|member| member.endpoint(&self.model)).collect();
         for (index, endpoint) in endpoints.iter().enumerate().filter(|(_, endpoint)| endpoint.worker().is_some()) {
             if !specs.contains(endpoint.spec()) {
                 self.router.tell(index, Standing::Gone, None);
@@ -78,11 +86,6 @@ impl Pool {
         }
         self.router.tell(index, member.standing, anew);
         Ok(())
-    }
-
-    fn spec_of(&self, member: &Member) -> EndpointSpec {
-        let model = member.served_as.clone().unwrap_or_else(|| self.model.clone());
-        EndpointSpec::of_checked(model, member.url.clone(), member.key_env.clone())
     }
 
     fn open(&self, member: &Member, spec: EndpointSpec) -> Result<Arc<Endpoint>, SetupError> {

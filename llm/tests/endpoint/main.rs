@@ -4,6 +4,7 @@
 
 mod failures;
 mod probe;
+mod quirks;
 mod raw;
 mod replies;
 mod requests;

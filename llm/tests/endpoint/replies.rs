@@ -66,6 +66,22 @@ async fn parallel_calls_in_tiny_parts() {
     assert_eq!(calls(&chunks).await, expected);
 }
 
+/// Wherever a stream splits them, arguments are what they were.
+#[tokio::test]
+async fn arguments_may_be_split_anywhere() {
+    let whole = json!({"city": "Lisbon", "note": r#"é\"}{\\ 🙂"#}).to_string();
+    for (at, _) in whole.char_indices().skip(1) {
+        let (one, other) = whole.split_at(at);
+        let head = json!({ "index": 0, "id": "a", "function": { "name": "f", "arguments": one } });
+        let rest = json!({ "index": 0, "function": { "arguments": other } });
+        assert_eq!(
+            calls(&[call(&head), call(&rest), end("tool_calls")]).await,
+            expected(&[("a", "f", &whole)]),
+            "at {at}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn calls_of_servers_that_leave_things_out() {
     let whole = |name: &str, arguments: Value| json!({ "function": { "name": name, "arguments": arguments } });
@@ -88,6 +104,14 @@ async fn calls_of_servers_that_leave_things_out() {
             "told apart by id alone",
             vec![call(&with(f.clone(), "id", json!("x"))), call(&with(f.clone(), "id", json!("y")))],
             f_twice,
+        ),
+        (
+            "its head again with nothing left to say",
+            vec![
+                call(&json!({ "index": 0, "id": "x", "function": { "name": "f", "arguments": "{\"a\":1}" } })),
+                call(&json!({ "index": 0, "id": "x", "function": { "name": "f", "arguments": "" } })),
+            ],
+            expected(&[("x", "f", r#"{"a":1}"#)]),
         ),
         (
             "name in every part",

@@ -36,7 +36,7 @@ use crate::jobs::order::selection::{self, Selection};
 use crate::jobs::plan::{self, RunConfig};
 use crate::jobs::player::{Options, Player};
 use crate::jobs::run::{self, Terms};
-use crate::jobs::workers;
+use crate::jobs::{probes, workers};
 use crate::library::Library;
 use crate::say::say;
 use crate::store::control::{self, Refused};
@@ -295,6 +295,9 @@ async fn stored(
     clients: &Clients,
 ) -> anyhow::Result<Arc<ActiveRun>> {
     let Order { library, config, mut terms, .. } = order;
+    for warning in probes::warnings(&mut *pool.acquire().await?, &config, &library).await? {
+        eprintln!("warning: {warning}");
+    }
     if let Some(probe) = forecast {
         terms.budget.conversations = Some(probe);
     }

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use anyhow::Context;
 use llm::{EndpointOptions, ModelSpec, Pool, PoolSpec, Registry};
+use sqlx::PgPool;
 
 use crate::bad_input::BadInput;
+use crate::store::models;
 
 const FILE: &str = "models.yaml";
 
@@ -15,6 +18,13 @@ pub fn read(project: &Path) -> anyhow::Result<Registry> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Registry::default()),
         Err(error) => Err(BadInput::one(FILE, error.to_string()).into()),
     }
+}
+
+/// What it says, and below that what administrators added and workers brought.
+pub async fn with_added(pool: &PgPool, file: Registry) -> anyhow::Result<Registry> {
+    let added = models::all(&mut *pool.acquire().await?).await?.into_iter();
+    let added = added.map(serde_json::from_value).collect::<Result<Vec<PoolSpec>, _>>().context("a stored model")?;
+    Ok(added.into_iter().chain(file.pools().cloned()).collect())
 }
 
 pub const EXPECTED: &str = "name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, \

@@ -1,23 +1,29 @@
 //! The registry of models, how their endpoints do, and who plays.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::probe::ReplicaProbe;
+use domain::api::probe::ModelProbe;
 use domain::api::{ModelSummary, PlayerSummary, ReplicaSummary};
-use llm::{PoolSpec, Registry, same_url};
+use llm::{PoolSpec, ProbeOptions, Registry, SetupError, same_url};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::PgPool;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Administrator, SignedIn};
 use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
-use super::extract::{Body, Path};
+use super::extract::{Body, Path, Query};
 use crate::clock;
+use crate::jobs::probes;
 use crate::store::{models, players};
+
+/// How long an endpoint has for all questions: whoever asks is not kept waiting for longer than a minute.
+const PROBE_PATIENCE: Duration = Duration::from_secs(45);
 
 /// All models that may be named: those of models.yaml, and those that administrators added.
 pub async fn registry(app: &App) -> Result<Registry> {
@@ -108,20 +114,51 @@ pub async fn delete(State(app): State<App>, _: Administrator, Path(name): Path<S
     }
 }
 
-/// Ask every endpoint of a model a few small questions
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct ProbeParams {
+    /// Tokens that a prompt and its reply may have together; default: what the endpoint says.
+    #[param(minimum = 1, maximum = 10_000_000)]
+    context_length: Option<u64>,
+}
+
+/// Ask every endpoint of a model a dozen small questions
 ///
-/// Whether it answers, calls a tool and keeps to a schema. Three requests go to each endpoint, which may cost money.
-#[utoipa::path(post, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path)),
-    responses((status = 200, body = Vec<ReplicaProbe>), Problems),
+/// Whether it answers, calls tools in every form, keeps to a schema, says when a reply was cut, and more; and what the
+/// platform will use of it. A dozen requests go to each endpoint, which may cost money. What is found is kept, and runs
+/// with this model warn by it.
+#[utoipa::path(post, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path), ProbeParams),
+    responses((status = 200, body = ModelProbe), Problems),
     security(("session" = []), ("token" = ["installation"])))]
 pub async fn probe(
     State(app): State<App>,
     _: Administrator,
     Path(name): Path<String>,
-) -> Result<Json<Vec<ReplicaProbe>>> {
+    Query(params): Query<ProbeParams>,
+) -> Result<Json<ModelProbe>> {
+    let most = 10_000_000;
+    if params.context_length.is_some_and(|length| length == 0 || length > most) {
+        return Err(HttpError::invalid("/context_length", format!("expected 1 to {most}")));
+    }
     let registry = registry(&app).await?;
-    let pool = registry.pool(&name).map_err(|_| HttpError::missing("model", &name))?;
-    Ok(Json(llm::probe(pool).await.map_err(|error| HttpError::Conflict(error.to_string()))?))
+    let spec = registry.pool(&name).map_err(|_| HttpError::missing("model", &name))?;
+    let options = ProbeOptions { context_length: params.context_length, patience: PROBE_PATIENCE };
+    match probes::probe(app.pool(), &name, spec, &options).await {
+        Ok(probe) => Ok(Json(probe)),
+        Err(error) => match error.downcast::<SetupError>() {
+            Ok(error) => Err(HttpError::Conflict(error.to_string())),
+            Err(error) => Err(HttpError::Internal(error)),
+        },
+    }
+}
+
+/// What a model was found to be able to when it was asked last
+#[utoipa::path(get, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path)),
+    responses((status = 200, body = ModelProbe), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn probed(State(pool): State<PgPool>, _: SignedIn, Path(name): Path<String>) -> Result<Json<ModelProbe>> {
+    let found = models::probe(&mut *pool.acquire().await?, &name).await?;
+    found.map(Json).ok_or_else(|| HttpError::missing("probe of the model", &name))
 }
 
 /// Processes that play

@@ -24,7 +24,7 @@ use crate::clock;
 use crate::documents;
 use crate::jobs::cast::Models;
 use crate::jobs::order::{Order, Ordered};
-use crate::jobs::run;
+use crate::jobs::{plan, probes, run};
 use crate::store::{control, runs};
 
 /// Runs, newest first
@@ -84,6 +84,8 @@ pub async fn preview(
     let registry = models::registry(&app).await?;
     let Ordered { config, terms } = order.check(&library, &registry, reader.project).map_err(HttpError::Invalid)?;
     run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
+    let mut warnings = plan::family_warnings(&config, &config.judges().into_iter().cloned().collect::<Vec<_>>());
+    warnings.extend(probes::warnings(&mut *app.pool().acquire().await?, &config, &library).await?);
     let names: Vec<String> = terms.playbook.split(", ").map(str::to_owned).collect();
     let played = || names.iter().filter_map(|name| library.playbooks.get(name));
     Ok(Json(OrderPreview {
@@ -94,6 +96,7 @@ pub async fn preview(
         scenarios: config.scenarios.clone(),
         personas: config.personas.clone(),
         models: config.model_names(),
+        warnings,
     }))
 }
 
@@ -117,6 +120,8 @@ pub struct OrderPreview {
     variants: BTreeSet<String>,
     /// Sub-agents of its playbooks, which may have models of their own.
     sub_agents: BTreeSet<String>,
+    /// What should be known before money is spent: what its models failed, and who judges whom.
+    warnings: Vec<String>,
 }
 
 /// One run: how far it is, what it spent, who failed

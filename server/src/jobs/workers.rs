@@ -51,6 +51,16 @@ async fn keep_following(pool: PgPool, clients: Clients) {
     }
 }
 
+/// Who serves a model now and can be asked.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn of_model(pool: &PgPool, model: &str) -> crate::store::Result<Vec<Member>> {
+    let serving = workers::serving(&mut *pool.acquire().await?).await?;
+    let own = serving.into_iter().filter(|worker| worker.model == model && !worker.leaving && !worker.lost);
+    Ok(own.map(|worker| member(worker).1).collect())
+}
+
 fn member(serving: Serving) -> (String, Member) {
     let standing = match () {
         () if serving.leaving => Standing::Leaving,

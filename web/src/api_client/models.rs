@@ -1,6 +1,6 @@
 //! The registry of models, and who plays.
 
-use domain::api::probe::ReplicaProbe;
+use domain::api::probe::ModelProbe;
 use domain::api::{ModelSummary, PlayerSummary};
 use serde_json::Value;
 
@@ -20,8 +20,13 @@ pub async fn remove(name: &str) -> Answer<()> {
     delete(&format!("/models/{}", segment(name))).await
 }
 
-/// Asks each endpoint a few small questions.
-pub async fn probe(name: &str) -> Answer<Vec<ReplicaProbe>> {
+/// What it was found to be able to when it was asked last.
+pub async fn probed(name: &str) -> Answer<ModelProbe> {
+    get(&format!("/models/{}/probe", segment(name))).await
+}
+
+/// Asks each endpoint a dozen small questions.
+pub async fn probe(name: &str) -> Answer<ModelProbe> {
     post(&format!("/models/{}/probe", segment(name)), &Value::Null).await
 }
 

@@ -26,6 +26,8 @@ pub struct OrderPreview {
     pub variants: Vec<String>,
     /// Sub-agents that may have models of their own.
     pub sub_agents: Vec<String>,
+    /// What should be known before money is spent.
+    pub warnings: Vec<String>,
 }
 
 /// Checks an order without storing anything.

@@ -21,7 +21,7 @@ use self::pool::{Pool, TOKEN};
 /// Nothing takes nearly so long; a machine that is busy with other tests may be slow.
 const BOUND: Duration = Duration::from_secs(90);
 /// Waits that a person would not mind are too long for a test.
-const QUICK: &str = "--probe-every 0.1 --answer-every 0.1 --answer-timeout 1 --patience 1 --first-wait 0.1";
+pub const QUICK: &str = "--probe-every 0.1 --answer-every 0.1 --answer-timeout 1 --patience 1 --first-wait 0.1";
 
 /// A worker, what its engine does, and what it has said.
 struct Worker {
@@ -128,12 +128,12 @@ impl Worker {
     }
 }
 
-fn engine() -> PathBuf {
+pub fn engine() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/cli/worker/engine.py")
 }
 
 /// An orphan that has ended stays a zombie until init looks after it.
-fn gone(pid: Pid) -> bool {
+pub fn gone(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
     stat.map_or(true, |stat| stat.contains(") Z "))
 }

@@ -1,6 +1,6 @@
 //! /api/v1/models and /api/v1/players
 
-use domain::api::probe::ReplicaProbe;
+use domain::api::probe::{ModelProbe, ProbeKind, ProbeOutcome};
 use domain::api::{ModelSummary, PlayerSummary};
 use llm::{PoolSpec, Registry};
 use reqwest::{Method, StatusCode};
@@ -49,14 +49,23 @@ async fn a_probe_says_what_each_endpoint_can(pool: PgPool) {
         serde_json::from_value(json!({"name": "keyless", "replicas": [url], "key_env": "GS_TEST_KEY_THAT_IS_NOT_SET"}));
     let models = [PoolSpec::new("local", vec![url.clone()]), keyless.unwrap()];
     let app = TestApp::with_models(&pool, models.into_iter().collect()).await;
-    let found: Vec<ReplicaProbe> = app.post("/api/v1/models/local/probe", &json!({})).await;
-    assert_eq!(found.iter().map(|replica| replica.url.as_str()).collect::<Vec<_>>(), [url.as_str()]);
-    let passed: Vec<bool> = found[0].checks.iter().map(|check| check.passed).collect();
-    assert_eq!(passed, [true, false, false], "{found:?}");
-    assert_eq!(endpoint.requests().len(), 3);
+    assert_eq!(app.send(Method::GET, "/api/v1/models/local/probe", &json!({})).await.0, StatusCode::NOT_FOUND);
+    let found: ModelProbe = app.post("/api/v1/models/local/probe?context_length=64", &json!({})).await;
+    assert_eq!(found.replicas.iter().map(|own| own.url.as_str()).collect::<Vec<_>>(), [url.as_str()]);
+    let outcome = |kind| found.replicas[0].checks.iter().find(|check| check.kind == kind).unwrap().outcome;
+    assert_eq!(outcome(ProbeKind::Reply), ProbeOutcome::Passed);
+    assert_eq!(outcome(ProbeKind::ToolCall), ProbeOutcome::Failed);
+    assert_eq!(outcome(ProbeKind::ContextOverflow), ProbeOutcome::Failed, "it answers whatever is asked");
+    assert_eq!(app.json::<ModelProbe>("/api/v1/models/local/probe").await, found, "it is kept");
+    let asked = endpoint.requests().len();
+    let wrong = app.send(Method::POST, "/api/v1/models/local/probe?context_length=0", &json!({})).await;
+    assert_eq!(
+        (wrong.0, wrong.1["errors"][0]["pointer"].as_str()),
+        (StatusCode::UNPROCESSABLE_ENTITY, Some("/context_length"))
+    );
     let (status, problem) = app.send(Method::POST, "/api/v1/models/keyless/probe", &json!({})).await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert!(problem["detail"].as_str().unwrap().contains("GS_TEST_KEY_THAT_IS_NOT_SET"), "{problem}");
     assert_eq!(app.send(Method::POST, "/api/v1/models/nobody/probe", &json!({})).await.0, StatusCode::NOT_FOUND);
-    assert_eq!(endpoint.requests().len(), 3, "nothing else was asked");
+    assert_eq!(endpoint.requests().len(), asked, "nothing else was asked");
 }

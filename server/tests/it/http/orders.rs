@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::access::Role;
+use domain::api::probe::ModelProbe;
 use domain::api::{
     ConversationSummary, FieldError, JudgingSummary, Page, RunState, RunSummary, RunTerms, VerdictSummary,
 };
@@ -197,4 +198,28 @@ async fn a_run_is_judged_again_in_the_background(pool: PgPool) {
     assert_eq!(app.json::<Vec<JudgingSummary>>(&judgings).await.len(), 2);
     let (status, _) = app.send(Method::POST, &format!("{path}/cancel"), &json!({})).await;
     assert_eq!(status, StatusCode::CONFLICT);
+}
+
+/// What a model failed is said before a run spends money on it, to whom it concerns.
+#[sqlx::test(migrations = "../migrations")]
+async fn runs_are_warned_by_what_a_model_failed(pool: PgPool) {
+    let endpoint = Endpoint::start(|_| says("ready")).await;
+    let app = filled(&pool, &[("local", &endpoint)]).await;
+    let warnings = async |order: Value| {
+        let preview: Value = app.post(&format!("{RUNS}/preview"), &order).await;
+        serde_json::from_value::<Vec<String>>(preview["warnings"].clone()).unwrap()
+    };
+    let agent = json!({"models": {"agent": "local"}, "agent_style": "function_calling"});
+    assert_eq!(warnings(json!({})).await, [""; 0], "what is scripted needs no probe");
+    assert_eq!(
+        warnings(agent.clone()).await,
+        ["local was never probed; `groundstate models check local` says what it can"]
+    );
+    let _: ModelProbe = app.post("/api/v1/models/local/probe", &json!({})).await;
+    let calls = warnings(agent).await;
+    assert!(calls.iter().any(|warning| warning.contains("failed its check `tool_call`")), "{calls:?}");
+    let react = warnings(json!({"models": {"agent": "local"}, "agent_style": "react"})).await;
+    assert_eq!(react, [""; 0], "it can talk, and nothing else is needed");
+    let judge = warnings(json!({"models": {"judge": "local"}})).await;
+    assert!(judge.iter().any(|warning| warning.contains("failed its check `json_schema`")), "{judge:?}");
 }

@@ -1,54 +1,75 @@
 //! Whether the endpoints of a model answer as the platform needs it: tried before a run spends money.
 
-use domain::api::probe::{ProbeCheck, ProbeKind, ReplicaProbe};
+use domain::api::probe::{Feature, ModelProbe, ProbeCheck, ProbeFeature, ProbeKind, ProbeOutcome, ReplicaProbe};
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use crate::action::act;
 use crate::api_client;
-use crate::components::Badge;
+use crate::components::{Badge, Command};
 use crate::format;
 use crate::labels::Tone;
 use crate::session::Session;
 
 #[component]
 pub fn Probe(name: String) -> impl IntoView {
-    let (found, busy) = (RwSignal::new(None::<Vec<ReplicaProbe>>), RwSignal::new(false));
+    let (found, busy) = (RwSignal::new(None::<ModelProbe>), RwSignal::new(false));
+    let command = format!("groundstate models check {name}");
     let name = StoredValue::new(name);
+    spawn_local(async move {
+        // A model that was never probed has nothing to show.
+        if let Ok(known) = api_client::models::probed(&name.get_value()).await {
+            found.try_update(|found| found.get_or_insert(known).replicas.len());
+        }
+    });
     let ask = move |_| {
         let name = name.get_value();
         act(busy, "", async move { api_client::models::probe(&name).await }, move |answer| found.set(Some(answer)));
     };
-    Session::here().is_administrator().then(|| {
-        view! {
-            <div class="probe">
+    view! {
+        <div class="probe">
+            {Session::here().is_administrator().then(|| view! {
                 <p class="actions">
                     <button type="button" aria-disabled=move || busy.get().to_string() on:click=ask>
                         {move || if busy.get() { "Asking …" } else { "Probe" }}
                     </button>
                     <span class="muted hint">
-                        "Asks each endpoint three small questions: for words, for a tool call, for JSON."
+                        "Asks each endpoint a dozen small questions: for tool calls in every form, for JSON, and what \
+                         it does when a reply or a prompt is too long."
                     </span>
                 </p>
-                <div aria-live="polite">
-                    {move || found.get().map(|found| found.into_iter().map(|one| view! { <Found one /> }).collect_view())}
-                </div>
+            })}
+            <div aria-live="polite">
+                {move || found.get().map(|found| {
+                    let at = format::time(found.probed_at);
+                    view! {
+                        <p class="muted">"Probed " {at}</p>
+                        {found.replicas.into_iter().map(|one| view! { <Found one /> }).collect_view()}
+                    }
+                })}
             </div>
-        }
-    })
+            <details>
+                <summary>"The same by command"</summary>
+                <Command label="Command that probes this model" text=Signal::stored(command) />
+            </details>
+        </div>
+    }
 }
 
 #[component]
 fn Found(one: ReplicaProbe) -> impl IntoView {
     let label = format!("What {} answered", one.url);
+    let context = one.context_length.and_then(|length| i64::try_from(length).ok());
     view! {
         <div class="scroll-x" tabindex="0" role="region" aria-label=label>
             <table class="grid">
                 <caption>
                     <code>{one.url}</code>
+                    {context.map(|length| format!(", a context of {} tokens", format::count(length)))}
                 </caption>
                 <thead>
                     <tr>
-                        <th scope="col">"Asked for"</th>
+                        <th scope="col">"Looked at"</th>
                         <th scope="col">"Result"</th>
                         <th scope="col" class="number">
                             "First byte"
@@ -62,21 +83,65 @@ fn Found(one: ReplicaProbe) -> impl IntoView {
                 <tbody>{one.checks.into_iter().map(|check| view! { <Row check /> }).collect_view()}</tbody>
             </table>
         </div>
+        <h3>"What the platform will use"</h3>
+        <ul class="features">{one.features.into_iter().map(used).collect_view()}</ul>
+    }
+}
+
+fn used(feature: ProbeFeature) -> impl IntoView {
+    let (tone, says) = if feature.used { (Tone::Good, "used") } else { (Tone::Neutral, "not used") };
+    view! {
+        <li>
+            <Badge tone text=says />
+            " "
+            {feature_name(feature.feature)}
+            ": "
+            <span class="text">{feature.detail}</span>
+        </li>
+    }
+}
+
+const fn feature_name(feature: Feature) -> &'static str {
+    match feature {
+        Feature::FunctionCalling => "Function calling",
+        Feature::ParallelToolCalls => "Parallel tool calls",
+        Feature::Pipelining => "Pipelining",
+        Feature::JsonSchema => "JSON schema",
+        Feature::Reasoning => "Reasoning",
+        Feature::Seed => "Seed",
+    }
+}
+
+const fn kind_name(kind: ProbeKind) -> &'static str {
+    match kind {
+        ProbeKind::Reply => "Words",
+        ProbeKind::Streaming => "Streaming",
+        ProbeKind::ToolCall => "A tool call",
+        ProbeKind::ParallelToolCalls => "Parallel tool calls",
+        ProbeKind::NestedArguments => "Nested arguments",
+        ProbeKind::UnicodeArguments => "Unicode in arguments",
+        ProbeKind::BracesInArguments => "Braces in arguments",
+        ProbeKind::ToolResult => "The result of a tool",
+        ProbeKind::JsonSchema => "JSON of a schema",
+        ProbeKind::Reasoning => "Reasoning",
+        ProbeKind::StopReason => "A reply that is cut",
+        ProbeKind::ContextOverflow => "A prompt that is too long",
+        ProbeKind::Seed => "The same seed again",
     }
 }
 
 #[component]
 fn Row(check: ProbeCheck) -> impl IntoView {
-    let asked = match check.kind {
-        ProbeKind::Reply => "words",
-        ProbeKind::ToolCall => "a tool call",
-        ProbeKind::JsonSchema => "JSON of a schema",
+    let (tone, says) = match check.outcome {
+        ProbeOutcome::Passed => (Tone::Good, "works"),
+        ProbeOutcome::Warning => (Tone::Notable, "take care"),
+        ProbeOutcome::Failed => (Tone::Bad, "does not work"),
+        ProbeOutcome::Skipped => (Tone::Neutral, "not tried"),
     };
-    let (tone, says) = if check.passed { (Tone::Good, "works") } else { (Tone::Bad, "does not work") };
     let milliseconds = |ms: u64| format!("{} ms", format::count(i64::try_from(ms).unwrap_or(i64::MAX)));
     view! {
         <tr>
-            <th scope="row">{asked}</th>
+            <th scope="row">{kind_name(check.kind)}</th>
             <td>
                 <Badge tone text=says />
             </td>

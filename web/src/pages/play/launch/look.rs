@@ -90,7 +90,7 @@ fn checked(order: Memo<Value>, problems: Problems, offered: RwSignal<Offered>) -
 
 #[component]
 fn Preview(found: OrderPreview) -> impl IntoView {
-    let OrderPreview { playbooks, planned, scenarios, personas, models, .. } = found;
+    let OrderPreview { playbooks, planned, scenarios, personas, models, warnings, .. } = found;
     let each = planned.div_ceil(scenarios.len().max(1));
     let line = |name: &'static str, names: Vec<String>| {
         let (n, list) = (count(names.len()), some(&names));
@@ -110,6 +110,11 @@ fn Preview(found: OrderPreview) -> impl IntoView {
             {line("Playbooks", playbooks)} {line("Scenarios", scenarios)} {line("Persona profiles", personas)}
         </dl>
         <Models models />
+        {(!warnings.is_empty()).then(|| view! {
+            <ul class="warnings" aria-label="Warnings">
+                {warnings.into_iter().map(|warning| view! { <li class="text">{warning}</li> }).collect_view()}
+            </ul>
+        })}
     }
 }
 

@@ -1,0 +1,62 @@
+//! What the platform will use of an endpoint, from how it did.
+
+use domain::api::probe::{Feature, ProbeCheck, ProbeFeature, ProbeKind, ProbeOutcome};
+
+use super::tried::Tried;
+use crate::client::Format;
+
+pub fn of(checks: &[ProbeCheck], all: &[Tried], format: Format) -> Vec<ProbeFeature> {
+    let outcome = |kind: ProbeKind| checks.iter().find(|check| check.kind == kind).map(|check| check.outcome);
+    let passed = |kind: ProbeKind| outcome(kind) == Some(ProbeOutcome::Passed);
+    let calls = function_calling(checks);
+    let parallel = calls.used && passed(ProbeKind::ParallelToolCalls);
+    let early = calls.used && all.iter().any(|tried| tried.passed() && argument_parts(tried) > 1);
+    let schema = passed(ProbeKind::JsonSchema) && format == Format::Schema;
+    let reasons = all.iter().any(reasons);
+    let seed = passed(ProbeKind::Seed);
+    let feature = |feature, used: bool, yes: &str, no: &str| {
+        let detail = if used { yes } else { no }.to_owned();
+        ProbeFeature { feature, used, detail }
+    };
+    vec![
+        calls,
+        feature(Feature::ParallelToolCalls, parallel, "several tools at one turn", "one tool at a turn"),
+        feature(Feature::Pipelining, early, "a call is made as soon as its JSON is there", "calls wait for the reply"),
+        feature(Feature::JsonSchema, schema, "the endpoint keeps replies to the schema", without_schema(format)),
+        feature(Feature::Reasoning, reasons, "kept beside what is said", "there is none"),
+        feature(Feature::Seed, seed, "a reply can be had again", "a reply cannot be had again"),
+    ]
+}
+
+fn function_calling(checks: &[ProbeCheck]) -> ProbeFeature {
+    use ProbeKind::{BracesInArguments, NestedArguments, Reply, ToolCall, ToolResult, UnicodeArguments};
+    let needed = [Reply, ToolCall, ToolResult, NestedArguments, UnicodeArguments, BracesInArguments];
+    let worst = checks.iter().filter(|check| needed.contains(&check.kind));
+    let broken = worst.filter(|check| !matches!(check.outcome, ProbeOutcome::Passed | ProbeOutcome::Warning));
+    let broken: Vec<&str> = broken.map(|check| check.kind.as_str()).collect();
+    let used = broken.is_empty();
+    let detail = if used {
+        "the agent style `function_calling`".to_owned()
+    } else {
+        format!("use the agent style `react` (not in order: {})", broken.join(", "))
+    };
+    ProbeFeature { feature: Feature::FunctionCalling, used, detail }
+}
+
+const fn without_schema(format: Format) -> &'static str {
+    match format {
+        Format::Schema => "the prompt asks for JSON, and the engine asks again for what does not fit",
+        Format::Object => "the endpoint refuses schemas: it is held to JSON, and the prompt says which",
+        Format::Plain => "the endpoint refuses response formats: only the prompt asks for JSON",
+    }
+}
+
+fn argument_parts(tried: &Tried) -> u32 {
+    tried.heard.as_ref().map_or(0, |heard| heard.manner.argument_parts)
+}
+
+fn reasons(tried: &Tried) -> bool {
+    tried.heard.as_ref().is_some_and(|heard| {
+        heard.manner.reasoning.is_some() || engine::reasoning::split(&heard.reply.content, None).1.is_some()
+    })
+}
