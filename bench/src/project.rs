@@ -8,6 +8,7 @@ use std::sync::Arc;
 use domain::document;
 use domain::message::Message;
 use domain::persona::{Complexity, ComplexityMix, PersonaModel, Profile};
+use domain::playbook::UserStyle;
 use domain::problem::Problem;
 use domain::scenario::Scenario;
 use domain::seed::Seed;
@@ -99,6 +100,7 @@ impl Project {
             persona,
             complexity: row.complexity,
             agent_style: playbook.spec.agent,
+            user_style: UserStyle::Text,
             variant: None,
             judges: 1,
             attempt: 1,

@@ -118,6 +118,19 @@ pub enum AgentStyle {
     FunctionCalling,
     /// Thought, Action, Action Input and Observation as text (Yao et al. 2023, `ReAct`).
     React,
+    /// One JSON object a turn, which endpoints hold to its schema: for models that call no tools by themselves.
+    Json,
+}
+
+/// How the simulated user writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UserStyle {
+    /// The message as it is, and a mark at its end when nothing more is to be said.
+    #[default]
+    Text,
+    /// One JSON object a turn, which endpoints hold to its schema: for models that do not keep to a form by themselves.
+    Json,
 }
 
 /// Where a conversation must stop. A conversation that stops here is still judged, and says so.

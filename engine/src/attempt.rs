@@ -9,7 +9,7 @@ use domain::event::{Answer, Event, EventKind};
 use domain::message::ToolCall;
 use domain::patch::Patch;
 use domain::persona::{Complexity, Persona, Speech};
-use domain::playbook::AgentStyle;
+use domain::playbook::{AgentStyle, UserStyle};
 use domain::scenario::Scenario;
 use domain::seed::Seed;
 use serde_json::{Map, Value};
@@ -83,6 +83,7 @@ impl Attempt {
             complexity: Complexity::Medium,
             speech: Speech::default(),
             agent_style: AgentStyle::FunctionCalling,
+            user_style: UserStyle::Text,
             variant: None,
             judges: 1,
             attempt: 1,

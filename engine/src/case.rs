@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, SecondsFormat, Utc};
 use domain::fault::FaultRule;
 use domain::persona::{Complexity, Persona, Speech};
-use domain::playbook::{AgentStyle, Limits};
+use domain::playbook::{AgentStyle, Limits, UserStyle};
 use domain::scenario::Scenario;
 use domain::seed::Seed;
 
@@ -29,6 +29,7 @@ pub struct Case {
     /// What its messages are to be like.
     pub speech: Speech,
     pub agent_style: AgentStyle,
+    pub user_style: UserStyle,
     /// The playbook's variant that is the agent under test; `None` is its own agent.
     pub variant: Option<String>,
     /// How many judges say what it was worth. More than one are a panel.

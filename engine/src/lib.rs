@@ -9,6 +9,7 @@ pub mod chat;
 pub mod conversation;
 pub mod faults;
 pub mod gate;
+pub mod json_turn;
 pub mod judge;
 pub mod plan;
 pub mod playbook;

@@ -21,7 +21,12 @@ pub enum Step {
 
 /// How the agent is told to write; follows its system prompt.
 pub fn instructions(functions: &[Arc<Value>]) -> String {
-    let mut out = format!("\n\n{}\n", include_str!("prompts/react.md").trim_end());
+    format!("\n\n{}\n{}", include_str!("prompts/react.md").trim_end(), listed(functions))
+}
+
+/// The tools, a line each.
+pub(crate) fn listed(functions: &[Arc<Value>]) -> String {
+    let mut out = String::new();
     for function in functions.iter().map(|f| &f["function"]) {
         let (name, description) = (text(&function["name"]), text(&function["description"]));
         let _ = writeln!(out, "- {name}: {description} Arguments (JSON Schema): {}", function["parameters"]);
@@ -100,8 +105,11 @@ fn sections(reply: &str) -> Vec<(Label, String)> {
     sections.into_iter().map(|(label, text)| (label, text.trim().to_owned())).collect()
 }
 
+/// How a turn is written: what was thought, what is said, and the call in its place.
+pub type Written = fn(Option<&str>, &str, Option<&ToolCall>) -> String;
+
 /// The conversation as the agent wrote and read it.
-pub fn history(messages: &[Message]) -> Vec<Message> {
+pub fn history(messages: &[Message], written: Written) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::new();
     let mut push = |message: Message| match (out.last_mut(), message) {
         (Some(Message::User { content: before }), Message::User { content }) => {
@@ -112,17 +120,14 @@ pub fn history(messages: &[Message]) -> Vec<Message> {
     for message in messages {
         match message {
             Message::Assistant { content, reasoning_content, tool_calls } => {
-                push(said(reasoning_content.as_deref(), content, tool_calls.first()));
+                let content = written(reasoning_content.as_deref(), content, tool_calls.first());
+                push(Message::Assistant { content, reasoning_content: None, tool_calls: Vec::new() });
             }
             Message::Tool { content, .. } => push(Message::User { content: format!("Observation: {content}") }),
             other => push(other.clone()),
         }
     }
     out
-}
-
-fn said(thought: Option<&str>, words: &str, call: Option<&ToolCall>) -> Message {
-    Message::Assistant { content: write(thought, words, call), reasoning_content: None, tool_calls: Vec::new() }
 }
 
 /// A turn as a `ReAct` agent writes it.

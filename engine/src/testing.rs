@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use domain::event::{Event, EventKind};
 use domain::persona::{Complexity, Persona, Speech, Tier};
-use domain::playbook::AgentStyle;
+use domain::playbook::{AgentStyle, UserStyle};
 use domain::role::Role;
 use domain::scenario::Scenario;
 use domain::seed::Seed;
@@ -269,6 +269,7 @@ pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
         complexity,
         speech: Speech { tier: None, closing_questions: vec!["anything else".into()], answers: None },
         agent_style,
+        user_style: UserStyle::Text,
         variant: None,
         judges: 1,
         attempt: 1,

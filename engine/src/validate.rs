@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::finding::{Finding, Rule};
 use domain::outcome::{Ending, Outcome};
 use domain::persona::{Complexity, Persona, Speech};
-use domain::playbook::AgentStyle;
+use domain::playbook::{AgentStyle, UserStyle};
 use domain::scenario::Scenario;
 use domain::seed::Seed;
 use domain::verdict::Verification;
@@ -146,6 +146,7 @@ pub(crate) fn case(
         complexity: Complexity::Medium,
         speech: Speech::default(),
         agent_style: AgentStyle::FunctionCalling,
+        user_style: UserStyle::Text,
         variant: None,
         judges: 1,
         attempt: 1,

@@ -4,9 +4,11 @@ mod bench;
 mod demo;
 mod hash;
 mod install;
+mod local_model;
 mod npm;
 mod places;
 mod process;
+mod python;
 mod sqlx;
 mod test;
 mod web;
@@ -28,6 +30,9 @@ enum Task {
     Bench(bench::Bench),
     /// Build the web app into web/dist, from where the server embeds it
     Web(web::Web),
+    /// Fetch and build the small model and its engine
+    #[command(hide = true)]
+    LocalModel,
     /// Write what PostgreSQL says about the server's queries to .sqlx, so that the server compiles without a database
     Prepare,
 }
@@ -54,6 +59,9 @@ fn run(task: Task) -> Result<()> {
         Task::Test(test) => test.run(),
         Task::Bench(bench) => bench.run(),
         Task::Web(web) => web.run(),
+        Task::LocalModel => {
+            local_model::fetch().map(|model| println!("{}\n{}", model.weights.display(), model.engine.display()))
+        }
         Task::Prepare => sqlx::prepare(),
     }
 }

@@ -14,7 +14,6 @@ mod api;
 mod deploy;
 pub mod e2e;
 mod export;
-mod python;
 
 #[derive(clap::Args)]
 pub struct Test {

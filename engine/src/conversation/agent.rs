@@ -7,16 +7,17 @@ use domain::role::Role;
 
 use super::{Conversation, refused};
 use crate::chat::ChatReply;
-use crate::{react, reasoning};
+use crate::{json_turn, react, reasoning};
 
 impl Conversation {
     pub(super) fn hear_agent(&self, mut reply: ChatReply) -> EventKind {
         let (said, thought) = reasoning::split(&reply.content, reply.reasoning.as_deref());
-        let spoken = match self.case.agent_style {
+        let heard = match self.case.agent_style {
             AgentStyle::FunctionCalling => Ok((said, thought, std::mem::take(&mut reply.tool_calls))),
-            AgentStyle::React => read_react(&said, thought),
+            AgentStyle::React => react::parse(&said).map(|turn| spoken(turn, thought)),
+            AgentStyle::Json => json_turn::parse(&reply).map(|turn| spoken(turn, thought)),
         };
-        match spoken {
+        match heard {
             Ok((content, _, calls)) if content.is_empty() && calls.is_empty() => {
                 refused(Role::Agent, &reply, "the reply is empty: say something or call a tool".to_owned())
             }
@@ -36,16 +37,15 @@ impl Conversation {
 
 type Spoken = (String, Option<String>, Vec<ToolCall>);
 
-fn read_react(said: &str, thought: Option<String>) -> Result<Spoken, String> {
-    let turn = react::parse(said)?;
+fn spoken(turn: react::Turn, thought: Option<String>) -> Spoken {
     let reasoning = match (thought, turn.thought) {
         (Some(a), Some(b)) => Some(format!("{a}\n\n{b}")),
         (a, b) => a.or(b),
     };
-    Ok(match turn.step {
+    match turn.step {
         react::Step::Say(text) => (text, reasoning, Vec::new()),
         react::Step::Call { tool, arguments } => {
             (String::new(), reasoning, vec![ToolCall::new(String::new(), tool, arguments)])
         }
-    })
+    }
 }

@@ -1,7 +1,7 @@
 //! The asks: what each role sees.
 
 use domain::message::Message;
-use domain::playbook::AgentStyle;
+use domain::playbook::{AgentStyle, UserStyle};
 use domain::role::Role;
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::{Conversation, Frame};
 use crate::chat::{Ask, ReplySchema};
 use crate::playbook::Tool;
 use crate::tools::authority;
-use crate::{react, templates};
+use crate::{json_turn, react, templates};
 
 const SIMULATED_USER: &str = include_str!("../prompts/simulated_user.md.j2");
 const TOOL_SIMULATOR: &str = include_str!("../prompts/tool_simulator.md.j2");
@@ -61,14 +61,24 @@ impl Conversation {
         let words = tier.map(|tier| tier.words);
         let prompt = builtin(
             SIMULATED_USER,
-            &json!({"goal": self.case.scenario.user_goal, "facts": facts, "guidance": self.case.guidance, "complexity": complexity, "words": words, "tools": !self.case.playbook.spec.user_tools.is_empty()}),
+            &json!({"goal": self.case.scenario.user_goal, "facts": facts, "guidance": self.case.guidance, "complexity": complexity, "words": words, "json": self.case.user_style == UserStyle::Json, "tools": !self.case.playbook.spec.user_tools.is_empty()}),
         );
         let mut messages = vec![
             Message::System { content: prompt },
             Message::User { content: "(You are connected to support. Write your first message.)".into() },
         ];
-        messages.extend(self.state.user.messages.iter().cloned());
+        let in_json = self.case.user_style == UserStyle::Json;
+        let as_written = |message: &Message| match message {
+            Message::Assistant { content, tool_calls, .. } if in_json && tool_calls.is_empty() => Message::Assistant {
+                content: json_turn::write_user(content, false),
+                reasoning_content: None,
+                tool_calls: Vec::new(),
+            },
+            other => other.clone(),
+        };
+        messages.extend(self.state.user.messages.iter().map(as_written));
         let mut ask = self.asked_of(Role::SimulatedUser, messages);
+        ask.schema = in_json.then(json_turn::user_schema);
         ask.tools = self.case.playbook.user_functions();
         ask
     }
@@ -88,14 +98,20 @@ impl Conversation {
             AgentStyle::FunctionCalling => frame.messages.clone(),
             AgentStyle::React => {
                 prompt.push_str(&react::instructions(&functions));
-                react::history(&frame.messages)
+                react::history(&frame.messages, react::write)
+            }
+            AgentStyle::Json => {
+                prompt.push_str(&json_turn::instructions(&functions));
+                react::history(&frame.messages, json_turn::write)
             }
         };
         let mut messages = vec![Message::System { content: prompt }];
         messages.extend(history);
         let mut ask = self.asked_of(Role::Agent, messages);
-        if self.case.agent_style == AgentStyle::FunctionCalling {
-            ask.tools = functions;
+        match self.case.agent_style {
+            AgentStyle::FunctionCalling => ask.tools = functions,
+            AgentStyle::Json => ask.schema = Some(json_turn::schema(&functions)),
+            AgentStyle::React => {}
         }
         ask
     }

@@ -1,11 +1,12 @@
 //! The simulated user's turn.
 
 use domain::event::EventKind;
+use domain::playbook::UserStyle;
 use domain::role::Role;
 
 use super::{Conversation, refused};
 use crate::chat::ChatReply;
-use crate::{gate, reasoning};
+use crate::{gate, json_turn, reasoning};
 
 /// What the simulated user writes when there is nothing more to say.
 pub const END: &str = "[END]";
@@ -17,13 +18,25 @@ impl Conversation {
             let tool_calls = self.numbered(std::mem::take(&mut reply.tool_calls));
             return EventKind::UserActed { tool_calls, usage: reply.usage };
         }
-        let (said, _) = reasoning::split(&reply.content, None);
-        let ended = said.contains(END);
-        let content = said.replace(END, "").trim().to_owned();
+        let (content, ended) = match self.written_by_user(&reply) {
+            Ok(written) => written,
+            Err(reason) => return refused(Role::SimulatedUser, &reply, reason),
+        };
         if let Some(reason) = gate::refusal(&self.case, &self.state, &content, ended) {
             return refused(Role::SimulatedUser, &reply, reason);
         }
         let walked_out = ended && gate::has_had_enough(&self.case, &self.state);
         EventKind::UserSpoke { content, ended, walked_out, usage: reply.usage }
+    }
+
+    /// What it says, and whether it has nothing more to say.
+    fn written_by_user(&self, reply: &ChatReply) -> Result<(String, bool), String> {
+        match self.case.user_style {
+            UserStyle::Text => {
+                let (said, _) = reasoning::split(&reply.content, None);
+                Ok((said.replace(END, "").trim().to_owned(), said.contains(END)))
+            }
+            UserStyle::Json => json_turn::parse_user(reply),
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use domain::message::{Message, ToolCall};
 use domain::persona::Complexity;
-use domain::playbook::AgentStyle;
+use domain::playbook::{AgentStyle, UserStyle};
 use domain::scenario::{Line, ScriptCall, ScriptStep};
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ use crate::case::Case;
 use crate::chat::ChatReply;
 use crate::conversation::{Call, Caller, Conversation, END, Frame};
 use crate::playbook::Agent;
-use crate::{gate, react};
+use crate::{gate, json_turn, react};
 
 /// The script as it is played: a vague opening is followed by a question back and the plain opening; agents that call
 /// in text make one call at a time.
@@ -36,7 +36,7 @@ fn steps(case: &Case) -> Vec<Cow<'_, ScriptStep>> {
                 }));
                 steps.push(Cow::Owned(ScriptStep { user: Some(plain), ..ScriptStep::default() }));
             }
-            None if case.agent_style == AgentStyle::React && step.calls.len() > 1 => {
+            None if case.agent_style != AgentStyle::FunctionCalling && step.calls.len() > 1 => {
                 let one = |call: &ScriptCall| ScriptStep { calls: vec![call.clone()], ..step.clone() };
                 steps.extend(step.calls.iter().map(one).map(Cow::Owned));
             }
@@ -53,16 +53,25 @@ const fn is_users(step: &ScriptStep) -> bool {
 pub(super) fn user_turn(conversation: &Conversation) -> Result<ChatReply, String> {
     let (case, state) = (conversation.case(), conversation.state());
     if gate::has_had_enough(case, state) {
-        return Ok(said(format!("This takes too long for me. {END}")));
+        return Ok(users(case, "This takes too long for me.", true));
     }
     let steps = steps(case);
     let Some(step) = steps.iter().filter(|s| is_users(s)).nth(state.user.turns as usize) else {
-        return Ok(said(END.to_owned()));
+        return Ok(users(case, "", true));
     };
     let context = Context::of(conversation);
     let calls = step.user_calls.iter().map(|call| tool_call(call, &context)).collect::<Result<_, _>>()?;
-    let content = step.user.as_ref().map(|line| line.at(case.complexity).to_owned()).unwrap_or_default();
-    Ok(ChatReply { content, tool_calls: calls, ..ChatReply::default() })
+    let content = step.user.as_ref().map(|line| line.at(case.complexity)).unwrap_or_default();
+    Ok(ChatReply { tool_calls: calls, ..users(case, content, false) })
+}
+
+/// A user's turn in the form that the style asks for.
+fn users(case: &Case, words: &str, ended: bool) -> ChatReply {
+    said(match case.user_style {
+        UserStyle::Json => json_turn::write_user(words, ended),
+        UserStyle::Text if ended => format!("{words} {END}").trim().to_owned(),
+        UserStyle::Text => words.to_owned(),
+    })
 }
 
 pub(super) fn agent_turn(conversation: &Conversation) -> Result<ChatReply, String> {
@@ -113,7 +122,7 @@ fn sub_agent_turn(conversation: &Conversation, frame: &Frame, step: Option<&Scri
     let turn: Vec<ToolCall> = match case.agent_style {
         AgentStyle::FunctionCalling if done == 0 => calls,
         AgentStyle::FunctionCalling => Vec::new(),
-        AgentStyle::React => calls.into_iter().skip(done).take(1).collect(),
+        AgentStyle::React | AgentStyle::Json => calls.into_iter().skip(done).take(1).collect(),
     };
     if turn.is_empty() {
         return Ok(written(case, report(frame), None, turn));
@@ -180,10 +189,12 @@ fn calls_to_repeat(conversation: &Conversation, frame: &Frame) -> Option<Vec<Too
 
 /// A turn in the form that the agent's style asks for.
 fn written(case: &Case, content: String, reasoning: Option<String>, tool_calls: Vec<ToolCall>) -> ChatReply {
-    if case.agent_style == AgentStyle::FunctionCalling {
-        return ChatReply { content, reasoning, tool_calls, ..ChatReply::default() };
-    }
-    said(react::write(reasoning.as_deref(), &content, tool_calls.first()))
+    let write: react::Written = match case.agent_style {
+        AgentStyle::FunctionCalling => return ChatReply { content, reasoning, tool_calls, ..ChatReply::default() },
+        AgentStyle::React => react::write,
+        AgentStyle::Json => json_turn::write,
+    };
+    said(write(reasoning.as_deref(), &content, tool_calls.first()))
 }
 
 fn rendered_calls(conversation: &Conversation, step: &ScriptStep) -> Result<Vec<ToolCall>, String> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::event::EventKind;
 use domain::message::{Message, ToolCall};
 use domain::persona::{Complexity, Persona, Speech};
-use domain::playbook::AgentStyle;
+use domain::playbook::{AgentStyle, UserStyle};
 use domain::seed::Seed;
 use engine::playbook::{Sources, compile};
 use engine::{Case, ChatReply, Conversation, Judge, Playbook, World};
@@ -103,6 +103,7 @@ fn case(playbook: Arc<Playbook>, scenario: domain::scenario::Scenario, world: &V
         complexity: Complexity::Medium,
         speech: Speech::default(),
         agent_style: AgentStyle::FunctionCalling,
+        user_style: UserStyle::Text,
         variant: None,
         judges: 1,
         attempt: 1,

@@ -74,6 +74,9 @@ pub struct Generate {
     /// How the agent calls tools; default: as its playbook says
     #[arg(long, value_enum)]
     agent_style: Option<binding::Style>,
+    /// How the simulated user writes
+    #[arg(long, value_enum, default_value_t = binding::UserForm::Text)]
+    user_style: binding::UserForm,
     /// The playbook's variant that is the agent under test; default: its own agent
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
@@ -198,6 +201,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         temperatures,
         max_tokens,
         agent_style,
+        user_style: args.user_style.into(),
         variant,
         sub_agents,
         branches,

@@ -9,7 +9,7 @@ use domain::api::FieldError;
 use domain::budget::Budget;
 use domain::fault::{self, FaultRule};
 use domain::persona::ComplexityMix;
-use domain::playbook::AgentStyle;
+use domain::playbook::{AgentStyle, UserStyle};
 use domain::problem::did_you_mean;
 use domain::role::Role;
 use llm::{ModelSpec, PoolSpec, Registry};
@@ -58,9 +58,12 @@ pub struct Order {
     /// Role -> longest reply in tokens.
     #[schema(value_type = BTreeMap<String, u32>)]
     pub max_tokens: BTreeMap<Role, u32>,
-    /// `function_calling` or `react`; default: as each playbook says.
+    /// `function_calling`, `react` or `json`; default: as each playbook says.
     #[schema(value_type = Option<String>)]
     pub agent_style: Option<AgentStyle>,
+    /// How the simulated user writes: `text` or `json`; default: `text`.
+    #[schema(value_type = Option<String>)]
+    pub user_style: Option<UserStyle>,
     /// The playbook's variant that is the agent under test.
     pub variant: Option<String>,
     /// Whether what sub-agents did becomes rows of its own.
@@ -154,6 +157,7 @@ impl Checking<'_> {
             temperatures: order.temperatures.clone(),
             max_tokens: order.max_tokens.clone(),
             agent_style: order.agent_style,
+            user_style: order.user_style.unwrap_or_default(),
             variant: order.variant.clone(),
             sub_agents,
             branch_of: None,

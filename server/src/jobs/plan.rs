@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use domain::event::Usage;
 use domain::fault::FaultRule;
 use domain::persona::{Complexity, ComplexityMix, Profile};
-use domain::playbook::AgentStyle;
+use domain::playbook::{AgentStyle, UserStyle};
 use domain::role::Role;
 use domain::scenario::Scenario;
 use domain::seed::Seed;
@@ -40,6 +40,8 @@ pub struct RunConfig {
     /// Default: as each playbook says.
     #[serde(default)]
     pub agent_style: Option<AgentStyle>,
+    #[serde(default)]
+    pub user_style: UserStyle,
     /// The playbook's variant that is the agent under test.
     #[serde(default)]
     pub variant: Option<String>,
@@ -181,6 +183,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
     Ok(Case {
         initial: library.initial(scenario, playbook),
         agent_style: config.agent_style.unwrap_or(playbook.spec.agent),
+        user_style: config.user_style,
         playbook: Arc::clone(playbook),
         scenario: Arc::clone(scenario),
         judge: Arc::clone(judge),

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Outcome, build_groundstate, python, with_database};
+use super::{Outcome, build_groundstate, with_database};
 use crate::process::{quiet, run};
-use crate::{install, places, web};
+use crate::{install, places, python, web};
 
 const REQUIREMENTS: &str = "xtask/src/test/api-requirements.txt";
 /// What the document cannot say.

@@ -5,8 +5,9 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Outcome, build_groundstate, python};
+use super::{Outcome, build_groundstate};
 use crate::process::run;
+use crate::python;
 
 const REQUIREMENTS: &str = "deploy/requirements.txt";
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::persona::{Complexity, ComplexityMix};
-use domain::playbook::AgentStyle;
+use domain::playbook::{AgentStyle, UserStyle};
 use domain::problem::did_you_mean;
 use domain::role::Role;
 use engine::Playbook;
@@ -43,6 +43,24 @@ pub struct Bindings {
 pub enum Style {
     FunctionCalling,
     React,
+    /// One JSON object a turn, held to its schema
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum UserForm {
+    Text,
+    /// One JSON object a turn, held to its schema
+    Json,
+}
+
+impl From<UserForm> for UserStyle {
+    fn from(form: UserForm) -> Self {
+        match form {
+            UserForm::Text => Self::Text,
+            UserForm::Json => Self::Json,
+        }
+    }
 }
 
 impl From<Style> for AgentStyle {
@@ -50,6 +68,7 @@ impl From<Style> for AgentStyle {
         match style {
             Style::FunctionCalling => Self::FunctionCalling,
             Style::React => Self::React,
+            Style::Json => Self::Json,
         }
     }
 }

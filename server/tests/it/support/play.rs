@@ -7,6 +7,7 @@ use std::time::Duration;
 use domain::api::RunState;
 use domain::event::Event;
 use domain::outcome::{Blame, Outcome};
+use domain::playbook::UserStyle;
 use domain::role::Role;
 use llm::{EndpointOptions, ModelSpec};
 use serde_json::Value;
@@ -92,6 +93,7 @@ pub async fn planned_as(
         temperatures: BTreeMap::new(),
         max_tokens: BTreeMap::new(),
         agent_style: None,
+        user_style: UserStyle::Text,
         variant: None,
         sub_agents: BTreeMap::new(),
         branch_of: None,
