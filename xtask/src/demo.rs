@@ -5,6 +5,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::groundstate::Groundstate;
+use crate::local_model::{self, LocalModel, Worker, play, table};
 use crate::process::run;
 use crate::{install, places, web};
 
@@ -15,6 +17,13 @@ pub struct Demo {
     /// End after the rows are written instead of serving the web app
     #[arg(long)]
     once: bool,
+    /// Then play with a real small model, too, which a worker serves on this machine: SmolLM2-135M-Instruct by llama.cpp
+    #[arg(long)]
+    with_local_model: bool,
+    /// How many conversations the small model plays
+    #[arg(long, default_value_t = 4, value_name = "N", requires = "with_local_model",
+          value_parser = clap::value_parser!(u32).range(1..=200))]
+    local_conversations: u32,
 }
 
 impl Demo {
@@ -22,17 +31,43 @@ impl Demo {
         if env::var_os("DATABASE_URL").is_none() {
             install::postgres()?;
         }
+        // Before all that takes long: it may be out of reach.
+        let model = self.with_local_model.then(local_model::fetch).transpose()?;
         web::build()?;
         println!("==> building groundstate (the first time takes minutes)");
         // Checked queries are taken from .sqlx, whatever DATABASE_URL says.
         run(places::cargo().args(["build", "--release", "--package", "server"]).env("SQLX_OFFLINE", "true"))?;
         println!("==> playing 48 conversations, rows to {ROWS}");
         run(groundstate().args(["generate", "--n", "48", "--seed", "1", "--out", ROWS]))?;
+        if let Some(model) = model {
+            return self.play_local(&model);
+        }
         if self.once {
             return Ok(());
         }
         println!("==> serving; Ctrl-C ends it");
         run(groundstate().arg("serve"))
+    }
+
+    fn play_local(&self, model: &LocalModel) -> Result<()> {
+        let groundstate = Groundstate { program: places::groundstate("release"), database: None };
+        // Nobody has to know where it listens if it ends with us.
+        let listen = if self.once { "127.0.0.1:0" } else { "127.0.0.1:7878" };
+        println!("==> starting a server and a worker");
+        let mut server = groundstate.serve(&["--listen", listen])?;
+        let worker = Worker::start(&groundstate, &server, model)?;
+        let played =
+            play::both(&groundstate, &places::target_dir().join("xtask/local-model"), self.local_conversations)?;
+        println!("\n{}\n", table::of(&played));
+        if self.once {
+            worker.leave(&groundstate)?;
+            return server.running.end();
+        }
+        println!("==> serving at {}; Ctrl-C ends it", server.url);
+        if let Some(welcome) = &server.welcome {
+            println!("{welcome}");
+        }
+        server.running.wait()
     }
 }
 

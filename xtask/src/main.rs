@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod groundstate;
 mod hash;
 mod install;
 mod local_model;
@@ -30,9 +31,6 @@ enum Task {
     Bench(bench::Bench),
     /// Build the web app into web/dist, from where the server embeds it
     Web(web::Web),
-    /// Fetch and build the small model and its engine
-    #[command(hide = true)]
-    LocalModel,
     /// Write what PostgreSQL says about the server's queries to .sqlx, so that the server compiles without a database
     Prepare,
 }
@@ -59,9 +57,6 @@ fn run(task: Task) -> Result<()> {
         Task::Test(test) => test.run(),
         Task::Bench(bench) => bench.run(),
         Task::Web(web) => web.run(),
-        Task::LocalModel => {
-            local_model::fetch().map(|model| println!("{}\n{}", model.weights.display(), model.engine.display()))
-        }
         Task::Prepare => sqlx::prepare(),
     }
 }

@@ -90,7 +90,8 @@ fn output(command: &mut Command) -> Result<Output> {
     Ok(output)
 }
 
-fn check_interrupted() -> Result<()> {
+/// Fails if somebody wants us to end.
+pub fn check_interrupted() -> Result<()> {
     if INTERRUPTED.load(Ordering::SeqCst) { Err(Interrupted.into()) } else { Ok(()) }
 }
 

@@ -62,9 +62,9 @@ pub fn pip(programs: &Path, arguments: &[&str]) -> Result<()> {
 /// pip ends with the same code whatever is wrong, and says "no matching distribution" also when it could ask nobody. But
 /// it has warned of each connection before.
 fn is_network(said: &str) -> bool {
-    ["after connection broken by", "Connection aborted", "Read timed out", "Max retries exceeded"]
-        .iter()
-        .any(|sign| said.contains(sign))
+    let signs = ["after connection broken by", "Connection aborted", "Read timed out", "Max retries exceeded"];
+    // What came in the end, and is not what was asked for, is no matter of the network.
+    signs.iter().any(|sign| said.contains(sign)) && !said.contains("DO NOT MATCH THE HASHES")
 }
 
 #[cfg(test)]
@@ -76,9 +76,10 @@ mod tests {
         let missing = "ERROR: Could not find a version that satisfies the requirement x==1 (from versions: none)\n\
                        ERROR: No matching distribution found for x==1";
         assert!(!is_network(missing));
-        assert!(!is_network("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."));
         let away = "WARNING: Retrying (Retry(total=0, connect=None)) after connection broken by 'NewConnectionError('...: \
                     Failed to establish a new connection: [Errno -2] Name or service not known')': /simple/x/";
         assert!(is_network(&format!("{away}\n{missing}")));
+        let other = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.";
+        assert!(!is_network(&format!("{away}\n{other}")));
     }
 }

@@ -14,6 +14,7 @@ mod api;
 mod deploy;
 pub mod e2e;
 mod export;
+mod local_model;
 
 #[derive(clap::Args)]
 pub struct Test {
@@ -41,6 +42,8 @@ enum Step {
     Api,
     /// Whether the files of deploy/ are well formed and name only what there is
     Deploy,
+    /// A real small model on a real engine: worker, conversations, scores
+    LocalModel,
     /// The web app in a real browser
     E2e,
     /// Licences and advisories of the crates we use
@@ -73,8 +76,8 @@ impl Step {
             self.run().with_context(|| format!("step {name}; repeat with `cargo xtask test --only {name}`"))?;
         let seconds = started.elapsed().as_secs_f64();
         let line = match outcome {
-            Outcome::Passed => format!("    {name:8} {seconds:7.1} s"),
-            Outcome::Skipped(why) => format!("    {name:8} skipped: {why}"),
+            Outcome::Passed => format!("    {name:11} {seconds:7.1} s"),
+            Outcome::Skipped(why) => format!("    {name:11} skipped: {why}"),
         };
         println!("{line}");
         Ok(line)
@@ -93,6 +96,7 @@ impl Step {
             Self::Export => return export::run_step(),
             Self::Api => return api::run_step(),
             Self::Deploy => return deploy::run_step(),
+            Self::LocalModel => return local_model::run_step(),
             Self::E2e => return e2e::run_step(),
             Self::Deny => return deny(),
         }
@@ -137,4 +141,9 @@ fn with_database<T>(action: impl FnOnce(&str) -> Result<T>) -> Result<T> {
 fn build_groundstate() -> Result<std::path::PathBuf> {
     run(cargo().args(["build", "--quiet", "--workspace", "--tests"]).env("SQLX_OFFLINE", "true"))?;
     Ok(places::groundstate("debug"))
+}
+
+/// A program that was built already, if `GROUNDSTATE_BIN` names one: for trials of a step that does not look at what is new.
+fn groundstate_or_build() -> Result<std::path::PathBuf> {
+    std::env::var_os("GROUNDSTATE_BIN").map_or_else(build_groundstate, |program| Ok(program.into()))
 }

@@ -1,0 +1,65 @@
+//! The same cases, played twice: from the script, and by the model as agent and as simulated user.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::NAME;
+use crate::groundstate::Groundstate;
+use crate::process::{quiet, run};
+
+const PLAYBOOK: &str = "corner_shop";
+/// The longest replies, in tokens. A small model that does not come to an end is stopped here.
+const MAX_TOKENS: [&str; 4] = ["--max-tokens", "agent=256", "--max-tokens", "simulated_user=128"];
+
+pub struct Played {
+    pub scripted: Vec<Value>,
+    pub local: Vec<Value>,
+}
+
+/// What becomes of each conversation depends on the model alone, and is no reason to fail here.
+pub fn both(groundstate: &Groundstate, files: &Path, n: u32) -> Result<Played> {
+    let project = project(groundstate, files)?;
+    println!("==> {n} conversations from the script");
+    let scripted = rows(groundstate, files, &project, n, "scripted", &[])?;
+    println!("==> the same {n} conversations, {NAME} being agent and simulated user");
+    let styles = ["--agent-style", "json", "--user-style", "json"];
+    // On two cores one takes half a minute. A model that is stuck must not keep anybody waiting for ever.
+    let limit = (300 + 60 * n).to_string();
+    let who = ["--agent", NAME, "--user", NAME, "--retries", "0", "--budget-seconds", &limit];
+    let flags = [&who[..], &styles, &MAX_TOKENS].concat();
+    let local = rows(groundstate, files, &project, n, "local", &flags)?;
+    Ok(Played { scripted, local })
+}
+
+/// The small playbook that authors begin with: its prompts fit the model, which reads 280 tokens a second on two cores.
+fn project(groundstate: &Groundstate, files: &Path) -> Result<PathBuf> {
+    if files.exists() {
+        fs::remove_dir_all(files)?;
+    }
+    let project = files.join("project");
+    fs::create_dir_all(&project)?;
+    quiet(groundstate.command().args(["playbook", "new", PLAYBOOK]).current_dir(&project))?;
+    fs::write(project.join("models.yaml"), format!("models:\n  - {{name: {NAME}, workers: true}}\n"))?;
+    Ok(project)
+}
+
+/// All of them, whatever they came to.
+fn rows(
+    groundstate: &Groundstate,
+    files: &Path,
+    project: &Path,
+    n: u32,
+    name: &str,
+    flags: &[&str],
+) -> Result<Vec<Value>> {
+    let out = |name: &str| files.join(format!("{name}.jsonl"));
+    let mut generate = groundstate.command();
+    generate.args(["generate", "--playbook", PLAYBOOK, "--seed", "1", "--n", &n.to_string()]).args(flags);
+    run(generate.arg("--project").arg(project).arg("--out").arg(out(&format!("{name}-accepted"))))?;
+    quiet(groundstate.command().args(["export", "--all", "--out"]).arg(out(name)))?;
+    let text = fs::read_to_string(out(name))?;
+    text.lines().map(|line| serde_json::from_str(line).context("a row is no JSON")).collect()
+}
