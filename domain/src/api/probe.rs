@@ -130,7 +130,10 @@ impl ProbeKind {
             | Self::BracesInArguments
             | Self::ToolResult => matches!(role, Role::Agent) && matches!(style, AgentStyle::FunctionCalling),
             // The engine reads the JSON in any case, and asks again for what is none.
-            Self::JsonSchema => matches!(role, Role::ToolSimulator | Role::StateManager | Role::Judge),
+            Self::JsonSchema => {
+                let writes_json = matches!(role, Role::Agent) && matches!(style, AgentStyle::Json);
+                writes_json || matches!(role, Role::ToolSimulator | Role::StateManager | Role::Judge)
+            }
             Self::Streaming | Self::Seed => false,
         }
     }
@@ -148,7 +151,7 @@ pub struct ProbeFeature {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Feature {
-    /// The agent style `function_calling`; without it `react`.
+    /// The agent style `function_calling`; without it `json` or `react`.
     FunctionCalling,
     /// Several calls at one turn.
     ParallelToolCalls,
@@ -208,6 +211,7 @@ mod tests {
             (ProbeKind::ToolCall, Role::SimulatedUser, calls, false),
             (ProbeKind::JsonSchema, Role::Judge, calls, true),
             (ProbeKind::JsonSchema, Role::Agent, calls, false),
+            (ProbeKind::JsonSchema, Role::Agent, AgentStyle::Json, true),
             (ProbeKind::StopReason, Role::SimulatedUser, react, true),
             (ProbeKind::Seed, Role::Agent, calls, false),
         ] {

@@ -8,10 +8,10 @@ use crate::client::Format;
 pub fn of(checks: &[ProbeCheck], all: &[Tried], format: Format) -> Vec<ProbeFeature> {
     let outcome = |kind: ProbeKind| checks.iter().find(|check| check.kind == kind).map(|check| check.outcome);
     let passed = |kind: ProbeKind| outcome(kind) == Some(ProbeOutcome::Passed);
-    let calls = function_calling(checks);
+    let json = passed(ProbeKind::JsonSchema) && format == Format::Schema;
+    let calls = function_calling(checks, json);
     let parallel = calls.used && passed(ProbeKind::ParallelToolCalls);
     let early = calls.used && all.iter().any(|tried| tried.passed() && argument_parts(tried) > 1);
-    let schema = passed(ProbeKind::JsonSchema) && format == Format::Schema;
     let reasons = all.iter().any(reasons);
     let seed = passed(ProbeKind::Seed);
     let feature = |feature, used: bool, yes: &str, no: &str| {
@@ -22,13 +22,14 @@ pub fn of(checks: &[ProbeCheck], all: &[Tried], format: Format) -> Vec<ProbeFeat
         calls,
         feature(Feature::ParallelToolCalls, parallel, "several tools at one turn", "one tool at a turn"),
         feature(Feature::Pipelining, early, "a call is made as soon as its JSON is there", "calls wait for the reply"),
-        feature(Feature::JsonSchema, schema, "the endpoint keeps replies to the schema", without_schema(format)),
+        feature(Feature::JsonSchema, json, "the endpoint keeps replies to the schema", without_schema(format)),
         feature(Feature::Reasoning, reasons, "kept beside what is said", "there is none"),
         feature(Feature::Seed, seed, "a reply can be had again", "a reply cannot be had again"),
     ]
 }
 
-fn function_calling(checks: &[ProbeCheck]) -> ProbeFeature {
+/// `json`: whether it holds replies to a schema.
+fn function_calling(checks: &[ProbeCheck], json: bool) -> ProbeFeature {
     use ProbeKind::{BracesInArguments, NestedArguments, Reply, ToolCall, ToolResult, UnicodeArguments};
     let needed = [Reply, ToolCall, ToolResult, NestedArguments, UnicodeArguments, BracesInArguments];
     let worst = checks.iter().filter(|check| needed.contains(&check.kind));
@@ -38,7 +39,8 @@ fn function_calling(checks: &[ProbeCheck]) -> ProbeFeature {
     let detail = if used {
         "the agent style `function_calling`".to_owned()
     } else {
-        format!("use the agent style `react` (not in order: {})", broken.join(", "))
+        let style = if json { "json" } else { "react" };
+        format!("use the agent style `{style}` (not in order: {})", broken.join(", "))
     };
     ProbeFeature { feature: Feature::FunctionCalling, used, detail }
 }

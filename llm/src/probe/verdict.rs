@@ -81,7 +81,7 @@ pub fn of_failure(kind: ProbeKind, failure: &Failure) -> Verdict {
             "it took a prompt that is longer than its context, and was cut at once: long conversations end as cut",
         ),
         (ProbeKind::ToolResult, Failure::Refused { .. }) => {
-            Verdict::failed(format!("it takes no results of tools ({says}); use the agent style `react`"))
+            Verdict::failed(format!("it takes no results of tools ({says}); use the agent style `json` or `react`"))
         }
         _ => Verdict::failed(says),
     }
@@ -128,7 +128,10 @@ fn words(reply: &ChatReply) -> Verdict {
 
 fn first_call(reply: &ChatReply) -> Result<(&ToolCall, Value), String> {
     let none = || {
-        format!("it called no tool and said `{}`; the agent style `react` needs no tool calls", shown(&reply.content))
+        format!(
+            "it called no tool and said `{}`; the agent styles `json` and `react` need no tool calls",
+            shown(&reply.content)
+        )
     };
     let call = reply.tool_calls.first().ok_or_else(none)?;
     Ok((call, arguments(call)?))

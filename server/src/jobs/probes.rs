@@ -69,7 +69,8 @@ fn styles(config: &RunConfig, library: &Library) -> Vec<AgentStyle> {
         Some(style) => vec![style],
         None => {
             let found: Vec<AgentStyle> = playbooks.iter().filter_map(own).collect();
-            [AgentStyle::FunctionCalling, AgentStyle::React].into_iter().filter(|style| found.contains(style)).collect()
+            let all = [AgentStyle::FunctionCalling, AgentStyle::React, AgentStyle::Json];
+            all.into_iter().filter(|style| found.contains(style)).collect()
         }
     }
 }

@@ -57,6 +57,13 @@ pub fn Cast(
                     <option value="">"as each playbook says"</option>
                     <option value="function_calling">"function calling"</option>
                     <option value="react">"ReAct text"</option>
+                    <option value="json">"JSON, held to a schema"</option>
+                </select>
+            </Labelled>
+            <Labelled label="Style of the user" wrong=problems.at("/user_style")>
+                <select bind:value=draft.user_style>
+                    <option value="">"text"</option>
+                    <option value="json">"JSON, held to a schema"</option>
                 </select>
             </Labelled>
             {move || {

@@ -25,6 +25,7 @@ pub struct Draft {
     pub panel: RwSignal<BTreeSet<String>>,
     pub criteria_apart: RwSignal<bool>,
     pub agent_style: RwSignal<String>,
+    pub user_style: RwSignal<String>,
     /// Empty: the agent as each playbook has it.
     pub variant: RwSignal<String>,
     /// Models of sub-agents; those that are not here have the agent's.
@@ -81,6 +82,7 @@ impl Draft {
             panel: names(),
             criteria_apart: RwSignal::new(false),
             agent_style: text(),
+            user_style: text(),
             variant: text(),
             sub_agents: RwSignal::new(BTreeMap::new()),
             tokens: text(),
@@ -118,8 +120,11 @@ impl Draft {
         for (name, text) in numbers {
             put(&mut order, name, number(&text.read()));
         }
-        put(&mut order, "agent_style", Some(self.agent_style.get()).filter(|style| !style.is_empty()).map(Value::from));
-        put(&mut order, "variant", Some(self.variant.get()).filter(|name| !name.is_empty()).map(Value::from));
+        for (name, chosen) in
+            [("agent_style", self.agent_style), ("user_style", self.user_style), ("variant", self.variant)]
+        {
+            put(&mut order, name, Some(chosen.get()).filter(|chosen| !chosen.is_empty()).map(Value::from));
+        }
         let sub_agents: Map<String, Value> =
             self.sub_agents.read().iter().map(|(name, model)| (name.clone(), model.clone().into())).collect();
         put(&mut order, "sub_agents", (!sub_agents.is_empty()).then_some(Value::Object(sub_agents)));

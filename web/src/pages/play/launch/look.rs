@@ -111,7 +111,7 @@ fn Preview(found: OrderPreview) -> impl IntoView {
         </dl>
         <Models models />
         {(!warnings.is_empty()).then(|| view! {
-            <ul class="warnings" aria-label="Warnings">
+            <ul class="note notable" aria-label="Warnings">
                 {warnings.into_iter().map(|warning| view! { <li class="text">{warning}</li> }).collect_view()}
             </ul>
         })}
