@@ -184,9 +184,10 @@ fn conversations() -> OpenApiRouter<App> {
 fn corpora() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(corpora::list, corpora::create))
-        .routes(routes!(corpora::preview))
+        .routes(routes!(corpora::preview::preview))
         .routes(routes!(corpora::show, corpora::delete))
         .routes(routes!(corpora::cancel))
+        .routes(routes!(corpora::retry))
         .routes(routes!(corpora::manifest::show))
         .routes(routes!(corpora::conversations))
 }

@@ -25,6 +25,7 @@ mod outage;
 pub mod players;
 pub mod projects;
 pub mod ratings;
+pub mod reading;
 pub mod reviews;
 pub mod runs;
 pub mod sessions;

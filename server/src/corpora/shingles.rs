@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 
+use tokio_util::sync::CancellationToken;
+
 use super::story::Story;
 
 /// Words of a shingle.
@@ -87,6 +89,7 @@ pub struct Shingles {
 pub struct Written {
     file: File,
     spans: Vec<(u64, u32)>,
+    stop: CancellationToken,
 }
 
 impl Shingles {
@@ -104,7 +107,7 @@ impl Shingles {
     }
 
     pub fn finish(self) -> io::Result<Written> {
-        Ok(Written { file: self.file.into_inner()?, spans: self.spans })
+        Ok(Written { file: self.file.into_inner()?, spans: self.spans, stop: CancellationToken::new() })
     }
 }
 
@@ -115,6 +118,11 @@ impl Written {
 
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
+    }
+
+    /// Gives no more shingles once it is stopped: whatever compares many conversations ends by that.
+    pub fn until(&mut self, stop: CancellationToken) {
+        self.stop = stop;
     }
 
     /// Forgets the others; what is left is numbered anew.
@@ -129,6 +137,9 @@ impl Written {
     }
 
     pub fn of(&self, of: usize) -> io::Result<Vec<u32>> {
+        if self.stop.is_cancelled() {
+            return Err(io::Error::other("it is not to be gone on with"));
+        }
         let (start, count) = self.spans[of];
         let mut bytes = vec![0; count as usize * 4];
         self.file.read_exact_at(&mut bytes, start)?;

@@ -23,7 +23,7 @@ use super::page::{PageParams, page};
 use super::ratings;
 use crate::index::{By, Columns, Facets, Place, Sort};
 use crate::store::{conversations, events, facts, projects, runs};
-use params::{Also, Asked, FilterParams, OrderParams};
+use params::{Also, Asked, FilterParams, OrderParams, SkipParams};
 use scope::Scope;
 
 /// The most values of a facet that are told.
@@ -33,7 +33,7 @@ type Pairs = Query<Vec<(String, String)>>;
 
 /// Conversations of a run, filtered and ordered
 #[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations",
-    params(("run" = Uuid, Path), FilterParams, OrderParams, PageParams),
+    params(("run" = Uuid, Path), FilterParams, OrderParams, PageParams, SkipParams),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn of_run(
@@ -48,7 +48,7 @@ pub async fn of_run(
 
 /// Conversations of a project, filtered and ordered; those of newer runs come first
 #[utoipa::path(get, path = "/projects/{project}/conversations", tag = "conversations",
-    params(("project" = String, Path), FilterParams, OrderParams, PageParams),
+    params(("project" = String, Path), FilterParams, OrderParams, PageParams, SkipParams),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn of_project(
@@ -158,10 +158,10 @@ async fn list(app: &App, scope: Scope, asked: Asked) -> Result<Json<Page<Convers
     let limit = params.limit()?;
     let after: Option<Place> = params.cursor()?;
     let asked = Arc::new(asked);
-    let sort = asked.sort.clone();
+    let (sort, skip) = (asked.sort.clone(), asked.skip as usize);
     let found = scope.ask(asked, move |query| {
         let known = after.is_none_or(|place| query.knows(place));
-        known.then(|| query.walk(&sort, after, usize::from(limit) + 1, false))
+        known.then(|| query.page(&sort, after, skip, usize::from(limit) + 1))
     });
     let places =
         found.await?.ok_or_else(|| HttpError::BadRequest("`after`: it is the cursor of another list".into()))?;

@@ -1,12 +1,13 @@
 //! Corpora: selections of conversations that can be exported.
 
 pub mod manifest;
+pub mod preview;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::{FieldError, Page};
-use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, Report, Side, Spec, name_problem};
+use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, Side, Spec, name_problem};
 use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
 use utoipa::{IntoParams, ToSchema};
@@ -19,7 +20,7 @@ use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
 use crate::clock;
 use crate::jobs::corpora as job;
-use crate::store::corpora::{self as store, Deleted, New};
+use crate::store::corpora::{self as store, Deleted, Kept, New};
 
 /// Corpora of a project, newest first
 #[utoipa::path(get, path = "/projects/{project}/corpora", tag = "corpora", params(("project" = String, Path), PageParams),
@@ -75,24 +76,6 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(detail(&mut db, corpus.id).await?.summary)))
 }
 
-/// What would be selected: funnel, split and proof; nothing is kept
-#[utoipa::path(post, path = "/projects/{project}/corpora/preview", tag = "corpora", params(("project" = String, Path)),
-    request_body = Spec, responses((status = 200, body = Report), Problems),
-    security(("session" = []), ("token" = ["author"])))]
-pub async fn preview(
-    State(pool): State<PgPool>,
-    author: Author,
-    audit: Audit,
-    Body(spec): Body<Spec>,
-) -> Result<Json<Report>> {
-    audit.nothing_changed();
-    let problems = problems(&mut *pool.acquire().await?, author.project, &spec, "").await?;
-    if !problems.is_empty() {
-        return Err(HttpError::Invalid(problems));
-    }
-    Ok(Json(job::preview(&pool, author.project, &spec).await?))
-}
-
 async fn problems(db: &mut PgConnection, project: Uuid, spec: &Spec, at: &str) -> Result<Vec<FieldError>> {
     let found = job::problems(db, project, spec).await?.into_iter();
     Ok(found.map(|(pointer, detail)| FieldError::at(&format!("{at}{pointer}"), detail)).collect())
@@ -123,6 +106,22 @@ pub async fn cancel(State(pool): State<PgPool>, _: Author, Path(id): Path<Uuid>)
     Ok(Json(corpus))
 }
 
+/// Build a corpus again that failed or was cancelled, by the same selection
+#[utoipa::path(post, path = "/corpora/{corpus}/retry", tag = "corpora", params(("corpus" = Uuid, Path)),
+    responses((status = 200, body = CorpusSummary), Problems), security(("session" = []), ("token" = ["author"])))]
+pub async fn retry(State(pool): State<PgPool>, _: Author, Path(id): Path<Uuid>) -> Result<Json<CorpusSummary>> {
+    let mut db = pool.acquire().await?;
+    let begun = store::build_again(&mut db, id).await?;
+    let corpus = detail(&mut db, id).await?.summary;
+    if !begun {
+        let state = corpus.state.as_str();
+        return Err(HttpError::Conflict(format!(
+            "the corpus is {state}; only what failed or was cancelled is built again"
+        )));
+    }
+    Ok(Json(corpus))
+}
+
 /// Delete a corpus that no export was made of
 #[utoipa::path(delete, path = "/corpora/{corpus}", tag = "corpora", params(("corpus" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["author"])))]
@@ -146,6 +145,8 @@ pub struct Which {
     limit: Option<u16>,
     /// `next` of the page before.
     after: Option<String>,
+    /// How many conversations are passed over first: a page far down is read without those before it.
+    skip: Option<u32>,
 }
 
 /// The conversations of a corpus
@@ -160,6 +161,8 @@ pub async fn conversations(
 ) -> Result<Json<Page<CorpusConversation>>> {
     let params = PageParams { limit: which.limit, after: which.after };
     let (limit, after) = (params.limit()?, params.cursor()?.unwrap_or(-1));
-    let items = store::kept(&mut *pool.acquire().await?, id, which.split, after, i64::from(limit) + 1).await?;
+    let skip = which.skip.unwrap_or_default();
+    let kept = Kept { of: which.split, after, skip, limit: i64::from(limit) + 1 };
+    let items = store::kept(&mut *pool.acquire().await?, id, &kept).await?;
     Ok(Json(page(items, limit, |row: &CorpusConversation| row.ordinal.to_string())))
 }

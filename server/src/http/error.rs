@@ -112,19 +112,26 @@ fn first(errors: &[FieldError]) -> String {
     }
 }
 
-impl IntoResponse for HttpError {
-    fn into_response(self) -> Response {
+impl HttpError {
+    /// What is told of it: as an answer, or in a stream whose answer has begun.
+    pub fn told(self) -> ProblemDetails {
         let status = self.status();
         self.log();
-        let detail = self.to_string();
-        let wait = if let Self::TooManyAttempts(seconds) = &self { Some(*seconds) } else { None };
-        let body = ProblemDetails {
+        ProblemDetails {
             kind: "about:blank".to_owned(),
             title: status.canonical_reason().unwrap_or_default().to_owned(),
             status: status.as_u16(),
-            detail,
+            detail: self.to_string(),
             errors: if let Self::Invalid(errors) = self { errors } else { Vec::new() },
-        };
+        }
+    }
+}
+
+impl IntoResponse for HttpError {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let wait = if let Self::TooManyAttempts(seconds) = &self { Some(*seconds) } else { None };
+        let body = self.told();
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(body)).into_response();
         if let Some(seconds) = wait {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::access::Caller;
 use super::app::App;
 use super::error::{HttpError, Result};
+use super::limits::only_looks;
 use crate::clock;
 use crate::store::idempotency::{self, Known};
 
@@ -26,7 +27,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
     let (Some(key), Some(caller)) = (key, request.extensions().get::<Caller>().cloned()) else {
         return Ok(next.run(request).await);
     };
-    if request.method() != Method::POST {
+    if request.method() != Method::POST || only_looks(&request) {
         return Ok(next.run(request).await);
     }
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= LONGEST_KEY);

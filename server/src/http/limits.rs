@@ -3,7 +3,8 @@
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
+use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
 
@@ -19,11 +20,19 @@ pub async fn in_time(request: Request, next: Next) -> Result<Response> {
 /// A change that was begun comes to its end, into the audit log and to its idempotency key, also when nobody waits for it
 /// any more.
 pub async fn to_the_end(request: Request, next: Next) -> Result<Response> {
-    if request.method().is_safe() {
+    if only_looks(&request) {
         return Ok(next.run(request).await);
     }
     tokio::spawn(next.run(request)).await.map_err(|e| match e.try_into_panic() {
         Ok(panic) => resume_unwind(panic),
         Err(e) => HttpError::Internal(e.into()),
     })
+}
+
+/// Whether it changes nothing: then nobody needs it who no longer waits, and it ends with its connection. A preview is asked
+/// for by POST only because its question is long.
+pub fn only_looks(request: &Request) -> bool {
+    let preview = |path: &MatchedPath| path.as_str().ends_with("/preview");
+    request.method().is_safe()
+        || (request.method() == Method::POST && request.extensions().get::<MatchedPath>().is_some_and(preview))
 }

@@ -4,6 +4,7 @@
 //! of each rank that come after the place where the page begins.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use uuid::Uuid;
@@ -65,11 +66,22 @@ impl FromStr for Place {
 impl Query<'_> {
     /// So many rows after a place, or before it: nearest first.
     pub fn walk(&self, sort: &Sort, from: Option<Place>, limit: usize, backward: bool) -> Vec<Place> {
+        self.found(sort, from, 0..limit, backward)
+    }
+
+    /// So many rows after a place, but for the first ones.
+    pub fn page(&self, sort: &Sort, from: Option<Place>, skip: usize, limit: usize) -> Vec<Place> {
+        self.found(sort, from, skip..skip.saturating_add(limit), false)
+    }
+
+    /// Of the rows after a place or before it, nearest first, these.
+    fn found(&self, sort: &Sort, from: Option<Place>, which: Range<usize>, backward: bool) -> Vec<Place> {
+        let (skip, limit) = (which.start, which.end);
         let reversed = (sort.by == By::Position && sort.descending) != backward;
         let from = from.map(|place| (place.rank, self.ordinal(place.run), place.position));
         let last = if sort.by == By::Position { 0 } else { RANKS - 1 };
         let first = from.map_or(if reversed { last } else { 0 }, |(rank, ..)| rank);
-        let mut found: [Vec<Place>; RANKS] = Default::default();
+        let mut found: [Vec<Found>; RANKS] = Default::default();
         let mut failed = Vec::new();
         let mut runs: Vec<(usize, &Asked<'_>)> = self.runs.iter().enumerate().collect();
         if reversed {
@@ -92,16 +104,17 @@ impl Query<'_> {
                     let key = (rank, ordinal, row);
                     let after = from.is_none_or(|from| if reversed { key < from } else { key > from });
                     if failed[row - rows.start] == 0 && after && found[rank].len() < limit {
-                        found[rank].push(Place { rank, run: asked.columns.run, position: row });
+                        found[rank].push(Found::new(rank, ordinal, row));
                     }
                 };
                 if reversed { rows.clone().rev().for_each(&mut keep) } else { rows.clone().for_each(&mut keep) }
             }
         }
-        let mut places: Vec<Place> =
-            if reversed { found.into_iter().rev().flatten().collect() } else { found.into_iter().flatten().collect() };
-        places.truncate(limit);
-        places
+        if reversed {
+            found.reverse();
+        }
+        let places = found.into_iter().flatten().skip(skip).take(limit - skip);
+        places.map(|found| found.place(self.runs[found.run as usize].columns.run)).collect()
     }
 
     /// The place of a row, which needs not pass.
@@ -117,6 +130,25 @@ impl Query<'_> {
 
     fn ordinal(&self, run: Uuid) -> usize {
         self.runs.iter().position(|asked| asked.columns.run == run).unwrap_or(usize::MAX)
+    }
+}
+
+/// A place in few bytes: whoever skips to the end of a million rows finds them all.
+#[derive(Clone, Copy)]
+struct Found {
+    rank: u8,
+    run: u32,
+    row: u32,
+}
+
+impl Found {
+    #[expect(clippy::cast_possible_truncation, reason = "there are 12 ranks, and far fewer than 2^32 runs and rows")]
+    const fn new(rank: usize, run: usize, row: usize) -> Self {
+        Self { rank: rank as u8, run: run as u32, row: row as u32 }
+    }
+
+    const fn place(self, run: Uuid) -> Place {
+        Place { rank: self.rank as usize, run, position: self.row as usize }
     }
 }
 
@@ -155,7 +187,7 @@ impl<'a> Ranks<'a> {
     fn all_before(
         &self,
         ordinal: usize,
-        rows: &std::ops::Range<usize>,
+        rows: &Range<usize>,
         from: Option<(usize, usize, usize)>,
         reversed: bool,
     ) -> bool {

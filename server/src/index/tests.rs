@@ -226,6 +226,9 @@ fn pages_follow_each_other_without_gaps_in_every_order() {
                 paged.extend(page);
             }
             assert_eq!(paged, all, "seed {seed}: {sort:?}, {limit} a page");
+            let (skip, from) = (chance.below(all.len() + 9), chance.below(all.len()));
+            let far: Vec<Place> = all[from + 1..].iter().copied().skip(skip).take(limit).collect();
+            assert_eq!(query.page(&sort, Some(all[from]), skip, limit), far, "{sort:?}: {skip} after {from}");
             let at = chance.below(all.len());
             let place = query.place(&sort, all[at].run, all[at].position);
             assert_eq!(place, Some(all[at]));

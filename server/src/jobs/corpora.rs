@@ -8,10 +8,11 @@ mod gather;
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::corpus::{CorpusState, ManifestRow, Report, Spec};
+use domain::corpus::{CorpusState, Doing, ManifestRow, Report, Spec};
 use domain::filter::Whose;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 use uuid::Uuid;
@@ -24,6 +25,8 @@ use crate::store::{StoreError, judgings, runs};
 
 /// How often it is looked for corpora that are to be built.
 const POLL: Duration = Duration::from_secs(1);
+/// How often it is asked whether a corpus is still wanted, while its conversations are compared.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// Builds whatever is to be built, until it is stopped.
 pub async fn work(pool: PgPool, stop: CancellationToken) {
@@ -91,25 +94,63 @@ fn is_outage(error: &anyhow::Error) -> bool {
 #[error("the corpus is not to be built any more")]
 struct Stopped;
 
-/// Says how far a corpus is; nothing if it is only tried.
+/// Says how far a selection is.
 struct Teller<'a> {
     pool: &'a PgPool,
-    corpus: Option<Uuid>,
+    to: To,
+}
+
+/// To whom it is said.
+enum To {
+    /// To whoever looks at the corpus.
+    Corpus(Uuid),
+    /// To whoever waits for a preview.
+    Waiting(watch::Sender<Option<Doing>>),
 }
 
 impl Teller<'_> {
     /// # Errors
     /// [`Stopped`] if it is not to be built any more.
     async fn tell(&self, step: &str, done: usize, total: Option<usize>) -> anyhow::Result<()> {
-        let Some(id) = self.corpus else { return Ok(()) };
-        let mut db = self.pool.acquire().await?;
-        anyhow::ensure!(store::proceed(&mut db, id, step, done, total).await?, Stopped);
+        let number = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
+        let doing = Doing { step: step.to_owned(), done: number(done), total: total.map(number) };
+        match &self.to {
+            To::Corpus(id) => {
+                let mut db = self.pool.acquire().await?;
+                anyhow::ensure!(store::proceed(&mut db, *id, &doing).await?, Stopped);
+            }
+            To::Waiting(to) => {
+                to.send_replace(Some(doing));
+                // Who listens is in the same task, and hears of it only while this one waits.
+                tokio::task::yield_now().await;
+            }
+        }
         Ok(())
+    }
+
+    /// Waits for what cannot ask by itself whether it is still wanted.
+    ///
+    /// # Errors
+    /// [`Stopped`] as soon as it is not.
+    async fn while_wanted<T>(&self, step: &str, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+        self.tell(step, 0, None).await?;
+        let unwanted = async {
+            loop {
+                tokio::time::sleep(BEAT).await;
+                if let Err(stopped) = self.tell(step, 0, None).await {
+                    return stopped;
+                }
+            }
+        };
+        tokio::select! {
+            done = work => done,
+            stopped = unwanted => Err(stopped),
+        }
     }
 }
 
 async fn make(pool: &PgPool, project: Uuid, id: Uuid, spec: &Spec) -> anyhow::Result<()> {
-    let teller = Teller { pool, corpus: Some(id) };
+    let teller = Teller { pool, to: To::Corpus(id) };
     let (candidates, selected, report) = selected(project, spec, &teller).await?;
     let mut db = pool.acquire().await?;
     if let Some(reason) = nothing_left(&report) {
@@ -135,22 +176,29 @@ fn nothing_left(report: &Report) -> Option<String> {
     (kept == 0).then(|| "every conversation that the filter finds is dropped; the report says by which step".to_owned())
 }
 
-/// What would be selected; nothing is kept.
-pub async fn preview(pool: &PgPool, project: Uuid, spec: &Spec) -> anyhow::Result<Report> {
-    let (_, _, report) = selected(project, spec, &Teller { pool, corpus: None }).await?;
+/// What would be selected; nothing is kept. How far it is, is said to `tell`. Dropped, it ends at whatever it is.
+pub async fn preview(
+    pool: &PgPool,
+    project: Uuid,
+    spec: &Spec,
+    tell: watch::Sender<Option<Doing>>,
+) -> anyhow::Result<Report> {
+    let (_, _, report) = selected(project, spec, &Teller { pool, to: To::Waiting(tell) }).await?;
     Ok(report)
 }
 
 async fn selected(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::Result<(Candidates, Selected, Report)> {
     let gathered = gather::gather(project, spec, teller).await?;
-    teller.tell("select", 0, None).await?;
-    let (candidates, own) = (gathered.candidates, spec.clone());
-    let (candidates, selected) = tokio::task::spawn_blocking(move || {
+    let (mut candidates, own) = (gathered.candidates, spec.clone());
+    let stop = CancellationToken::new();
+    candidates.shingles.until(stop.clone());
+    let _stopped_with_this = stop.drop_guard();
+    let comparing = tokio::task::spawn_blocking(move || {
         let selected = select(&own, &candidates);
         selected.map(|selected| (candidates, selected))
-    })
-    .await?
-    .context("cannot compare conversations")?;
+    });
+    let compared = async { comparing.await?.context("cannot compare conversations") };
+    let (candidates, selected) = teller.while_wanted("select", compared).await?;
     let report = Report {
         looked_at: gathered.looked_at,
         found: candidates.all.len() as u64,

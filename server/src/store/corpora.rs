@@ -10,7 +10,7 @@ use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 pub use conversations::{Found, Looked, conversations, ended, events, runs};
-pub use manifest::{conversations as kept, manifest};
+pub use manifest::{Kept, conversations as kept, manifest};
 
 use super::copy::Rows;
 use super::{BadRow, Result, StoreError};
@@ -131,14 +131,13 @@ pub async fn hold(db: &mut PgConnection, id: Uuid) -> Result<bool> {
 }
 
 /// Says how far it is; false if it is not to be built any more.
-pub async fn proceed(db: &mut PgConnection, id: Uuid, step: &str, done: usize, total: Option<usize>) -> Result<bool> {
-    let number = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
+pub async fn proceed(db: &mut PgConnection, id: Uuid, doing: &Doing) -> Result<bool> {
     let told = sqlx::query!(
         "UPDATE corpora SET step = $2, done = $3, total = $4 WHERE id = $1 AND state = 'building'",
         id,
-        step,
-        number(done),
-        total.map(number)
+        doing.step,
+        doing.done,
+        doing.total
     );
     Ok(told.execute(db).await?.rows_affected() == 1)
 }
@@ -224,6 +223,17 @@ pub async fn cancel(db: &mut PgConnection, id: Uuid, now: DateTime<Utc>) -> Resu
         "UPDATE corpora SET state = 'cancelled', finished_at = $2 WHERE id = $1 AND state = 'building'",
         id,
         now
+    );
+    Ok(done.execute(db).await?.rows_affected() == 1)
+}
+
+/// Has it built again, from nothing and by the same selection; false if it neither failed nor was cancelled.
+pub async fn build_again(db: &mut PgConnection, id: Uuid) -> Result<bool> {
+    let done = sqlx::query!(
+        "UPDATE corpora SET state = 'building', reason = NULL, report = NULL, finished_at = NULL,
+                            step = NULL, done = 0, total = NULL
+         WHERE id = $1 AND state IN ('failed', 'cancelled')",
+        id
     );
     Ok(done.execute(db).await?.rows_affected() == 1)
 }

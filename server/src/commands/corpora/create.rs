@@ -10,6 +10,7 @@ use domain::corpus::{CorpusState, CorpusSummary, Dimension, Spec, Treatment, nam
 use domain::document;
 use domain::persona::Complexity;
 use sqlx::PgPool;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::super::INTERRUPTED;
@@ -176,7 +177,7 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
         return Err(BadInput(problems).into());
     }
     let Some(name) = args.name.as_deref().filter(|_| !args.dry_run) else {
-        show::report(&job::preview(pool, projects::DEFAULT, spec).await?);
+        show::report(&job::preview(pool, projects::DEFAULT, spec, watch::channel(None).0).await?);
         return Ok(ExitCode::SUCCESS);
     };
     let id = clock::id();

@@ -79,6 +79,15 @@ pub struct OrderParams {
     order: Option<String>,
 }
 
+/// Which page, without those between.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "describes in the OpenAPI document what `Asked` reads")]
+pub struct SkipParams {
+    /// How many conversations are passed over first: a page far down is read without those before it.
+    skip: Option<u32>,
+}
+
 /// What was asked.
 #[derive(Debug, Default)]
 pub struct Asked {
@@ -87,6 +96,7 @@ pub struct Asked {
     pub sort: Sort,
     pub limit: Option<u16>,
     pub after: Option<String>,
+    pub skip: u32,
     /// Of a comparison: the other run.
     pub with: Option<String>,
     sort_by: Option<String>,
@@ -135,7 +145,7 @@ impl Also {
         match self {
             Self::Nothing => &[],
             Self::Order => &["sort", "order"],
-            Self::Page => &["sort", "order", "limit", "after"],
+            Self::Page => &["sort", "order", "limit", "after", "skip"],
             Self::With => &["with"],
         }
     }
@@ -222,6 +232,7 @@ impl Asked {
             "order" => self.order = Some(value.to_owned()),
             "limit" => self.limit = Some(number(name, value)?),
             "after" => self.after = Some(value.to_owned()),
+            "skip" => self.skip = number(name, value)?,
             _ => self.with = Some(value.to_owned()),
         }
         Ok(())

@@ -25,6 +25,7 @@ use crate::corpora::select::{Candidate, Candidates};
 use crate::corpora::shingles::Shingles;
 use crate::corpora::sketch::Sketch;
 use crate::corpora::story::Story;
+use crate::store::reading::Reading;
 use crate::store::{BadRow, corpora as store, runs};
 
 /// Conversations that are read at once, and how often at the same time.
@@ -110,13 +111,14 @@ async fn rough(
         || filter.top.iter().any(|t| t.criterion.is_some());
     let only: Option<Vec<Uuid>> =
         (!filter.runs.is_empty()).then(|| filter.runs.iter().filter_map(|id| id.parse().ok()).collect());
-    let mut db = teller.pool.acquire().await?;
-    let looked_at = store::ended(&mut db, project).await?.unsigned_abs();
+    let mut reading = Reading::begin(teller.pool).await?;
+    let db = reading.db();
+    let looked_at = store::ended(db, project).await?.unsigned_abs();
     let mut cases: HashMap<String, Cases> = HashMap::new();
     let mut found = Vec::new();
-    for looked in store::runs(&mut db, project, only.as_deref(), &filter.judging).await? {
+    for looked in store::runs(db, project, only.as_deref(), &filter.judging).await? {
         if !cases.contains_key(&looked.library) {
-            let files = serde_json::from_value(runs::library(&mut db, &looked.library).await?)?;
+            let files = serde_json::from_value(runs::library(db, &looked.library).await?)?;
             cases.insert(looked.library.clone(), Cases::read(files).await?);
         }
         let Some(cases) = cases.get_mut(&looked.library) else { continue };
@@ -130,12 +132,13 @@ async fn rough(
             }
             if unreadable.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        store::conversations(&mut db, &looked, with_scores, hear).await?;
+        store::conversations(db, &looked, with_scores, hear).await?;
         if let Some(error) = unreadable {
             return Err(crate::store::StoreError::from(error).into());
         }
         teller.tell("filter", found.len(), None).await?;
     }
+    reading.end();
     Ok((found, looked_at))
 }
 
@@ -158,7 +161,9 @@ fn read<'a>(
     let chunk = move |chunk: &'a [Rough]| async move {
         let ids: Vec<Uuid> = chunk.iter().map(|own| own.id).collect();
         let cases: Vec<Arc<Case>> = chunk.iter().map(|own| Arc::clone(&own.case)).collect();
-        let events = store::events(&mut *pool.acquire().await?, &ids).await?;
+        let mut reading = Reading::begin(pool).await?;
+        let events = store::events(reading.db(), &ids).await?;
+        reading.end();
         tokio::task::spawn_blocking(move || read_all(&ids, &cases, events)).await?
     };
     Box::pin(stream::iter(rough.chunks(READ)).map(chunk).buffered(AT_ONCE))

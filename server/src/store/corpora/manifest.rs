@@ -32,27 +32,32 @@ pub async fn manifest(db: &mut PgConnection, corpus: Uuid, after: i32, limit: i6
     Ok(manifest)
 }
 
-/// The conversations that stayed, after one, in order; all of them or those of one side.
-pub async fn conversations(
-    db: &mut PgConnection,
-    corpus: Uuid,
-    of: Option<Side>,
-    after: i32,
-    limit: i64,
-) -> Result<Vec<CorpusConversation>> {
+/// Which of the conversations that stayed.
+pub struct Kept {
+    /// `None`: of both sides.
+    pub of: Option<Side>,
+    /// After this one, and after so many more.
+    pub after: i32,
+    pub skip: u32,
+    pub limit: i64,
+}
+
+/// Conversations that stayed, in order.
+pub async fn conversations(db: &mut PgConnection, corpus: Uuid, kept: &Kept) -> Result<Vec<CorpusConversation>> {
     let rows = sqlx::query!(
         r#"SELECT ordinal, r.run_id, conversation_id, split AS "split!", position, scenario, persona, complexity
            FROM corpus_rows r JOIN conversations c ON c.id = conversation_id
            WHERE corpus_id = $1 AND ordinal > $2 AND split IS NOT NULL AND ($3::text IS NULL OR split = $3)
-           ORDER BY ordinal LIMIT $4"#,
+           ORDER BY ordinal LIMIT $4 OFFSET $5"#,
         corpus,
-        after,
-        of.map(Side::as_str),
-        limit
+        kept.after,
+        kept.of.map(Side::as_str),
+        kept.limit,
+        i64::from(kept.skip)
     );
-    let mut kept = Vec::new();
+    let mut found = Vec::new();
     for row in rows.fetch_all(db).await? {
-        kept.push(CorpusConversation {
+        found.push(CorpusConversation {
             ordinal: row.ordinal,
             conversation: row.conversation_id.to_string(),
             run: row.run_id.to_string(),
@@ -63,7 +68,7 @@ pub async fn conversations(
             split: side(row.conversation_id, &row.split)?,
         });
     }
-    Ok(kept)
+    Ok(found)
 }
 
 fn side(row: Uuid, name: &str) -> Result<Side> {

@@ -38,6 +38,28 @@ async fn a_long_run_comes_in_pages_and_in_order(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn a_page_far_down_is_read_without_those_before_it(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP, HANDOVER], 30, 1, &[]).await;
+    let list = format!("/api/v1/runs/{}/conversations?limit=5", player.run.id);
+    let far: List = app.json(&format!("{list}&skip=20")).await;
+    assert_eq!((positions(&far), far.next.is_some()), ((20..25).collect(), true));
+    // From there it goes on as from any other page, and what is skipped counts from the cursor on.
+    let next = far.next.unwrap();
+    let last: List = app.json(&format!("{list}&after={next}")).await;
+    assert_eq!((positions(&last), last.next), ((25..30).collect(), None));
+    let last: List = app.json(&format!("{list}&after={next}&skip=3")).await;
+    assert_eq!((positions(&last), last.next), ((28..30).collect(), None));
+    let beyond: List = app.json(&format!("{list}&skip=4294967295")).await;
+    assert_eq!((beyond.items.len(), beyond.next), (0, None));
+    let of_project: List = app.json("/api/v1/projects/default/conversations?limit=5&skip=29&order=desc").await;
+    assert_eq!(positions(&of_project), [0]);
+    let detail = app.problem(&format!("{list}&skip=-1"), StatusCode::BAD_REQUEST).await;
+    assert_eq!(detail, "`skip`: `-1`: invalid digit found in string");
+    app.problem(&format!("{list}&skip=1&skip=2"), StatusCode::BAD_REQUEST).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn a_page_that_is_just_full_is_the_last_one(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP], 50, 1, &[]).await;

@@ -1,10 +1,14 @@
 //! /api/v1/projects/{project}/corpora and /api/v1/corpora
 
+mod preview;
+
 use std::collections::BTreeSet;
 
 use domain::access::Role;
 use domain::api::Page;
-use domain::corpus::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ManifestRow, Report, Side, Step};
+use domain::corpus::{
+    CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, Doing, ManifestRow, Report, Side, Step,
+};
 use domain::export::ExportSummary;
 use domain::role;
 use reqwest::{Method, StatusCode};
@@ -71,6 +75,8 @@ async fn a_corpus_from_its_filter_to_its_manifest(pool: PgPool) {
     let first: Page<CorpusConversation> = app.json(&format!("{of}?split=train&limit=1")).await;
     let rest: Page<CorpusConversation> = app.json(&format!("{of}?split=train&after={}", first.next.unwrap())).await;
     assert_eq!((first.items.len() + rest.items.len()) as u64, corpus.summary.train);
+    let far: Page<CorpusConversation> = app.json(&format!("{of}?split=train&limit=1&skip=1")).await;
+    assert_eq!((&far.items[..], far.next.is_some()), (&rest.items[..1], rest.items.len() > 1));
     assert_eq!(
         app.json::<Page<CorpusConversation>>(&format!("{of}?split=golden")).await.items.len() as u64,
         corpus.summary.golden
@@ -190,7 +196,8 @@ async fn nobody_sees_half_of_a_corpus(pool: PgPool) {
     // A builder that is there keeps others away; when it dies, the next one begins from nothing.
     let mut dying = pool.acquire().await.unwrap();
     assert!(store::corpora::hold(&mut dying, id).await.unwrap());
-    store::corpora::proceed(&mut dying, id, "read", 3, Some(8)).await.unwrap();
+    let read = Doing { step: "read".to_owned(), done: 3, total: Some(8) };
+    store::corpora::proceed(&mut dying, id, &read).await.unwrap();
     job::build(&pool, id).await.unwrap();
     let doing: CorpusDetail = app.json(&at).await;
     let how_far = doing.summary.doing.map(|doing| (doing.step, doing.done, doing.total));
@@ -240,6 +247,33 @@ async fn cancelled_and_deleted(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn what_failed_or_was_cancelled_is_built_again(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let spec = json!({"split": {"golden": 0, "seed": 5}, "limit": 1});
+    let failed = built(&app, "early", spec.clone()).await;
+    assert_eq!((failed.summary.state, failed.report.is_some()), (CorpusState::Failed, true));
+    played(&pool, &[HELP], 2, 7, &[]).await;
+    let cancelled: CorpusSummary = app.post(LIST, &json!({"name": "cancelled", "spec": spec})).await;
+    app.post::<CorpusSummary>(&format!("/api/v1/corpora/{}/cancel", cancelled.id), &json!({})).await;
+    for id in [failed.summary.id, cancelled.id] {
+        let at = format!("/api/v1/corpora/{id}");
+        let begun: CorpusSummary = app.post(&format!("{at}/retry"), &json!({})).await;
+        assert_eq!((begun.state, begun.reason, begun.finished_at), (CorpusState::Building, None, None));
+        let (status, _) = app.send(Method::POST, &format!("{at}/retry"), &json!({})).await;
+        assert_eq!(status, StatusCode::CONFLICT, "it is being built");
+        job::build(&pool, id.parse().unwrap()).await.unwrap();
+        let ready: CorpusDetail = app.json(&at).await;
+        assert_eq!((ready.summary.state, ready.summary.train), (CorpusState::Ready, 1));
+        assert_eq!(serde_json::to_value(&ready.spec).unwrap()["limit"], spec["limit"], "by the same selection");
+        let (status, problem) = app.send(Method::POST, &format!("{at}/retry"), &json!({})).await;
+        assert_eq!(status, StatusCode::CONFLICT, "{problem}");
+        assert_eq!(problem["detail"], "the corpus is ready; only what failed or was cancelled is built again");
+    }
+    let (status, _) = app.send(Method::POST, &format!("/api/v1/corpora/{}/retry", Uuid::nil()), &json!({})).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn who_only_looks_selects_nothing(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     planned(&pool, &[HELP], 1, 1, &[]).await;
@@ -251,6 +285,7 @@ async fn who_only_looks_selects_nothing(pool: PgPool) {
         (Method::POST, LIST.to_owned()),
         (Method::POST, format!("{LIST}/preview")),
         (Method::POST, format!("{at}/cancel")),
+        (Method::POST, format!("{at}/retry")),
         (Method::DELETE, at.clone()),
     ] {
         let (status, _) = viewer.send(method, &path, &json!({"name": "v2"})).await;
