@@ -81,6 +81,20 @@ test("a corpus that nothing fits says what to do, and is selected again from the
   site.visit(
     `${PROJECT}/corpora/new?min_overall=10`,
     async (page) => {
+      // The whole selection stands in the address.
+      await page.getByLabel("Golden share, in %").fill("30");
+      await page.getByLabel("Golden share, in %").press("Tab");
+      await page.waitForURL(/golden=0\.3/);
+      await page.getByRole("combobox", { name: /^Balance/ }).selectOption("scenario");
+      await page.getByLabel("At most of each group").fill("2");
+      await page.getByLabel("At most of each group").press("Tab");
+      await page.getByLabel("Of conversations that say the same, keep the best one").uncheck();
+      await page.waitForURL(/duplicates=keep/);
+      await page.getByLabel("Seed").fill("7");
+      await page.getByLabel("Seed").press("Tab");
+      await page.waitForURL(/seed=7/);
+      await page.reload();
+      await page.getByText("There is no pair to compare: one side is empty.").waitFor();
       await page.getByRole("textbox", { name: /^Name/ }).fill("strict");
       await page.getByRole("button", { name: "Select the corpus" }).click();
       await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);
@@ -90,8 +104,13 @@ test("a corpus that nothing fits says what to do, and is selected again from the
       await page.locator(".refusal").getByText(why).waitFor();
       await screenshot(page, "corpus-failed");
 
-      await page.getByRole("link", { name: "Select again with this filter" }).click();
+      await page.getByRole("link", { name: "Select again by the same selection" }).click();
       await page.waitForURL(/corpora\/new\?.*min_overall=10/);
+      assert.equal(await page.getByLabel("Golden share, in %").inputValue(), "30");
+      assert.equal(await page.getByRole("combobox", { name: /^Balance/ }).inputValue(), "scenario");
+      assert.equal(await page.getByLabel("At most of each group").inputValue(), "2");
+      assert.equal(await page.getByLabel("Seed").inputValue(), "7");
+      assert.ok(!(await page.getByLabel("Of conversations that say the same, keep the best one").isChecked()));
       await page.getByLabel("Overall score: at least").fill("5");
       await page.getByLabel("Overall score: at least").press("Tab");
       await page.waitForURL(/min_overall=5/);
@@ -104,6 +123,9 @@ test("a corpus that nothing fits says what to do, and is selected again from the
       await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);
       await page.getByText("ready", { exact: true }).waitFor();
       const loose = page.url().split("/").at(-1);
+      const { filter: strictly, ...rest } = (await site.ask("GET", `/corpora/${strict}`)).spec;
+      const { filter: loosely, ...same } = (await site.ask("GET", `/corpora/${loose}`)).spec;
+      assert.deepEqual([strictly.min_overall, loosely.min_overall, same], [10, 5, rest]);
       for (const id of [strict, loose]) await site.ask("DELETE", `/corpora/${id}`);
     },
     { expected: [/status of 409/] },

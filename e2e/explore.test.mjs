@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { NARROW_DARK, WIDE, fits, screenshot } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
-const PLANNED = 420;
+const PLANNED = 640;
 const LIST = `${PROJECT}/conversations`;
 
 const site = story({ n: PLANNED, seed: 3, ...WIDE });
@@ -109,6 +109,26 @@ test("the list holds what is in sight only, reaches its end, and is found again 
     await page.goBack();
     await row(page, PLANNED).getByRole("link").waitFor();
     assert.equal(await page.locator(".virtual").evaluate((list) => list.scrollTop), place);
+  }));
+
+test("a jump to the end reads what is there, and nothing on the way", () =>
+  site.visit(LIST, async (page) => {
+    await listed(page);
+    const asked = [];
+    page.on("request", (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith("/conversations")) asked.push(searchParams.get("skip"));
+    });
+    // At once, as a dragged scroll bar does: the End key glides.
+    const scroll = (list, to) => list.evaluate((list, to) => list.scrollTo({ top: to, behavior: "instant" }), to);
+    await scroll(page.locator(".virtual"), 1e9);
+    await row(page, PLANNED).getByRole("link").waitFor();
+    // The second page is known by its cursor: what is left of the way is passed over.
+    assert.deepEqual(asked, ["400"]);
+    assert.equal(await row(page, PLANNED).getByRole("cell").first().innerText(), `${PLANNED}`);
+    await scroll(page.locator(".virtual"), 0);
+    await row(page, 1).getByRole("link").waitFor();
+    assert.equal(asked.length, 1, "what was read is still there");
   }));
 
 test("words find scenarios, and nothing found says so", () =>

@@ -103,8 +103,13 @@ test("an export that cannot be written says where, leaves nothing, and is made o
     await rm(folder);
     await rename(`${folder}.aside`, folder);
 
-    const made = await buildForTrl(page);
+    await page.getByRole("button", { name: "Make again" }).click();
+    await page.getByText("The export is made again, with the same settings.").waitFor();
+    await page.waitForURL((url) => /exports\/[0-9a-f-]{36}$/.test(url) && !url.href.endsWith(failed));
     await page.locator("h1 .badge").getByText("ready").waitFor();
+    const made = page.url().split("/").at(-1);
+    const spec = async (id) => (await site.ask("GET", `/exports/${id}`)).spec;
+    assert.deepEqual(await spec(made), await spec(failed));
     for (const id of [failed, made]) await site.ask("DELETE", `/exports/${id}`);
   }));
 

@@ -1,4 +1,5 @@
-// What takes long: an export of many conversations is watched, cancelled half-way, and built to the end.
+// What takes long: a corpus, its preview and an export of many conversations are watched, cancelled half-way, and brought to
+// their end.
 
 import assert from "node:assert/strict";
 import { readdir, stat } from "node:fs/promises";
@@ -27,7 +28,11 @@ async function goOn(page, address) {
   await page.goto(address);
 }
 
-const ask = (address) => site.ask("GET", address);
+/** A corpus or an export. */
+async function ask(address) {
+  const found = await site.ask("GET", address);
+  return found.summary ?? found;
+}
 
 /** Has the page note what it says of progress, from its first to its last word. */
 async function noting(page) {
@@ -87,15 +92,153 @@ async function cancelHalfway(page, begin, halfway) {
   throw new Error(`${ATTEMPTS} of ${ATTEMPTS} were built before they could be cancelled`);
 }
 
-async function removeCancelled(page, address) {
+async function remove(page, kind, address) {
   await goOn(page, `${PROJECT}${address}`);
   await page.getByRole("button", { name: "Delete" }).click();
-  const dialog = page.getByRole("dialog", { name: "Delete the export?" });
-  await dialog.getByRole("button", { name: "Delete the export" }).click();
-  await page.getByText("The export was deleted.").waitFor();
+  const dialog = page.getByRole("dialog", { name: `Delete the ${kind}?` });
+  await dialog.getByRole("button", { name: `Delete the ${kind}` }).click();
+  await page.getByText(`The ${kind} was deleted.`).waitFor();
 }
 
-// The tests below are one story: what is cancelled by the first is gone after the second.
+// The tests below are two stories: what is cancelled by the first test of each is gone after the second.
+
+const SELECTING = ["waiting", "filter", "read", "select", "keep"].map((step) => `Selecting, ${step}`);
+let cancelledCorpus;
+
+/** Asked for as a program does: the form would select it once more, for its preview. */
+async function beginCorpus(page, name) {
+  const { id } = await site.ask("POST", `${PROJECT}/corpora`, { name, spec: {} });
+  await goOn(page, `${PROJECT}/corpora/${id}`);
+  return `/corpora/${id}`;
+}
+
+test("a corpus that is being selected says how far it is, and is cancelled", () =>
+  site.visit(`${PROJECT}/corpora`, async (page) => {
+    const begin = (attempt) => beginCorpus(page, `halfway-${attempt}`);
+    cancelledCorpus = await cancelHalfway(page, begin, /^Selecting, read: [1-9][\d,]* of [\d,]+$/);
+    await state(page, "cancelled").waitFor();
+    await page.locator(".progress").waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Select again by the same selection" }).waitFor();
+    await page.getByRole("button", { name: "Delete" }).waitFor();
+    await screenshot(page, "corpus-cancelled");
+    await assert.rejects(site.ask("POST", `${cancelledCorpus}/cancel`), /: 409 .*the corpus is cancelled/);
+  }, TOO_LATE));
+
+test("what was cancelled kept nothing; another corpus is selected to its end", () =>
+  site.visit(`${PROJECT}/corpora`, async (page) => {
+    await noting(page);
+    const address = await beginCorpus(page, "whole");
+    await state(page, "ready").waitFor({ timeout: BUILT_MS });
+    const said = await noted(page, SELECTING);
+    assertOnward(said);
+    const { summary, report } = await site.ask("GET", address);
+    for (const { of } of said.filter(({ of }) => of !== undefined)) {
+      assert.equal(of, report.found);
+    }
+    await page.locator("dl.strip").getByText(shown(summary.train), { exact: true }).waitFor();
+
+    // Corpora are built one after another: whoever built the cancelled one has left it by now.
+    const left = await ask(cancelledCorpus);
+    assert.deepEqual([left.state, left.train, left.golden, left.manifest_hash ?? null], ["cancelled", 0, 0, null]);
+    assert.deepEqual((await site.ask("GET", `${cancelledCorpus}/conversations`)).items, []);
+    await assert.rejects(site.ask("GET", `${cancelledCorpus}/manifest`), /: 409 .*cancelled and has no manifest/);
+
+    await goOn(page, `${PROJECT}/corpora`);
+    await page.getByRole("row", { name: /^halfway-/ }).getByText("cancelled").waitFor();
+    await page.getByRole("row", { name: /^whole/ }).getByText("ready").waitFor();
+  }));
+
+test("what was cancelled is made again from its page, by the same selection", () =>
+  site.visit(`${PROJECT}${cancelledCorpus}`, async (page) => {
+    await page.getByRole("button", { name: "Make again" }).click();
+    await page.getByText("The corpus is selected again, by the same selection.").waitFor();
+    await state(page, "ready").waitFor({ timeout: BUILT_MS });
+    const made = await ask(cancelledCorpus);
+    const [whole] = (await site.ask("GET", `${PROJECT}/corpora`)).items.filter(({ name }) => name === "whole");
+    assert.equal(made.manifest_hash, whole.manifest_hash);
+    await page.locator("dl.strip").getByText(shown(made.train), { exact: true }).waitFor();
+    await remove(page, "corpus", cancelledCorpus);
+    assert.deepEqual((await site.ask("GET", `${PROJECT}/corpora`)).items.map(({ name }) => name), ["whole"]);
+  }));
+
+test("a list follows what is being selected", () =>
+  site.visit(`${PROJECT}/corpora`, async (page) => {
+    const { id } = await site.ask("POST", `${PROJECT}/corpora`, { name: "followed", spec: {} });
+    // As if it were only just begun, however fast the machine is.
+    let looks = 0;
+    await page.route(/\/api\/v1\/projects\/default\/corpora(\?|$)/, async (route) => {
+      const response = await route.fetch();
+      const list = await response.json();
+      looks += 1;
+      if (looks === 1) {
+        Object.assign(list.items[0], { state: "building", train: 0, golden: 0 });
+      }
+      await route.fulfill({ response, json: list });
+    });
+    await goOn(page, `${PROJECT}/corpora`);
+    const row = page.getByRole("row", { name: /^followed/ });
+    await row.getByText("building").waitFor();
+    await row.getByText("ready").waitFor({ timeout: BUILT_MS });
+    const { train } = await ask(`/corpora/${id}`);
+    await row.getByRole("cell", { name: shown(train), exact: true }).first().waitFor();
+    await site.ask("DELETE", `/corpora/${id}`);
+  }));
+
+test("a look that is never answered is not the last one", () =>
+  site.visit(`${PROJECT}/corpora`, async (page) => {
+    let looks = 0;
+    await page.route(/\/api\/v1\/corpora\/[0-9a-f-]{36}$/, async (route) => {
+      looks += 1;
+      if (looks === 2) {
+        return;
+      }
+      const response = await route.fetch();
+      const corpus = await response.json();
+      if (looks === 1) {
+        corpus.summary.state = "building";
+      }
+      await route.fulfill({ response, json: corpus });
+    });
+    await page.getByRole("row", { name: /^whole/ }).getByRole("link").click();
+    await state(page, "building").waitFor();
+    await state(page, "ready").waitFor();
+    assert.equal(looks, 3);
+  }));
+
+// What would be selected is looked at while somebody waits for it, and no longer.
+
+const preview = (page) => page.getByRole("region", { name: "What it would be" });
+const previewed = (page) => preview(page).getByText(/^[\d,]+ conversations: [\d,]+ train, [\d,]+ golden$/);
+
+test("a preview says how far it is and how long it takes, is cancelled, and is looked at again", () =>
+  site.visit(`${PROJECT}/corpora`, async (page) => {
+    const broken = [];
+    page.on("requestfailed", (request) => broken.push(new URL(request.url()).pathname));
+    const cancelled = preview(page).getByText("It was not looked at to the end.");
+    for (let attempt = 0; !(await cancelled.isVisible()); attempt += 1) {
+      assert.ok(attempt < ATTEMPTS, `${ATTEMPTS} of ${ATTEMPTS} were there before they could be cancelled`);
+      await goOn(page, `${PROJECT}/corpora/new?seed=${attempt}`);
+      await preview(page).getByText(/^Selecting, read: [1-9][\d,]* of [\d,]+$/).or(previewed(page)).waitFor();
+      assert.match(await preview(page).innerText(), /\d+ s\n|conversations: /);
+      await preview(page).getByRole("button", { name: "Cancel" }).or(previewed(page)).click();
+      await cancelled.or(previewed(page)).waitFor();
+    }
+    assert.ok(broken.some((path) => path.endsWith("/corpora/preview")), "the server hears of it");
+    await preview(page).locator(".progress").waitFor({ state: "detached" });
+    await screenshot(page, "preview-cancelled");
+    await preview(page).getByRole("button", { name: "Look again" }).click();
+    await previewed(page).waitFor({ timeout: BUILT_MS });
+    await cancelled.waitFor({ state: "detached" });
+  }));
+
+test("a preview goes on and on, to its report", () =>
+  site.visit(`${PROJECT}/corpora`, async (page) => {
+    await noting(page);
+    await goOn(page, `${PROJECT}/corpora/new`);
+    await previewed(page).waitFor({ timeout: BUILT_MS });
+    assertOnward(await noted(page, SELECTING));
+    await preview(page).getByRole("heading", { name: "Funnel" }).waitFor();
+  }));
 
 const WRITING = ["Writing"];
 let cancelledExport;
@@ -129,7 +272,7 @@ test("what was cancelled left no file; another export is built to its end", () =
     assertOnward(said);
     assert.ok(said.every(({ of }) => of === PLANNED), JSON.stringify(said));
 
-    // Exports are built one after another: whoever built the cancelled one has left it by now.
+    // Exports are built one after another, too.
     const left = await ask(cancelledExport);
     assert.deepEqual([left.state, left.bytes ?? null, left.hash ?? null], ["cancelled", null, null]);
     await assert.rejects(site.ask("GET", `${cancelledExport}/file`), /: 409 .*the export is cancelled/);
@@ -140,6 +283,6 @@ test("what was cancelled left no file; another export is built to its end", () =
 
     await goOn(page, `${PROJECT}/exports`);
     await page.getByRole("row").getByText("cancelled", { exact: true }).waitFor();
-    await removeCancelled(page, cancelledExport);
+    await remove(page, "export", cancelledExport);
     assert.deepEqual((await site.ask("GET", `${PROJECT}/exports`)).items.map(({ id }) => id), [id]);
   }));

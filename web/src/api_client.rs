@@ -8,12 +8,15 @@ pub mod conversations;
 pub mod corpora;
 pub mod corrections;
 pub mod documents;
+mod events;
 pub mod explore;
 pub mod exports;
 pub mod judgings;
+mod line;
 pub mod models;
 pub mod orders;
 pub mod people;
+mod place;
 pub mod projects;
 pub mod ratings;
 pub mod reviews;
@@ -29,6 +32,9 @@ use gloo_net::http::{Method, Request, RequestBuilder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+pub use line::{End, Line};
+pub use place::{PAGE, Place};
 
 const BASE: &str = "/api/v1";
 const UNAUTHORIZED: u16 = 401;
@@ -57,13 +63,15 @@ impl ApiError {
 /// Reads what stands at a path below `/api/v1`. Parts of it that are not known beforehand go through
 /// [`segment`](crate::address::segment).
 pub async fn get<T: DeserializeOwned>(path: &str) -> Answer<T> {
-    answer(Request::get(&url(path)).header("Accept", "application/json").build()).await
+    let line = Line::open();
+    answer(line.end().carry(Request::get(&url(path))).header("Accept", "application/json").build()).await
 }
 
 /// The same with a query; its names and values may hold anything.
 pub async fn query<T: DeserializeOwned>(path: &str, query: &[(&str, String)]) -> Answer<T> {
     let query = query.iter().map(|(name, value)| (*name, value.as_str()));
-    answer(Request::get(&url(path)).query(query).header("Accept", "application/json").build()).await
+    let line = Line::open();
+    answer(line.end().carry(Request::get(&url(path))).query(query).header("Accept", "application/json").build()).await
 }
 
 pub async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
@@ -86,23 +94,30 @@ fn url(path: &str) -> String {
     format!("{BASE}{path}")
 }
 
-/// A change, by whoever is signed in at this moment: that may have been done, or undone, in another tab.
 async fn change<T: DeserializeOwned>(method: Method, path: &str, body: &impl Serialize) -> Answer<T> {
+    answer(by_whom(method, path).await?.header("Accept", "application/json").json(body)).await
+}
+
+/// A change, by whoever is signed in at this moment: that may have been done, or undone, in another tab.
+async fn by_whom(method: Method, path: &str) -> Answer<RequestBuilder> {
     let csrf_token = match session::current().await {
         Ok(session) => session.csrf_token,
         Err(error) if error.is_signed_out() => None,
         Err(error) => return Err(error),
     };
-    let request = RequestBuilder::new(&url(path)).method(method).header("Accept", "application/json");
-    let request = csrf_token.into_iter().fold(request, |request, token| request.header(CSRF_HEADER, &token));
-    answer(request.json(body)).await
+    let request = RequestBuilder::new(&url(path)).method(method);
+    Ok(csrf_token.into_iter().fold(request, |request, token| request.header(CSRF_HEADER, &token)))
 }
 
 async fn answer<T: DeserializeOwned>(request: Result<Request, gloo_net::Error>) -> Answer<T> {
-    let unreachable = |error: gloo_net::Error| ApiError::Unreachable(error.to_string());
     let response = request.map_err(unreachable)?.send().await.map_err(unreachable)?;
     let body = response.text().await.map_err(unreachable)?;
     read(response.status(), &body)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
+fn unreachable(error: gloo_net::Error) -> ApiError {
+    ApiError::Unreachable(error.to_string())
 }
 
 /// What an answer means, from its status and its body.

@@ -62,4 +62,4 @@ pub use toast::{ToastList, Toasts};
 pub use transcript::{Beside, Place, Transcript, anchor};
 pub use unified::Unified;
 pub use verified::Verified;
-pub use virtual_rows::{PAGE, VirtualRows};
+pub use virtual_rows::VirtualRows;

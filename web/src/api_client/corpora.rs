@@ -1,11 +1,11 @@
 //! Corpora of a project.
 
 use domain::api::{CorpusAnalytics, Page};
-use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, ManifestRow, Report, Side, Spec};
+use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, Doing, ManifestRow, Report, Side, Spec};
 use gloo_net::http::Request;
 use serde_json::json;
 
-use super::{Answer, ApiError, delete, get, post, query, read, url};
+use super::{Answer, ApiError, End, Place, delete, events, get, post, query, read, unreachable, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -22,13 +22,30 @@ pub async fn create(project: &str, name: &str, spec: &Spec) -> Answer<CorpusSumm
     post(&format!("/projects/{}/corpora", segment(project)), &json!({"name": name, "spec": spec})).await
 }
 
-/// What would be selected; nothing is kept.
-pub async fn preview(project: &str, spec: &Spec) -> Answer<Report> {
-    post(&format!("/projects/{}/corpora/preview", segment(project)), spec).await
+/// What would be selected; nothing is kept. `hear` is told how far it is. The server works on it while the line is open.
+pub async fn preview(project: &str, spec: &Spec, end: &End, mut hear: impl FnMut(Doing)) -> Answer<Report> {
+    let mut answer = None;
+    let path = format!("/projects/{}/corpora/preview", segment(project));
+    events::post(&path, spec, end, |name, data| {
+        match name {
+            "progress" => hear(events::read(data)?),
+            "report" => answer = Some(events::read(data)?),
+            "problem" => return Err(ApiError::Refused(events::read(data)?)),
+            _ => {}
+        }
+        Ok(())
+    })
+    .await?;
+    answer.ok_or_else(|| ApiError::Unreachable("the answer was cut off".to_owned()))
 }
 
 pub async fn cancel(id: &str) -> Answer<CorpusSummary> {
     post(&path(id, "/cancel"), &json!({})).await
+}
+
+/// Has it built again that failed or was cancelled.
+pub async fn retry(id: &str) -> Answer<CorpusSummary> {
+    post(&path(id, "/retry"), &json!({})).await
 }
 
 pub async fn remove(id: &str) -> Answer<()> {
@@ -39,21 +56,14 @@ pub async fn analytics(id: &str) -> Answer<CorpusAnalytics> {
     get(&path(id, "/analytics")).await
 }
 
-/// What it keeps: the first page, or the one after a cursor.
-pub async fn conversations(
-    id: &str,
-    side: Option<Side>,
-    limit: usize,
-    after: Option<String>,
-) -> Answer<Page<CorpusConversation>> {
+/// What it keeps, a page.
+pub async fn conversations(id: &str, side: Option<Side>, place: Place) -> Answer<Page<CorpusConversation>> {
     let side = side.map(|side| ("split", side.as_str().to_owned()));
-    let page = [("limit", limit.to_string())].into_iter().chain(after.map(|after| ("after", after)));
-    query(&path(id, "/conversations"), &side.into_iter().chain(page).collect::<Vec<_>>()).await
+    query(&path(id, "/conversations"), &side.into_iter().chain(place.pairs()).collect::<Vec<_>>()).await
 }
 
 /// All that the filter found, and what became of it.
 pub async fn manifest(id: &str) -> Answer<Vec<ManifestRow>> {
-    let unreachable = |error: gloo_net::Error| ApiError::Unreachable(error.to_string());
     let response = Request::get(&url(&path(id, "/manifest"))).send().await.map_err(unreachable)?;
     let body = response.text().await.map_err(unreachable)?;
     if !response.ok() {

@@ -2,20 +2,13 @@
 
 use domain::api::{ConversationFacets, ConversationSummary, Page};
 
-use super::{Answer, query};
+use super::{Answer, Place, query};
 use crate::address::segment;
 
-/// Conversations of a project, in an order: the first page, or the one after a cursor.
-pub async fn list(
-    project: &str,
-    asked: &[(String, String)],
-    limit: usize,
-    after: Option<String>,
-) -> Answer<Page<ConversationSummary>> {
-    let page =
-        [("limit".to_owned(), limit.to_string())].into_iter().chain(after.map(|after| ("after".to_owned(), after)));
-    let asked: Vec<(String, String)> = asked.iter().cloned().chain(page).collect();
-    query(&format!("/projects/{}/conversations", segment(project)), &borrowed(&asked)).await
+/// Conversations of a project, in an order: a page.
+pub async fn list(project: &str, asked: &[(String, String)], place: Place) -> Answer<Page<ConversationSummary>> {
+    let asked: Vec<(&str, String)> = borrowed(asked).into_iter().chain(place.pairs()).collect();
+    query(&format!("/projects/{}/conversations", segment(project)), &asked).await
 }
 
 pub async fn facets(project: &str, asked: &[(String, String)]) -> Answer<ConversationFacets> {

@@ -6,14 +6,15 @@ mod geometry;
 mod pages;
 mod steps;
 
+use std::sync::Arc;
+
 use domain::api::Page;
 use leptos::html;
 use leptos::prelude::*;
 
-use crate::api_client::Answer;
+use crate::api_client::{Answer, Place};
 use crate::components::Failure;
 use geometry::Geometry;
-pub use pages::PAGE;
 use pages::Pages;
 
 /// In CSS pixels; a row of a list is one line.
@@ -27,8 +28,8 @@ pub fn VirtualRows<T, F>(
     label: &'static str,
     /// How many rows there are, as far as it is known beforehand.
     total: Signal<Option<u64>>,
-    /// The first page, or the one after a cursor, of [`PAGE`] rows.
-    load: impl Fn(Option<String>) -> F + 'static,
+    /// A page of [`PAGE`](crate::api_client::PAGE) rows.
+    load: impl Fn(Place) -> F + 'static,
     /// Cells of the head.
     head: ViewFn,
     /// Cells of a row.
@@ -76,11 +77,11 @@ where
     };
     let row = StoredValue::new(row);
     let one = move |index: usize| {
-        let item = Memo::new(move |_| pages.row(index));
+        let item = Memo::new_with_compare(move |_| pages.row(index), is_another);
         view! {
             <div class="virtual-row" role="row" aria-rowindex=(index + 2).to_string() style:height=format!("{ROW}px")>
                 {move || match item.get() {
-                    Some(item) => row.with_value(|row| row(item)),
+                    Some(item) => row.with_value(|row| row(T::clone(&item))),
                     None => view! { <span role="cell" class="muted awaited">"…"</span> }.into_any(),
                 }}
             </div>
@@ -116,5 +117,14 @@ where
             </div>
         </div>
         {move || pages.failed().map(|error| view! { <Failure error retry=move || pages.again(shown.get_untracked()) /> })}
+    }
+}
+
+/// Pages come while somebody scrolls. What is on the page already is told by where it lies, not by comparing all of it.
+fn is_another<T>(before: Option<&Option<Arc<T>>>, now: Option<&Option<Arc<T>>>) -> bool {
+    match (before.and_then(Option::as_ref), now.and_then(Option::as_ref)) {
+        (Some(before), Some(now)) => !Arc::ptr_eq(before, now),
+        (None, None) => before.is_none(),
+        _ => true,
     }
 }

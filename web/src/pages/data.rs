@@ -15,6 +15,7 @@ mod inputs;
 mod names;
 mod progress;
 mod report;
+mod rows;
 
 use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};

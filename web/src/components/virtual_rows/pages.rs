@@ -1,9 +1,9 @@
 //! The pages of a list that are here.
 //!
-//! A page is reached by the cursor of the one before, so that a jump far down walks there; what is left behind is
-//! forgotten, but for the cursors.
+//! A page is reached by the cursor of the one before, if that was read, else by passing over those between: a jump far down
+//! reads only what is shown there. Pages far from what is in sight are forgotten, but for their cursors.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,19 +11,17 @@ use domain::api::Page;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client::{Answer, ApiError};
+use crate::api_client::{Answer, ApiError, PAGE, Place};
 
-/// Rows of a page: as many as the API gives at once.
-pub const PAGE: usize = 200;
 /// Pages that are kept: scrolling to and fro asks for nothing twice.
 const KEPT: usize = 24;
 
-type Fetch<T> = Box<dyn Fn(Option<String>) -> std::pin::Pin<Box<dyn Future<Output = Answer<Page<T>>>>>>;
+type Fetch<T> = Box<dyn Fn(Place) -> std::pin::Pin<Box<dyn Future<Output = Answer<Page<T>>>>>>;
 
 pub struct Pages<T: Send + Sync + 'static> {
-    here: RwSignal<HashMap<usize, Arc<Vec<T>>>>,
-    /// Where each page begins, as far as it is known.
-    cursors: StoredValue<Vec<Option<String>>>,
+    here: RwSignal<HashMap<usize, Vec<Arc<T>>>>,
+    /// What stands before each page, as far as it is known.
+    cursors: StoredValue<BTreeMap<usize, String>>,
     /// How many rows there are, once the last page was here.
     end: RwSignal<Option<usize>>,
     /// The rows that are in sight.
@@ -42,18 +40,18 @@ impl<T: Send + Sync + 'static> Clone for Pages<T> {
 impl<T: Send + Sync + 'static> Copy for Pages<T> {}
 
 impl<T: Clone + Send + Sync + 'static> Pages<T> {
-    pub fn new<F>(load: impl Fn(Option<String>) -> F + 'static) -> Self
+    pub fn new<F>(load: impl Fn(Place) -> F + 'static) -> Self
     where
         F: Future<Output = Answer<Page<T>>> + 'static,
     {
         Self {
             here: RwSignal::new(HashMap::new()),
-            cursors: StoredValue::new(vec![None]),
+            cursors: StoredValue::new(BTreeMap::new()),
             end: RwSignal::new(None),
             wanted: StoredValue::new(0..0),
             busy: StoredValue::new(false),
             failed: RwSignal::new(None),
-            fetch: StoredValue::new_local(Box::new(move |after| Box::pin(load(after)))),
+            fetch: StoredValue::new_local(Box::new(move |place| Box::pin(load(place)))),
         }
     }
 
@@ -64,7 +62,7 @@ impl<T: Clone + Send + Sync + 'static> Pages<T> {
         self.end.get().or(said).or_else(here).unwrap_or_default()
     }
 
-    pub fn row(self, index: usize) -> Option<T> {
+    pub fn row(self, index: usize) -> Option<Arc<T>> {
         self.here.read().get(&(index / PAGE))?.get(index % PAGE).cloned()
     }
 
@@ -86,8 +84,8 @@ impl<T: Clone + Send + Sync + 'static> Pages<T> {
         self.busy.set_value(true);
         spawn_local(async move {
             // Signals are gone once the reader has left the page.
-            while let Some((page, after)) = self.next() {
-                let Some(answer) = self.fetch.try_with_value(|fetch| fetch(after)) else { return };
+            while let Some((page, place)) = self.next() {
+                let Some(answer) = self.fetch.try_with_value(|fetch| fetch(place)) else { return };
                 match answer.await {
                     Ok(rows) => self.keep(page, rows),
                     Err(error) => {
@@ -100,37 +98,33 @@ impl<T: Clone + Send + Sync + 'static> Pages<T> {
         });
     }
 
-    /// The page to fetch next: one that is wanted, or one on the way there.
-    fn next(self) -> Option<(usize, Option<String>)> {
+    /// The page to fetch next: the first that is wanted and not here.
+    fn next(self) -> Option<(usize, Place)> {
         let wanted = self.wanted.try_get_value()?;
-        let known = self.cursors.try_get_value()?;
         let here = self.here.try_read_untracked()?;
-        let missing = pages_of(&wanted).find(|page| !here.contains_key(page))?;
-        let page = missing.min(known.len().checked_sub(1)?);
-        // The last page is here, and what is wanted would be behind it.
-        if here.contains_key(&page) { None } else { Some((page, known[page].clone())) }
+        // What was foretold may be more than there is.
+        let end = self.end.try_get_untracked()?.unwrap_or(usize::MAX);
+        let missing = pages_of(&wanted).find(|page| !here.contains_key(page) && page * PAGE < end.max(1))?;
+        Some((missing, self.cursors.try_with_value(|cursors| place_of(missing, cursors))?))
     }
 
     fn keep(self, page: usize, rows: Page<T>) {
         let Some(wanted) = self.wanted.try_get_value() else { return };
-        let known = self.cursors.try_update_value(|cursors| {
-            if rows.next.is_some() && cursors.len() == page + 1 {
-                cursors.push(rows.next.clone());
+        match &rows.next {
+            Some(next) => {
+                self.cursors.try_update_value(|cursors| cursors.insert(page + 1, next.clone()));
             }
-        });
-        if known.is_none() {
-            return;
-        }
-        if rows.next.is_none() {
-            self.end.try_set(Some(page * PAGE + rows.items.len()));
+            // A page behind the last one is empty, and does not tell where the last one ends.
+            None if page == 0 || !rows.items.is_empty() => {
+                self.end.try_set(Some(page * PAGE + rows.items.len()));
+            }
+            None => {
+                self.end.try_update(|end| *end = Some(end.map_or(page * PAGE, |end| end.min(page * PAGE))));
+            }
         }
         let wanted = pages_of(&wanted);
-        let on_the_way = rows.next.is_some() && page + 1 < *wanted.start();
-        if on_the_way {
-            return;
-        }
         self.here.try_update(|here| {
-            here.insert(page, Arc::new(rows.items));
+            here.insert(page, rows.items.into_iter().map(Arc::new).collect());
             while here.len() > KEPT {
                 let Some(farthest) = here.keys().copied().max_by_key(|own| own.abs_diff(*wanted.start())) else {
                     return;
@@ -141,6 +135,29 @@ impl<T: Clone + Send + Sync + 'static> Pages<T> {
     }
 }
 
+/// From the nearest cursor before it.
+fn place_of(page: usize, cursors: &BTreeMap<usize, String>) -> Place {
+    let nearest = cursors.range(..=page).next_back();
+    let (from, after) = nearest.map_or((0, None), |(from, cursor)| (*from, Some(cursor.clone())));
+    Place { after, skip: (page - from) * PAGE }
+}
+
 fn pages_of(rows: &Range<usize>) -> std::ops::RangeInclusive<usize> {
     rows.start / PAGE..=rows.end.saturating_sub(1).max(rows.start) / PAGE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_reached_from_the_nearest_cursor_before_it() {
+        let place = |after: Option<&str>, skip| Place { after: after.map(str::to_owned), skip };
+        let cursors = [(1, "a"), (7, "b")].map(|(page, cursor)| (page, cursor.to_owned())).into();
+        assert_eq!(place_of(0, &cursors), place(None, 0));
+        assert_eq!(place_of(1, &cursors), place(Some("a"), 0));
+        assert_eq!(place_of(6, &cursors), place(Some("a"), 5 * PAGE));
+        assert_eq!(place_of(499, &cursors), place(Some("b"), 492 * PAGE));
+        assert_eq!(place_of(499, &BTreeMap::new()), place(None, 499 * PAGE));
+    }
 }

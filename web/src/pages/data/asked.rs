@@ -4,7 +4,9 @@
 //! say the same.
 
 mod read;
+mod selection;
 
+use domain::corpus::Spec;
 use domain::filter::Filter;
 
 use crate::address::segment;
@@ -39,14 +41,31 @@ impl Asked {
         self.0.clone()
     }
 
-    /// Without the order.
+    /// Which conversations alone: without the order, and without what becomes of them.
     pub fn which(&self) -> Self {
-        Self(self.0.iter().filter(|(name, _)| !ORDER.contains(&name.as_str())).cloned().collect())
+        Self(self.0.iter().filter(|(name, _)| narrows(name)).cloned().collect())
     }
 
     /// Without all that narrows.
     pub fn everything(&self) -> Self {
-        Self(self.0.iter().filter(|(name, _)| ORDER.contains(&name.as_str())).cloned().collect())
+        Self(self.0.iter().filter(|(name, _)| !narrows(name)).cloned().collect())
+    }
+
+    /// All that a corpus is selected by.
+    pub fn of_selection(spec: &Spec) -> Self {
+        Self::of(&spec.filter).with_selection(spec)
+    }
+
+    /// What becomes of the conversations that are found, in a corpus: a selection but for its filter.
+    pub fn selection(&self) -> Spec {
+        selection::read(&self.0)
+    }
+
+    pub fn with_selection(&self, spec: &Spec) -> Self {
+        let mut pairs = self.0.clone();
+        pairs.retain(|(name, _)| !selection::NAMES.contains(&name.as_str()));
+        pairs.extend(selection::written(spec));
+        Self(pairs)
     }
 
     pub fn one(&self, name: &str) -> Option<&str> {
@@ -136,6 +155,10 @@ impl Asked {
     pub fn filter(&self) -> Filter {
         read::filter(&self.0)
     }
+}
+
+fn narrows(parameter: &str) -> bool {
+    !ORDER.contains(&parameter) && !selection::NAMES.contains(&parameter)
 }
 
 /// The score that is no criterion's.

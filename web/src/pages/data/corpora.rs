@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::report::count;
+use super::rows::{follow_rows, row};
 use crate::app::set_title;
 use crate::components::{Badge, Empty, Paged};
 use crate::labels::Tone;
@@ -60,6 +61,11 @@ fn Nothing() -> impl IntoView {
 
 #[component]
 fn List(rows: RwSignal<Vec<CorpusSummary>>) -> impl IntoView {
+    let project = Project::here();
+    follow_rows(rows, move |after| {
+        let name = project.0.get_untracked();
+        async move { api_client::corpora::list(&name, after).await }
+    });
     view! {
         <table class="rows">
             <thead>
@@ -78,7 +84,7 @@ fn List(rows: RwSignal<Vec<CorpusSummary>>) -> impl IntoView {
             </thead>
             <tbody>
                 <For each=move || rows.get() key=|corpus: &CorpusSummary| corpus.id.clone() let:corpus>
-                    <Row corpus />
+                    <Row own=row(rows, corpus) />
                 </For>
             </tbody>
         </table>
@@ -86,7 +92,8 @@ fn List(rows: RwSignal<Vec<CorpusSummary>>) -> impl IntoView {
 }
 
 #[component]
-fn Row(corpus: CorpusSummary) -> impl IntoView {
+fn Row(own: Memo<CorpusSummary>) -> impl IntoView {
+    let corpus = own.get_untracked();
     let href = address::project(&Project::here().name(), &format!("/corpora/{}", corpus.id));
     view! {
         <tr>
@@ -94,10 +101,13 @@ fn Row(corpus: CorpusSummary) -> impl IntoView {
                 <A href>{corpus.name}</A>
             </td>
             <td>
-                <Badge tone=tone(corpus.state) text=corpus.state.as_str() />
+                {move || {
+                    let state = own.read().state;
+                    view! { <Badge tone=tone(state) text=state.as_str() /> }
+                }}
             </td>
-            <td class="number">{count(corpus.train)}</td>
-            <td class="number">{count(corpus.golden)}</td>
+            <td class="number">{move || count(own.read().train)}</td>
+            <td class="number">{move || count(own.read().golden)}</td>
             <td>{corpus.created_by}</td>
             <td>
                 <time datetime=corpus.created_at.to_rfc3339()>{format::time(corpus.created_at)}</time>

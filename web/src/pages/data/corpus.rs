@@ -153,7 +153,8 @@ fn Filter(corpus: RwSignal<CorpusDetail>) -> impl IntoView {
     let spec = corpus.read_untracked().spec.clone();
     let asked = Asked::of(&spec.filter());
     let explore = format!("{}{}", address::project(&project.name(), "/conversations"), asked.query());
-    let again = format!("{}{}", address::project(&project.name(), "/corpora/new"), asked.query());
+    let again = Asked::of_selection(&spec).query();
+    let again = format!("{}{again}", address::project(&project.name(), "/corpora/new"));
     let condition = |(name, value): (String, String)| {
         view! {
             <li class="badge" dir="auto">
@@ -173,7 +174,7 @@ fn Filter(corpus: RwSignal<CorpusDetail>) -> impl IntoView {
         </ul>
         <p class="links">
             <A href={explore}>"Explore what the filter finds now"</A>
-            <A href={again}>"Select again with this filter"</A>
+            <A href={again}>"Select again by the same selection"</A>
         </p>
     }
 }

@@ -47,9 +47,8 @@ pub fn NewCorpusPage() -> impl IntoView {
 fn Form() -> impl IntoView {
     let filters = Filters::of_address();
     let known = Known::of(filters);
-    // What stands in the address is the filter; the rest of the selection is here.
-    let rest = RwSignal::new(Spec::default());
-    let spec = Memo::new(move |_| Spec { filter: filters.asked.read().filter(), ..rest.get() });
+    let rest = Rest(filters);
+    let spec = Memo::new(move |_| Spec { filter: filters.asked.read().filter(), ..rest.read() });
     let previewed = Previewed::of(spec);
     let project = Project::here();
     let explore = move || {
@@ -72,6 +71,24 @@ fn Form() -> impl IntoView {
             </div>
             <PreviewPanel previewed />
         </div>
+    }
+}
+
+/// What becomes of the conversations that are found. It stands in the address as the filter does.
+#[derive(Clone, Copy)]
+struct Rest(Filters);
+
+impl Rest {
+    fn read(self) -> Spec {
+        self.0.asked.read().selection()
+    }
+
+    fn update(self, change: impl FnOnce(&mut Spec)) {
+        self.0.refine(|asked| {
+            let mut spec = asked.selection();
+            change(&mut spec);
+            asked.with_selection(&spec)
+        });
     }
 }
 

@@ -74,6 +74,7 @@ fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView
     let id = export.read_untracked().id.clone();
     let file = api_client::exports::file(&id);
     let (to_cancel, to_delete) = (id.clone(), id);
+    let spec = export.read_untracked().spec.clone();
     let cancel = move |_| {
         let id = to_cancel.clone();
         act(
@@ -93,6 +94,20 @@ fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView
             navigate.with_value(|navigate| navigate(&back, NavigateOptions::default()));
         });
     });
+    // What failed stays as it is and says why: what is made again is another export.
+    let again = move |_| {
+        let (spec, project) = (spec.clone(), project.0.get_untracked());
+        let here = project.clone();
+        act(
+            busy,
+            "The export is made again, with the same settings.",
+            async move { api_client::exports::create(&project, &spec).await },
+            move |new| {
+                let to = address::project(&here, &format!("/exports/{}", new.id));
+                navigate.with_value(|navigate| navigate(&to, NavigateOptions::default()));
+            },
+        );
+    };
     let may = project.may(Role::Runner);
     view! {
         <div class="actions">
@@ -109,6 +124,14 @@ fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView
                     view! {
                         <button type="button" aria-disabled=move || busy.get().to_string() on:click=cancel>
                             "Cancel"
+                        </button>
+                    }
+                })}
+            {(matches!(state, ExportState::Failed | ExportState::Cancelled) && may)
+                .then(|| {
+                    view! {
+                        <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=again>
+                            "Make again"
                         </button>
                     }
                 })}

@@ -5,6 +5,7 @@ use domain::export::{ExportState, ExportSummary};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
+use super::rows::{follow_rows, row};
 use crate::app::set_title;
 use crate::components::{Badge, Empty, Paged};
 use crate::labels::Tone;
@@ -51,6 +52,11 @@ fn Nothing() -> impl IntoView {
 
 #[component]
 fn List(rows: RwSignal<Vec<ExportSummary>>) -> impl IntoView {
+    let project = Project::here();
+    follow_rows(rows, move |after| {
+        let name = project.0.get_untracked();
+        async move { api_client::exports::list(&name, after).await }
+    });
     view! {
         <table class="rows">
             <thead>
@@ -69,7 +75,7 @@ fn List(rows: RwSignal<Vec<ExportSummary>>) -> impl IntoView {
             </thead>
             <tbody>
                 <For each=move || rows.get() key=|export: &ExportSummary| export.id.clone() let:export>
-                    <Row export />
+                    <Row own=row(rows, export) />
                 </For>
             </tbody>
         </table>
@@ -77,7 +83,8 @@ fn List(rows: RwSignal<Vec<ExportSummary>>) -> impl IntoView {
 }
 
 #[component]
-fn Row(export: ExportSummary) -> impl IntoView {
+fn Row(own: Memo<ExportSummary>) -> impl IntoView {
+    let export = own.get_untracked();
     let href = address::project(&Project::here().name(), &format!("/exports/{}", export.id));
     let dash = || "–".to_owned();
     view! {
@@ -87,10 +94,13 @@ fn Row(export: ExportSummary) -> impl IntoView {
             </td>
             <td>{export.spec.profile.as_str()}</td>
             <td>
-                <Badge tone=tone(export.state) text=export.state.as_str() />
+                {move || {
+                    let state = own.read().state;
+                    view! { <Badge tone=tone(state) text=state.as_str() /> }
+                }}
             </td>
-            <td class="number">{export.rows.map_or_else(dash, format::count)}</td>
-            <td class="number">{export.bytes.map_or_else(dash, size)}</td>
+            <td class="number">{move || own.read().rows.map_or_else(dash, format::count)}</td>
+            <td class="number">{move || own.read().bytes.map_or_else(dash, size)}</td>
             <td>
                 <time datetime=export.created_at.to_rfc3339()>{format::time(export.created_at)}</time>
             </td>

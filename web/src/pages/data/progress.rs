@@ -1,7 +1,10 @@
 //! What goes on, and looking at it again until it is done.
 
+use std::pin::pin;
 use std::time::Duration;
 
+use futures::channel::oneshot;
+use futures::future::{Either, select};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -9,6 +12,9 @@ use crate::api_client::Answer;
 use crate::format;
 
 const AGAIN: Duration = Duration::from_millis(700);
+/// A server that is busy answers within this time. What is not answered by then is asked anew: a request that is never
+/// answered would else be the last one.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Asks again and again while `going` says so; a failure to answer is no reason to stop.
 pub fn follow<T, F>(
@@ -16,35 +22,66 @@ pub fn follow<T, F>(
     going: impl Fn(&T) -> bool + Copy + Send + Sync + 'static,
     load: impl Fn() -> F + Copy + 'static,
 ) where
-    T: Clone + Send + Sync + 'static,
+    T: Clone + PartialEq + Send + Sync + 'static,
     F: Future<Output = Answer<T>> + 'static,
 {
-    let round = RwSignal::new(0_u32);
+    follow_part(value, going, load, |value, newest| {
+        let other = *value != newest;
+        *value = newest;
+        other
+    });
+}
+
+/// The same for what tells of a part only; `put` says whether it changed anything.
+pub fn follow_part<T, A, F>(
+    value: RwSignal<T>,
+    going: impl Fn(&T) -> bool + Copy + Send + Sync + 'static,
+    load: impl Fn() -> F + Copy + 'static,
+    put: impl Fn(&mut T, A) -> bool + Copy + 'static,
+) where
+    T: Send + Sync + 'static,
+    A: 'static,
+    F: Future<Output = Answer<A>> + 'static,
+{
     let goes = Memo::new(move |_| value.with(going));
+    let looking = StoredValue::new(false);
     Effect::new(move |_| {
-        round.track();
-        if !goes.get() {
+        if !goes.get() || looking.get_value() {
             return;
         }
-        let timer = set_timeout_with_handle(
-            move || {
-                spawn_local(async move {
-                    let answer = load().await;
-                    // The reader may have left the page meanwhile.
-                    if let Ok(answer) = answer {
-                        value.try_set(answer);
-                    }
-                    round.try_update(|round| *round += 1);
-                });
-            },
-            AGAIN,
-        );
-        on_cleanup(move || {
-            if let Ok(timer) = timer {
-                timer.clear();
+        looking.set_value(true);
+        spawn_local(async move {
+            // Nothing is there any more once the reader has left the page; then it ends.
+            loop {
+                sleep(AGAIN).await;
+                if value.try_with_untracked(going) != Some(true) {
+                    break;
+                }
+                if let Some(Ok(newest)) = within(PATIENCE, load()).await {
+                    value.try_maybe_update(|value| (put(value, newest), ()));
+                }
             }
+            looking.try_set_value(false);
         });
     });
+}
+
+/// What is not there in time is given up, and whatever was asked for it broken off.
+async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
+    match select(pin!(work), pin!(sleep(time))).await {
+        Either::Left((done, _)) => Some(done),
+        Either::Right(_) => None,
+    }
+}
+
+async fn sleep(time: Duration) {
+    let (wake, woken) = oneshot::channel();
+    let timer = set_timeout_with_handle(move || wake.send(()).unwrap_or_default(), time);
+    // It ends also if there is no timer.
+    woken.await.unwrap_or_default();
+    if let Ok(timer) = timer {
+        timer.clear();
+    }
 }
 
 /// How far something is; without a total, that it goes on.
@@ -63,4 +100,18 @@ pub fn Progress(#[prop(into)] label: String, done: i64, total: Option<i64>) -> i
             </p>
         </div>
     }
+}
+
+/// How long it has been on the page.
+#[component]
+pub fn Elapsed() -> impl IntoView {
+    let seconds = RwSignal::new(0_u32);
+    let tick = move || {
+        seconds.try_update(|seconds| *seconds += 1);
+    };
+    if let Ok(handle) = set_interval_with_handle(tick, Duration::from_secs(1)) {
+        on_cleanup(move || handle.clear());
+    }
+    // A screen reader that heard of every second would say nothing else.
+    view! { <span class="muted" aria-hidden="true">{move || format::duration(f64::from(seconds.get()))}</span> }
 }

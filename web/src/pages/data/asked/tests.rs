@@ -1,4 +1,5 @@
 use super::*;
+use domain::corpus::{Balance, Dimension, Duplicates, Scan, Split, Treatment};
 
 fn asked(pairs: &[(&str, &str)]) -> Asked {
     Asked::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
@@ -48,4 +49,31 @@ fn the_filter_of_a_corpus_is_written_as_it_is_read() {
     ]);
     assert_eq!(Asked::new(read::written(&all.filter())), all);
     assert_eq!(asked(&[("search", "card"), ("sort", "overall")]).filter(), Filter::default());
+}
+
+#[test]
+fn a_selection_is_written_as_it_is_read() {
+    let filter = asked(&[("persona", "calm"), ("min_turns", "2")]);
+    assert_eq!(
+        Asked::of_selection(&Spec { filter: filter.filter(), ..Spec::default() }),
+        filter,
+        "the usual is left out"
+    );
+    let balance = Some(Balance { by: Dimension::Persona, at_most: Some(30) });
+    let spec = Spec {
+        filter: filter.filter(),
+        scan: Scan { pii: Treatment::Keep, secrets: Treatment::Drop },
+        duplicates: Duplicates { exact: false, near: Some(0.85) },
+        balance,
+        limit: Some(500),
+        split: Split { golden: 0.25, seed: 9_007_199_254_740_991, near: 0.7 },
+    };
+    let all = Asked::read(&Asked::of_selection(&spec).query());
+    assert_eq!(Spec { filter: all.filter(), ..all.selection() }, spec);
+    // Which conversations are found is another thing than what becomes of them.
+    assert_eq!(all.which(), filter);
+    assert_eq!(all.everything().selection(), Spec { filter: Filter::default(), ..spec });
+    assert_eq!(all.with_selection(&Spec::default()), filter);
+    let nonsense = asked(&[("golden", "half"), ("balance", "mood"), ("at_most", "3"), ("most", "-1")]);
+    assert_eq!(nonsense.selection(), Spec::default());
 }

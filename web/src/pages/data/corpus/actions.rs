@@ -18,7 +18,7 @@ pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoV
     let (busy, asked) = (RwSignal::new(false), RwSignal::new(false));
     let id = corpus.read_untracked().summary.id.clone();
     let export = address::project(&project.name(), &format!("/exports/new?corpus={id}"));
-    let (to_cancel, to_delete) = (id.clone(), id);
+    let (to_cancel, to_retry, to_delete) = (id.clone(), id.clone(), id);
     let cancel = move |_| {
         let id = to_cancel.clone();
         act(
@@ -27,6 +27,20 @@ pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoV
             async move { api_client::corpora::cancel(&id).await },
             move |summary| {
                 corpus.update(|corpus| corpus.summary = summary);
+            },
+        );
+    };
+    let retry = move |_| {
+        let id = to_retry.clone();
+        act(
+            busy,
+            "The corpus is selected again, by the same selection.",
+            async move { api_client::corpora::retry(&id).await },
+            move |summary| {
+                corpus.update(|corpus| {
+                    corpus.summary = summary;
+                    corpus.report = None;
+                });
             },
         );
     };
@@ -55,6 +69,14 @@ pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoV
                     view! {
                         <button type="button" aria-disabled=move || busy.get().to_string() on:click=cancel>
                             "Cancel"
+                        </button>
+                    }
+                })}
+            {(matches!(state, CorpusState::Failed | CorpusState::Cancelled) && may_author)
+                .then(|| {
+                    view! {
+                        <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=retry>
+                            "Make again"
                         </button>
                     }
                 })}

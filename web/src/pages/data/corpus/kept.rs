@@ -2,10 +2,9 @@
 
 use domain::corpus::{CorpusConversation, CorpusSummary, Side};
 use leptos::prelude::*;
-use leptos_router::components::A;
 
 use super::super::inputs::Choice;
-use crate::components::{Badge, PAGE, VirtualRows};
+use crate::components::{Badge, VirtualRows};
 use crate::labels::{Tone, words};
 use crate::session::Project;
 use crate::{address, api_client};
@@ -34,9 +33,9 @@ pub fn Kept(summary: CorpusSummary) -> impl IntoView {
                 Some(Side::Golden) => summary.golden,
             };
             let remember = format!("{id} {side:?}");
-            let load = move |after| {
+            let load = move |place| {
                 let id = id.clone();
-                async move { api_client::corpora::conversations(&id, side, PAGE, after).await }
+                async move { api_client::corpora::conversations(&id, side, place).await }
             };
             let row = move |row: CorpusConversation| {
                 let href = address::conversation(&project, &row.conversation);
@@ -64,7 +63,7 @@ fn Row(row: CorpusConversation, href: String) -> impl IntoView {
     let tone = if row.split == Side::Golden { Tone::Notable } else { Tone::Neutral };
     view! {
         <span role="cell">
-            <A href>{row.scenario}</A>
+            <a href=href>{row.scenario}</a>
         </span>
         <span role="cell">{row.persona}</span>
         <span role="cell">{words(&row.complexity)}</span>

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use domain::api::Page;
 use domain::corpus::ManifestRow;
 use leptos::prelude::*;
-use leptos_router::components::A;
 
 use super::super::report::cause;
 use crate::address;
-use crate::api_client;
-use crate::components::{Fetched, PAGE, VirtualRows};
+use crate::api_client::{self, PAGE, Place};
+use crate::components::{Fetched, VirtualRows};
 use crate::session::Project;
 
 /// More rows than that are downloaded, not shown: the manifest comes in one piece.
@@ -53,8 +52,8 @@ fn Dropped(rows: Vec<ManifestRow>) -> impl IntoView {
             .into_any();
     }
     let (project, total) = (Project::here().name(), dropped.len() as u64);
-    let load = move |after: Option<String>| {
-        let page = page(&dropped, after);
+    let load = move |place| {
+        let page = page(&dropped, &place);
         async move { Ok(page) }
     };
     let row = move |row: ManifestRow| {
@@ -75,8 +74,9 @@ fn Dropped(rows: Vec<ManifestRow>) -> impl IntoView {
 }
 
 /// A page of rows that are here already; the cursor is the place of its first.
-fn page(rows: &[ManifestRow], after: Option<String>) -> Page<ManifestRow> {
-    let from = after.and_then(|after| after.parse().ok()).unwrap_or(0).min(rows.len());
+fn page(rows: &[ManifestRow], place: &Place) -> Page<ManifestRow> {
+    let first: usize = place.after.as_ref().and_then(|after| after.parse().ok()).unwrap_or(0);
+    let from = (first + place.skip).min(rows.len());
     let to = (from + PAGE).min(rows.len());
     Page { items: rows[from..to].to_vec(), next: (to < rows.len()).then(|| to.to_string()) }
 }
@@ -86,7 +86,7 @@ fn Row(row: ManifestRow, href: String) -> impl IntoView {
     let reason = row.reason.unwrap_or_default();
     view! {
         <span role="cell">
-            <A href>{row.scenario}</A>
+            <a href=href>{row.scenario}</a>
         </span>
         <span role="cell">{row.dropped_by.map(cause)}</span>
         <span role="cell" dir="auto" title=reason.clone()>

@@ -1,75 +1,118 @@
-//! What would come of a selection, a moment after it was last changed.
+//! What would come of a selection, a moment after it was last changed. The server works on it while somebody waits for it.
 
 use std::time::Duration;
 
-use domain::corpus::{Report, Spec};
+use domain::corpus::{Doing, Report, Spec};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::super::progress::{Elapsed, Progress};
 use super::super::report::{ReportView, count};
-use crate::api_client;
+use crate::api_client::{self, Line};
 use crate::components::{Problems, Refused};
 use crate::session::Project;
 
 /// As long as people pause between two changes.
 const PAUSE: Duration = Duration::from_millis(350);
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Asking,
+    Answered,
+    Cancelled,
+}
+
 #[derive(Clone, Copy)]
 pub struct Previewed {
     report: RwSignal<Option<Report>>,
-    busy: RwSignal<bool>,
+    doing: RwSignal<Option<Doing>>,
+    stage: RwSignal<Stage>,
     pub problems: Problems,
+    /// What is asked over now; another line takes its place, and the server stops what was asked over it.
+    line: StoredValue<Option<Line>, LocalStorage>,
+    latest: StoredValue<u32>,
+    again: RwSignal<()>,
 }
 
 impl Previewed {
     pub fn of(spec: Memo<Spec>) -> Self {
-        let previewed = Self { report: RwSignal::new(None), busy: RwSignal::new(true), problems: Problems::default() };
+        let previewed = Self {
+            report: RwSignal::new(None),
+            doing: RwSignal::new(None),
+            stage: RwSignal::new(Stage::Asking),
+            problems: Problems::default(),
+            line: StoredValue::new_local(None),
+            latest: StoredValue::new(0),
+            again: RwSignal::new(()),
+        };
         let project = Project::here();
-        let latest = StoredValue::new(0_u32);
         Effect::new(move |_| {
+            previewed.again.track();
             let (project, spec) = (project.name(), spec.get());
-            let own = latest.get_value() + 1;
-            latest.set_value(own);
-            previewed.busy.set(true);
-            set_timeout(
-                move || {
-                    if latest.try_get_value() == Some(own) {
-                        spawn_local(previewed.ask(project, spec, latest, own));
-                    }
-                },
-                PAUSE,
-            );
+            let own = previewed.begin();
+            set_timeout(move || previewed.ask(project, spec, own), PAUSE);
         });
         previewed
     }
 
-    async fn ask(self, project: String, spec: Spec, latest: StoredValue<u32>, own: u32) {
-        let answer = api_client::corpora::preview(&project, &spec).await;
+    /// Whatever was asked before is asked no longer.
+    fn begin(self) -> u32 {
+        let own = self.latest.get_value() + 1;
+        self.latest.set_value(own);
+        self.line.set_value(None);
+        self.doing.set(None);
+        self.stage.set(Stage::Asking);
+        own
+    }
+
+    fn ask(self, project: String, spec: Spec, own: u32) {
         // What was changed since then is asked for by itself; and the reader may have left.
-        if latest.try_get_value() != Some(own) {
+        let here = move || self.latest.try_get_value() == Some(own);
+        if !here() {
             return;
         }
-        self.busy.set(false);
-        match answer {
-            Ok(report) => {
-                self.problems.clear();
-                self.report.set(Some(report));
+        let line = Line::open();
+        let end = line.end();
+        self.line.set_value(Some(line));
+        spawn_local(async move {
+            let hear = |doing| {
+                if here() {
+                    self.doing.set(Some(doing));
+                }
+            };
+            let answer = api_client::corpora::preview(&project, &spec, &end, hear).await;
+            if !here() {
+                return;
             }
-            Err(error) => self.problems.set(error),
-        }
+            self.stage.set(Stage::Answered);
+            match answer {
+                Ok(report) => {
+                    self.problems.clear();
+                    self.report.set(Some(report));
+                }
+                Err(error) => self.problems.set(error),
+            }
+        });
+    }
+
+    fn cancel(self) {
+        self.latest.update_value(|latest| *latest += 1);
+        self.line.set_value(None);
+        self.stage.set(Stage::Cancelled);
     }
 }
 
 #[component]
 pub fn PreviewPanel(previewed: Previewed) -> impl IntoView {
-    let Previewed { report, busy, problems } = previewed;
-    let says = move || match (&*report.read(), busy.get()) {
-        (_, true) => "Selecting …".to_owned(),
-        (Some(report), false) => {
+    let Previewed { report, stage, problems, .. } = previewed;
+    let busy = Memo::new(move |_| stage.get() == Stage::Asking);
+    let says = move || match (&*report.read(), stage.get()) {
+        (Some(report), Stage::Answered) => {
             let (train, golden) = (report.split.train.conversations, report.split.golden.conversations);
             format!("{} conversations: {} train, {} golden", count(train + golden), count(train), count(golden))
         }
-        (None, false) => String::new(),
+        (_, Stage::Cancelled) => "It was not looked at to the end.".to_owned(),
+        _ => String::new(),
     };
     view! {
         <section class="preview" aria-labelledby="preview" aria-busy=move || busy.get().to_string()>
@@ -77,8 +120,36 @@ pub fn PreviewPanel(previewed: Previewed) -> impl IntoView {
             <p class="count" role="status">
                 {says}
             </p>
+            {move || busy.get().then(|| view! { <Working previewed /> })}
+            <Show when=move || stage.get() == Stage::Cancelled>
+                <div>
+                    <button type="button" on:click=move |_| previewed.again.set(())>
+                        "Look again"
+                    </button>
+                </div>
+            </Show>
             <Refused why=problems />
             {move || report.get().map(|report| view! { <ReportView report /> })}
         </section>
+    }
+}
+
+/// How far it is, and the way out.
+#[component]
+fn Working(previewed: Previewed) -> impl IntoView {
+    view! {
+        {move || {
+            let (label, done, total) = previewed
+                .doing
+                .get()
+                .map_or_else(|| ("waiting".to_owned(), 0, None), |doing| (doing.step, doing.done, doing.total));
+            view! { <Progress label=format!("Selecting, {label}") done=i64::from(done) total=total.map(i64::from) /> }
+        }}
+        <div class="actions">
+            <Elapsed />
+            <button type="button" on:click=move |_| previewed.cancel()>
+                "Cancel"
+            </button>
+        </div>
     }
 }

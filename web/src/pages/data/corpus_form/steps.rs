@@ -1,16 +1,17 @@
 //! What becomes of what the filter finds, step after step.
 
-use domain::corpus::{Balance, Dimension, Spec, Treatment};
+use domain::corpus::{Balance, Dimension, Treatment};
 use leptos::prelude::*;
 
 use super::super::inputs::{Choice, Number, Switch, whole};
+use super::Rest;
 use crate::components::Problems;
 
 /// Resemblance that is usually looked for.
 const NEAR: f64 = 0.8;
 
 #[component]
-pub fn Steps(rest: RwSignal<Spec>, problems: Problems) -> impl IntoView {
+pub fn Steps(rest: Rest, problems: Problems) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="scan">
             <h2 id="scan">"Personal data and secrets"</h2>
@@ -32,7 +33,7 @@ pub fn Steps(rest: RwSignal<Spec>, problems: Problems) -> impl IntoView {
 }
 
 #[component]
-fn Scanning(rest: RwSignal<Spec>) -> impl IntoView {
+fn Scanning(rest: Rest) -> impl IntoView {
     let options = || [("drop", "Drop the conversation"), ("keep", "Keep it, and count it")].map(owned);
     let word = |treatment: Treatment| if treatment == Treatment::Keep { "keep" } else { "drop" }.to_owned();
     let meant = |word: &str| if word == "keep" { Treatment::Keep } else { Treatment::Drop };
@@ -57,7 +58,7 @@ fn Scanning(rest: RwSignal<Spec>) -> impl IntoView {
 }
 
 #[component]
-fn Alike(rest: RwSignal<Spec>, problems: Problems) -> impl IntoView {
+fn Alike(rest: Rest, problems: Problems) -> impl IntoView {
     view! {
         <Switch
             label="Of conversations that say the same, keep the best one"
@@ -89,7 +90,7 @@ fn Alike(rest: RwSignal<Spec>, problems: Problems) -> impl IntoView {
 }
 
 #[component]
-fn Balancing(rest: RwSignal<Spec>, problems: Problems) -> impl IntoView {
+fn Balancing(rest: Rest, problems: Problems) -> impl IntoView {
     let options =
         [("", "Not balanced"), ("scenario", "By scenario"), ("persona", "By persona"), ("complexity", "By complexity")];
     let by =
@@ -142,7 +143,7 @@ fn Balancing(rest: RwSignal<Spec>, problems: Problems) -> impl IntoView {
 }
 
 #[component]
-fn Splitting(rest: RwSignal<Spec>, problems: Problems) -> impl IntoView {
+fn Splitting(rest: Rest, problems: Problems) -> impl IntoView {
     let share = Signal::derive(move || Some((rest.read().split.golden * 10_000.0).round() / 100.0));
     view! {
         <p class="muted hint">
