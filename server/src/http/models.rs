@@ -153,12 +153,12 @@ pub async fn probe(
     }
 }
 
-/// What a model was found to be able to when it was asked last
+/// What a model was found to be able to when it was asked last; `null` if it never was
 #[utoipa::path(get, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path)),
-    responses((status = 200, body = ModelProbe), Problems), security(("session" = []), ("token" = ["read"])))]
-pub async fn probed(State(pool): State<PgPool>, _: SignedIn, Path(name): Path<String>) -> Result<Json<ModelProbe>> {
-    let found = models::probe(&mut *pool.acquire().await?, &name).await?;
-    found.map(Json).ok_or_else(|| HttpError::missing("probe of the model", &name))
+    responses((status = 200, body = Option<ModelProbe>), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn probed(State(app): State<App>, _: SignedIn, Path(name): Path<String>) -> Result<Json<Option<ModelProbe>>> {
+    registry(&app).await?.pool(&name).map_err(|_| HttpError::missing("model", &name))?;
+    Ok(Json(models::probe(&mut *app.pool().acquire().await?, &name).await?))
 }
 
 /// Processes that play

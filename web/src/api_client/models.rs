@@ -21,7 +21,7 @@ pub async fn remove(name: &str) -> Answer<()> {
 }
 
 /// What it was found to be able to when it was asked last.
-pub async fn probed(name: &str) -> Answer<ModelProbe> {
+pub async fn probed(name: &str) -> Answer<Option<ModelProbe>> {
     get(&format!("/models/{}/probe", segment(name))).await
 }
 

@@ -49,14 +49,15 @@ async fn a_probe_says_what_each_endpoint_can(pool: PgPool) {
         serde_json::from_value(json!({"name": "keyless", "replicas": [url], "key_env": "GS_TEST_KEY_THAT_IS_NOT_SET"}));
     let models = [PoolSpec::new("local", vec![url.clone()]), keyless.unwrap()];
     let app = TestApp::with_models(&pool, models.into_iter().collect()).await;
-    assert_eq!(app.send(Method::GET, "/api/v1/models/local/probe", &json!({})).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(app.json::<Option<ModelProbe>>("/api/v1/models/local/probe").await, None, "it was never asked");
+    assert_eq!(app.status("/api/v1/models/nobody/probe").await, StatusCode::NOT_FOUND);
     let found: ModelProbe = app.post("/api/v1/models/local/probe?context_length=64", &json!({})).await;
     assert_eq!(found.replicas.iter().map(|own| own.url.as_str()).collect::<Vec<_>>(), [url.as_str()]);
     let outcome = |kind| found.replicas[0].checks.iter().find(|check| check.kind == kind).unwrap().outcome;
     assert_eq!(outcome(ProbeKind::Reply), ProbeOutcome::Passed);
     assert_eq!(outcome(ProbeKind::ToolCall), ProbeOutcome::Failed);
     assert_eq!(outcome(ProbeKind::ContextOverflow), ProbeOutcome::Failed, "it answers whatever is asked");
-    assert_eq!(app.json::<ModelProbe>("/api/v1/models/local/probe").await, found, "it is kept");
+    assert_eq!(app.json::<Option<ModelProbe>>("/api/v1/models/local/probe").await, Some(found.clone()), "it is kept");
     let asked = endpoint.requests().len();
     let wrong = app.send(Method::POST, "/api/v1/models/local/probe?context_length=0", &json!({})).await;
     assert_eq!(

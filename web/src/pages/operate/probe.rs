@@ -17,8 +17,8 @@ pub fn Probe(name: String) -> impl IntoView {
     let command = format!("groundstate models check {name}");
     let name = StoredValue::new(name);
     spawn_local(async move {
-        // A model that was never probed has nothing to show.
-        if let Ok(known) = api_client::models::probed(&name.get_value()).await {
+        // What cannot be read is as if it had never been asked: the button is there.
+        if let Ok(Some(known)) = api_client::models::probed(&name.get_value()).await {
             found.try_update(|found| found.get_or_insert(known).replicas.len());
         }
     });

@@ -68,7 +68,7 @@ fn a_selection_is_written_as_it_is_read() {
         limit: Some(500),
         split: Split { golden: 0.25, seed: 9_007_199_254_740_991, near: 0.7 },
     };
-    let all = Asked::read(&Asked::of_selection(&spec).query());
+    let all = Asked::of_selection(&spec);
     assert_eq!(Spec { filter: all.filter(), ..all.selection() }, spec);
     // Which conversations are found is another thing than what becomes of them.
     assert_eq!(all.which(), filter);
