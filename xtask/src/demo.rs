@@ -58,7 +58,7 @@ impl Demo {
         let worker = Worker::start(&groundstate, &server, model)?;
         let played =
             play::both(&groundstate, &places::target_dir().join("xtask/local-model"), self.local_conversations)?;
-        println!("\n{}\n", table::of(&played));
+        println!("\n{}\n", table::of(&played)?);
         if self.once {
             worker.leave(&groundstate)?;
             return server.running.end();

@@ -3,6 +3,7 @@
 
 mod engine;
 pub mod play;
+pub mod run;
 pub mod table;
 mod weights;
 mod worker;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use serde_json::Value;
 
 use super::NAME;
+use super::run::Run;
 use crate::groundstate::Groundstate;
 use crate::process::{quiet, run};
 
@@ -14,23 +14,26 @@ const PLAYBOOK: &str = "corner_shop";
 /// The longest replies, in tokens. A small model that does not come to an end is stopped here.
 const MAX_TOKENS: [&str; 4] = ["--max-tokens", "agent=256", "--max-tokens", "simulated_user=128"];
 
+/// A small model repeats itself without end. What it has not done by then it will not do.
+const LIMITS: &str = "\nlimits: {user_turns: 4, agent_steps: 4, attempts: 3}\n";
+
 pub struct Played {
-    pub scripted: Vec<Value>,
-    pub local: Vec<Value>,
+    pub scripted: Run,
+    pub local: Run,
 }
 
 /// What becomes of each conversation depends on the model alone, and is no reason to fail here.
 pub fn both(groundstate: &Groundstate, files: &Path, n: u32) -> Result<Played> {
     let project = project(groundstate, files)?;
     println!("==> {n} conversations from the script");
-    let scripted = rows(groundstate, files, &project, n, "scripted", &[])?;
+    let scripted = played(groundstate, files, &project, n, "scripted", &[])?;
     println!("==> the same {n} conversations, {NAME} being agent and simulated user");
     let styles = ["--agent-style", "json", "--user-style", "json"];
     // On two cores one takes half a minute. A model that is stuck must not keep anybody waiting for ever.
     let limit = (300 + 60 * n).to_string();
     let who = ["--agent", NAME, "--user", NAME, "--retries", "0", "--budget-seconds", &limit];
     let flags = [&who[..], &styles, &MAX_TOKENS].concat();
-    let local = rows(groundstate, files, &project, n, "local", &flags)?;
+    let local = played(groundstate, files, &project, n, "local", &flags)?;
     Ok(Played { scripted, local })
 }
 
@@ -42,24 +45,21 @@ fn project(groundstate: &Groundstate, files: &Path) -> Result<PathBuf> {
     let project = files.join("project");
     fs::create_dir_all(&project)?;
     quiet(groundstate.command().args(["playbook", "new", PLAYBOOK]).current_dir(&project))?;
+    let playbook = project.join(format!("playbooks/{PLAYBOOK}/playbook.yaml"));
+    fs::write(&playbook, fs::read_to_string(&playbook)? + LIMITS)?;
     fs::write(project.join("models.yaml"), format!("models:\n  - {{name: {NAME}, workers: true}}\n"))?;
     Ok(project)
 }
 
-/// All of them, whatever they came to.
-fn rows(
-    groundstate: &Groundstate,
-    files: &Path,
-    project: &Path,
-    n: u32,
-    name: &str,
-    flags: &[&str],
-) -> Result<Vec<Value>> {
+/// With all its rows, whatever they came to.
+fn played(groundstate: &Groundstate, files: &Path, project: &Path, n: u32, name: &str, flags: &[&str]) -> Result<Run> {
     let out = |name: &str| files.join(format!("{name}.jsonl"));
     let mut generate = groundstate.command();
     generate.args(["generate", "--playbook", PLAYBOOK, "--seed", "1", "--n", &n.to_string()]).args(flags);
     run(generate.arg("--project").arg(project).arg("--out").arg(out(&format!("{name}-accepted"))))?;
+    let shown = quiet(groundstate.command().args(["runs", "show"]))?;
     quiet(groundstate.command().args(["export", "--all", "--out"]).arg(out(name)))?;
     let text = fs::read_to_string(out(name))?;
-    text.lines().map(|line| serde_json::from_str(line).context("a row is no JSON")).collect()
+    let rows = text.lines().map(|line| serde_json::from_str(line).context("a row is no JSON"));
+    Ok(Run { shown, rows: rows.collect::<Result<_>>()? })
 }

@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use super::{Outcome, groundstate_or_build, with_database};
 use crate::groundstate::Groundstate;
+use crate::local_model::run::{Asked, Run};
 use crate::local_model::{self, NAME, Worker, play, table};
 use crate::{install, places, python};
 
-const CONVERSATIONS: u32 = 2;
+const CONVERSATIONS: u32 = 3;
 
 pub fn run_step() -> Result<Outcome> {
     let model = match local_model::fetch() {
@@ -29,11 +30,8 @@ pub fn run_step() -> Result<Outcome> {
         let server = groundstate.serve(&["--listen", "127.0.0.1:0", "--files", &kept.to_string_lossy()])?;
         let worker = Worker::start(&groundstate, &server, &model)?;
         let played = play::both(&groundstate, &files.join("played"), CONVERSATIONS)?;
-        println!("{}", table::of(&played));
-        ensure!(played.local.len() == CONVERSATIONS as usize, "{} conversations became rows", played.local.len());
-        for row in &played.local {
-            check(row).with_context(|| format!("{:#}", row["metadata"]))?;
-        }
+        println!("\n{}\n", table::of(&played)?);
+        check(&played.local)?;
         worker.leave(&groundstate)?;
         server.running.end().context("the server did not end")
     })?;
@@ -46,23 +44,31 @@ fn loudly_skipped(error: &anyhow::Error) -> Outcome {
     Outcome::Skipped("NOT TESTED with a real model: the package registry cannot be reached".into())
 }
 
-/// What must hold of a conversation, whatever the model makes of it.
-fn check(row: &Value) -> Result<()> {
-    let metadata = &row["metadata"];
-    let blame = metadata["blame"].as_str().context("nobody knows how it ended")?;
-    let ended_well = metadata["accepted"] == true && blame.is_empty();
-    ensure!(ended_well || ["agent", "simulated_user"].contains(&blame), "it failed by `{blame}`");
-    for role in ["agent", "simulated_user"] {
-        ensure!(metadata["models"][role] == NAME, "{role} was played by {}", metadata["models"][role]);
-        let tokens = &metadata["usage"][role];
-        let spent = |kind: &str| tokens[kind].as_u64().is_some_and(|tokens| tokens > 0);
-        ensure!(spent("prompt_tokens") && spent("completion_tokens"), "{role} cost {tokens}");
-        let scripted = metadata["scripted_roles"].as_array().context("no scripted_roles")?;
-        ensure!(!scripted.iter().any(|scripted| scripted == role), "{role} was played from the script");
+/// What must hold, whatever the model makes of it.
+fn check(run: &Run) -> Result<()> {
+    ensure!(run.says("finished")? == format!("{CONVERSATIONS} of {CONVERSATIONS}"), "not all ended:\n{}", run.shown);
+    let failures = run.says("failures")?.split(", ").filter(|failures| *failures != "none");
+    for failures in failures {
+        let blamed = failures.split_once(" by ").map(|(_, who)| who);
+        ensure!(matches!(blamed, Some("agent" | "simulated user")), "the model is not to blame: {failures}");
     }
+    for role in ["agent", "simulated user"] {
+        let by_model = |asked: &Asked<'_>| asked.role == role && asked.model == NAME;
+        let asked = run.asked().into_iter().find(by_model).with_context(|| format!("{role}: {NAME} was not asked"))?;
+        ensure!(asked.tokens_read > 0 && asked.tokens_written > 0, "{asked:?}");
+    }
+    ensure!(!run.rows.is_empty(), "the agent said nothing in any conversation");
+    run.rows.iter().try_for_each(|row| check_row(row).with_context(|| format!("{row:#}")))
+}
+
+/// Both sides were said by the model, and it says so.
+fn check_row(row: &Value) -> Result<()> {
     let messages = row["messages"].as_array().context("there are no messages")?;
-    for role in ["user", "assistant"] {
-        ensure!(messages.iter().any(|message| message["role"] == role), "no message is by the {role}");
+    for (role, speaker) in [("agent", "assistant"), ("simulated_user", "user")] {
+        let metadata = &row["metadata"];
+        ensure!(metadata["models"][role] == NAME, "{role} was played by {}", metadata["models"][role]);
+        ensure!(metadata["usage"][role]["completion_tokens"].as_u64() > Some(0), "{role} cost nothing");
+        ensure!(messages.iter().any(|message| message["role"] == speaker), "no message is by the {speaker}");
     }
     Ok(())
 }
