@@ -42,7 +42,7 @@ enum Step {
     Api,
     /// Whether the files of deploy/ are well formed and name only what there is
     Deploy,
-    /// A real small model on a real engine: worker, conversations, scores
+    /// A real small model on a real engine: worker, conversations, scores; only by its name
     LocalModel,
     /// The web app in a real browser
     E2e,
@@ -57,7 +57,9 @@ enum Outcome {
 
 impl Test {
     pub fn run(self) -> Result<()> {
-        let chosen = |step: &&Step| self.only.is_empty() || self.only.contains(step);
+        // It is asked for by name until it is known to end in time on a bare machine: it builds an engine from its sources.
+        let usual = |step: &Step| *step != Step::LocalModel;
+        let chosen = |step: &&Step| if self.only.is_empty() { usual(step) } else { self.only.contains(step) };
         let mut summary = Vec::new();
         for step in Step::value_variants().iter().filter(chosen) {
             summary.push(step.run_timed()?);

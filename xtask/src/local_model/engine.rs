@@ -43,7 +43,7 @@ fn build(folder: &Path) -> Result<()> {
         "--wildcards",
         "*/llama.cpp",
     ]))?;
-    println!("==> building {PROGRAM} (once; about nine minutes of one core)");
+    println!("==> building {PROGRAM} (once; about twenty minutes of one core)");
     let cmake = python::environment("local-model-tools", TOOLS)?.join("cmake");
     let mut configure = Command::new(&cmake);
     configure.arg("-S").arg(sources.join("llama.cpp")).arg("-B").arg(&build).args(FLAGS);

@@ -26,7 +26,7 @@ use crate::support::play::{HELP, planned_as, stories};
 use crate::support::{agent, database_url, ledger, project};
 
 /// Nothing takes nearly so long; a machine that is busy with other tests may be slow.
-const BOUND: Duration = Duration::from_secs(120);
+const BOUND: Duration = Duration::from_mins(2);
 /// Long enough for requests to be in flight whenever something dies.
 const LATENCY: Duration = Duration::from_millis(200);
 
