@@ -40,10 +40,14 @@ impl Workers {
     }
 
     async fn join(&self, name: &str, endpoint: &Endpoint) -> i64 {
+        self.join_with(name, endpoint, None).await
+    }
+
+    async fn join_with(&self, name: &str, endpoint: &Endpoint, max_in_flight: Option<u32>) -> i64 {
         let url = endpoint.model().split_once('@').unwrap().1.to_owned();
         let engine = Engine::External;
         let (name, model) = (name.to_owned(), "qwen".to_owned());
-        let new = WorkerJoin { name, model, served_as: None, url, engine, max_in_flight: None, key_env: None };
+        let new = WorkerJoin { name, model, served_as: None, url, engine, max_in_flight, key_env: None };
         let mut db = self.pool.acquire().await.unwrap();
         let Joined::As(id) = workers::join(&mut db, self.token, &new).await.unwrap() else { panic!("taken") };
         drop(db);
@@ -151,15 +155,18 @@ async fn workers_that_nobody_hears_of_are_asked_on(pool: PgPool) {
 
 #[sqlx::test(migrations = "../migrations")]
 async fn a_worker_that_drains_loses_nothing(pool: PgPool) {
-    let slow = Endpoint::start_slow(Duration::from_millis(300), agent::help).await;
+    let held = Endpoint::start_held(Duration::ZERO, agent::help).await;
     let other = Endpoint::start(agent::help).await;
     let workers = Workers::of(&pool).await;
-    let first = workers.join("first", &slow).await;
+    let first = workers.join_with("first", &held, Some(4)).await;
     let (run, played) = playing(&pool, 8).await;
-    until("all are asked", || slow.requests().len() >= 8).await;
-    workers.join("second", &other).await;
+    until("it is asked as much as it takes", || held.requests().len() == 4).await;
     workers.beat(first, WorkerState::Draining).await;
+    workers.join("second", &other).await;
+    // Who sees the second knows that the first leaves: what waited goes there.
+    until("the other is asked", || !other.requests().is_empty()).await;
+    held.release();
     played.await.unwrap();
     assert_nothing_failed(&run, 8).await;
-    assert!(!other.requests().is_empty());
+    assert_eq!(held.requests().len(), 4, "it ended what it had begun, and got nothing new");
 }

@@ -14,12 +14,15 @@ use axum::{Json, Router};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 pub struct Endpoint {
     url: String,
     requests: Arc<Mutex<Vec<Value>>>,
     /// Requests that are being answered, and the most there were.
     in_flight: Arc<[AtomicUsize; 2]>,
+    /// Whether it answers yet.
+    open: watch::Sender<bool>,
 }
 
 impl Endpoint {
@@ -33,6 +36,18 @@ impl Endpoint {
         latency: Duration,
         answer: impl Fn(&Value) -> Response + Clone + Send + Sync + 'static,
     ) -> Self {
+        let endpoint = Self::start_held(latency, answer).await;
+        endpoint.release();
+        endpoint
+    }
+
+    /// Answers nothing until it is released.
+    pub async fn start_held(
+        latency: Duration,
+        answer: impl Fn(&Value) -> Response + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let open = watch::Sender::new(false);
+        let opened = open.subscribe();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
         let in_flight: Arc<[AtomicUsize; 2]> = Arc::default();
@@ -42,6 +57,8 @@ impl Endpoint {
             seen.lock().unwrap().push(request);
             let now = counted[0].fetch_add(1, Ordering::Relaxed) + 1;
             counted[1].fetch_max(now, Ordering::Relaxed);
+            // Its sender is gone when the test is over.
+            let _ = opened.clone().wait_for(|open| *open).await;
             tokio::time::sleep(latency).await;
             counted[0].fetch_sub(1, Ordering::Relaxed);
             response
@@ -50,7 +67,11 @@ impl Endpoint {
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let app = Router::new().route("/v1/chat/completions", chat);
         tokio::spawn(async { axum::serve(listener, app).await });
-        Self { url, requests, in_flight }
+        Self { url, requests, in_flight, open }
+    }
+
+    pub fn release(&self) {
+        self.open.send_replace(true);
     }
 
     /// The model as it is named in a run.
@@ -111,7 +132,8 @@ pub fn not_json() -> Response {
 /// A reply that runs into the limit of its length.
 pub fn endless() -> Response {
     let delta = json!({"choices": [{"index": 0, "delta": {"content": "and so on "}, "finish_reason": "length"}]});
-    events(Body::from(format!("data: {delta}\n\ndata: [DONE]\n\n")))
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 7}});
+    events(Body::from(format!("data: {delta}\n\ndata: {usage}\n\ndata: [DONE]\n\n")))
 }
 
 /// Half a reply, and then the connection breaks.
