@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Asked of the cargo that runs us rather than of the one that compiled us: clones may share a target directory.
 pub fn root() -> PathBuf {
@@ -33,7 +34,25 @@ pub fn find_program(names: &[impl AsRef<OsStr>]) -> Option<PathBuf> {
     names.iter().find_map(|name| found(name.as_ref()))
 }
 
-/// The cargo that runs us.
-pub fn cargo() -> std::process::Command {
-    std::process::Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+/// The cargo that runs us, as if it were called from a shell. What it told us of our own package would go on to build
+/// scripts: that of `ring` runs anew when it changes, and with it half of the server is compiled again.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
+        cargo.env_remove(name);
+    }
+    cargo
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_is_called_as_from_a_shell() {
+        // Set by whoever runs this test.
+        assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
+        assert!(cargo().get_envs().any(|(name, value)| name == "CARGO_MANIFEST_DIR" && value.is_none()));
+    }
 }
