@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use crate::chat::{ChatReply, ReplySchema};
 use crate::react::{self, Step, Turn};
 
+/// With the space behind it, and generously: only the gate counts words.
+const LETTERS_OF_A_WORD: u32 = 10;
+
 /// How the agent is told to write; follows its system prompt.
 pub fn instructions(functions: &[Arc<Value>]) -> String {
     format!("\n\n{}\n{}", include_str!("prompts/json.md").trim_end(), react::listed(functions))
@@ -58,11 +61,16 @@ pub fn write(thought: Option<&str>, words: &str, call: Option<&ToolCall>) -> Str
     }
 }
 
-/// What a simulated user writes, and whether it has nothing more to say.
-pub fn user_schema() -> ReplySchema {
+/// What a simulated user writes, and whether it has nothing more to say. Small models do not come to an end by themselves:
+/// what is longer than its words may be would be refused anyway.
+pub fn user_schema(most_words: Option<u32>) -> ReplySchema {
+    let mut message = json!({"type": "string"});
+    if let Some(words) = most_words {
+        message["maxLength"] = words.saturating_mul(LETTERS_OF_A_WORD).into();
+    }
     let schema = json!({
         "type": "object", "required": ["message", "done"], "additionalProperties": false,
-        "properties": {"message": {"type": "string"}, "done": {"type": "boolean"}},
+        "properties": {"message": message, "done": {"type": "boolean"}},
     });
     ReplySchema { name: "message".into(), schema }
 }

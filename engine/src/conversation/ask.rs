@@ -78,7 +78,8 @@ impl Conversation {
         };
         messages.extend(self.state.user.messages.iter().map(as_written));
         let mut ask = self.asked_of(Role::SimulatedUser, messages);
-        ask.schema = in_json.then(json_turn::user_schema);
+        let most = tier.map(|tier| tier.words[1].saturating_add(tier.spare_words));
+        ask.schema = in_json.then(|| json_turn::user_schema(most));
         ask.tools = self.case.playbook.user_functions();
         ask
     }
