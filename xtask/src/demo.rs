@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::groundstate::Groundstate;
-use crate::local_model::{self, LocalModel, Worker, play, table};
+use crate::local_model::{self, LocalModel, Progress, Worker, play, table};
 use crate::process::run;
 use crate::{install, places, web};
 
@@ -32,7 +32,7 @@ impl Demo {
             install::postgres()?;
         }
         // Before all that takes long: it may be out of reach.
-        let model = self.with_local_model.then(local_model::fetch).transpose()?;
+        let model = self.with_local_model.then(|| local_model::fetch(Progress::Shown)).transpose()?;
         web::build()?;
         println!("==> building groundstate (the first time takes minutes)");
         // Checked queries are taken from .sqlx, whatever DATABASE_URL says.

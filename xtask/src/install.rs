@@ -1,6 +1,7 @@
 //! Installing what is missing: by apt-get where we may, else by saying what to do.
 
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 
@@ -21,6 +22,9 @@ export DEBIAN_FRONTEND=noninteractive
 install() { apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 \"$@\"; }
 install \"$@\" || { apt-get update -qq && install \"$@\"; }
 ";
+
+/// apt-get does not wait for another that reads its lists.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 pub fn programs(programs: &[&str], packages: &[&str]) -> Result<()> {
     if programs.iter().all(|program| find_program(&[program]).is_some()) {
@@ -53,6 +57,7 @@ fn apt(before: &str, packages: &[&str]) -> Result<()> {
     } else {
         bail!("not installed, and sudo asks for a password. Run this and repeat:\n  sudo apt-get install -y {list}");
     };
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     println!("==> installing {list}");
     quiet(command.arg("-ec").arg(format!("{before}{APT_GET}")).arg("install").args(packages)).map(drop)
 }

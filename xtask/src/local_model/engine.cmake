@@ -1,0 +1,13 @@
+# Read by each project of llama.cpp before it names what it builds: only the arithmetic has to be fast, and the rest takes
+# half of the time to build without being made so.
+if(PROJECT_NAME STREQUAL "ggml")
+  set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+else()
+  set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
+  # A hundred kinds of models have a file each, and all read the same headers.
+  cmake_language(DEFER CALL set_target_properties llama mtmd PROPERTIES UNITY_BUILD ON)
+  # These refuse to be read with the others.
+  set(mtmd ${CMAKE_CURRENT_SOURCE_DIR}/tools/mtmd)
+  cmake_language(DEFER CALL set_source_files_properties ${mtmd}/mtmd-helper.cpp ${mtmd}/mtmd-helper-gen.cpp
+    TARGET_DIRECTORY mtmd PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
