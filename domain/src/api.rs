@@ -106,9 +106,20 @@ pub struct UsageSummary {
     /// Requests beyond the first of each call.
     pub retries: i64,
     pub prompt_tokens: i64,
+    /// Of the prompts, what a prefix cache held; 0 also where the endpoint does not say.
+    #[serde(default)]
+    pub cached_tokens: i64,
     pub completion_tokens: i64,
     /// In the unit of the model's prices.
     pub cost: f64,
+}
+
+impl UsageSummary {
+    /// The share of what it read that a prefix cache held, 0 to 1; None if its endpoint tells of none.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+    pub fn cache_hits(&self) -> Option<f64> {
+        (self.cached_tokens > 0).then(|| self.cached_tokens as f64 / self.prompt_tokens.max(self.cached_tokens) as f64)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -1,5 +1,7 @@
 //! The steps of a conversation. Events are only appended; everything else is derived from them.
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -147,5 +149,21 @@ impl Answer {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Usage {
     pub prompt_tokens: u64,
+    /// Of the prompt, those that the endpoint had read before: its prefix cache held them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
     pub completion_tokens: u64,
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -33,7 +33,7 @@ pub struct ReplySchema {
     pub schema: Value,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatReply {
     pub content: String,
     /// What the endpoint returned as `reasoning_content` or `reasoning`. Tags inside `content` are left in place.

@@ -153,10 +153,13 @@ impl Conversation {
         self.record(kind)
     }
 
-    /// The model answered, and what it said cannot be heard: it is asked again with the reason.
-    pub fn refuse(&mut self, reason: &str) -> Option<Event> {
+    /// The model answered, and what it said by then cannot be heard: it is asked again with the reason.
+    pub fn refuse(&mut self, said: ChatReply, reason: &str) -> Option<Event> {
         let role = self.state.phase.asks()?;
-        self.record(refused(role, &ChatReply::default(), reason.replace('\0', "\u{fffd}")))
+        let mut said = said.storable();
+        let beginning = said.content.char_indices().nth(UNHEARD);
+        beginning.into_iter().for_each(|(end, _)| said.content.truncate(end));
+        self.record(refused(role, &said, reason.replace('\0', "\u{fffd}")))
     }
 
     /// The model could not answer, after all retries.
@@ -273,7 +276,10 @@ fn failed(blame: Blame, reason: &str) -> EventKind {
     EventKind::Finished { outcome: Outcome::Failed { blame, reason: reason.to_owned() } }
 }
 
-const NO_USAGE: Usage = Usage { prompt_tokens: 0, completion_tokens: 0 };
+/// Letters of a reply without an end that are kept, and shown to whoever said it.
+const UNHEARD: usize = 2000;
+
+const NO_USAGE: Usage = Usage { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0 };
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use engine::ChatReply;
+
 /// A model that cannot be set up: found before anything is asked.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
@@ -44,7 +46,11 @@ pub enum Failure {
     #[error("answered with what is no chat completion (`{found}`); check the base URL")]
     Garbled { found: String },
     #[error("stopped before its reply was complete (finish_reason `{reason}`); {}", stop_advice(reason))]
-    Stopped { reason: String },
+    Stopped {
+        reason: String,
+        /// As far as it came: it was paid for.
+        reply: Box<ChatReply>,
+    },
     #[error("answered as `{found}`, which is not the model that was asked")]
     OtherModel { found: String },
     #[error("is served by no worker; start one with `groundstate worker`")]
@@ -130,7 +136,7 @@ impl Failure {
             | Self::RateLimited { message: text }
             | Self::Refused { message: text, .. }
             | Self::Garbled { found: text }
-            | Self::Stopped { reason: text }
+            | Self::Stopped { reason: text, .. }
             | Self::OtherModel { found: text }
             | Self::Unplayable { reason: text } => *text = edit(text),
             Self::Timeout { .. } | Self::CutStream | Self::NoWorker => {}

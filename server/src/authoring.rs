@@ -5,10 +5,3 @@
 
 pub mod scenarios;
 pub mod sub_agent;
-
-use domain::event::Usage;
-
-fn add(sum: &mut Usage, usage: Usage) {
-    sum.prompt_tokens += usage.prompt_tokens;
-    sum.completion_tokens += usage.completion_tokens;
-}

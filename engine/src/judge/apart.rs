@@ -47,10 +47,8 @@ fn part(ask: &Ask, order: &str, properties: &Value) -> Ask {
 /// The reply that the replies to the parts are together. What cannot be read stays what it is, so that it is refused
 /// with the reason.
 pub fn together(judge: &Judge, parts: &[ChatReply]) -> ChatReply {
-    let usage = parts.iter().fold(Usage::default(), |sum, part| Usage {
-        prompt_tokens: sum.prompt_tokens.saturating_add(part.usage.prompt_tokens),
-        completion_tokens: sum.completion_tokens.saturating_add(part.usage.completion_tokens),
-    });
+    let mut usage = Usage::default();
+    parts.iter().for_each(|part| usage += part.usage);
     let content = match verdict(judge, parts) {
         Ok(verdict) => verdict.to_string(),
         Err(unreadable) => unreadable.content.clone(),

@@ -29,7 +29,7 @@ fn ask() -> Ask {
 }
 
 fn replies(texts: &[&str]) -> Vec<ChatReply> {
-    let usage = domain::event::Usage { prompt_tokens: 5, completion_tokens: 2 };
+    let usage = domain::event::Usage { prompt_tokens: 5, completion_tokens: 2, ..Default::default() };
     texts.iter().map(|text| ChatReply { content: (*text).into(), usage, ..ChatReply::default() }).collect()
 }
 

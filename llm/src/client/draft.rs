@@ -41,8 +41,10 @@ impl Draft {
         }
         // The last count stands: some servers send a growing one with every chunk.
         if let Some(usage) = chunk.usage {
+            let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens);
             self.usage = Usage {
                 prompt_tokens: usage.prompt_tokens.unwrap_or_default(),
+                cached_tokens: cached.unwrap_or_default(),
                 completion_tokens: usage.completion_tokens.unwrap_or_default(),
             };
         }
@@ -89,15 +91,9 @@ impl Draft {
 
     /// The reply, if the model came to its end. Half a reply must not become data.
     pub fn finish(self) -> Result<(ChatReply, Manner), Failure> {
-        match self.finish_reason.as_deref() {
-            // `abort` and `error` are what vLLM and OpenRouter say when their own side broke off.
-            None | Some("abort" | "error") => return Err(Failure::CutStream),
-            Some(reason @ ("length" | "content_filter")) => {
-                let reason = reason.to_owned();
-                return Err(Failure::Stopped { reason });
-            }
-            Some(_) => {}
-        }
+        // `abort` and `error` are what vLLM and OpenRouter say when their own side broke off.
+        let reason = self.finish_reason.filter(|reason| !matches!(&**reason, "abort" | "error"));
+        let reason = reason.ok_or(Failure::CutStream)?;
         // A refusal takes the place of the content; the engine decides what it is worth.
         let said = [self.content, self.refusal];
         let reply = ChatReply {
@@ -106,7 +102,10 @@ impl Draft {
             tool_calls: self.calls.finish(),
             usage: self.usage,
         };
-        Ok((reply, self.manner))
+        match &*reason {
+            "length" | "content_filter" => Err(Failure::Stopped { reason, reply: Box::new(reply) }),
+            _ => Ok((reply, self.manner)),
+        }
     }
 }
 

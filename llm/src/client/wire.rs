@@ -49,7 +49,13 @@ pub struct FunctionPart {
 #[derive(Debug, Deserialize)]
 pub struct Usage {
     pub prompt_tokens: Option<u64>,
+    pub prompt_tokens_details: Option<PromptTokens>,
     pub completion_tokens: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct PromptTokens {
+    pub cached_tokens: Option<u64>,
 }
 
 /// The endpoint's own words about an error, from any of the shapes in use, else the text itself.

@@ -23,6 +23,7 @@ pub struct Meters {
     waiting: OnceLock<Gauge>,
     seconds: PerRole<OnceLock<Histogram>>,
     prompt_tokens: PerRole<OnceLock<Counter>>,
+    cached_tokens: PerRole<OnceLock<Counter>>,
     completion_tokens: PerRole<OnceLock<Counter>>,
     /// Only appended to.
     replicas: RwLock<Vec<ReplicaMeters>>,
@@ -45,6 +46,7 @@ impl Meters {
             waiting: OnceLock::new(),
             seconds: Default::default(),
             prompt_tokens: Default::default(),
+            cached_tokens: Default::default(),
             completion_tokens: Default::default(),
             replicas: RwLock::new(urls.into_iter().map(ReplicaMeters::new).collect()),
         }
@@ -108,6 +110,7 @@ impl Meters {
             counter.increment(tokens);
         };
         count(&self.prompt_tokens, "prompt", usage.prompt_tokens);
+        count(&self.cached_tokens, "cached", usage.cached_tokens);
         count(&self.completion_tokens, "completion", usage.completion_tokens);
     }
 }

@@ -63,7 +63,7 @@ pub fn of(kind: ProbeKind, reply: &ChatReply, context_length: Option<u64>) -> Ve
 pub fn of_failure(kind: ProbeKind, failure: &Failure) -> Verdict {
     let says = failure.to_string();
     match (kind, failure) {
-        (ProbeKind::StopReason, Failure::Stopped { reason }) if reason == "length" => {
+        (ProbeKind::StopReason, Failure::Stopped { reason, .. }) if reason == "length" => {
             Verdict::passed("a reply that was cut says so: finish_reason `length`")
         }
         // Hosted models that reason refuse a limit that leaves no room for a reply.

@@ -44,7 +44,7 @@ mod tests {
         for (prompt_tokens, completion_tokens, expected) in
             [(0, 0, 0), (1, 0, 150), (0, 1, 600), (1_000_000, 1_000_000, 750_000_000), (3, 7, 4_650)]
         {
-            assert_eq!(price.cost(Usage { prompt_tokens, completion_tokens }), expected);
+            assert_eq!(price.cost(Usage { prompt_tokens, completion_tokens, ..Usage::default() }), expected);
         }
     }
 }

@@ -31,14 +31,15 @@ async fn a_stream_is_put_together() {
         delta(&json!({ "content": "Hi <think>" })),
         delta(&json!({ "content": "Zoë", "tool_calls": null })),
         end("stop"),
-        json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10 } }),
+        json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10,
+            "prompt_tokens_details": { "cached_tokens": 4 } } }),
     ])])
     .await;
     let expected = ChatReply {
         content: "Hi <think>Zoë".into(),
         reasoning: Some("Think twice.".into()),
         tool_calls: Vec::new(),
-        usage: Usage { prompt_tokens: 7, completion_tokens: 3 },
+        usage: Usage { prompt_tokens: 7, cached_tokens: 4, completion_tokens: 3 },
     };
     assert_eq!(reply.unwrap(), expected);
     assert_eq!(requests, 1);
@@ -177,8 +178,11 @@ async fn a_refusal_stands_where_the_content_would() {
 #[tokio::test]
 async fn half_a_reply_is_no_reply() {
     for reason in ["length", "content_filter"] {
-        let (reply, requests) = asked([streamed(&[delta(&json!({ "content": "half" })), end(reason)])]).await;
-        assert_eq!(failure(reply), llm::Failure::Stopped { reason: reason.into() });
+        let usage = json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 3 } });
+        let (reply, requests) = asked([streamed(&[delta(&json!({ "content": "half" })), end(reason), usage])]).await;
+        let usage = Usage { prompt_tokens: 7, cached_tokens: 0, completion_tokens: 3 };
+        let said = Box::new(ChatReply { content: "half".into(), usage, ..ChatReply::default() });
+        assert_eq!(failure(reply), llm::Failure::Stopped { reason: reason.into(), reply: said });
         assert_eq!(requests, 1, "asking again would be paid and give the same");
     }
 }

@@ -17,7 +17,6 @@ use engine::author::scenario::{Brief, question};
 use futures::{StreamExt, stream};
 use llm::Pool;
 
-use super::add;
 use crate::library::{Library, Limits};
 use draft::{Draft, Drafting};
 use neighbours::Neighbours;
@@ -101,7 +100,7 @@ pub async fn draft_scenarios(
     let first = order.concurrency.clamp(1, order.n.max(1));
     let mut drafts = drafts.buffered(first);
     while let Some((draft, usage)) = drafts.next().await {
-        add(&mut report.usage, usage);
+        report.usage += usage;
         refused = refused.filter(|_| draft.is_refused()).map(|n| n + 1);
         let settled = match draft {
             Draft::Unanswered { error, .. } if refused == Some(first) => return Err(error.into()),

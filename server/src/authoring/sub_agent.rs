@@ -134,7 +134,7 @@ impl Draft<'_> {
             let seed = seed.sampling(&format!("attempt {attempt}"));
             let sampling = Sampling { temperature: author.temperature, max_tokens: author.max_tokens, seed };
             let reply = author.model.ask(&author::ask(messages, sampling)).await?;
-            super::add(&mut usage, reply.usage);
+            usage += reply.usage;
             let last = attempt + 1 == author.attempts;
             reasons = match read(&reply.content, self.spec) {
                 Ok(prose) => match self.parts(Some(&prose)) {

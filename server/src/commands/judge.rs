@@ -130,8 +130,7 @@ async fn judge_and_report(
     let progress = report::Progress::new(left.len());
     let mut usage = Usage::default();
     let playing = judge.judge_all(&left, args.concurrency as usize, |judged| {
-        usage.prompt_tokens += judged.usage.prompt_tokens;
-        usage.completion_tokens += judged.usage.completion_tokens;
+        usage += judged.usage;
         progress.ended(&judged.outcome);
     });
     let interrupted = tokio::select! {

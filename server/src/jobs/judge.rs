@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use domain::event::{EventKind, Usage};
 use domain::outcome::{Blame, Outcome};
-use engine::{Conversation, Next, Who};
+use engine::{ChatReply, Conversation, Next, Who};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use llm::{Answer, ChatModel, Failure, ModelError, ModelSpec};
@@ -105,8 +105,7 @@ impl Judge {
         let mut all = Usage::default();
         for attempt in 1.. {
             let Rejudged { outcome, usage } = self.attempt(planned, attempt).await?;
-            all.prompt_tokens += usage.prompt_tokens;
-            all.completion_tokens += usage.completion_tokens;
+            all += usage;
             let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
             if !failed || attempt > self.config.retries {
                 return Ok(Rejudged { outcome, usage: all });
@@ -136,8 +135,8 @@ impl Judge {
                     match self.ask(model.as_ref(), &who, &conversation).await {
                         None => conversation.act(),
                         Some(Ok(answer)) => conversation.hear(answer.reply),
-                        Some(Err(ModelError { failure: failure @ Failure::Stopped { .. }, .. })) => {
-                            conversation.refuse(&failure.to_string())
+                        Some(Err(ModelError { failure: ref failure @ Failure::Stopped { ref reply, .. }, .. })) => {
+                            conversation.refuse(ChatReply::clone(reply), &failure.to_string())
                         }
                         // Nothing is stored: the conversation is left for when the endpoint is back.
                         Some(Err(error)) => return Ok(Rejudged { outcome: lost(&error), usage }),
@@ -147,8 +146,7 @@ impl Judge {
             if let Some(EventKind::Judged { usage: own, .. } | EventKind::Refused { usage: own, .. }) =
                 event.map(|event| event.kind)
             {
-                usage.prompt_tokens += own.prompt_tokens;
-                usage.completion_tokens += own.completion_tokens;
+                usage += own;
             }
         };
         if let Some(judged) = judged(&conversation, &outcome) {

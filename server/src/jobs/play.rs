@@ -8,7 +8,7 @@ use std::sync::Arc;
 use domain::event::{Event, Usage};
 use domain::message::ToolCall;
 use domain::outcome::{Blame, Ending, Outcome};
-use engine::{Conversation, Next, Who};
+use engine::{ChatReply, Conversation, Next, Who};
 use llm::{Answer, Failure, ModelError};
 use tracing::{Instrument, error_span, warn};
 
@@ -193,9 +193,9 @@ impl<'a> Play<'a> {
                 self.conversation.hear(answer.reply)
             }
             // The endpoint did its part; the model did not come to an end.
-            Err(ModelError { failure: failure @ Failure::Stopped { .. }, attempts, .. }) => {
-                self.spend(who, model, 1, attempts, Usage::default());
-                self.conversation.refuse(&failure.to_string())
+            Err(ModelError { failure: ref failure @ Failure::Stopped { ref reply, .. }, attempts, .. }) => {
+                self.spend(who, model, 1, attempts, reply.usage);
+                self.conversation.refuse(ChatReply::clone(reply), &failure.to_string())
             }
             Err(error) => {
                 warn!(role = %who.role, %error, "a model call was lost");
@@ -222,6 +222,7 @@ impl<'a> Play<'a> {
         spent.calls += i64::from(calls);
         spent.retries += i64::from(attempts.saturating_sub(calls));
         spent.prompt_tokens += count(usage.prompt_tokens);
+        spent.cached_tokens += count(usage.cached_tokens);
         spent.completion_tokens += count(usage.completion_tokens);
         spent.cost += cost;
     }

@@ -209,7 +209,8 @@ pub async fn accepted(db: &mut PgConnection, run: Uuid) -> Result<i64> {
 pub async fn usage(db: &mut PgConnection, run: Uuid) -> Result<Vec<UsageSummary>> {
     let rows = sqlx::query!(
         r#"SELECT role, model, sum(calls)::bigint AS "calls!", sum(retries)::bigint AS "retries!",
-                  sum(prompt_tokens)::bigint AS "prompt_tokens!", sum(completion_tokens)::bigint AS "completion_tokens!",
+                  sum(prompt_tokens)::bigint AS "prompt_tokens!", sum(cached_tokens)::bigint AS "cached_tokens!",
+                  sum(completion_tokens)::bigint AS "completion_tokens!",
                   sum(cost)::float8 / 1e9 AS "cost!"
            FROM usage WHERE run_id = $1 GROUP BY role, model ORDER BY role, model"#,
         run
@@ -222,6 +223,7 @@ pub async fn usage(db: &mut PgConnection, run: Uuid) -> Result<Vec<UsageSummary>
             calls: row.calls,
             retries: row.retries,
             prompt_tokens: row.prompt_tokens,
+            cached_tokens: row.cached_tokens,
             completion_tokens: row.completion_tokens,
             cost: row.cost,
         })

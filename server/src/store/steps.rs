@@ -69,6 +69,7 @@ pub struct Spent {
     pub calls: i64,
     pub retries: i64,
     pub prompt_tokens: i64,
+    pub cached_tokens: i64,
     pub completion_tokens: i64,
     /// In billionths of the unit of the prices.
     pub cost: i64,
@@ -76,7 +77,7 @@ pub struct Spent {
 
 impl Spent {
     pub fn nothing(role: &'static str, model: Arc<str>) -> Self {
-        Self { role, model, calls: 0, retries: 0, prompt_tokens: 0, completion_tokens: 0, cost: 0 }
+        Self { role, model, calls: 0, retries: 0, prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, cost: 0 }
     }
 }
 
@@ -289,10 +290,11 @@ async fn tally(db: &mut PgConnection, writer: Writer, steps: &[&Step]) -> Result
 
 /// Counts what models were asked for.
 async fn count_usage(db: &mut PgConnection, writer: Writer, steps: &[&Step]) -> Result<()> {
-    let mut sums: BTreeMap<(Uuid, &str, &str), [i64; 5]> = BTreeMap::new();
+    let mut sums: BTreeMap<(Uuid, &str, &str), [i64; 6]> = BTreeMap::new();
     for (step, spent) in steps.iter().flat_map(|step| step.spent.iter().map(move |spent| (step, spent))) {
         let sum = sums.entry((step.run, spent.role, &spent.model)).or_default();
-        let own = [spent.calls, spent.retries, spent.prompt_tokens, spent.completion_tokens, spent.cost];
+        let tokens = [spent.prompt_tokens, spent.cached_tokens, spent.completion_tokens];
+        let own = [spent.calls, spent.retries, tokens[0], tokens[1], tokens[2], spent.cost];
         sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
     }
     let column = |i: usize| sums.values().map(|sum| sum[i]).collect::<Vec<i64>>();
@@ -302,13 +304,16 @@ async fn count_usage(db: &mut PgConnection, writer: Writer, steps: &[&Step]) -> 
         return Ok(());
     }
     sqlx::query!(
-        "INSERT INTO usage (run_id, player, writer, role, model, calls, retries, prompt_tokens, completion_tokens, cost)
-         SELECT run, $1, $2, role, model, calls, retries, prompt, completion, cost
+        "INSERT INTO usage (run_id, player, writer, role, model, calls, retries,
+                            prompt_tokens, cached_tokens, completion_tokens, cost)
+         SELECT run, $1, $2, role, model, calls, retries, prompt, cached, completion, cost
          FROM unnest($3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-                     $10::bigint[]) AS new (run, role, model, calls, retries, prompt, completion, cost)
+                     $10::bigint[], $11::bigint[])
+             AS new (run, role, model, calls, retries, prompt, cached, completion, cost)
          ON CONFLICT (run_id, player, writer, role, model) DO UPDATE SET
              calls = usage.calls + EXCLUDED.calls, retries = usage.retries + EXCLUDED.retries,
              prompt_tokens = usage.prompt_tokens + EXCLUDED.prompt_tokens,
+             cached_tokens = usage.cached_tokens + EXCLUDED.cached_tokens,
              completion_tokens = usage.completion_tokens + EXCLUDED.completion_tokens,
              cost = usage.cost + EXCLUDED.cost",
         writer.player,
@@ -320,7 +325,8 @@ async fn count_usage(db: &mut PgConnection, writer: Writer, steps: &[&Step]) -> 
         &column(1),
         &column(2),
         &column(3),
-        &column(4)
+        &column(4),
+        &column(5)
     )
     .execute(db)
     .await?;

@@ -33,10 +33,11 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// `  simulated user    6    2    658    57    0.0000  NAME`: role, calls, retries, tokens read and written, cost, model.
+    /// `  simulated user    6    2    658    81%    57    0.0000  NAME`: role, calls, retries, tokens read, which share of
+    /// them from a cache, tokens written, cost, model.
     fn read(line: &'a str) -> Option<Self> {
         let words: Vec<&str> = line.strip_prefix("  ")?.split_whitespace().collect();
-        let [role @ .., calls, retries, read, written, cost, model] = words.as_slice() else { return None };
+        let [role @ .., calls, retries, read, _cached, written, cost, model] = words.as_slice() else { return None };
         let figures = [calls, retries, read, written].map(|figure| figure.parse::<u64>().ok());
         let (Some(tokens_read), Some(tokens_written), Ok(_)) = (figures[2], figures[3], cost.parse::<f64>()) else {
             return None;
@@ -56,8 +57,8 @@ run          01a20672-4ffe-7599-bca6-0be8c9e4394a
 state        finished
 finished     2 of 2
 failures     2 by simulated user
-asked of models:            calls  retries  tokens read  tokens written      cost
-  simulated user                6        2          658              57    0.0000  smollm2-135m
+asked of models:            calls  retries  tokens read  from cache  tokens written      cost
+  simulated user                6        2          658         81%              57    0.0000  smollm2-135m
   an accepted row: 12 tokens, cost 0.000000";
         let run = Run { shown: shown.into(), rows: Vec::new() };
         assert_eq!(run.says("failures").unwrap(), "2 by simulated user");

@@ -9,7 +9,6 @@ use engine::author::{self, Sampling, scenario};
 use llm::{Failure, ModelError, Pool};
 use serde_json::{Map, Value};
 
-use super::super::add;
 use super::{Dropped, Order, text};
 use crate::library::Library;
 
@@ -49,11 +48,12 @@ impl Drafting<'_> {
             let ask = author::ask(messages, self.sampling(dropped.attempts));
             let reply = match model.ask(&ask).await {
                 Ok(reply) => {
-                    add(&mut usage, reply.usage);
+                    usage += reply.usage;
                     reply.content
                 }
                 // The endpoint did its part; the model did not come to an end.
-                Err(ModelError { failure: Failure::Stopped { reason }, .. }) => {
+                Err(ModelError { failure: Failure::Stopped { reason, reply }, .. }) => {
+                    usage += reply.usage;
                     dropped.attempts += 1;
                     dropped.reasons =
                         vec![format!("the reply was not complete (finish_reason `{reason}`): be shorter")];

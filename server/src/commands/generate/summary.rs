@@ -88,14 +88,15 @@ pub fn spent(summary: &RunSummary) {
     if models.is_empty() {
         return;
     }
-    say!("asked of models:            calls  retries  tokens read  tokens written      cost");
+    say!("asked of models:            calls  retries  tokens read  from cache  tokens written      cost");
     for usage in &models {
         say!(
-            "  {:22} {:8} {:8} {:12} {:15} {:9.4}  {}",
+            "  {:22} {:8} {:8} {:12} {:>11} {:15} {:9.4}  {}",
             words_of(&usage.role),
             usage.calls,
             usage.retries,
             usage.prompt_tokens,
+            usage.cache_hits().map_or_else(|| "-".to_owned(), |share| format!("{:.0}%", share * 100.0)),
             usage.completion_tokens,
             usage.cost,
             usage.model

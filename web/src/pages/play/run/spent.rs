@@ -33,7 +33,7 @@ pub fn Spent(followed: Followed) -> impl IntoView {
                         <tr>
                             <th scope="col">"Role"</th>
                             <th scope="col">"Model"</th>
-                            {["Replies", "Retries", "Tokens read", "Tokens written", "Cost"].map(number).into_iter().collect_view()}
+                            {["Replies", "Retries", "Tokens read", "From cache", "Tokens written", "Cost"].map(number).into_iter().collect_view()}
                         </tr>
                     </thead>
                     <tbody>
@@ -47,7 +47,8 @@ pub fn Spent(followed: Followed) -> impl IntoView {
                                 "All"
                             </th>
                             {total(|usage| usage.calls)} {total(|usage| usage.retries)}
-                            {total(|usage| usage.prompt_tokens)} {total(|usage| usage.completion_tokens)}
+                            {total(|usage| usage.prompt_tokens)} <td></td>
+                            {total(|usage| usage.completion_tokens)}
                             <td class="number">{cost}</td>
                         </tr>
                     </tfoot>
@@ -76,6 +77,7 @@ fn Row(key: (String, String), followed: Followed) -> impl IntoView {
             </td>
             {figure(|usage| format::count(usage.calls))} {figure(|usage| format::count(usage.retries))}
             {figure(|usage| format::count(usage.prompt_tokens))}
+            {figure(|usage| usage.cache_hits().map_or_else(|| "–".to_owned(), format::percent))}
             {figure(|usage| format::count(usage.completion_tokens))} {figure(|usage| format::money(usage.cost))}
         </tr>
     }
