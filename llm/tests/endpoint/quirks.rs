@@ -79,6 +79,21 @@ async fn quirks_are_understood() {
             Warning,
             "such calls are made again in vain",
         ),
+        // As captured. A model of this size calls nothing, and the server holds it to a schema.
+        (
+            recorded!(ParallelToolCalls, "llama-server/no_parallel_calls.sse"),
+            ProbeKind::ParallelToolCalls,
+            Failed,
+            "it called no tool and said `Lisbon is currently",
+        ),
+        (recorded!(JsonSchema, "llama-server/json_schema.sse"), ProbeKind::JsonSchema, Passed, r#"{"city":"Lisbon"}"#),
+        (recorded!(StopReason, "llama-server/cut.sse"), StopReason, Passed, "finish_reason `length`"),
+        (
+            recorded!(ContextOverflow, "llama-server/too_long.400.json", 400),
+            ContextOverflow,
+            Passed,
+            "request (2607 tokens) exceeds the available context size (2048 tokens)",
+        ),
         // Arguments end anywhere, also between a backslash and the quote that it belongs to.
         (recorded!(BracesInArguments, "openai/call_in_small_parts.sse"), ProbeKind::BracesInArguments, Passed, "if {"),
         (
