@@ -18,7 +18,8 @@ pub fn launch(config: &ModelConfig, place: &Place) -> Launch {
         .maybe("--max-running-requests", config.max_in_flight)
         .maybe("--tool-call-parser", config.tool_parser.as_ref())
         .maybe("--reasoning-parser", config.reasoning_parser.as_ref())
-        .flag("--enable-metrics");
+        .flag("--enable-metrics")
+        .flag("--enable-cache-report");
     // It reads its key from a flag or from a file of flags, and from no variable.
     args.launch(config.program.as_deref(), "python3", KeyTo::File { flag: "--config", field: "api-key" })
 }

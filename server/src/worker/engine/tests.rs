@@ -20,14 +20,14 @@ fn everything(engine: &str) -> Value {
 
 #[test]
 fn vllm() {
-    insta::assert_snapshot!(line(json!({"model": "Qwen/Qwen3-8B", "engine": "vllm"}), None, None), @"vllm serve Qwen/Qwen3-8B --served-model-name Qwen/Qwen3-8B --host 127.0.0.1 --port 8000");
-    insta::assert_snapshot!(line(everything("vllm"), Some(vec![2, 3]), None), @r#"CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES='2,3' VLLM_API_KEY="$ENGINE_KEY" vllm serve Qwen/Qwen3-8B --served-model-name qwen3-8b --host 127.0.0.1 --port 8000 --tensor-parallel-size 2 --max-model-len 32768 --quantization fp8 --gpu-memory-utilization 0.85 --max-num-seqs 64 --enable-auto-tool-choice --tool-call-parser hermes --reasoning-parser deepseek_r1 --seed 7 --chat-template 'a b.jinja'"#);
+    insta::assert_snapshot!(line(json!({"model": "Qwen/Qwen3-8B", "engine": "vllm"}), None, None), @"vllm serve Qwen/Qwen3-8B --served-model-name Qwen/Qwen3-8B --host 127.0.0.1 --port 8000 --enable-prompt-tokens-details");
+    insta::assert_snapshot!(line(everything("vllm"), Some(vec![2, 3]), None), @r#"CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES='2,3' VLLM_API_KEY="$ENGINE_KEY" vllm serve Qwen/Qwen3-8B --served-model-name qwen3-8b --host 127.0.0.1 --port 8000 --tensor-parallel-size 2 --max-model-len 32768 --quantization fp8 --gpu-memory-utilization 0.85 --max-num-seqs 64 --enable-auto-tool-choice --tool-call-parser hermes --reasoning-parser deepseek_r1 --enable-prompt-tokens-details --seed 7 --chat-template 'a b.jinja'"#);
 }
 
 #[test]
 fn sglang() {
-    insta::assert_snapshot!(line(json!({"model": "Qwen/Qwen3-8B", "engine": "sglang"}), Some(vec![0]), Some(0.4)), @"CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0 python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B --served-model-name Qwen/Qwen3-8B --host 127.0.0.1 --port 8000 --mem-fraction-static 0.4 --enable-metrics");
-    insta::assert_snapshot!(line(everything("sglang"), None, None), @r#"python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B --served-model-name qwen3-8b --host 127.0.0.1 --port 8000 --tensor-parallel-size 2 --context-length 32768 --quantization fp8 --mem-fraction-static 0.85 --max-running-requests 64 --tool-call-parser hermes --reasoning-parser deepseek_r1 --enable-metrics --seed 7 --chat-template 'a b.jinja' --config <(echo "api-key: $ENGINE_KEY")"#);
+    insta::assert_snapshot!(line(json!({"model": "Qwen/Qwen3-8B", "engine": "sglang"}), Some(vec![0]), Some(0.4)), @"CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0 python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B --served-model-name Qwen/Qwen3-8B --host 127.0.0.1 --port 8000 --mem-fraction-static 0.4 --enable-metrics --enable-cache-report");
+    insta::assert_snapshot!(line(everything("sglang"), None, None), @r#"python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B --served-model-name qwen3-8b --host 127.0.0.1 --port 8000 --tensor-parallel-size 2 --context-length 32768 --quantization fp8 --mem-fraction-static 0.85 --max-running-requests 64 --tool-call-parser hermes --reasoning-parser deepseek_r1 --enable-metrics --enable-cache-report --seed 7 --chat-template 'a b.jinja' --config <(echo "api-key: $ENGINE_KEY")"#);
 }
 
 #[test]

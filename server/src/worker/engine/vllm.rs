@@ -17,6 +17,8 @@ pub fn launch(config: &ModelConfig, place: &Place) -> Launch {
         // Without it a call is only read when the request demands one.
         args = args.flag("--enable-auto-tool-choice").with("--tool-call-parser", parser);
     }
-    let args = args.maybe("--reasoning-parser", config.reasoning_parser.as_ref());
+    // It tells what its prefix cache held only when asked to.
+    let args =
+        args.maybe("--reasoning-parser", config.reasoning_parser.as_ref()).flag("--enable-prompt-tokens-details");
     args.launch(config.program.as_deref(), "vllm", KeyTo::Env("VLLM_API_KEY"))
 }
