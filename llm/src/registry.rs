@@ -62,6 +62,12 @@ impl Registry {
         })
     }
 
+    /// And what was added elsewhere: what this says stands above.
+    #[must_use]
+    pub fn with(&self, added: Vec<PoolSpec>) -> Self {
+        added.into_iter().chain(self.pools().cloned()).collect()
+    }
+
     /// All pools, by name.
     pub fn pools(&self) -> impl Iterator<Item = &PoolSpec> {
         self.0.values()

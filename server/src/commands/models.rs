@@ -57,14 +57,14 @@ pub async fn run(command: ModelsCommand) -> anyhow::Result<ExitCode> {
     let file = models_file::read(project)?;
     let connection = Connection::open(connection).await?;
     let done = match &command {
-        ModelsCommand::List(_) => list(&connection.pool, file).await,
-        ModelsCommand::Check(args) => check(&connection.pool, file, args).await,
+        ModelsCommand::List(_) => list(&connection.pool, &file).await,
+        ModelsCommand::Check(args) => check(&connection.pool, &file, args).await,
     };
     connection.close().await;
     done
 }
 
-async fn list(pool: &PgPool, file: Registry) -> anyhow::Result<ExitCode> {
+async fn list(pool: &PgPool, file: &Registry) -> anyhow::Result<ExitCode> {
     let registry = models_file::with_added(pool, file).await?;
     if registry.pools().next().is_none() {
         say!("There is no model yet: write models.yaml, add one in the app, or start `groundstate worker`.");
@@ -82,7 +82,7 @@ async fn list(pool: &PgPool, file: Registry) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn check(pool: &PgPool, file: Registry, args: &Check) -> anyhow::Result<ExitCode> {
+async fn check(pool: &PgPool, file: &Registry, args: &Check) -> anyhow::Result<ExitCode> {
     let bad = |message: String| BadInput::one("MODEL", message);
     let spec = match args.model.parse().map_err(|error: llm::SpecError| bad(error.to_string()))? {
         ModelSpec::Endpoint(endpoint) => of_endpoint(&endpoint),

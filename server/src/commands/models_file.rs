@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use llm::{EndpointOptions, ModelSpec, Pool, PoolSpec, Registry};
 use sqlx::PgPool;
 
@@ -21,10 +20,8 @@ pub fn read(project: &Path) -> anyhow::Result<Registry> {
 }
 
 /// What it says, and below that what administrators added and workers brought.
-pub async fn with_added(pool: &PgPool, file: Registry) -> anyhow::Result<Registry> {
-    let added = models::all(&mut *pool.acquire().await?).await?.into_iter();
-    let added = added.map(serde_json::from_value).collect::<Result<Vec<PoolSpec>, _>>().context("a stored model")?;
-    Ok(added.into_iter().chain(file.pools().cloned()).collect())
+pub async fn with_added(pool: &PgPool, file: &Registry) -> anyhow::Result<Registry> {
+    Ok(file.with(models::all(&mut *pool.acquire().await?).await?))
 }
 
 pub const EXPECTED: &str = "name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, \

@@ -27,11 +27,7 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(45);
 
 /// All models that may be named: those of models.yaml, and those that administrators added.
 pub async fn registry(app: &App) -> Result<Registry> {
-    let added = models::all(&mut *app.pool().acquire().await?).await?.into_iter();
-    let added = added.map(|spec| serde_json::from_value(spec).map_err(|e| HttpError::Damaged(format!("a model: {e}"))));
-    let added: Vec<PoolSpec> = added.collect::<Result<_>>()?;
-    // What the file says stands above.
-    Ok(added.into_iter().chain(app.registry().pools().cloned()).collect())
+    Ok(app.registry().with(models::all(&mut *app.pool().acquire().await?).await?))
 }
 
 /// Models, and how their endpoints do

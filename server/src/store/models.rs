@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::api::probe::ModelProbe;
+use llm::PoolSpec;
 use serde_json::Value;
 use sqlx::PgConnection;
 
@@ -21,8 +22,14 @@ pub async fn set(db: &mut PgConnection, name: &str, spec: &Value, now: DateTime<
     Ok(())
 }
 
-pub async fn all(db: &mut PgConnection) -> Result<Vec<Value>> {
-    Ok(sqlx::query_scalar!("SELECT spec FROM models ORDER BY name").fetch_all(db).await?)
+pub async fn all(db: &mut PgConnection) -> Result<Vec<PoolSpec>> {
+    let specs = sqlx::query_scalar!("SELECT spec FROM models ORDER BY name").fetch_all(db).await?;
+    let read = |spec: Value| {
+        let row = spec["name"].to_string();
+        serde_json::from_value(spec)
+            .map_err(|e| BadRow { table: "models", column: "spec", row, reason: e.to_string() }.into())
+    };
+    specs.into_iter().map(read).collect()
 }
 
 /// False if there was none.
