@@ -100,6 +100,20 @@ async function remove(page, kind, address) {
   await page.getByText(`The ${kind} was deleted.`).waitFor();
 }
 
+/** The list's first look says that what stands first was only just begun, however fast the machine is. */
+async function asIfJustBegun(page, kind, unbuilt) {
+  let looks = 0;
+  await page.route(new RegExp(`/api/v1/projects/default/${kind}(\\?|$)`), async (route) => {
+    const response = await route.fetch();
+    const list = await response.json();
+    looks += 1;
+    if (looks === 1) {
+      Object.assign(list.items[0], { state: "building", ...unbuilt });
+    }
+    await route.fulfill({ response, json: list });
+  });
+}
+
 // The tests below are two stories: what is cancelled by the first test of each is gone after the second.
 
 const SELECTING = ["waiting", "filter", "read", "select", "keep"].map((step) => `Selecting, ${step}`);
@@ -164,17 +178,7 @@ test("what was cancelled is made again from its page, by the same selection", ()
 test("a list follows what is being selected", () =>
   site.visit(`${PROJECT}/corpora`, async (page) => {
     const { id } = await site.ask("POST", `${PROJECT}/corpora`, { name: "followed", spec: {} });
-    // As if it were only just begun, however fast the machine is.
-    let looks = 0;
-    await page.route(/\/api\/v1\/projects\/default\/corpora(\?|$)/, async (route) => {
-      const response = await route.fetch();
-      const list = await response.json();
-      looks += 1;
-      if (looks === 1) {
-        Object.assign(list.items[0], { state: "building", train: 0, golden: 0 });
-      }
-      await route.fulfill({ response, json: list });
-    });
+    await asIfJustBegun(page, "corpora", { train: 0, golden: 0 });
     await goOn(page, `${PROJECT}/corpora`);
     const row = page.getByRole("row", { name: /^followed/ });
     await row.getByText("building").waitFor();
@@ -285,4 +289,15 @@ test("what was cancelled left no file; another export is built to its end", () =
     await page.getByRole("row").getByText("cancelled", { exact: true }).waitFor();
     await remove(page, "export", cancelledExport);
     assert.deepEqual((await site.ask("GET", `${PROJECT}/exports`)).items.map(({ id }) => id), [id]);
+  }));
+
+test("the list of exports follows what is being built", () =>
+  site.visit(`${PROJECT}/exports`, async (page) => {
+    const [{ id, rows }] = (await site.ask("GET", `${PROJECT}/exports`)).items;
+    await asIfJustBegun(page, "exports", { rows: null, bytes: null });
+    await goOn(page, `${PROJECT}/exports`);
+    const row = page.getByRole("row").filter({ has: page.locator(`a[href$="/exports/${id}"]`) });
+    await row.getByText("building").waitFor();
+    await row.getByText("ready").waitFor({ timeout: BUILT_MS });
+    await row.getByRole("cell", { name: shown(rows), exact: true }).waitFor();
   }));

@@ -1,6 +1,7 @@
 //! A list of any length, of which only the rows in sight are on the page.
 //!
 //! Rows are as high as each other, so that the place of each is known; their pages are fetched when they come into sight.
+//! Each row stands at its own place, and stays where it is while others come and go: only what is new is laid out and painted.
 
 mod geometry;
 mod pages;
@@ -78,8 +79,15 @@ where
     let row = StoredValue::new(row);
     let one = move |index: usize| {
         let item = Memo::new_with_compare(move |_| pages.row(index), is_another);
+        let place = Memo::new(move |_| geometry.get().offset(top.get(), index));
         view! {
-            <div class="virtual-row" role="row" aria-rowindex=(index + 2).to_string() style:height=format!("{ROW}px")>
+            <div
+                class="virtual-row"
+                role="row"
+                aria-rowindex=(index + 2).to_string()
+                style:height=format!("{ROW}px")
+                style:transform=move || format!("translateY({}px)", place.get())
+            >
                 {move || match item.get() {
                     Some(item) => row.with_value(|row| row(T::clone(&item))),
                     None => view! { <span role="cell" class="muted awaited">"…"</span> }.into_any(),
@@ -104,16 +112,9 @@ where
                 </div>
             </div>
             <div role="rowgroup" class="virtual-body" style:height=move || format!("{}px", geometry.read().height())>
-                <div
-                    role="presentation"
-                    style:transform=move || {
-                        format!("translateY({}px)", geometry.read().offset(top.get(), shown.read().start))
-                    }
-                >
-                    <For each=move || shown.get() key=|index| *index let:index>
-                        {one(index)}
-                    </For>
-                </div>
+                <For each=move || shown.get() key=|index| *index let:index>
+                    {one(index)}
+                </For>
             </div>
         </div>
         {move || pages.failed().map(|error| view! { <Failure error retry=move || pages.again(shown.get_untracked()) /> })}
