@@ -7,6 +7,7 @@ pub mod corpora;
 pub mod db;
 pub mod export;
 pub mod generate;
+mod interrupts;
 pub mod judge;
 pub mod models;
 mod models_file;
@@ -28,8 +29,9 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use sqlx::PgConnection;
-use tokio::signal::unix::{SignalKind, signal};
 use uuid::Uuid;
+
+use interrupts::Interrupts;
 
 use crate::bad_input::BadInput;
 use crate::clock;
@@ -49,13 +51,10 @@ pub fn failed(error: anyhow::Error) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(BAD_INPUT))
 }
 
-/// Waits until somebody asks us to stop: Ctrl-C or SIGTERM.
+/// Waits until somebody asks us to stop. Not for loops: between two waits nobody would hear it.
 async fn interrupted() -> std::io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        pressed = tokio::signal::ctrl_c() => pressed,
-        _ = terminate.recv() => Ok(()),
-    }
+    Interrupts::listen()?.next().await;
+    Ok(())
 }
 
 /// Keeps what a command changed in the audit log. The actor is empty: whoever has the machine need not sign in.

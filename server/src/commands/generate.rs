@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::connection::{Connection, ConnectionArgs};
+use super::interrupts::Interrupts;
 use super::{INTERRUPTED, PAUSED, models_file};
 use crate::bad_input::BadInput;
 use crate::export::{self, Choice};
@@ -251,6 +252,7 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
         say!("run {} is stored; whoever runs `groundstate serve` or `groundstate play` plays it", run.run.id);
         return Ok(ExitCode::SUCCESS);
     }
+    let mut interrupts = Interrupts::listen()?;
     let out = PathBuf::from(&run.config.out);
     let before = runs::summary(&mut *pool.acquire().await?, &run.run).await?;
     let progress = progress::Progress::new(&before);
@@ -262,14 +264,21 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
     };
     let player = Player::new(pool.clone(), clients, options);
     player.know(Arc::clone(&run));
-    let interrupted = play(&player, &run, &progress).await.with_context(|| resume_hint(&run))?;
+    let interrupted = play(&player, &run, &progress, &mut interrupts).await.with_context(|| resume_hint(&run))?;
     let seconds = progress.finish();
-    if interrupted {
+    let choice = Choice { judging: None, corrected: false, all: false, branches: run.config.branches };
+    let written = if interrupted {
+        None
+    } else {
+        tokio::select! {
+            written = export::write_jsonl(pool, &run.run, &run.config, &run.library, &out, choice) => Some(written?),
+            () = interrupts.next() => None,
+        }
+    };
+    let Some(written) = written else {
         eprintln!("interrupted; what was played is kept. {}", resume_hint(&run));
         return Ok(ExitCode::from(INTERRUPTED));
-    }
-    let choice = Choice { judging: None, corrected: false, all: false, branches: run.config.branches };
-    let written = export::write_jsonl(pool, &run.run, &run.config, &run.library, &out, choice).await?;
+    };
     summary::print(pool, &run, &before, seconds, &written, &out).await?;
     let after = runs::summary(&mut *pool.acquire().await?, &run.run).await?;
     Ok(match after.state {
@@ -323,7 +332,12 @@ async fn taken_up(pool: &PgPool, wanted: &str, clients: &Clients) -> anyhow::Res
 
 /// Plays, and says how far it is. True if somebody interrupted it: calls in flight are waited for, for a moment, and a
 /// second interrupt ends that too.
-async fn play(player: &Player, run: &ActiveRun, progress: &progress::Progress) -> anyhow::Result<bool> {
+async fn play(
+    player: &Player,
+    run: &ActiveRun,
+    progress: &progress::Progress,
+    interrupts: &mut Interrupts,
+) -> anyhow::Result<bool> {
     let stop = CancellationToken::new();
     let mut playing = std::pin::pin!(player.play(&stop));
     let mut looks = tokio::time::interval(Duration::from_millis(200));
@@ -340,8 +354,7 @@ async fn play(player: &Player, run: &ActiveRun, progress: &progress::Progress) -
                     progress.is(&now);
                 }
             }
-            signal = super::interrupted() => {
-                signal?;
+            () = interrupts.next() => {
                 if stop.is_cancelled() {
                     return Ok(true);
                 }

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, ConnectionArgs};
+use super::interrupts::Interrupts;
 use crate::http;
 use crate::jobs::cast::Clients;
 use crate::jobs::player::{Options, Player};
@@ -98,11 +99,11 @@ pub async fn until_interrupted(
     playing: impl Future<Output = anyhow::Result<()>>,
 ) -> anyhow::Result<()> {
     let mut playing = std::pin::pin!(playing);
+    let mut interrupts = Interrupts::listen()?;
     loop {
         tokio::select! {
             played = &mut playing => return played,
-            signal = super::interrupted() => {
-                signal?;
+            () = interrupts.next() => {
                 if stop.is_cancelled() {
                     return Ok(());
                 }

@@ -13,6 +13,7 @@ use reqwest::{Client, Url};
 use tokio_util::sync::CancellationToken;
 
 use self::args::{ModelArgs, TimingArgs};
+use super::interrupts::Interrupts;
 use crate::bad_input::BadInput;
 use crate::say::say;
 use crate::worker::config::{ModelConfig, Unfit, file};
@@ -176,10 +177,11 @@ fn warn_of_open_engines(workers: &[Worker]) {
 
 /// The first signal lets the workers drain, the second one lets them leave at once.
 async fn heed_signals(stop: &CancellationToken, now: &CancellationToken) -> anyhow::Result<()> {
-    super::interrupted().await?;
+    let mut interrupts = Interrupts::listen()?;
+    interrupts.next().await;
     eprintln!("draining: what was begun comes to its end; a second Ctrl-C leaves at once");
     stop.cancel();
-    super::interrupted().await?;
+    interrupts.next().await;
     now.cancel();
     std::future::pending().await
 }

@@ -50,7 +50,7 @@ async fn sound_drafts_are_kept_and_the_rest_is_listed_with_reasons() {
         the reply was not complete (finish_reason `length`): be shorter
       a scenario of the intent `money_transfer` (2 attempts)
         script[0]: `{{ 'a' * 999999999 }}`: expected `calls.TOOL.FIELD` or `facts.NAME`, perhaps with one of the filters int, float, round, abs, first, last, length, lower, upper
-    tokens   99 read, 63 written
+    tokens   110 read, 70 written
     4 fewer than asked for. To go on, order 4 more with another --seed; raise --attempts if drafts
     were nearly sound, and give another --brief if they were like others.
     ");
