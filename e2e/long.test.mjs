@@ -100,7 +100,10 @@ async function remove(page, kind, address) {
   await page.getByText(`The ${kind} was deleted.`).waitFor();
 }
 
-/** The list's first look says that what stands first was only just begun, however fast the machine is. */
+/**
+ * The list's first look says that what stands first was only just begun, however fast the machine is. Called on a page
+ * without that list: else its look may be the first.
+ */
 async function asIfJustBegun(page, kind, unbuilt) {
   let looks = 0;
   await page.route(new RegExp(`/api/v1/projects/default/${kind}(\\?|$)`), async (route) => {
@@ -176,7 +179,7 @@ test("what was cancelled is made again from its page, by the same selection", ()
   }));
 
 test("a list follows what is being selected", () =>
-  site.visit(`${PROJECT}/corpora`, async (page) => {
+  site.visit(`${PROJECT}/runs`, async (page) => {
     const { id } = await site.ask("POST", `${PROJECT}/corpora`, { name: "followed", spec: {} });
     await asIfJustBegun(page, "corpora", { train: 0, golden: 0 });
     await goOn(page, `${PROJECT}/corpora`);
@@ -292,7 +295,7 @@ test("what was cancelled left no file; another export is built to its end", () =
   }));
 
 test("the list of exports follows what is being built", () =>
-  site.visit(`${PROJECT}/exports`, async (page) => {
+  site.visit(`${PROJECT}/runs`, async (page) => {
     const [{ id, rows }] = (await site.ask("GET", `${PROJECT}/exports`)).items;
     await asIfJustBegun(page, "exports", { rows: null, bytes: null });
     await goOn(page, `${PROJECT}/exports`);
