@@ -37,7 +37,7 @@ mod tests {
             kill_process(getpid(), signal).unwrap();
             // Others have their turn meanwhile, and nobody waits for it.
             tokio::time::sleep(Duration::from_millis(50)).await;
-            tokio::time::timeout(Duration::from_secs(60), interrupts.next()).await.unwrap();
+            tokio::time::timeout(Duration::from_mins(1), interrupts.next()).await.unwrap();
         }
     }
 }
