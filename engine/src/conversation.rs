@@ -156,10 +156,9 @@ impl Conversation {
     /// The model answered, and what it said by then cannot be heard: it is asked again with the reason.
     pub fn refuse(&mut self, said: ChatReply, reason: &str) -> Option<Event> {
         let role = self.state.phase.asks()?;
-        let mut said = said.storable();
-        let beginning = said.content.char_indices().nth(UNHEARD);
-        beginning.into_iter().for_each(|(end, _)| said.content.truncate(end));
-        self.record(refused(role, &said, reason.replace('\0', "\u{fffd}")))
+        let said = said.storable();
+        let reply = words_of(&said).chars().take(UNHEARD).collect();
+        self.record(EventKind::Refused { role, reply, reason: reason.replace('\0', "\u{fffd}"), usage: said.usage })
     }
 
     /// The model could not answer, after all retries.
@@ -264,12 +263,16 @@ impl Conversation {
 }
 
 fn refused(role: Role, reply: &ChatReply, reason: String) -> EventKind {
-    let text = if reply.content.is_empty() && !reply.tool_calls.is_empty() {
+    EventKind::Refused { role, reply: words_of(reply), reason, usage: reply.usage }
+}
+
+/// What was said, or the calls of one who only called.
+fn words_of(reply: &ChatReply) -> String {
+    if reply.content.is_empty() && !reply.tool_calls.is_empty() {
         serde_json::to_string(&reply.tool_calls).unwrap_or_default()
     } else {
         reply.content.clone()
-    };
-    EventKind::Refused { role, reply: text, reason, usage: reply.usage }
+    }
 }
 
 fn failed(blame: Blame, reason: &str) -> EventKind {
