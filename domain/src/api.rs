@@ -1,9 +1,12 @@
-//! What the REST API answers and the web app reads.
+//! What the REST API answers and the web app reads: what several subjects share, conversations, models and judgings. Other
+//! subjects have files of their own.
 
+mod access;
 mod conversations;
 pub mod documents;
 pub mod probe;
 mod reviews;
+mod runs;
 pub mod trials;
 pub mod workers;
 
@@ -14,113 +17,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+pub use access::*;
 pub use reviews::*;
+pub use runs::*;
 
-use crate::access::{Role, Scope};
-use crate::budget::Budget;
 use crate::event::Event;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::verdict::{Verdict, Verification};
 pub use conversations::{
-    BranchSummary, ConversationFacets, CorpusAnalytics, Cost, Facet, FacetValue, Neighbours, RunAnalytics,
-    RunComparison,
+    BranchSummary, CONVERSATION_FILTER, ConversationFacets, CorpusAnalytics, Cost, Facet, FacetValue, Neighbours,
+    RunAnalytics, RunComparison,
 };
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct RunSummary {
-    pub id: String,
-    pub playbook: String,
-    pub seed: i64,
-    pub created_at: DateTime<Utc>,
-    pub planned: i64,
-    pub finished: i64,
-    pub accepted: i64,
-    /// Failures by who is to blame.
-    pub failures: BTreeMap<String, i64>,
-    /// Attempts that somebody else than the agent spoiled, by who is to blame. They were played again and count nowhere
-    /// else.
-    #[serde(default)]
-    pub played_again: BTreeMap<String, i64>,
-    pub state: RunState,
-    /// Why it was paused, if not by a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paused_because: Option<String>,
-    /// Runs of higher priority are played first.
-    pub priority: i32,
-    /// When its first conversation was claimed, and when its last one ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub started_at: Option<DateTime<Utc>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finished_at: Option<DateTime<Utc>>,
-    /// What was asked of models, by role and model.
-    #[serde(default)]
-    pub usage: Vec<UsageSummary>,
-}
-
-/// What decides how a run is played.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct RunTerms {
-    /// Hash of the documents that it was started with.
-    pub library: String,
-    /// Conversations at once, all players together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_in_flight: Option<i32>,
-    pub budget: Budget,
-    /// Models, temperatures, scenarios, personas and the rest of its order.
-    pub config: Value,
-}
-
-/// What becomes of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RunState {
-    /// It is played by whoever has time.
-    Running,
-    /// Nothing is asked until it is resumed.
-    Paused,
-    /// Every conversation has ended.
-    Finished,
-    /// It was ended for good before that.
-    Cancelled,
-}
-
-impl RunState {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-/// What one model was asked in one role.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct UsageSummary {
-    pub role: String,
-    pub model: String,
-    /// Replies, lost ones among them.
-    pub calls: i64,
-    /// Requests beyond the first of each call.
-    pub retries: i64,
-    pub prompt_tokens: i64,
-    /// Of the prompts, what a prefix cache held; 0 also where the endpoint does not say.
-    #[serde(default)]
-    pub cached_tokens: i64,
-    pub completion_tokens: i64,
-    /// In the unit of the model's prices.
-    pub cost: f64,
-}
-
-impl UsageSummary {
-    /// The share of what it read that a prefix cache held, 0 to 1; None if its endpoint tells of none.
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-    pub fn cache_hits(&self) -> Option<f64> {
-        (self.cached_tokens > 0).then(|| self.cached_tokens as f64 / self.prompt_tokens.max(self.cached_tokens) as f64)
-    }
-}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
@@ -265,106 +173,6 @@ impl From<Problem> for FieldError {
     }
 }
 
-/// Who is signed in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SessionDetail {
-    pub name: String,
-    /// May do everything everywhere.
-    pub administrator: bool,
-    pub projects: Vec<ProjectRole>,
-    /// To be sent as X-CSRF-Token with each change. Only in sessions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub csrf_token: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ProjectRole {
-    pub project: String,
-    pub title: String,
-    pub role: Role,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ProjectSummary {
-    /// In URLs.
-    pub name: String,
-    pub title: String,
-    pub created_at: DateTime<Utc>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct MemberSummary {
-    pub user: String,
-    pub role: Role,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct UserSummary {
-    pub name: String,
-    pub administrator: bool,
-    pub disabled: bool,
-    /// Has not chosen a password yet.
-    pub invited: bool,
-    pub created_at: DateTime<Utc>,
-}
-
-/// For whom a one-time link is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Invited {
-    /// Absent: for the first administrator, who chooses a name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-}
-
-/// A one-time link.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Invitation {
-    pub user: String,
-    pub secret: String,
-    /// Where it is opened, on this server.
-    pub path: String,
-    pub expires_at: DateTime<Utc>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct TokenSummary {
-    pub id: String,
-    pub name: String,
-    pub scopes: Vec<Scope>,
-    /// Absent: all projects of whoever made it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-    pub created_at: DateTime<Utc>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<DateTime<Utc>>,
-    /// To the minute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_used_at: Option<DateTime<Utc>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct NewTokenAnswer {
-    /// Shown this once.
-    pub secret: String,
-    pub token: TokenSummary,
-}
-
-/// One change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct AuditEntry {
-    pub id: i64,
-    pub at: DateTime<Utc>,
-    /// Who; empty: a command on the machine itself.
-    pub actor: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// Method and path of the operation, or the command.
-    pub action: String,
-    /// What was changed.
-    pub subject: String,
-    pub detail: Value,
-}
-
 /// A model of the registry, and how its endpoints do as this server sees them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelSummary {
@@ -406,18 +214,6 @@ pub struct ReplicaSummary {
     /// A worker brought it.
     #[serde(default)]
     pub worker: bool,
-}
-
-/// A process that plays.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct PlayerSummary {
-    pub id: i64,
-    pub host: String,
-    pub pid: i32,
-    pub started_at: DateTime<Utc>,
-    pub heartbeat_at: DateTime<Utc>,
-    /// Positions of runs that it holds.
-    pub claimed: i64,
 }
 
 /// One way in which a run was judged.

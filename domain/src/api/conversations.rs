@@ -8,6 +8,34 @@ use utoipa::ToSchema;
 
 use crate::analytics::{Analytics, Bin, Comparison, MeanGap};
 
+/// The parameters by which lists of conversations are narrowed, in the API and in the addresses of the app.
+pub const CONVERSATION_FILTER: [&str; 24] = [
+    "run",
+    "scenario",
+    "family",
+    "tag",
+    "playbook",
+    "persona",
+    "complexity",
+    "outcome",
+    "blame",
+    "ending",
+    "min_score",
+    "min_overall",
+    "top",
+    "goal_achieved",
+    "verified",
+    "min_turns",
+    "max_turns",
+    "min_tool_calls",
+    "max_tool_calls",
+    "tool_any",
+    "tool_all",
+    "min_agreement",
+    "judging",
+    "search",
+];
+
 /// A conversation that goes on differently from a turn of another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BranchSummary {

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use domain::api::CONVERSATION_FILTER;
 use domain::filter::{Filter, Top};
 use domain::problem::did_you_mean;
 use serde::Deserialize;
@@ -113,33 +114,6 @@ pub enum Also {
     With,
 }
 
-const FILTER: [&str; 24] = [
-    "run",
-    "scenario",
-    "family",
-    "tag",
-    "playbook",
-    "persona",
-    "complexity",
-    "outcome",
-    "blame",
-    "ending",
-    "min_score",
-    "min_overall",
-    "top",
-    "goal_achieved",
-    "verified",
-    "min_turns",
-    "max_turns",
-    "min_tool_calls",
-    "max_tool_calls",
-    "tool_any",
-    "tool_all",
-    "min_agreement",
-    "judging",
-    "search",
-];
-
 impl Also {
     const fn names(self) -> &'static [&'static str] {
         match self {
@@ -157,8 +131,8 @@ impl Asked {
     pub fn read(pairs: Vec<(String, String)>, also: Also) -> Result<Self> {
         let mut asked = Self::default();
         for (name, value) in &pairs {
-            if !FILTER.contains(&name.as_str()) && !also.names().contains(&name.as_str()) {
-                let hint = did_you_mean(name, FILTER.iter().chain(also.names()).copied());
+            if !CONVERSATION_FILTER.contains(&name.as_str()) && !also.names().contains(&name.as_str()) {
+                let hint = did_you_mean(name, CONVERSATION_FILTER.iter().chain(also.names()).copied());
                 return Err(HttpError::BadRequest(format!("there is no parameter `{}`{hint}", short(name))));
             }
             asked.take(name, value)?;

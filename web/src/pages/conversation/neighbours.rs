@@ -1,6 +1,7 @@
 //! The way to the conversations before and after this one, in the order of the list that led here.
 
 use domain::api;
+use domain::api::CONVERSATION_FILTER;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
@@ -10,36 +11,6 @@ use leptos_router::params::ParamsMap;
 use crate::keys::use_shortcut;
 use crate::session::Project;
 use crate::{address, api_client};
-
-/// What a list of conversations may be asked for. Whatever else stands in the address is about this page.
-const OF_LISTS: [&str; 26] = [
-    "run",
-    "scenario",
-    "family",
-    "tag",
-    "playbook",
-    "persona",
-    "complexity",
-    "outcome",
-    "blame",
-    "ending",
-    "min_score",
-    "min_overall",
-    "top",
-    "goal_achieved",
-    "verified",
-    "min_turns",
-    "max_turns",
-    "min_tool_calls",
-    "max_tool_calls",
-    "tool_any",
-    "tool_all",
-    "min_agreement",
-    "judging",
-    "search",
-    "sort",
-    "order",
-];
 
 #[component]
 pub fn Neighbours(conversation: String) -> impl IntoView {
@@ -88,13 +59,11 @@ fn Lead(to: Signal<Option<String>>, says: &'static str, key: &'static str) -> im
     }
 }
 
-/// What the list was asked for, as it stands in the address.
+/// What the list was asked for, as it stands in the address; whatever else stands there is about this page.
 fn list(address: &ParamsMap) -> Vec<(String, String)> {
-    let values = |name: &&'static str| {
-        let name = *name;
-        address.get_all(name).into_iter().flatten().map(move |value| (name.to_owned(), value))
-    };
-    OF_LISTS.iter().flat_map(values).collect()
+    let values =
+        |name: &'static str| address.get_all(name).into_iter().flatten().map(move |value| (name.to_owned(), value));
+    CONVERSATION_FILTER.into_iter().chain(["sort", "order"]).flat_map(values).collect()
 }
 
 fn text(list: &[(String, String)]) -> String {
