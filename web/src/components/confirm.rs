@@ -10,7 +10,8 @@ pub fn Confirm(
     #[prop(into)] title: String,
     #[prop(into)] text: Signal<String>,
     /// What the button says.
-    yes_says: &'static str,
+    #[prop(into)]
+    yes_says: Signal<String>,
     open: RwSignal<bool>,
     #[prop(into)] yes: Callback<()>,
 ) -> impl IntoView {

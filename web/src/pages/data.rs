@@ -16,6 +16,7 @@ mod names;
 mod progress;
 mod report;
 mod rows;
+mod steering;
 
 use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};

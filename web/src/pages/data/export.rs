@@ -12,9 +12,10 @@ use leptos_router::hooks::use_navigate;
 use super::export_form::commands;
 use super::exports::{size, tone};
 use super::progress::{Progress, follow};
+use super::steering::Steering;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Command, CopyButton, Crumbs, Dialog, Fetched};
+use crate::components::{Badge, Command, CopyButton, Crumbs, Fetched};
 use crate::session::Project;
 use crate::{address, api_client, format};
 use card::Card;
@@ -69,94 +70,46 @@ fn Export(export: ExportSummary) -> impl IntoView {
 
 #[component]
 fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView {
-    let project = Project::here();
-    let (busy, asked) = (RwSignal::new(false), RwSignal::new(false));
-    let id = export.read_untracked().id.clone();
-    let file = api_client::exports::file(&id);
-    let (to_cancel, to_delete) = (id.clone(), id);
-    let spec = export.read_untracked().spec.clone();
-    let cancel = move |_| {
-        let id = to_cancel.clone();
-        act(
-            busy,
-            "The export is built no further.",
-            async move { api_client::exports::cancel(&id).await },
-            move |new| {
-                export.set(new);
-            },
-        );
+    let (project, busy) = (Project::here(), RwSignal::new(false));
+    let (id, spec) = export.with_untracked(|export| (StoredValue::new(export.id.clone()), export.spec.clone()));
+    let spec = StoredValue::new(spec);
+    let file = api_client::exports::file(&id.get_value());
+    let cancel = move |()| {
+        let cancelled = async move { api_client::exports::cancel(&id.get_value()).await };
+        act(busy, "The export is built no further.", cancelled, move |new| export.set(new));
     };
     let navigate = StoredValue::new_local(use_navigate());
-    let delete = StoredValue::new(move |_: leptos::ev::MouseEvent| {
-        let id = to_delete.clone();
-        let back = address::project(&project.0.get_untracked(), "/exports");
-        act(busy, "The export was deleted.", async move { api_client::exports::remove(&id).await }, move |()| {
-            navigate.with_value(|navigate| navigate(&back, NavigateOptions::default()));
-        });
-    });
-    // What failed stays as it is and says why: what is made again is another export.
-    let again = move |_| {
-        let (spec, project) = (spec.clone(), project.0.get_untracked());
-        let here = project.clone();
-        act(
-            busy,
-            "The export is made again, with the same settings.",
-            async move { api_client::exports::create(&project, &spec).await },
-            move |new| {
-                let to = address::project(&here, &format!("/exports/{}", new.id));
-                navigate.with_value(|navigate| navigate(&to, NavigateOptions::default()));
-            },
-        );
+    let go = move |below: &str| {
+        let to = address::project(&project.0.get_untracked(), below);
+        navigate.with_value(|navigate| navigate(&to, NavigateOptions::default()));
     };
-    let may = project.may(Role::Runner);
+    let delete = move |()| {
+        let deleted = async move { api_client::exports::remove(&id.get_value()).await };
+        act(busy, "The export was deleted.", deleted, move |()| go("/exports"));
+    };
+    // What failed stays as it is and says why: what is made again is another export.
+    let again = move |()| {
+        let project = project.0.get_untracked();
+        let created = async move { api_client::exports::create(&project, &spec.get_value()).await };
+        act(busy, "The export is made again, with the same settings.", created, move |new| {
+            go(&format!("/exports/{}", new.id));
+        });
+    };
     view! {
-        <div class="actions">
-            {(state == ExportState::Ready)
-                .then(|| {
-                    view! {
-                        <a class="button main" href=file download>
-                            "Download"
-                        </a>
-                    }
-                })}
-            {(state == ExportState::Building && may)
-                .then(|| {
-                    view! {
-                        <button type="button" aria-disabled=move || busy.get().to_string() on:click=cancel>
-                            "Cancel"
-                        </button>
-                    }
-                })}
-            {(matches!(state, ExportState::Failed | ExportState::Cancelled) && may)
-                .then(|| {
-                    view! {
-                        <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=again>
-                            "Make again"
-                        </button>
-                    }
-                })}
-            {(state != ExportState::Building && may)
-                .then(|| {
-                    view! {
-                        <button type="button" class="danger" on:click=move |_| asked.set(true)>
-                            "Delete"
-                        </button>
-                    }
-                })}
-        </div>
-        <Dialog title="Delete the export?" open=asked>
-            <p>"Its file is gone for good. The corpus or the run that it was made of stays."</p>
-            <div class="actions">
-                <button
-                    type="button"
-                    class="danger"
-                    aria-disabled=move || busy.get().to_string()
-                    on:click=move |event| delete.with_value(|delete| delete(event))
-                >
-                    "Delete the export"
-                </button>
-            </div>
-        </Dialog>
+        <Steering
+            what="export"
+            stage=state
+            may=project.may(Role::Runner)
+            busy
+            cancel
+            again
+            delete
+            loses="Its file is gone for good. The corpus or the run that it was made of stays."
+        >
+            <a class="button main" href=file download>
+                "Download"
+            </a>
+        </Steering>
     }
 }
 

@@ -83,8 +83,13 @@ fn Found(one: ReplicaProbe) -> impl IntoView {
                 <tbody>{one.checks.into_iter().map(|check| view! { <Row check /> }).collect_view()}</tbody>
             </table>
         </div>
-        <h3>"What the platform will use"</h3>
-        <ul class="features">{one.features.into_iter().map(used).collect_view()}</ul>
+        {(!one.features.is_empty())
+            .then(|| {
+                view! {
+                    <h3>"What the platform will use"</h3>
+                    <ul class="features">{one.features.into_iter().map(used).collect_view()}</ul>
+                }
+            })}
     }
 }
 
