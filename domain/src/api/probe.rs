@@ -23,7 +23,7 @@ pub struct ReplicaProbe {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_length: Option<u64>,
     pub checks: Vec<ProbeCheck>,
-    /// What the platform will use of it.
+    /// What the platform will use of it; nothing is known of one that never answered.
     pub features: Vec<ProbeFeature>,
 }
 

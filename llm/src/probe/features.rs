@@ -5,7 +5,11 @@ use domain::api::probe::{Feature, ProbeCheck, ProbeFeature, ProbeKind, ProbeOutc
 use super::tried::Tried;
 use crate::client::Format;
 
+/// Nothing of one that never answered.
 pub fn of(checks: &[ProbeCheck], all: &[Tried], format: Format) -> Vec<ProbeFeature> {
+    if all.iter().all(|tried| tried.heard.is_none()) {
+        return Vec::new();
+    }
     let outcome = |kind: ProbeKind| checks.iter().find(|check| check.kind == kind).map(|check| check.outcome);
     let passed = |kind: ProbeKind| outcome(kind) == Some(ProbeOutcome::Passed);
     let json = passed(ProbeKind::JsonSchema) && format == Format::Schema;

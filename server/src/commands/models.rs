@@ -131,7 +131,9 @@ fn print_replica(replica: &ReplicaProbe) {
         };
         say!("  {:<20} {word:<8} {:>6} ms  {}", check.kind.as_str(), check.total_ms, one_line(&check.detail));
     }
-    say!("  The platform will use:");
+    if !replica.features.is_empty() {
+        say!("  The platform will use:");
+    }
     for feature in &replica.features {
         let name = serde_json::to_value(feature.feature).unwrap_or_default();
         let sign = if feature.used { "yes" } else { "no" };
