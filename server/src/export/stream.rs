@@ -1,14 +1,15 @@
 //! Rows of a source, made on all cores and handed over in order, in memory that does not grow with the source.
 //!
-//! One task reads pages of material, a few threads make something of each page, and whoever asked takes what was made in
-//! the order of the pages. Each waits for the next one, so that only a handful of pages exist at a time.
+//! A few pages are in the making at a time, each in a task of its own: it is read over a connection of its own, and then a
+//! thread makes something of it. Whoever asked takes what was made in the order of the pages.
 
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{Stream, StreamExt, TryStreamExt, stream};
 use sqlx::PgPool;
-use tokio::sync::mpsc;
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::task::spawn_blocking;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::row::{Made, rows};
 use super::source::Source;
@@ -18,9 +19,8 @@ use crate::store::material::{self, Material, Wanted};
 const PAGE: usize = 64;
 /// Ids that are read at once.
 const IDS: i64 = 4096;
-/// Pages that wait for a thread, and pages that threads work on.
-const AHEAD: usize = 4;
-const AT_ONCE: usize = 3;
+/// Connections that an export may take, however many cores there are: others want some, too.
+const MOST_AT_ONCE: usize = 8;
 
 /// Makes something of each page and takes it in order.
 ///
@@ -32,19 +32,34 @@ pub async fn pages<T: Send + 'static>(
     make: impl Fn(&Source, Vec<(Material, Made)>) -> anyhow::Result<T> + Send + Sync + 'static,
     mut take: impl AsyncFnMut(T) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let (send, receive) = mpsc::channel(AHEAD);
-    let _reader = Stopped(tokio::spawn(read(pool.clone(), Arc::clone(source), send)));
     let make = Arc::new(make);
-    let received = stream::unfold(receive, async |mut receive| Some((receive.recv().await?, receive)));
-    let made = received.map(|page: anyhow::Result<Vec<Material>>| {
-        let (source, make) = (Arc::clone(source), Arc::clone(&make));
-        async move { spawn_blocking(move || make(&source, made(&source, page?)?)).await? }
+    let made = wanted(pool, source).map(|page| {
+        let (pool, source, make) = (pool.clone(), Arc::clone(source), Arc::clone(&make));
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            let page = material::of(&mut *pool.acquire().await?, &page?, source.all).await?;
+            spawn_blocking(move || make(&source, made(&source, page)?)).await?
+        }))
     });
-    let mut made = std::pin::pin!(made.buffered(AT_ONCE));
-    while let Some(made) = made.try_next().await? {
-        take(made).await?;
+    let mut made = std::pin::pin!(made.buffered(at_once()));
+    while let Some(made) = made.next().await {
+        take(made??).await?;
     }
     Ok(())
+}
+
+/// While the database works on one page, our cores work on others.
+fn at_once() -> usize {
+    available_parallelism().map_or(1, |cores| cores.get() + 2).min(MOST_AT_ONCE)
+}
+
+/// Pages of what the source holds, in its order.
+fn wanted(pool: &PgPool, source: &Arc<Source>) -> impl Stream<Item = anyhow::Result<Vec<Wanted>>> {
+    let ids = stream::try_unfold(-1, async move |after| {
+        let ids = source.after(&mut *pool.acquire().await?, after, IDS).await?;
+        anyhow::Ok(ids.last().map(|last| last.index).map(|last| (ids, last)))
+    });
+    let pages = |ids: Vec<Wanted>| stream::iter(ids.chunks(PAGE).map(|page| Ok(page.to_vec())).collect::<Vec<_>>());
+    ids.map_ok(pages).try_flatten()
 }
 
 fn made(source: &Source, page: Vec<Material>) -> anyhow::Result<Vec<(Material, Made)>> {
@@ -54,42 +69,4 @@ fn made(source: &Source, page: Vec<Material>) -> anyhow::Result<Vec<(Material, M
         Ok((material, made))
     };
     page.into_iter().map(of).collect()
-}
-
-/// Sends pages until somebody stops listening.
-async fn read(pool: PgPool, source: Arc<Source>, send: mpsc::Sender<anyhow::Result<Vec<Material>>>) {
-    let mut after = -1;
-    loop {
-        let ids = ids(&pool, &source, after).await;
-        let Ok(ids) = ids else {
-            drop(send.send(ids.map(|_| Vec::new())).await);
-            return;
-        };
-        let Some(last) = ids.last() else { return };
-        after = last.index;
-        for page in ids.chunks(PAGE) {
-            let page = material_of(&pool, &source, page).await;
-            let failed = page.is_err();
-            if send.send(page).await.is_err() || failed {
-                return;
-            }
-        }
-    }
-}
-
-async fn ids(pool: &PgPool, source: &Source, after: i32) -> anyhow::Result<Vec<Wanted>> {
-    source.after(&mut *pool.acquire().await?, after, IDS).await
-}
-
-async fn material_of(pool: &PgPool, source: &Source, page: &[Wanted]) -> anyhow::Result<Vec<Material>> {
-    Ok(material::of(&mut *pool.acquire().await?, page, source.all).await?)
-}
-
-/// A task that ends with whoever started it.
-struct Stopped(JoinHandle<()>);
-
-impl Drop for Stopped {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
