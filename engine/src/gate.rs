@@ -25,6 +25,11 @@ pub fn refusal(case: &Case, state: &State, content: &str, ended: bool) -> Option
         .or_else(|| budget::broken(case, content, state.agent().messages.is_empty()))
 }
 
+/// Whether the user may say that it has nothing more to say.
+pub fn may_end(case: &Case, state: &State) -> bool {
+    ending::too_early(case, state).is_none()
+}
+
 fn wrong_speaker(content: &str) -> Option<String> {
     let begins_with = |speaker: &&str| {
         let mut written = content.chars().flat_map(char::to_lowercase);

@@ -62,15 +62,16 @@ pub fn write(thought: Option<&str>, words: &str, call: Option<&ToolCall>) -> Str
 }
 
 /// What a simulated user writes, and whether it has nothing more to say. Small models do not come to an end by themselves:
-/// what is longer than its words may be would be refused anyway.
-pub fn user_schema(most_words: Option<u32>) -> ReplySchema {
-    let mut message = json!({"type": "string"});
+/// what is longer than its words may be, or ends where it may not, would be refused anyway.
+pub fn user_schema(most_words: Option<u32>, may_end: bool) -> ReplySchema {
+    let mut message = json!({"type": "string", "minLength": u8::from(!may_end)});
     if let Some(words) = most_words {
         message["maxLength"] = words.saturating_mul(LETTERS_OF_A_WORD).into();
     }
+    let done: &[bool] = if may_end { &[true, false] } else { &[false] };
     let schema = json!({
         "type": "object", "required": ["message", "done"], "additionalProperties": false,
-        "properties": {"message": message, "done": {"type": "boolean"}},
+        "properties": {"message": message, "done": {"type": "boolean", "enum": done}},
     });
     ReplySchema { name: "message".into(), schema }
 }
@@ -137,5 +138,16 @@ mod tests {
         ] {
             assert!(!passes(wrong), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_user_who_may_not_end_cannot() {
+        let passes = |may_end: bool, words: &str, done: bool| {
+            let schema = jsonschema::validator_for(&user_schema(Some(1), may_end).schema).expect("a schema");
+            schema.is_valid(&serde_json::from_str(&write_user(words, done)).expect("JSON"))
+        };
+        assert!(passes(true, "Thanks.", true) && passes(true, "", true) && passes(true, "Why?", false));
+        assert!(passes(false, "Why?", false) && !passes(false, "Thanks.", true) && !passes(false, "", false));
+        assert!(!passes(true, "Thanks a lot.", true), "longer than one word may be");
     }
 }

@@ -10,7 +10,7 @@ use super::{Conversation, Frame};
 use crate::chat::{Ask, ReplySchema};
 use crate::playbook::Tool;
 use crate::tools::authority;
-use crate::{json_turn, react, templates};
+use crate::{gate, json_turn, react, templates};
 
 const SIMULATED_USER: &str = include_str!("../prompts/simulated_user.md.j2");
 const TOOL_SIMULATOR: &str = include_str!("../prompts/tool_simulator.md.j2");
@@ -79,7 +79,7 @@ impl Conversation {
         messages.extend(self.state.user.messages.iter().map(as_written));
         let mut ask = self.asked_of(Role::SimulatedUser, messages);
         let most = tier.map(|tier| tier.words[1].saturating_add(tier.spare_words));
-        ask.schema = in_json.then(|| json_turn::user_schema(most));
+        ask.schema = in_json.then(|| json_turn::user_schema(most, gate::may_end(&self.case, &self.state)));
         ask.tools = self.case.playbook.user_functions();
         ask
     }
