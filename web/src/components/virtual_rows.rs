@@ -1,7 +1,8 @@
 //! A list of any length, of which only the rows in sight are on the page.
 //!
 //! Rows are as high as each other, so that the place of each is known; their pages are fetched when they come into sight.
-//! Each row stands at its own place, and stays where it is while others come and go: only what is new is laid out and painted.
+//! There are as many elements as rows can be in sight, and each stands at its row's place. One that goes out of sight becomes
+//! one that comes into it: to change words costs less than to drop elements and make others.
 
 mod geometry;
 mod pages;
@@ -77,16 +78,28 @@ where
         }
     };
     let row = StoredValue::new(row);
-    let one = move |index: usize| {
-        let item = Memo::new_with_compare(move |_| pages.row(index), is_another);
-        let place = Memo::new(move |_| geometry.get().offset(top.get(), index));
+    let slots = Memo::new(move |_| geometry.get().most_shown(AROUND));
+    let one = move |slot: usize| {
+        let own = NodeRef::<html::Div>::new();
+        let index = Memo::new(move |_| geometry::held(&shown.get(), slots.get(), slot));
+        let item = Memo::new_with_compare(move |_| pages.row(index.get()?), is_another);
+        let place = Memo::new(move |_| Some(geometry.get().offset(top.get(), index.get()?)));
+        Effect::new(move |before: Option<Option<usize>>| {
+            let now = index.get();
+            if before.is_some_and(|before| before != now) {
+                steps::let_go(own.get_untracked().as_deref(), node.get_untracked().as_deref());
+            }
+            now
+        });
         view! {
             <div
                 class="virtual-row"
                 role="row"
-                aria-rowindex=(index + 2).to_string()
+                node_ref=own
+                aria-rowindex=move || index.get().map(|index| (index + 2).to_string())
                 style:height=format!("{ROW}px")
-                style:transform=move || format!("translateY({}px)", place.get())
+                style:display=move || index.get().is_none().then_some("none")
+                style:transform=move || place.get().map(|place| format!("translateY({place}px)"))
             >
                 {move || match item.get() {
                     Some(item) => row.with_value(|row| row(T::clone(&item))),
@@ -104,7 +117,7 @@ where
             aria-rowcount=move || (geometry.read().total + 1).to_string()
             node_ref=node
             on:scroll=scrolled
-            on:keydown=move |event| steps::walk(&event)
+            on:keydown=move |event| steps::walk(&event, shown.get_untracked().start)
         >
             <div role="rowgroup" class="virtual-head">
                 <div class="virtual-row" role="row" aria-rowindex="1">
@@ -112,8 +125,8 @@ where
                 </div>
             </div>
             <div role="rowgroup" class="virtual-body" style:height=move || format!("{}px", geometry.read().height())>
-                <For each=move || shown.get() key=|index| *index let:index>
-                    {one(index)}
+                <For each=move || 0..slots.get() key=|slot| *slot let:slot>
+                    {one(slot)}
                 </For>
             </div>
         </div>

@@ -27,6 +27,11 @@ impl Geometry {
         first.saturating_sub(around)..(last + around).min(self.total)
     }
 
+    /// How many rows are shown at the most, wherever one is.
+    pub fn most_shown(&self, around: usize) -> usize {
+        self.total.min(whole((self.viewport / self.row).ceil()) + 1 + 2 * around)
+    }
+
     /// How far below the top of the list the row `first` begins.
     pub fn offset(&self, top: f64, first: usize) -> f64 {
         length(first) * self.row - self.place(top) + top
@@ -44,6 +49,13 @@ impl Geometry {
     fn full(&self) -> f64 {
         length(self.total) * self.row
     }
+}
+
+/// Which of the rows that are shown a slot holds. A row keeps its slot for as long as it is shown, and then leaves it to another.
+pub fn held(shown: &Range<usize>, slots: usize, slot: usize) -> Option<usize> {
+    let slots = slots.max(1);
+    let index = shown.start + (slot + slots - shown.start % slots) % slots;
+    shown.contains(&index).then_some(index)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "lists have far fewer than 2^52 rows")]
@@ -71,6 +83,23 @@ mod tests {
         assert_eq!(of(100_000).shown(3_999_600.0, 5), 99_985..100_000);
         assert_eq!(of(3).shown(0.0, 5), 0..3);
         assert_eq!(of(0).shown(0.0, 5), 0..0);
+    }
+
+    #[test]
+    fn each_row_that_is_shown_has_a_slot_and_keeps_it() {
+        let list = of(100_000);
+        let slots = list.most_shown(5);
+        for top in [0.0, 10.0, 120.0, 4_010.0, 4_050.0, 3_999_600.0] {
+            let shown = list.shown(top, 5);
+            let mut held: Vec<usize> = (0..slots).filter_map(|slot| super::held(&shown, slots, slot)).collect();
+            held.sort_unstable();
+            assert_eq!(held, shown.collect::<Vec<_>>(), "at {top}");
+        }
+        assert_eq!(
+            (super::held(&(95..116), slots, 95 % slots), super::held(&(90..111), slots, 95 % slots)),
+            (Some(95), Some(95))
+        );
+        assert_eq!((of(3).most_shown(5), super::held(&(0..0), 0, 0)), (3, None));
     }
 
     #[test]

@@ -28,26 +28,42 @@ pub fn come_back(list: &Element, name: &str, all_there: bool) {
     });
 }
 
-/// Arrows lead from the link of one row to that of the next.
-pub fn walk(event: &KeyboardEvent) {
+/// Arrows lead from the link of one row to that of the next, and so does Tab: elements stand in another order than their rows.
+/// Whoever is in none yet is led to row `first`.
+pub fn walk(event: &KeyboardEvent, first: usize) {
     let by = match event.key().as_str() {
         "ArrowDown" | "j" => 1,
         "ArrowUp" | "k" => -1,
+        "Tab" if focused_row().is_some_and(|row| row > 1) => 1 - 2 * isize::from(event.shift_key()),
         _ => return,
     };
     let Some(row) = focused_row() else {
         // The list itself has the focus: the first key leads into it.
-        if by == 1 && focus(".virtual .virtual-body [role=row] a") {
+        if by == 1 && focus(&link_of(first + 2)) {
             event.prevent_default();
         }
         return;
     };
-    if focus(&format!(".virtual [aria-rowindex='{}'] a", row + by)) {
+    if focus(&link_of(row.saturating_add_signed(by))) {
         event.prevent_default();
     }
 }
 
-fn focused_row() -> Option<i32> {
+/// An element is another row's now: whoever was in it is in the list, and not suddenly at that row.
+pub fn let_go(row: Option<&HtmlElement>, list: Option<&HtmlElement>) {
+    let focused = document().active_element();
+    if row.is_some_and(|row| row.contains(focused.as_deref())) {
+        // A browser that refuses gives the focus to nobody, which is as good.
+        drop(list.map(HtmlElement::focus));
+    }
+}
+
+/// Rows are numbered as in `aria-rowindex`: from 2, for the head is one.
+fn link_of(row: usize) -> String {
+    format!(".virtual .virtual-body [aria-rowindex='{row}'] a")
+}
+
+fn focused_row() -> Option<usize> {
     let row = document().active_element()?.closest("[aria-rowindex]").ok()??;
     row.get_attribute("aria-rowindex")?.parse().ok()
 }
