@@ -22,7 +22,17 @@ pub fn refusal(case: &Case, state: &State, content: &str, ended: bool) -> Option
     }
     wrong_speaker(content)
         .or_else(|| knowledge::unknown(case, state, content))
-        .or_else(|| budget::broken(case, content, state.agent().messages.is_empty()))
+        .or_else(|| budget::broken(case, content, is_first(state)))
+}
+
+fn is_first(state: &State) -> bool {
+    state.agent().messages.is_empty()
+}
+
+/// The fewest and the most words that the user may write now, if its complexity bounds them.
+pub fn words(case: &Case, state: &State) -> Option<[u32; 2]> {
+    let tier = case.speech.tier.as_ref()?;
+    Some([if is_first(state) { tier.words[0] } else { 1 }, budget::most(tier)])
 }
 
 /// Whether the user may say that it has nothing more to say.

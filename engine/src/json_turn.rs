@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::chat::{ChatReply, ReplySchema};
 use crate::react::{self, Step, Turn};
 
-/// With the space behind it, and generously: only the gate counts words.
-const LETTERS_OF_A_WORD: u32 = 10;
+/// Of the longest one, which may be an id.
+const LETTERS_OF_A_WORD: u32 = 40;
 
 /// How the agent is told to write; follows its system prompt.
 pub fn instructions(functions: &[Arc<Value>]) -> String {
@@ -61,12 +61,12 @@ pub fn write(thought: Option<&str>, words: &str, call: Option<&ToolCall>) -> Str
     }
 }
 
-/// What a simulated user writes, and whether it has nothing more to say. Small models do not come to an end by themselves:
-/// what is longer than its words may be, or ends where it may not, would be refused anyway.
-pub fn user_schema(most_words: Option<u32>, may_end: bool) -> ReplySchema {
+/// What a simulated user writes, and whether it has nothing more to say. Small models do not count words and do not come to
+/// an end by themselves: what has fewer or more `words` than it may, or ends where it may not, would be refused anyway.
+pub fn user_schema(words: Option<[u32; 2]>, may_end: bool) -> ReplySchema {
     let mut message = json!({"type": "string", "minLength": u8::from(!may_end)});
-    if let Some(words) = most_words {
-        message["maxLength"] = words.saturating_mul(LETTERS_OF_A_WORD).into();
+    if let Some([fewest, most]) = words {
+        message["pattern"] = of_words(fewest, most, may_end).into();
     }
     let done: &[bool] = if may_end { &[true, false] } else { &[false] };
     let schema = json!({
@@ -74,6 +74,14 @@ pub fn user_schema(most_words: Option<u32>, may_end: bool) -> ReplySchema {
         "properties": {"message": message, "done": {"type": "boolean", "enum": done}},
     });
     ReplySchema { name: "message".into(), schema }
+}
+
+/// One line of so many words. Without what JSON escapes: engines write by the pattern between the quotation marks as it is.
+fn of_words(fewest: u32, most: u32, may_be_empty: bool) -> String {
+    let word = format!(r#"[^\x00-\x20"\\]{{1,{LETTERS_OF_A_WORD}}}"#);
+    let (least, more) = (fewest.saturating_sub(1), most.saturating_sub(1));
+    let line = format!("{word}( {word}){{{least},{more}}}");
+    if may_be_empty { format!("^({line})?$") } else { format!("^{line}$") }
 }
 
 /// # Errors
@@ -140,14 +148,30 @@ mod tests {
         }
     }
 
+    fn user_may(words: Option<[u32; 2]>, may_end: bool) -> impl Fn(&str, bool) -> bool {
+        let schema = jsonschema::validator_for(&user_schema(words, may_end).schema).expect("a schema");
+        move |words, done| schema.is_valid(&serde_json::from_str(&write_user(words, done)).expect("JSON"))
+    }
+
     #[test]
     fn a_user_who_may_not_end_cannot() {
-        let passes = |may_end: bool, words: &str, done: bool| {
-            let schema = jsonschema::validator_for(&user_schema(Some(1), may_end).schema).expect("a schema");
-            schema.is_valid(&serde_json::from_str(&write_user(words, done)).expect("JSON"))
-        };
-        assert!(passes(true, "Thanks.", true) && passes(true, "", true) && passes(true, "Why?", false));
-        assert!(passes(false, "Why?", false) && !passes(false, "Thanks.", true) && !passes(false, "", false));
-        assert!(!passes(true, "Thanks a lot.", true), "longer than one word may be");
+        for words in [None, Some([1, 3])] {
+            let may = user_may(words, true);
+            assert!(may("Thanks.", true) && may("", true) && may("Why?", false), "{words:?}");
+            let may = user_may(words, false);
+            assert!(may("Why?", false) && !may("Thanks.", true) && !may("", false), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_user_writes_as_many_words_as_it_may() {
+        let may = user_may(Some([2, 3]), false);
+        assert!(may("Why’s that?", false) && may("É #4417: why?", false));
+        for wrong in ["Why?", "And why is that?", "Why  that?", "Why that? ", "Why\nthat?", "Why \"that\"?"] {
+            assert!(!may(wrong, false), "{wrong}");
+        }
+        let id = "01a2089f-21e2-7c1d-9a0b-3f5e8d7c6b5a";
+        assert!(may(&format!("It's {id}"), false) && !may(&format!("It's {id}{id}"), false));
+        assert!(user_may(Some([0, 1]), false)("Yes.", false), "no fewest");
     }
 }

@@ -57,7 +57,7 @@ impl Demo {
         let mut server = groundstate.serve(&["--listen", listen])?;
         let worker = Worker::start(&groundstate, &server, model)?;
         let played =
-            play::both(&groundstate, &places::target_dir().join("xtask/local-model"), self.local_conversations)?;
+            play::both(&groundstate, &places::target_dir().join("xtask/local-model"), self.local_conversations, 1)?;
         println!("\n{}\n", table::of(&played)?);
         if self.once {
             worker.leave(&groundstate)?;

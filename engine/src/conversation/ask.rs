@@ -78,8 +78,9 @@ impl Conversation {
         };
         messages.extend(self.state.user.messages.iter().map(as_written));
         let mut ask = self.asked_of(Role::SimulatedUser, messages);
-        let most = tier.map(|tier| tier.words[1].saturating_add(tier.spare_words));
-        ask.schema = in_json.then(|| json_turn::user_schema(most, gate::may_end(&self.case, &self.state)));
+        ask.schema = in_json.then(|| {
+            json_turn::user_schema(gate::words(&self.case, &self.state), gate::may_end(&self.case, &self.state))
+        });
         ask.tools = self.case.playbook.user_functions();
         ask
     }

@@ -1,5 +1,6 @@
 //! The word budget of the complexity tier, and what a vague user leaves unsaid.
 
+use domain::persona::Tier;
 use domain::scenario::Scenario;
 
 use crate::case::Case;
@@ -12,15 +13,20 @@ pub fn broken(case: &Case, content: &str, first: bool) -> Option<String> {
     if is_scripted(&case.scenario, content) {
         return None;
     }
-    let ([fewest, most], words) = (tier.words, count(content));
-    if words > most.saturating_add(tier.spare_words) as usize {
-        return Some(format!("the message has {words} words: write at most {most}"));
+    let ([fewest, told], words) = (tier.words, count(content));
+    if words > most(tier) as usize {
+        return Some(format!("the message has {words} words: write at most {told}"));
     }
     if first && words < fewest as usize {
         return Some(format!("the message has {words} words: your first one has at least {fewest}"));
     }
     let told = first && tier.hides_intent && names(&case.scenario.intent, content);
     told.then(|| "your first message says outright what you need: let it be guessed from a feeling or a symptom".into())
+}
+
+/// Words that are let pass. It is told fewer.
+pub fn most(tier: &Tier) -> u32 {
+    tier.words[1].saturating_add(tier.spare_words)
 }
 
 fn is_scripted(scenario: &Scenario, content: &str) -> bool {

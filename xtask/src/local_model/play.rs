@@ -23,17 +23,19 @@ pub struct Played {
 }
 
 /// What becomes of each conversation depends on the model alone, and is no reason to fail here.
-pub fn both(groundstate: &Groundstate, files: &Path, n: u32) -> Result<Played> {
+pub fn both(groundstate: &Groundstate, files: &Path, n: u32, seed: u32) -> Result<Played> {
     let project = project(groundstate, files)?;
-    println!("==> {n} conversations from the script");
-    let scripted = played(groundstate, files, &project, n, "scripted", &[])?;
-    println!("==> the same {n} conversations, {NAME} being agent and simulated user");
-    let styles = ["--agent-style", "json", "--user-style", "json"];
     // On two cores one takes half a minute. A model that is stuck must not keep anybody waiting for ever.
     let limit = (300 + 60 * n).to_string();
+    println!("==> {n} conversations from the script");
+    let (n, seed) = (n.to_string(), seed.to_string());
+    let order = ["--n", &n, "--seed", &seed];
+    let scripted = played(groundstate, files, &project, "scripted", &order)?;
+    println!("==> the same {n} conversations, {NAME} being agent and simulated user");
+    let styles = ["--agent-style", "json", "--user-style", "json"];
     let who = ["--agent", NAME, "--user", NAME, "--retries", "0", "--budget-seconds", &limit];
-    let flags = [&who[..], &styles, &MAX_TOKENS].concat();
-    let local = played(groundstate, files, &project, n, "local", &flags)?;
+    let flags = [&order[..], &who, &styles, &MAX_TOKENS].concat();
+    let local = played(groundstate, files, &project, "local", &flags)?;
     Ok(Played { scripted, local })
 }
 
@@ -52,10 +54,10 @@ fn project(groundstate: &Groundstate, files: &Path) -> Result<PathBuf> {
 }
 
 /// With all its rows, whatever they came to.
-fn played(groundstate: &Groundstate, files: &Path, project: &Path, n: u32, name: &str, flags: &[&str]) -> Result<Run> {
+fn played(groundstate: &Groundstate, files: &Path, project: &Path, name: &str, flags: &[&str]) -> Result<Run> {
     let out = |name: &str| files.join(format!("{name}.jsonl"));
     let mut generate = groundstate.command();
-    generate.args(["generate", "--playbook", PLAYBOOK, "--seed", "1", "--n", &n.to_string()]).args(flags);
+    generate.args(["generate", "--playbook", PLAYBOOK]).args(flags);
     run(generate.arg("--project").arg(project).arg("--out").arg(out(&format!("{name}-accepted"))))?;
     let shown = quiet(groundstate.command().args(["runs", "show"]))?;
     quiet(groundstate.command().args(["export", "--all", "--out"]).arg(out(name)))?;
