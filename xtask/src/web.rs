@@ -1,8 +1,7 @@
 //! Builds the web app: crate `web` to WebAssembly, its JavaScript glue, the code editor, and names that hold the contents'
 //! hash.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -43,32 +42,48 @@ pub fn build() -> Result<()> {
 }
 
 fn build_as(profile: &str) -> Result<()> {
-    let inputs = format!("{} {profile}", hash::of_files(&INPUTS, &[])?);
-    // A dotfile: the server does not embed it.
-    let stamp = Stamp::new(format!("{DIST}/.inputs"));
-    if stamp.is(&inputs) {
+    let Some(inputs) = changed(profile)? else {
         println!("==> the web app is current");
         return Ok(());
-    }
+    };
     let toolchain = Toolchain::choose()?;
     println!("==> building the web app ({toolchain})");
-    let target_dir = places::target_dir().join("wasm");
-    run(&mut compile(toolchain, profile, &target_dir)).context("the web app does not compile")?;
-    let wasm = target_dir.join(toolchain::TARGET).join(profile).join("web.wasm");
+    let wasm = compile(toolchain, profile)?;
     let editor = editor::bundle()?;
     bundle::write(&wasm, &editor, Path::new(DIST))?;
-    stamp.set(&inputs)
+    stamp().set(&inputs)
+}
+
+/// What takes long, so that `build` has little left to do.
+pub fn compile_ahead() -> Result<()> {
+    match changed(SMALL)? {
+        Some(_) => compile(Toolchain::choose()?, SMALL).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// The hash of what the app is built from, if it is not the one of the app that is there.
+fn changed(profile: &str) -> Result<Option<String>> {
+    let inputs = format!("{} {profile}", hash::of_files(&INPUTS, &[])?);
+    Ok((!stamp().is(&inputs)).then_some(inputs))
+}
+
+/// A dotfile: the server does not embed it.
+fn stamp() -> Stamp {
+    Stamp::new(format!("{DIST}/.inputs"))
 }
 
 /// In a target directory of its own: the toolchains differ, and an editor's build would wait for the lock.
-fn compile(toolchain: Toolchain, profile: &str, target_dir: &Path) -> Command {
+fn compile(toolchain: Toolchain, profile: &str) -> Result<PathBuf> {
+    let target_dir = places::target_dir().join("wasm");
     let mut cargo = toolchain.cargo();
     cargo.args(["rustc", "--quiet", "--package", "web", "--profile", profile, "--target", toolchain::TARGET]);
-    cargo.arg("--target-dir").arg(target_dir);
+    cargo.arg("--target-dir").arg(&target_dir);
     // Leptos then gives all views one type: less to compile, and a smaller app.
     cargo.env("RUSTFLAGS", "--cfg erase_components");
     toolchain.configure(&mut cargo);
     // The linker keeps what it knew, by which the app is split.
     cargo.args(["--", "-C", "link-args=--emit-relocs"]);
-    cargo
+    run(&mut cargo).context("the web app does not compile")?;
+    Ok(target_dir.join(toolchain::TARGET).join(profile).join("web.wasm"))
 }
