@@ -20,7 +20,6 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, page};
-use crate::clock;
 use crate::documents;
 use crate::jobs::cast::Models;
 use crate::jobs::order::{Order, Ordered};
@@ -147,7 +146,7 @@ pub async fn config(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>)
 pub async fn forecast(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<Forecast>> {
     let mut db = pool.acquire().await?;
     let run = summary(&mut db, id).await?;
-    let seconds = runs::seconds_played(&mut db, id, clock::now()).await?;
+    let seconds = runs::seconds_played(&mut db, id).await?;
     let nothing = || HttpError::Conflict("no conversation has ended yet, so nothing can be forecast".into());
     Forecast::of(&run, seconds).map(Json).ok_or_else(nothing)
 }

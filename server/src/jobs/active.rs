@@ -131,7 +131,7 @@ impl ActiveRun {
     /// Does what somebody asked for in the database.
     pub fn follow(&self, asked: Asked) {
         self.spending.others_spent(&asked.others);
-        self.spending.agree(asked.budget, asked.started_at);
+        self.spending.agree(asked.budget, asked.played_seconds);
         match asked.state {
             RunState::Running | RunState::Finished => self.paused.store(false, Ordering::Relaxed),
             RunState::Paused => self.pause(),

@@ -2,12 +2,11 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
-use chrono::{DateTime, TimeDelta, Utc};
 use domain::budget::Budget;
 use domain::event::Usage;
 
-use crate::clock;
 use crate::store::runs::{Run, Spent};
 
 /// What a run has spent, as far as this process knows: its own calls at once, those of others a moment later.
@@ -21,7 +20,8 @@ pub struct Spending {
 #[derive(Debug, Default)]
 struct Terms {
     budget: Budget,
-    started_at: Option<DateTime<Utc>>,
+    /// How long it had been played, and when that was.
+    played: Option<(Duration, Instant)>,
 }
 
 #[derive(Debug, Default)]
@@ -33,13 +33,15 @@ struct Amount {
 impl Spending {
     pub fn new(run: &Run) -> Self {
         let spending = Self::default();
-        spending.agree(run.budget.clone(), run.started_at);
+        spending.agree(run.budget.clone(), run.played_seconds);
         spending
     }
 
-    /// The caps may change while the run is played.
-    pub fn agree(&self, budget: Budget, started_at: Option<DateTime<Utc>>) {
-        *self.terms.write().unwrap_or_else(PoisonError::into_inner) = Terms { budget, started_at };
+    /// The caps may change while the run is played. How long that is says the database's clock: those of players disagree.
+    pub fn agree(&self, budget: Budget, played_seconds: Option<f64>) {
+        let played = played_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
+        let played = played.map(|played| (played, Instant::now()));
+        *self.terms.write().unwrap_or_else(PoisonError::into_inner) = Terms { budget, played };
     }
 
     /// One call of this process.
@@ -62,12 +64,13 @@ impl Spending {
             let spent = [&self.own, &self.others].map(|amount| field(amount).load(Ordering::Relaxed));
             cap.is_some_and(|cap| spent[0].saturating_add(spent[1]) >= cap)
         };
-        let deadline = terms.budget.seconds.and_then(|seconds| Some((terms.started_at?, seconds)));
+        let played = terms.played.map(|(played, then)| played.saturating_add(then.elapsed()));
+        let most = terms.budget.seconds.map(|seconds| Duration::from_secs(seconds.unsigned_abs()));
         if reached(terms.budget.tokens, |amount| &amount.tokens) {
             Some("the budget of tokens is used up")
         } else if reached(terms.budget.money_in_billionths(), |amount| &amount.cost) {
             Some("the budget of money is used up")
-        } else if deadline.is_some_and(|(start, seconds)| clock::now() - start >= TimeDelta::seconds(seconds)) {
+        } else if played.zip(most).is_some_and(|(played, most)| played >= most) {
             Some("the budget of time is used up")
         } else {
             None

@@ -53,7 +53,7 @@ pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig
         max_in_flight: terms.max_in_flight,
         budget: terms.budget,
         created_at: now,
-        started_at: None,
+        played_seconds: None,
         judging: clock::id(),
     };
     let judging = Judging {

@@ -25,8 +25,8 @@ pub struct Run {
     pub max_in_flight: Option<i32>,
     pub budget: Budget,
     pub created_at: DateTime<Utc>,
-    /// When its first conversation was claimed.
-    pub started_at: Option<DateTime<Utc>>,
+    /// How long ago its first conversation was claimed, by the database's clock, when this was read.
+    pub played_seconds: Option<f64>,
     /// Its own judging: what its judges say while it is played.
     pub judging: Uuid,
 }
@@ -76,7 +76,8 @@ pub async fn insert(db: &mut PgConnection, run: &Run, paused: Option<&str>) -> R
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
     let row = sqlx::query!(
         r#"SELECT runs.id, project_id, runs.library, playbook, seed, config, planned, priority, max_in_flight,
-                  budget AS "budget: Json<Budget>", runs.created_at, started_at, judgings.id AS judging
+                  budget AS "budget: Json<Budget>", runs.created_at, judgings.id AS judging,
+                  extract(epoch FROM now() - started_at)::float8 AS played_seconds
            FROM runs JOIN judgings ON run_id = runs.id AND original WHERE runs.id = $1"#,
         id
     );
@@ -92,7 +93,7 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
         max_in_flight: row.max_in_flight,
         budget: row.budget.0,
         created_at: row.created_at,
-        started_at: row.started_at,
+        played_seconds: row.played_seconds,
         judging: row.judging,
     }))
 }
@@ -176,17 +177,16 @@ fn state(name: &str, finished: bool) -> RunState {
 }
 
 /// How long a run has been played, from its first conversation to its end or to what ended last, pauses included.
-pub async fn seconds_played(db: &mut PgConnection, run: Uuid, now: DateTime<Utc>) -> Result<f64> {
-    let row = sqlx::query!(
-        "SELECT started_at, finished_at,
-                CASE WHEN state = 'paused' THEN (SELECT max(finished_at) FROM conversations WHERE run_id = $1) END
-                    AS last_ended
+pub async fn seconds_played(db: &mut PgConnection, run: Uuid) -> Result<f64> {
+    let seconds = sqlx::query_scalar!(
+        "SELECT extract(epoch FROM coalesce(
+                    finished_at,
+                    CASE WHEN state = 'paused' THEN (SELECT max(finished_at) FROM conversations WHERE run_id = $1) END,
+                    now()) - started_at)::float8
          FROM runs WHERE id = $1",
         run
     );
-    let row = row.fetch_one(db).await?;
-    let end = row.finished_at.or(row.last_ended).unwrap_or(now);
-    Ok(row.started_at.map_or(0.0, |started| (end - started).as_seconds_f64().max(0.0)))
+    Ok(seconds.fetch_one(db).await?.unwrap_or(0.0).max(0.0))
 }
 
 /// What becomes of a run; `None` if there is none.
@@ -270,14 +270,16 @@ pub struct Asked {
     pub id: Uuid,
     pub state: RunState,
     pub budget: Budget,
-    pub started_at: Option<DateTime<Utc>>,
+    /// How long ago its first conversation was claimed, by the database's clock.
+    pub played_seconds: Option<f64>,
     pub others: Spent,
 }
 
 /// What is asked of these runs now.
 pub async fn asked(db: &mut PgConnection, player: i64, runs: &[Uuid]) -> Result<Vec<Asked>> {
     let rows = sqlx::query!(
-        r#"SELECT id, state, budget AS "budget: Json<Budget>", started_at, finished_at,
+        r#"SELECT id, state, budget AS "budget: Json<Budget>", finished_at,
+                  extract(epoch FROM now() - started_at)::float8 AS played_seconds,
                   spent.tokens AS "tokens!", spent.cost AS "cost!"
            FROM runs CROSS JOIN LATERAL (
                SELECT coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint AS tokens,
@@ -293,7 +295,7 @@ pub async fn asked(db: &mut PgConnection, player: i64, runs: &[Uuid]) -> Result<
             id: row.id,
             state: state(&row.state, row.finished_at.is_some()),
             budget: row.budget.0,
-            started_at: row.started_at,
+            played_seconds: row.played_seconds,
             others: Spent { tokens: row.tokens, cost: row.cost },
         })
         .collect())

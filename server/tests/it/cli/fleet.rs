@@ -1,5 +1,7 @@
 //! A server, its workers and their engines as processes, and a run over them while parts of it die.
 
+mod clock;
+
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
@@ -40,6 +42,10 @@ struct Fleet {
     workers: Vec<Worker>,
 }
 
+/// How many seconds a process's clock goes before the machine's.
+#[derive(Clone, Copy, Default)]
+struct Ahead(i64);
+
 /// A worker process, and the folder of its engine.
 struct Worker {
     name: &'static str,
@@ -50,19 +56,24 @@ struct Worker {
 impl Fleet {
     /// A server and workers that serve `qwen`.
     async fn of(pool: &PgPool, names: &[&'static str]) -> Self {
+        Self::by_clocks(pool, Ahead(0), &names.iter().map(|name| (*name, Ahead(0))).collect::<Vec<_>>()).await
+    }
+
+    /// The server's clock, and that of each worker.
+    async fn by_clocks(pool: &PgPool, server: Ahead, workers: &[(&'static str, Ahead)]) -> Self {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let endpoint = Endpoint::start_slow(LATENCY, agent::help).await;
         let made = said(&mut command(pool, &["workers", "token", "test"])).await;
-        let (token, server) = (made.stdout.trim().to_owned(), serve(pool, free));
+        let (token, server) = (made.stdout.trim().to_owned(), server.of(&mut serving(pool, free)).spawn().unwrap());
         let mut fleet = Self { pool: pool.clone(), port: free, server, token, endpoint, workers: Vec::new() };
-        for name in names {
-            fleet.join(name);
+        for (name, clock) in workers {
+            fleet.join(name, *clock);
         }
-        fleet.until_ready(names.len()).await;
+        fleet.until_ready(workers.len()).await;
         fleet
     }
 
-    fn join(&mut self, name: &'static str) {
+    fn join(&mut self, name: &'static str, clock: Ahead) {
         let folder = tempfile::tempdir().unwrap();
         let upstream = self.endpoint.model().split_once('@').unwrap().1.to_owned();
         fs::write(folder.path().join("upstream"), upstream).unwrap();
@@ -70,7 +81,7 @@ impl Fleet {
         let mut worker = groundstate(["worker", "--model", "qwen", "--engine", "vllm", "--name", name]);
         worker.args(["--server", &format!("http://127.0.0.1:{}", self.port), "--program"]).arg(engine());
         worker.args(QUICK.split(' ')).env("GROUNDSTATE_JOIN_TOKEN", &self.token).env("FAKE_ENGINE", folder.path());
-        let process = worker.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+        let process = clock.of(worker.stdout(log.try_clone().unwrap()).stderr(log)).spawn().unwrap();
         self.workers.push(Worker { name, folder, process });
     }
 
@@ -111,6 +122,15 @@ impl Fleet {
             let logs = || self.workers.iter().map(Worker::log).collect::<Vec<_>>().join("\n--\n");
             assert!(begun.elapsed() < BOUND, "never: {what}\n{}", logs());
             sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Ahead {
+    fn of(self, command: &mut Command) -> &mut Command {
+        match self.0 {
+            0 => command,
+            seconds => command.env("LD_PRELOAD", clock::preload()).env("AHEAD", seconds.to_string()),
         }
     }
 }
@@ -156,8 +176,8 @@ fn command(pool: &PgPool, arguments: &[&str]) -> Command {
     command
 }
 
-fn serve(pool: &PgPool, port: u16) -> Child {
-    command(pool, &["serve", "--listen", &format!("127.0.0.1:{port}")]).spawn().unwrap()
+fn serving(pool: &PgPool, port: u16) -> Command {
+    command(pool, &["serve", "--listen", &format!("127.0.0.1:{port}")])
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -176,7 +196,7 @@ async fn a_server_that_is_killed_and_started_again_loses_nothing(pool: PgPool) {
     let run = fleet.amid_a_run(200).await;
     fleet.server.start_kill().unwrap();
     fleet.server.wait().await.unwrap();
-    fleet.server = serve(&pool, fleet.port);
+    fleet.server = serving(&pool, fleet.port).spawn().unwrap();
     fleet.assert_nothing_failed(&run, 200).await;
     fleet.until_ready(2).await;
     assert!(fleet.workers.iter().all(|worker| worker.engines().len() == 1), "engines go on while the server is away");
@@ -208,4 +228,21 @@ async fn a_network_that_is_cut_is_waited_for(pool: PgPool) {
     assert_eq!(state, Some(RunState::Running), "nobody could answer");
     fleet.workers.iter().for_each(|worker| worker.falls_silent(false));
     fleet.assert_nothing_failed(&run, 200).await;
+}
+
+/// Nobody's clock but the database's says who is alive, and for how long a run was played.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[sqlx::test(migrations = "../migrations")]
+async fn clocks_that_disagree_change_nothing(pool: PgPool) {
+    let hours = |n: i64| Ahead(n * 3600);
+    let fleet = Fleet::by_clocks(&pool, hours(2), &[("one", hours(-3)), ("two", hours(1))]).await;
+    let run = fleet.amid_a_run(200).await;
+    let id = run.run.id.to_string();
+    let ordered = said(&mut command(&pool, &["runs", "budget", &id, "--budget-seconds", "1800"])).await;
+    assert_eq!(ordered.code, Some(0), "{}", ordered.stderr);
+    fleet.workers[0].signal(Signal::KILL);
+    fleet.assert_nothing_failed(&run, 200).await;
+    let all = async || workers::all(&mut pool.acquire().await.unwrap()).await.unwrap();
+    fleet.until("the other one is missed", async || all().await.iter().any(|w| w.name == "one" && w.lost)).await;
+    assert!(all().await.iter().any(|w| w.name == "two" && !w.lost), "{:?}", fleet.workers[1].log());
 }
