@@ -43,7 +43,7 @@ struct Fleet {
 }
 
 /// How many seconds a process's clock goes before the machine's.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Ahead(i64);
 
 /// A worker process, and the folder of its engine.
