@@ -1,4 +1,6 @@
-//! `groundstate projects`: what runs, documents and corpora belong to.
+//! `groundstate projects`: what runs, documents and corpora belong to, and who may do what in them.
+
+mod members;
 
 use std::process::ExitCode;
 
@@ -18,6 +20,12 @@ pub enum ProjectsCommand {
     List(List),
     /// Make a project
     Create(Create),
+    /// Who may do what in a project
+    Members(members::Members),
+    /// Make somebody a member, or change their role
+    AddMember(members::Add),
+    /// End a membership
+    RemoveMember(members::Remove),
 }
 
 #[derive(clap::Args)]
@@ -38,11 +46,21 @@ pub struct Create {
 }
 
 pub async fn run(command: ProjectsCommand) -> anyhow::Result<ExitCode> {
-    let (ProjectsCommand::List(List { connection }) | ProjectsCommand::Create(Create { connection, .. })) = &command;
+    let connection = match &command {
+        ProjectsCommand::List(args) => &args.connection,
+        ProjectsCommand::Create(args) => &args.connection,
+        ProjectsCommand::Members(args) => &args.connection,
+        ProjectsCommand::AddMember(args) => &args.connection,
+        ProjectsCommand::RemoveMember(args) => &args.connection,
+    };
     let connection = Connection::open(connection).await?;
+    let pool = &connection.pool;
     let done = match &command {
-        ProjectsCommand::List(_) => list(&connection.pool).await,
-        ProjectsCommand::Create(args) => create(&connection.pool, args).await,
+        ProjectsCommand::List(_) => list(pool).await,
+        ProjectsCommand::Create(args) => create(pool, args).await,
+        ProjectsCommand::Members(args) => members::list(pool, args).await,
+        ProjectsCommand::AddMember(args) => members::add(pool, args).await,
+        ProjectsCommand::RemoveMember(args) => members::remove(pool, args).await,
     };
     connection.close().await;
     done?;

@@ -115,6 +115,29 @@ async fn a_project_is_made_and_a_token_can_be_for_it_alone(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn somebody_becomes_a_member_is_given_another_role_and_leaves(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    somebody(&pool, "mira", false).await;
+    let members = async || fine(&pool, &["projects", "members", "default"]).await;
+    let none = members().await;
+    assert_eq!(fine(&pool, &["projects", "add-member", "default", "Mira"]).await, "mira is viewer of default\n");
+    fine(&pool, &["projects", "add-member", "default", "mira", "--role", "author"]).await;
+    let all = members().await;
+    assert_eq!(all.lines().filter(|line| line.starts_with("mira ") && line.ends_with(" author")).count(), 1, "{all}");
+    let token = fine(&pool, &["tokens", "create", "--user", "mira", "--name", "x", "--scope", "read"]).await;
+    let mira = app.with_token(token.trim_end().to_owned());
+    assert_eq!(mira.status("/api/v1/projects/default").await, StatusCode::OK);
+
+    fine(&pool, &["projects", "remove-member", "default", "mira"]).await;
+    assert_eq!(mira.status("/api/v1/projects/default").await, StatusCode::NOT_FOUND);
+    assert_eq!(members().await, none);
+    let mut log = log(&app).await;
+    log.retain(|(_, action, _)| action.contains("member"));
+    let added = by_command("projects add-member", "mira");
+    assert_eq!(log, [added.clone(), added, by_command("projects remove-member", "mira")]);
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn what_cannot_be_done_is_said_and_nothing_is_kept(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     somebody(&pool, "mira", false).await;
@@ -126,6 +149,11 @@ async fn what_cannot_be_done_is_said_and_nothing_is_kept(pool: PgPool) {
         (vec!["projects", "create", "../etc"], "NAME: take 1 to 64 letters a-z"),
         (vec!["projects", "create", "default"], "there is a project default already"),
         (vec!["projects", "create", "bank", "--title", "two\nlines"], "--title: take 1 to 200 letters"),
+        (vec!["projects", "members", "bank"], "PROJECT: there is no project bank"),
+        (vec!["projects", "add-member", "bank", "mira"], "PROJECT: there is no project bank"),
+        (vec!["projects", "add-member", "default", "nobody"], "USER: there is no user nobody"),
+        (vec!["projects", "add-member", "default", "mira", "--role", "owner"], "[possible values: viewer, author"),
+        (vec!["projects", "remove-member", "default", "mira"], "USER: mira is no member"),
         ([&token[..], &["--user", "nobody", "--name", "x"]].concat(), "--user: there is no user nobody"),
         ([&token[..], &["--user", "mira", "--name", ""]].concat(), "--name: take 1 to 100 letters"),
         (
