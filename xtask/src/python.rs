@@ -4,11 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 
 use crate::hash::{self, Stamp};
 use crate::process::{quiet, succeeds};
 use crate::{install, places};
+
+/// What every program loads, and an interpreter lacks whose compiled modules are not where it looks for them.
+const MODULES: &str = "import ctypes, hashlib, math, select, ssl, zlib";
+/// The first that is whole is taken: what stands first in the path may be somebody's half of an interpreter.
+const INTERPRETERS: [&str; 2] = ["python3", "/usr/bin/python3"];
 
 /// The registry of packages is not there: nothing that we could mend, and nothing that says a thing about us.
 #[derive(Debug)]
@@ -26,25 +31,56 @@ impl std::fmt::Display for Unreachable {
 
 impl std::error::Error for Unreachable {}
 
-/// An environment with what the file `requirements` names, installed once for all clones; the directory of its programs.
+/// An environment with what the file `requirements` names; the directory of its programs.
 ///
 /// # Errors
 /// [`Unreachable`], among others.
 pub fn environment(name: &str, requirements: &str) -> Result<PathBuf> {
-    let home = places::cache_dir().join(name);
-    let wanted = hash::of_files(&[requirements], &[])?;
-    let stamp = Stamp::new(home.join("installed"));
-    if !stamp.is(&wanted) {
-        if !succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
-            install::packages(&["python3", "python3-venv"])?;
-        }
-        println!("==> installing {name}");
-        fs::create_dir_all(&home)?;
-        quiet(Command::new("python3").args(["-m", "venv"]).arg(home.join("venv")))?;
-        pip(&home.join("venv/bin"), &["install", "--quiet", "-r", requirements])?;
-        stamp.set(&wanted)?;
-    }
+    let home = kept(name, &[requirements], |home, interpreter| {
+        quiet(Command::new(interpreter).args(["-m", "venv"]).arg(home.join("venv")))?;
+        pip(&home.join("venv/bin"), &["install", "--quiet", "-r", requirements])
+    })?;
     Ok(home.join("venv/bin"))
+}
+
+/// A directory with an environment in its folder `venv`, installed once for all clones as long as the files `inputs` stay
+/// the same. One whose interpreter has gone, or is no longer whole, is installed anew.
+///
+/// # Errors
+/// What `install` says; an environment that does not work.
+pub fn kept(name: &str, inputs: &[&str], install: impl FnOnce(&Path, &'static str) -> Result<()>) -> Result<PathBuf> {
+    let home = places::cache_dir().join(name);
+    let wanted = hash::of_files(inputs, &[])?;
+    let (stamp, venv) = (Stamp::new(home.join("installed")), home.join("venv"));
+    let python = venv.join("bin/python");
+    if stamp.is(&wanted) && is_whole(&python, MODULES) {
+        return Ok(home);
+    }
+    println!("==> installing {name}");
+    if venv.exists() {
+        fs::remove_dir_all(&venv)?;
+    }
+    fs::create_dir_all(&home)?;
+    install(&home, interpreter()?)?;
+    ensure!(is_whole(&python, MODULES), "{} does not work: `{MODULES}` fails", python.display());
+    stamp.set(&wanted)?;
+    Ok(home)
+}
+
+fn interpreter() -> Result<&'static str> {
+    let find = || {
+        let modules = format!("{MODULES}, ensurepip, venv");
+        INTERPRETERS.into_iter().find(|program| is_whole(Path::new(program), &modules))
+    };
+    if let Some(found) = find() {
+        return Ok(found);
+    }
+    install::packages(&["python3", "python3-venv"])?;
+    find().with_context(|| format!("no python3 on this machine can `{MODULES}`"))
+}
+
+fn is_whole(interpreter: &Path, modules: &str) -> bool {
+    succeeds(Command::new(interpreter).args(["-c", modules]))
 }
 
 /// pip knows the index, the proxy and the certificates of this machine, which is why nothing else fetches.

@@ -10,9 +10,8 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 
 use super::{Outcome, build_groundstate, with_database};
-use crate::hash::{self, Stamp};
-use crate::process::{quiet, run, succeeds};
-use crate::{install, places};
+use crate::process::{quiet, run};
+use crate::{install, places, python};
 
 const CHECKER: &str = "../shared/export-check";
 
@@ -21,7 +20,6 @@ pub fn run_step() -> Result<Outcome> {
         ensure!(env::var_os("CI").is_none(), "{CHECKER} is missing, and CI must not do without");
         return Ok(Outcome::Skipped(format!("{CHECKER} is not there; it is no part of the repository")));
     };
-    let home = set_up(&checker)?;
     let files = places::target_dir().join("xtask/export-check");
     if files.exists() {
         fs::remove_dir_all(&files)?;
@@ -30,6 +28,7 @@ pub fn run_step() -> Result<Outcome> {
     install::postgres()?;
     let groundstate = build_groundstate()?;
     with_database(|url| make(&groundstate, url, &files))?;
+    let home = set_up(&checker)?;
     for checks in CHECKS {
         println!("\n==> export-check {}", checks.join(" "));
         let mut check = Command::new(home.join("venv/bin/python"));
@@ -106,21 +105,15 @@ fn make(groundstate: &Path, url: &str, files: &Path) -> Result<()> {
     export("openai_dpo", "pairs-openai.jsonl", &[])
 }
 
-/// Its environment, installed once for all clones; the directory that holds it.
+/// Its environment; the directory that holds it.
 fn set_up(checker: &Path) -> Result<PathBuf> {
-    let home = places::cache_dir().join("export-check");
     let paths = ["setup.sh", "requirements-core.txt"].map(|name| checker.join(name).to_string_lossy().into_owned());
-    let inputs = hash::of_files(&paths.each_ref().map(String::as_str), &[])?;
-    let stamp = Stamp::new(home.join("installed"));
-    if !stamp.is(&inputs) {
+    python::kept("export-check", &paths.each_ref().map(String::as_str), |home, interpreter| {
         install::programs(&["npm"], &["nodejs", "npm"])?;
-        if !succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
-            install::packages(&["python3", "python3-venv"])?;
-        }
-        println!("==> installing the environment of export-check");
-        fs::create_dir_all(&home)?;
-        quiet(Command::new("bash").arg(checker.join("setup.sh")).arg(&home))?;
-        stamp.set(&inputs)?;
-    }
-    Ok(home)
+        // It takes the first `python3` of the path.
+        let before = Path::new(interpreter).parent().filter(|folder| folder.is_absolute()).map(Path::to_owned);
+        let path = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths(before.into_iter().chain(env::split_paths(&path)))?;
+        quiet(Command::new("bash").arg(checker.join("setup.sh")).arg(home).env("PATH", path)).map(drop)
+    })
 }
