@@ -1,14 +1,11 @@
 // Every page, light and dark, as axe sees it: nothing serious may be wrong with it.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { NARROW, fits, screenshot } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
-
-const AXE = await readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-const GRAVE = new Set(["serious", "critical"]);
 
 /** Name of a page -> its address. */
 let pages;
@@ -80,11 +77,7 @@ function everyPage(told, options, look) {
 
 for (const colorScheme of ["light", "dark"]) {
   everyPage(`axe finds nothing serious on any page, ${colorScheme}`, { colorScheme }, async (page, name) => {
-    await page.evaluate(AXE);
-    const { violations } = await page.evaluate(() => globalThis.axe.run(document));
-    const grave = violations.filter(({ impact }) => GRAVE.has(impact));
-    const told = grave.map(({ id, help, nodes }) => [`${id}: ${help}`, ...nodes.map(({ html }) => html.slice(0, 200))]);
-    assert.deepEqual(told, []);
+    await accessible(page);
     await screenshot(page, `${name}-${colorScheme}`);
   });
 }

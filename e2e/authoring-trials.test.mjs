@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { screenshot } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
@@ -74,6 +75,68 @@ test("the tools of a playbook are told in tables", () =>
     await screenshot(page, "playbook-tools");
     await tool.getByRole("button", { name: "Edit open_dispute in the source" }).click();
     await page.locator("#panel-source .cm-line", { hasText: "open_dispute" }).first().waitFor();
+  }));
+
+/** The card of a tool. */
+const card = (page, name) =>
+  page.locator("details.tool", { has: page.locator("summary code", { hasText: new RegExp(`^${name}$`) }) });
+
+test("a tool is edited as a form, which leaves the rest of the source as it is", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=tools`, async (page) => {
+    const tool = card(page, "open_dispute");
+    await tool.locator("summary").click();
+    await tool.getByRole("button", { name: "Edit open_dispute", exact: true }).click();
+    await tool.getByLabel("Description").fill("Opens a dispute of one booking.");
+    await tool.getByLabel("Meaning of transaction_id").fill("Id of the booking");
+    await tool.getByRole("button", { name: "Add an argument" }).click();
+    const added = tool.getByRole("group", { name: "the new argument" });
+    await added.getByLabel("Name of").fill("transaction_id");
+    await tool.getByRole("button", { name: "Write into the source" }).click();
+    await tool.getByRole("alert").getByText("transaction_id stands there twice.").waitFor();
+    const second = tool.getByRole("group", { name: "transaction_id" }).last();
+    await second.getByLabel("Name of").fill("urgency");
+    const urgency = tool.getByRole("group", { name: "urgency" });
+    await urgency.getByLabel("Allowed values of urgency").fill("normal, high");
+    await urgency.getByRole("checkbox", { name: "required" }).uncheck();
+    await screenshot(page, "playbook-tool-form");
+    await accessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await screenshot(page, "playbook-tool-form-narrow");
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await tool.getByRole("button", { name: "Write into the source" }).click();
+    // Told as it stands in the source now, and still unfolded.
+    await tool.getByRole("rowheader", { name: "urgency" }).waitFor();
+    await tool.getByText("Opens a dispute of one booking.").first().waitFor();
+
+    await tool.getByRole("button", { name: "Edit open_dispute in the source" }).click();
+    const source = page.locator("#panel-source");
+    await source.locator(".cm-line", { hasText: "Opens a dispute of one booking." }).waitFor();
+    await source.locator(".cm-line", { hasText: "urgency" }).first().waitFor();
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByText("v2 is a draft").waitFor();
+    await page.reload();
+    await page.getByRole("tab", { name: "Tools" }).click();
+    await card(page, "open_dispute").locator("summary").click();
+    await card(page, "open_dispute").getByRole("rowheader", { name: "urgency" }).waitFor();
+  }));
+
+test("a tool is added and taken out, and nothing is lost by giving up", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=tools`, async (page) => {
+    await page.getByRole("button", { name: "Add a tool" }).click();
+    const fresh = card(page, "new_tool");
+    await fresh.getByLabel("Description").fill("Says the hours of a branch.");
+    await fresh.locator("label.field", { hasText: "Name" }).first().locator("input").fill("branch_hours");
+    await fresh.getByLabel("How calls are answered").selectOption("always the same answer");
+    await fresh.getByRole("button", { name: "Write into the source" }).click();
+    const tool = card(page, "branch_hours");
+    await tool.getByText("Says the hours of a branch.").first().waitFor();
+    await tool.getByRole("button", { name: "Edit branch_hours", exact: true }).click();
+    await tool.getByLabel("Description").fill("Something else.");
+    await tool.getByRole("button", { name: "Cancel" }).click();
+    await tool.getByText("Says the hours of a branch.").first().waitFor();
+    await tool.getByRole("button", { name: "Remove branch_hours" }).click();
+    await page.getByText("branch_hours is taken out of the source, which is not saved yet.").waitFor();
+    await tool.waitFor({ state: "detached" });
   }));
 
 /** Makes one call in the panel that is shown. */

@@ -245,6 +245,28 @@ pub enum Simulate {
     Terminal,
 }
 
+impl Simulate {
+    /// Fields of a tool that this kind cannot do without, besides those that each tool has.
+    pub const fn needs(self) -> &'static [&'static str] {
+        match self {
+            Self::Model => &["template", "returns"],
+            Self::Constant => &["response"],
+            Self::Agent => &["prompt", "uses"],
+            Self::Code | Self::Terminal => &[],
+        }
+    }
+
+    /// Whether a field that only some kinds have means something to this one.
+    pub fn allows(self, field: &str) -> bool {
+        let besides: &[&str] = match self {
+            Self::Model => &["scripted", "scripted_patch", "reads", "writes", "id_prefix"],
+            Self::Code => &["writes"],
+            Self::Constant | Self::Agent | Self::Terminal => &[],
+        };
+        self.needs().contains(&field) || besides.contains(&field)
+    }
+}
+
 impl Tool {
     /// The tool as `OpenAI` function calling describes it.
     pub fn function(&self) -> Value {

@@ -254,30 +254,23 @@ impl Compiler<'_> {
 
     /// Each kind of simulation has fields it needs and fields that mean nothing to it.
     fn needs(&mut self, place: &str, spec: &ToolSpec) {
-        let model = spec.simulate == Simulate::Model;
-        let agent = spec.simulate == Simulate::Agent;
         let fields = [
-            ("template", spec.template.is_some(), model, model),
-            ("returns", spec.returns.is_some(), model, model),
-            ("scripted", spec.scripted.is_some(), false, model),
-            ("scripted_patch", spec.scripted_patch.is_some(), false, model),
-            (
-                "response",
-                spec.response.is_some(),
-                spec.simulate == Simulate::Constant,
-                spec.simulate == Simulate::Constant,
-            ),
-            ("reads", !spec.reads.is_empty(), false, model),
-            ("writes", !spec.writes.is_empty(), false, model || spec.simulate == Simulate::Code),
-            ("id_prefix", spec.id_prefix.is_some(), false, model),
-            ("prompt", spec.prompt.is_some(), agent, agent),
-            ("uses", !spec.uses.is_empty(), agent, agent),
+            ("template", spec.template.is_some()),
+            ("returns", spec.returns.is_some()),
+            ("scripted", spec.scripted.is_some()),
+            ("scripted_patch", spec.scripted_patch.is_some()),
+            ("response", spec.response.is_some()),
+            ("reads", !spec.reads.is_empty()),
+            ("writes", !spec.writes.is_empty()),
+            ("id_prefix", spec.id_prefix.is_some()),
+            ("prompt", spec.prompt.is_some()),
+            ("uses", !spec.uses.is_empty()),
         ];
-        for (field, present, needed, allowed) in fields {
-            if needed && !present {
+        for (field, present) in fields {
+            if !present && spec.simulate.needs().contains(&field) {
                 self.problem(place, format!("field `{field}` is missing: `simulate` needs it here"));
             }
-            if present && !allowed {
+            if present && !spec.simulate.allows(field) {
                 self.problem(&format!("{place}/{field}"), "has no meaning for this kind of `simulate`");
             }
         }

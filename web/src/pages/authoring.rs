@@ -2,6 +2,7 @@
 //! beside the editor.
 
 mod document;
+mod edit;
 mod list;
 mod persona;
 mod playbook;

@@ -4,7 +4,6 @@
 mod compare;
 mod curve;
 mod dimensions;
-mod edit;
 mod mixture;
 mod plot;
 mod profile;

@@ -1,6 +1,7 @@
 //! A playbook's tools and prompts, for people.
 
 mod fields;
+mod form;
 mod prompts;
 mod tools;
 mod trying;
@@ -8,3 +9,18 @@ mod trying;
 pub use prompts::PromptsPanel;
 pub use tools::ToolsPanel;
 pub use trying::TryPanel;
+
+use domain::playbook::Simulate;
+
+use crate::labels::Tone;
+
+/// What answers the calls of a tool, as people say it.
+const fn by(simulate: Simulate) -> (Tone, &'static str) {
+    match simulate {
+        Simulate::Code => (Tone::Good, "answered by code"),
+        Simulate::Model => (Tone::Neutral, "answered by a model"),
+        Simulate::Constant => (Tone::Neutral, "always the same answer"),
+        Simulate::Agent => (Tone::Neutral, "a sub-agent"),
+        Simulate::Terminal => (Tone::Neutral, "ends the conversation"),
+    }
+}

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::curve::Spread;
-use super::edit;
 use crate::components::Toasts;
 use crate::pages::authoring::document::Draft;
+use crate::pages::authoring::edit;
 
 #[derive(Clone, Copy)]
 pub struct Profile {

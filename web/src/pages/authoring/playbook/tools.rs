@@ -3,14 +3,28 @@
 use domain::playbook::{Playbook, Simulate, Tool};
 use leptos::prelude::*;
 
+use super::by;
 use super::fields::Fields;
-use crate::components::Badge;
+use super::form::{self, ToolForm};
+use crate::components::{Badge, Toasts};
 use crate::labels::Tone;
 use crate::pages::authoring::document::{Draft, Known, Spot};
+use crate::pages::authoring::edit;
+
+/// A tool that is unfolded when the tools are shown again: each change of the source shows them anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Unfolded {
+    name: String,
+    /// As a form.
+    form: bool,
+}
+
+type Open = RwSignal<Option<Unfolded>>;
 
 #[component]
 pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
     let known = Known::here();
+    let open: Open = RwSignal::new(None);
     move || match known.playbook.get() {
         None => view! {
             <p class="refusal" role="alert">
@@ -18,12 +32,18 @@ pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
             </p>
         }
         .into_any(),
-        Some(playbook) => view! { <Tools playbook=(*playbook).clone() choose /> }.into_any(),
+        Some(playbook) => view! { <Tools playbook=(*playbook).clone() open choose /> }.into_any(),
     }
 }
 
 #[component]
-fn Tools(playbook: Playbook, choose: Callback<&'static str>) -> impl IntoView {
+fn Tools(playbook: Playbook, open: Open, choose: Callback<&'static str>) -> impl IntoView {
+    let (draft, toasts) = (Draft::here(), Toasts::here());
+    let taken: Vec<String> = playbook.all_tools().map(|tool| tool.name.clone()).collect();
+    let add = move |_| match form::add(draft, &taken) {
+        Ok(name) => open.set(Some(Unfolded { name, form: true })),
+        Err(why) => toasts.bad(why),
+    };
     let (uses, agents) = (playbook.uses.clone(), playbook.tools.len());
     let all: Vec<(String, bool, Tool)> = playbook
         .all_tools()
@@ -33,7 +53,7 @@ fn Tools(playbook: Playbook, choose: Callback<&'static str>) -> impl IntoView {
     let (of_user, of_agent): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, user, _)| *user);
     let card = move |(pointer, user, tool): (String, bool, Tool)| {
         let main = user || uses.is_empty() && tool.simulate != Simulate::Agent || uses.contains(&tool.name);
-        view! { <Card pointer main tool choose /> }
+        view! { <Card pointer main tool open choose /> }
     };
     let users = (!of_user.is_empty()).then(|| {
         view! {
@@ -45,6 +65,13 @@ fn Tools(playbook: Playbook, choose: Callback<&'static str>) -> impl IntoView {
     view! {
         <h2>"Tools of the agents"</h2>
         <div class="tools">{of_agent.into_iter().map(card).collect_view()}</div>
+        <Show when=move || draft.may_write.get()>
+            <p>
+                <button type="button" on:click=add.clone()>
+                    "Add a tool"
+                </button>
+            </p>
+        </Show>
         {users}
     }
 }
@@ -55,16 +82,45 @@ fn Card(
     /// Whether the agent under test, or the user, has it; otherwise a sub-agent does.
     main: bool,
     tool: Tool,
+    open: Open,
     choose: Callback<&'static str>,
 ) -> impl IntoView {
-    let draft = Draft::here();
     let (tone, by) = by(tool.simulate);
-    let spot = Spot { file: draft.main().get_untracked().0, pointer, line: 0 };
-    let edit = move |_| {
-        choose.run("source");
-        draft.lead(spot.clone());
-    };
-    let label = format!("Edit {} in the source", tool.name);
+    let (name, unfolded) = (tool.name.clone(), open.get_untracked().filter(|open| open.name == tool.name));
+    let form = RwSignal::new(unfolded.as_ref().is_some_and(|open| open.form));
+    let done = Callback::new(move |written: Option<String>| {
+        form.set(false);
+        if let Some(name) = written {
+            open.set(Some(Unfolded { name, form: false }));
+        }
+    });
+    let shown = StoredValue::new((pointer, tool.clone()));
+    view! {
+        <details class="panel tool" open=unfolded.is_some()>
+            <summary>
+                <h3>
+                    <code>{name}</code>
+                </h3>
+                <Badge tone text=by />
+                {(!tool.writes.is_empty()).then(|| view! { <Badge tone=Tone::Notable text="writes" /> })}
+                {(!main).then(|| view! { <Badge tone=Tone::Neutral text="for sub-agents" /> })}
+                <span class="muted text">{tool.description}</span>
+            </summary>
+            {move || {
+                let (pointer, tool) = shown.get_value();
+                if form.get() {
+                    view! { <ToolForm pointer done /> }.into_any()
+                } else {
+                    view! { <Told pointer tool form choose /> }.into_any()
+                }
+            }}
+        </details>
+    }
+}
+
+/// What the source says of a tool.
+#[component]
+fn Told(pointer: String, tool: Tool, form: RwSignal<bool>, choose: Callback<&'static str>) -> impl IntoView {
     let patterns = |heading: &'static str, patterns: Vec<String>| {
         (!patterns.is_empty()).then(|| {
             view! {
@@ -77,47 +133,59 @@ fn Card(
             }
         })
     };
-    let returns = tool.returns.clone();
     view! {
-        <details class="panel tool">
-            <summary>
-                <h3>
-                    <code>{tool.name.clone()}</code>
-                </h3>
-                <Badge tone text=by />
-                {(!tool.writes.is_empty()).then(|| view! { <Badge tone=Tone::Notable text="writes" /> })}
-                {(!main).then(|| view! { <Badge tone=Tone::Neutral text="for sub-agents" /> })}
-                <span class="muted text">{tool.description.clone()}</span>
-            </summary>
-            <dl class="pairs">
-                {patterns("May write", tool.writes)} {patterns("Sees", tool.reads)}
-                {patterns("May call", tool.uses)}
-                {patterns("Templates", [tool.template, tool.prompt].into_iter().flatten().collect())}
-            </dl>
-            <h4>"Arguments"</h4>
-            <Fields schema=tool.parameters empty="It takes no arguments." />
-            {returns
-                .map(|schema| {
-                    view! {
-                        <h4>"Answer"</h4>
-                        <Fields schema empty="Its answer has no fields of its own." />
-                    }
-                })}
-            <p>
-                <button type="button" aria-label=label on:click=edit>
-                    "Edit in the source"
-                </button>
-            </p>
-        </details>
+        <dl class="pairs">
+            {patterns("May write", tool.writes)} {patterns("Sees", tool.reads)} {patterns("May call", tool.uses)}
+            {patterns("Templates", [tool.template, tool.prompt].into_iter().flatten().collect())}
+        </dl>
+        <h4>"Arguments"</h4>
+        <Fields schema=tool.parameters empty="It takes no arguments." />
+        {tool
+            .returns
+            .map(|schema| {
+                view! {
+                    <h4>"Answer"</h4>
+                    <Fields schema empty="Its answer has no fields of its own." />
+                }
+            })}
+        <Actions pointer name=tool.name form choose />
     }
 }
 
-const fn by(simulate: Simulate) -> (Tone, &'static str) {
-    match simulate {
-        Simulate::Code => (Tone::Good, "answered by code"),
-        Simulate::Model => (Tone::Neutral, "answered by a model"),
-        Simulate::Constant => (Tone::Neutral, "always the same answer"),
-        Simulate::Agent => (Tone::Neutral, "a sub-agent"),
-        Simulate::Terminal => (Tone::Neutral, "ends the conversation"),
+#[component]
+fn Actions(pointer: String, name: String, form: RwSignal<bool>, choose: Callback<&'static str>) -> impl IntoView {
+    let (draft, toasts) = (Draft::here(), Toasts::here());
+    let labels = ["Edit", "Remove"].map(|what| format!("{what} {name}"));
+    let [edit_label, remove_label] = labels;
+    let source_label = format!("Edit {name} in the source");
+    let spot = Spot { file: draft.main().get_untracked().0, pointer: pointer.clone(), line: 0 };
+    let source = move |_| {
+        choose.run("source");
+        draft.lead(spot.clone());
+    };
+    let remove = move |_| {
+        let (path, text) = draft.main().get_untracked();
+        match edit::remove(&text, &pointer) {
+            Some(changed) => {
+                draft.write(&path, changed);
+                toasts.good(format!("{name} is taken out of the source, which is not saved yet."));
+            }
+            None => toasts.bad(format!("{name} is written in a way that only the source can change.")),
+        }
+    };
+    view! {
+        <p class="actions">
+            <Show when=move || draft.may_write.get()>
+                <button type="button" class="main" aria-label=edit_label.clone() on:click=move |_| form.set(true)>
+                    "Edit"
+                </button>
+                <button type="button" aria-label=remove_label.clone() on:click=remove.clone()>
+                    "Remove"
+                </button>
+            </Show>
+            <button type="button" aria-label=source_label on:click=source>
+                "Edit in the source"
+            </button>
+        </p>
     }
 }

@@ -1,0 +1,16 @@
+// What axe says against a page.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+
+const AXE = await readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const GRAVE = new Set(["serious", "critical"]);
+
+/** Fails if something serious is wrong with the page as it stands. */
+export async function accessible(page) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+  const grave = violations.filter(({ impact }) => GRAVE.has(impact));
+  const told = grave.map(({ id, help, nodes }) => [`${id}: ${help}`, ...nodes.map(({ html }) => html.slice(0, 200))]);
+  assert.deepEqual(told, []);
+}
