@@ -27,11 +27,13 @@ async function addresses() {
   const corpus = await site.ask("POST", `${PROJECT}/corpora`, { name: "all" });
   await site.until(`/corpora/${corpus.id}`, (found) => found.summary.state === "ready");
   const queue = await site.ask("POST", `${PROJECT}/review-queues`, { name: "first", conversations: [conversation] });
+  await site.ask("POST", `${PROJECT}/validations`, { similar_goal: 0.6 });
   const below = {
     overview: "",
     scenarios: "/scenarios",
     scenario: "/scenarios/help_card_abroad",
     "scenario-versions": "/scenarios/help_card_abroad?tab=versions",
+    validation: "/validation",
     playbooks: "/playbooks",
     playbook: "/playbooks/retail_bank",
     personas: "/personas",

@@ -178,9 +178,13 @@ test("a new scenario begins as a copy, and is deleted and restored", () =>
 const like = (page, name) =>
   page.locator(".beside-editor table tbody tr", { has: page.getByRole("rowheader", { name, exact: false }) });
 
-/** Puts another text into a field of one line, however often the editor wraps it. */
+/** Puts another text into the first line of a field below, however often the editor wraps it. */
 async function rewrite(page, field, text) {
   const line = (await editor(page)).locator(".cm-line", { hasText: new RegExp(`^${field}:`) });
+  // Of a long text only what is near is in the page.
+  for (let pages = 0; pages < 20 && (await line.count()) === 0; pages += 1) {
+    await page.keyboard.press("PageDown");
+  }
   await line.click({ clickCount: 3 });
   await page.keyboard.insertText(`${field}: ${text}\n`);
 }
@@ -189,7 +193,7 @@ test("a scenario that is nearly another one says which, until it is described ot
   site.visit(`${PROJECT}/scenarios/copied_case?side=similar`, async (page) => {
     const original = like(page, SCENARIO);
     await original.getByText("nearly the same").waitFor();
-    // The goals come after the descriptions.
+    // Both are compared as wholes once the nearest are read.
     await page.waitForFunction(() => !document.querySelector(".beside-editor tbody")?.textContent?.includes("…"));
     assert.deepEqual(await original.getByRole("cell").allInnerTexts(), ["100 %", "100 %"]);
     const first = page.locator(".beside-editor table tbody tr").first();
@@ -202,8 +206,40 @@ test("a scenario that is nearly another one says which, until it is described ot
     await page.goBack();
     await original.getByText("nearly the same").waitFor();
     await rewrite(page, "description", "Somebody wants to know when the branch at the harbour closes on a holiday.");
-    await original.waitFor({ state: "detached" });
+    await original.getByRole("cell", { name: "100 %" }).nth(1).waitFor({ state: "detached" });
+    await original.getByText("nearly the same").waitFor();
+    await rewrite(page, "user_goal", "Ask when the branch at the harbour closes on a holiday, and thank them.");
+    await original.getByText("nearly the same").waitFor({ state: "detached" });
   }));
+
+test("the whole project is validated, and what is found leads to its document", async () => {
+  const { files } = await site.ask("GET", `${PROJECT}/scenarios/${SCENARIO}`);
+  const text = Object.values(files)[0].replace(`id: ${SCENARIO}`, "id: twin_case");
+  await site.ask("PUT", `${PROJECT}/scenarios/twin_case`, { text, promote: true });
+  await site.visit(`${PROJECT}/scenarios`, async (page) => {
+    await page.getByRole("link", { name: "Validation" }).click();
+    await page.getByText("The project was never validated.").waitFor();
+    const validate = page.getByRole("button", { name: "Validate the project" });
+    await validate.click();
+    await page.getByRole("progressbar", { name: /^Validating/ }).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await validate.waitFor();
+    assert.equal(await page.getByRole("progressbar").count(), 0);
+    await page.reload();
+    await page.getByText("The project was never validated.").waitFor();
+
+    await validate.click();
+    await page.getByText(/^Validating, prove: \d+ of 7\d$/).waitFor();
+    await screenshot(page, "validating");
+    const found = page.getByRole("region", { name: "What the last one found" });
+    await found.getByText("sound", { exact: true }).waitFor();
+    await screenshot(page, "validation");
+    const twin = found.getByRole("listitem").filter({ hasText: "twin_case" });
+    await twin.filter({ hasText: `is 1.00 like that of \`${SCENARIO}\`` }).first().getByRole("link").click();
+    await page.waitForURL("**/scenarios/twin_case");
+  });
+  await site.ask("DELETE", `${PROJECT}/scenarios/twin_case`, { base_version: 1 });
+});
 
 test("what others need is not deleted", () =>
   site.visit(`${PROJECT}/judges`, async (page) => {

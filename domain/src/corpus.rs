@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::filter::{Filter, Status};
 pub use check::name_problem;
-pub use report::{Cutoff, Doing, Group, Leakage, Part, Reason, Report, Scanned, SplitReport, Stage, Step, Values};
+pub use report::{Cutoff, Group, Leakage, Part, Reason, Report, Scanned, SplitReport, Stage, Step, Values};
 pub use stored::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ManifestRow};
 
 /// Resemblance from which on two conversations are usually called near-duplicates.

@@ -27,6 +27,7 @@ pub mod patch;
 pub mod persona;
 pub mod playbook;
 pub mod problem;
+pub mod progress;
 pub mod project;
 pub mod review;
 pub mod role;

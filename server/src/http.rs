@@ -17,6 +17,7 @@ mod documents;
 mod error;
 mod exports;
 mod extract;
+mod followed;
 mod headers;
 mod idempotency;
 mod judgings;

@@ -25,6 +25,15 @@ pub use scenarios::readable as readable_scenarios;
 
 use crate::bad_input::BadInput;
 
+/// A step of examining a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Examining {
+    /// The next scenario is proved.
+    Scenario,
+    /// Scenarios are compared with each other.
+    Duplicates,
+}
+
 /// Everything that conversations are played from. A run keeps the files, so that it can be continued and explained
 /// when the folders have long changed.
 pub struct Library {
@@ -70,13 +79,20 @@ impl Library {
         Ok(Self::build(files, &|_| false).whole()?.0)
     }
 
-    /// Checks every document and grades what is wrong with the scenarios, near-duplicates included.
+    /// Checks every document and grades what is wrong with the scenarios, near-duplicates included. `wanted` is asked before
+    /// each step; what is not wanted is left out.
     ///
     /// # Errors
     /// Documents that cannot be read: every problem, and all that is wrong with those that could be.
-    pub fn examine(files: Files, limits: &Limits) -> Result<(Self, Vec<Reported>), Vec<Problem>> {
-        let (library, mut findings) = Self::build(files, &|_| true).whole()?;
-        findings.extend(duplicates::find(&library, limits));
+    pub fn examine(
+        files: Files,
+        limits: &Limits,
+        wanted: &dyn Fn(Examining) -> bool,
+    ) -> Result<(Self, Vec<Reported>), Vec<Problem>> {
+        let (library, mut findings) = Self::build(files, &|_| wanted(Examining::Scenario)).whole()?;
+        if wanted(Examining::Duplicates) {
+            findings.extend(duplicates::find(&library, limits));
+        }
         findings.sort();
         Ok((library, findings))
     }

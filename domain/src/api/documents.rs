@@ -38,8 +38,12 @@ pub struct DocumentSummary {
 pub struct About {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
+    /// Its first 500 letters.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
+    /// Of a scenario: its first 500 letters.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub user_goal: String,
     /// Of a scenario.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub playbook: String,

@@ -146,14 +146,3 @@ pub struct Leakage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<f64>,
 }
-
-/// What a step is about, and how far it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Doing {
-    /// `filter`, `read`, `select` or `keep`.
-    pub step: String,
-    pub done: i32,
-    /// Absent if it is not known how much there is to do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub total: Option<i32>,
-}

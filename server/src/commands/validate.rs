@@ -106,7 +106,8 @@ async fn report(args: &Validate, models: &[Pool], keep: Option<&Connection>) -> 
 
 async fn find(args: &Validate, models: &[Pool]) -> anyhow::Result<Outcome> {
     let limits = Limits { description: args.similar_description, goal: args.similar_goal };
-    let (library, mut findings) = Library::examine(Files::read(&args.project)?, &limits).map_err(BadInput)?;
+    let (library, mut findings) =
+        Library::examine(Files::read(&args.project)?, &limits, &|_| true).map_err(BadInput)?;
     let reviews = args.reviewers.ask(models, &library, &findings).await?;
     findings.extend(reviews.iter().flat_map(|review| placed(&library, review, args.reviewers.pass_ratio)));
     findings.sort();

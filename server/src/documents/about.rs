@@ -27,6 +27,7 @@ pub fn about(id: &DocumentId, files: &Texts) -> About {
     let mut about = About { title: text("title"), description: text("description"), ..About::default() };
     match id.kind {
         Kind::Scenario => {
+            about.user_goal = text("user_goal");
             about.playbook = text("playbook");
             about.intent = text("intent");
             about.family = text("family");

@@ -1,24 +1,35 @@
 //! Validating a whole project, as `groundstate validate` does it, and keeping what is found.
 
+use std::cell::Cell;
+
 use domain::api::documents::{Counts, Found};
 use domain::finding::{Reported, Rule};
+use domain::progress::Doing;
 use domain::{Problem, document};
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use crate::clock;
-use crate::library::{Files, Library, Limits};
+use crate::library::{Examining, Files, Library, Limits};
 use crate::store::runs;
 use crate::store::validations::{self, Validation};
 
-/// Checks all that a project uses, proves every scenario and looks for near-duplicates.
-pub async fn validate(pool: &PgPool, project: Uuid, limits: Limits) -> anyhow::Result<Validation> {
+/// Checks all that a project uses, proves every scenario and looks for near-duplicates. How far it is, is said to `tell`; it
+/// ends soon after nobody listens any more, or this future is dropped.
+pub async fn validate(
+    pool: &PgPool,
+    project: Uuid,
+    id: Uuid,
+    limits: Limits,
+    tell: watch::Sender<Option<Doing>>,
+) -> anyhow::Result<Validation> {
     let files = super::files(pool, project).await?;
     let options = json!({"similar_description": limits.description, "similar_goal": limits.goal, "models": []});
     let (files, found) = spawn_blocking(move || {
-        let examined = Library::examine(files.clone(), &limits);
+        let examined = Library::examine(files.clone(), &limits, &wanted(tell, &files));
         let (problems, reported) = match examined {
             Ok((_, findings)) => (Vec::new(), findings),
             Err(problems) => (problems, Vec::new()),
@@ -30,7 +41,7 @@ pub async fn validate(pool: &PgPool, project: Uuid, limits: Limits) -> anyhow::R
     let now = clock::now();
     let counts = Counts::of(&found);
     let validation = Validation {
-        id: clock::id(),
+        id,
         project,
         library: files.hash(),
         options,
@@ -48,6 +59,21 @@ pub async fn validate(pool: &PgPool, project: Uuid, limits: Limits) -> anyhow::R
     validations::insert(&mut tx, &validation).await?;
     tx.commit().await?;
     Ok(validation)
+}
+
+/// Says what is done next, and hears whether somebody still waits for it.
+fn wanted(tell: watch::Sender<Option<Doing>>, files: &Files) -> impl Fn(Examining) -> bool + use<> {
+    let (total, proved) = (files.under("scenarios").count(), Cell::new(0));
+    move |examining| {
+        let doing = match examining {
+            Examining::Scenario => {
+                let before = proved.replace(proved.get() + 1);
+                Doing::new("prove", before, Some(total))
+            }
+            Examining::Duplicates => Doing::new("compare", 0, None),
+        };
+        tell.send(Some(doing)).is_ok()
+    }
 }
 
 /// What was found in files, with pointers to the fields.
@@ -70,4 +96,26 @@ fn placed(files: &Files, problem: Problem, rule: Option<Rule>) -> Found {
 pub const fn counted(validation: &Validation) -> Counts {
     let Validation { critical, errors, warnings, infos, .. } = validation;
     Counts { critical: *critical, errors: *errors, warnings: *warnings, infos: *infos }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_scenario_is_told_until_nobody_listens() {
+        let mut files = Files::default();
+        files.insert("scenarios/a.yaml", String::new());
+        files.insert("scenarios/b.yaml", String::new());
+        let (tell, told) = watch::channel(None);
+        let wanted = wanted(tell, &files);
+        for done in 0..2 {
+            assert!(wanted(Examining::Scenario));
+            assert_eq!(*told.borrow(), Some(Doing::new("prove", done, Some(2))));
+        }
+        assert!(wanted(Examining::Duplicates));
+        assert_eq!(*told.borrow(), Some(Doing::new("compare", 0, None)));
+        drop(told);
+        assert!(!wanted(Examining::Scenario));
+    }
 }

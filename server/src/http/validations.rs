@@ -2,17 +2,21 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use domain::api::Page;
 use domain::api::documents::{NewValidation, ValidationDetail, ValidationSummary};
 use sqlx::PgPool;
 use std::collections::HashMap;
+use tokio::sync::watch;
 
 use super::access::{Author, Reader};
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
+use super::followed;
 use super::page::{PageParams, page};
+use crate::clock;
 use crate::documents::{counted, validate};
 use crate::library::Limits;
 use crate::store::validations::{self, Validation};
@@ -35,23 +39,36 @@ pub async fn list(
 
 /// Validate a project
 ///
-/// Checks the documents that are used now, proves every scenario, looks for near-duplicates, and keeps what it finds.
+/// Checks the documents that are used now, proves every scenario, looks for near-duplicates, and keeps what it finds. Who
+/// accepts `text/event-stream` is told how far it is: events `progress` (steps `prove` and `compare`), and at the end one
+/// event `validation`, or `problem` with a problem document. If they hang up, the work ends and nothing is kept. All others are
+/// answered within a minute or not at all.
 #[utoipa::path(post, path = "/projects/{project}/validations", tag = "documents", params(("project" = String, Path)),
-    request_body = NewValidation, responses((status = 201, body = ValidationDetail), Problems),
+    request_body = NewValidation,
+    responses((status = 201, body = ValidationDetail), (status = 200, body = String, content_type = "text/event-stream"),
+        Problems),
     security(("session" = []), ("token" = ["author"])))]
 pub async fn create(
     State(pool): State<PgPool>,
     author: Author,
     audit: Audit,
+    headers: HeaderMap,
     Body(wanted): Body<NewValidation>,
-) -> Result<(StatusCode, Json<ValidationDetail>)> {
+) -> Result<Response> {
     let limits = Limits {
         description: ratio("/similar_description", wanted.similar_description, 0.85)?,
         goal: ratio("/similar_goal", wanted.similar_goal, 0.90)?,
     };
-    let validation = validate(&pool, author.project, limits).await?;
-    audit.subject(validation.id);
-    Ok((StatusCode::CREATED, Json(detail(validation)?)))
+    let id = clock::id();
+    audit.subject(id);
+    let (tell, told) = watch::channel(None);
+    let work = async move { detail(validate(&pool, author.project, id, limits, tell).await?) };
+    if followed::wanted(&headers) {
+        return Ok(followed::answer("validation", work, told));
+    }
+    // Dropped with this when it takes too long, and that ends the work.
+    let _told = told;
+    Ok((StatusCode::CREATED, Json(work.await?)).into_response())
 }
 
 /// One validation

@@ -8,8 +8,9 @@ mod gather;
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::corpus::{CorpusState, Doing, ManifestRow, Report, Spec};
+use domain::corpus::{CorpusState, ManifestRow, Report, Spec};
 use domain::filter::Whose;
+use domain::progress::Doing;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool};
 use tokio::sync::watch;
@@ -112,8 +113,7 @@ impl Teller<'_> {
     /// # Errors
     /// [`Stopped`] if it is not to be built any more.
     async fn tell(&self, step: &str, done: usize, total: Option<usize>) -> anyhow::Result<()> {
-        let number = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
-        let doing = Doing { step: step.to_owned(), done: number(done), total: total.map(number) };
+        let doing = Doing::new(step, done, total);
         match &self.to {
             To::Corpus(id) => {
                 let mut db = self.pool.acquire().await?;

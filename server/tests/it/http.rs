@@ -8,6 +8,7 @@ mod conversations;
 mod corpora;
 mod documents;
 mod exports;
+mod followed;
 mod headers;
 mod invitations;
 mod metrics;

@@ -1,11 +1,12 @@
 //! Corpora of a project.
 
 use domain::api::{CorpusAnalytics, Page};
-use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, Doing, ManifestRow, Report, Side, Spec};
+use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, ManifestRow, Report, Side, Spec};
+use domain::progress::Doing;
 use gloo_net::http::Request;
 use serde_json::json;
 
-use super::{Answer, ApiError, End, Place, delete, events, get, post, query, read, unreachable, url};
+use super::{Answer, End, Place, delete, events, get, post, query, read, unreachable, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -23,20 +24,8 @@ pub async fn create(project: &str, name: &str, spec: &Spec) -> Answer<CorpusSumm
 }
 
 /// What would be selected; nothing is kept. `hear` is told how far it is. The server works on it while the line is open.
-pub async fn preview(project: &str, spec: &Spec, end: &End, mut hear: impl FnMut(Doing)) -> Answer<Report> {
-    let mut answer = None;
-    let path = format!("/projects/{}/corpora/preview", segment(project));
-    events::post(&path, spec, end, |name, data| {
-        match name {
-            "progress" => hear(events::read(data)?),
-            "report" => answer = Some(events::read(data)?),
-            "problem" => return Err(ApiError::Refused(events::read(data)?)),
-            _ => {}
-        }
-        Ok(())
-    })
-    .await?;
-    answer.ok_or_else(|| ApiError::Unreachable("the answer was cut off".to_owned()))
+pub async fn preview(project: &str, spec: &Spec, end: &End, hear: impl FnMut(Doing)) -> Answer<Report> {
+    events::follow(&format!("/projects/{}/corpora/preview", segment(project)), spec, end, hear).await
 }
 
 pub async fn cancel(id: &str) -> Answer<CorpusSummary> {

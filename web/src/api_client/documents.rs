@@ -5,11 +5,12 @@ use domain::api::documents::{
     Changes, Document, DocumentDiff, DocumentSummary, DocumentVersion, Found, SaveDocument, UsedBy, ValidationDetail,
     ValidationSummary,
 };
+use domain::progress::Doing;
 use domain::project::{DocumentId, Kind};
 use gloo_net::http::Method;
 use serde_json::{Value, json};
 
-use super::{Answer, change, get, post, query};
+use super::{Answer, End, change, events, get, post, query};
 use crate::address::segment;
 
 /// A document, and the project that it is of.
@@ -112,6 +113,11 @@ pub async fn promote(place: &Place, version: i32) -> Answer<Changes> {
 /// The JSON Schema of a kind of file: `scenario`, `playbook`, `persona`, `persona_model`, `judge`.
 pub async fn schema(shape: &str) -> Answer<Value> {
     get(&format!("/schemas/{}", segment(shape))).await
+}
+
+/// Validates the whole project, and keeps what is found. `hear` is told how far it is.
+pub async fn validate(project: &str, end: &End, hear: impl FnMut(Doing)) -> Answer<ValidationDetail> {
+    events::follow(&format!("/projects/{}/validations", segment(project)), &json!({}), end, hear).await
 }
 
 /// What the last validation of the whole project found; nothing if there was none.

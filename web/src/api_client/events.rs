@@ -1,5 +1,6 @@
 //! Answers that are told while they are made, as server-sent events. The browser's own `EventSource` cannot send a body.
 
+use domain::progress::Doing;
 use gloo_net::http::Method;
 use js_sys::{Reflect, Uint8Array};
 use serde::Serialize;
@@ -10,8 +11,28 @@ use web_sys::ReadableStreamDefaultReader;
 
 use super::{Answer, ApiError, End, by_whom, read as read_answer, unreachable};
 
+/// Asks for work that says how far it is, and waits for what comes of it. The server works on it while the line is open.
+pub async fn follow<T: DeserializeOwned>(
+    path: &str,
+    body: &impl Serialize,
+    end: &End,
+    mut hear: impl FnMut(Doing),
+) -> Answer<T> {
+    let mut answer = None;
+    post(path, body, end, |name, data| {
+        match name {
+            "progress" => hear(read(data)?),
+            "problem" => return Err(ApiError::Refused(read(data)?)),
+            _ => answer = Some(read(data)?),
+        }
+        Ok(())
+    })
+    .await?;
+    answer.ok_or_else(|| ApiError::Unreachable("the answer was cut off".to_owned()))
+}
+
 /// Asks, and hands over name and data of each event as they come, to the last one or the first that cannot be taken.
-pub async fn post(
+async fn post(
     path: &str,
     body: &impl Serialize,
     end: &End,
@@ -35,7 +56,7 @@ pub async fn post(
     Ok(())
 }
 
-pub fn read<T: DeserializeOwned>(data: &str) -> Answer<T> {
+fn read<T: DeserializeOwned>(data: &str) -> Answer<T> {
     serde_json::from_str(data).map_err(|error| ApiError::Unreadable { status: 200, reason: error.to_string() })
 }
 

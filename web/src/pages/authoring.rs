@@ -7,6 +7,7 @@ mod list;
 mod persona;
 mod playbook;
 mod prompt;
+mod validation;
 mod words;
 
 use domain::project::Kind;
@@ -17,11 +18,13 @@ use leptos_router::path;
 use crate::parts::{pages, part};
 use document::DocumentPage;
 use list::DocumentsPage;
+use validation::ValidationPage;
 
 pages! {
     authoring:
     documents(kind: Kind) => view! { <DocumentsPage kind /> },
     document(kind: Kind) => view! { <DocumentPage kind /> },
+    validation() => view! { <ValidationPage /> },
 }
 
 #[component(transparent)]
@@ -30,6 +33,7 @@ pub fn AuthoringRoutes() -> impl leptos_router::MatchNestedRoutes + Clone {
         <ParentRoute path=path!("") view=Outlet>
             <Route path=path!("/scenarios") view=|| part(|| documents(Kind::Scenario)) />
             <Route path=path!("/scenarios/:name") view=|| part(|| document(Kind::Scenario)) />
+            <Route path=path!("/validation") view=|| part(validation) />
             <Route path=path!("/playbooks") view=|| part(|| documents(Kind::Playbook)) />
             <Route path=path!("/playbooks/:name") view=|| part(|| document(Kind::Playbook)) />
             <Route path=path!("/personas") view=|| part(|| documents(Kind::Persona)) />

@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 
 use domain::access::Role;
 use domain::api::Page;
-use domain::corpus::{
-    CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, Doing, ManifestRow, Report, Side, Step,
-};
+use domain::corpus::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ManifestRow, Report, Side, Step};
 use domain::export::ExportSummary;
+use domain::progress::Doing;
 use domain::role;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -196,7 +195,7 @@ async fn nobody_sees_half_of_a_corpus(pool: PgPool) {
     // A builder that is there keeps others away; when it dies, the next one begins from nothing.
     let mut dying = pool.acquire().await.unwrap();
     assert!(store::corpora::hold(&mut dying, id).await.unwrap());
-    let read = Doing { step: "read".to_owned(), done: 3, total: Some(8) };
+    let read = Doing::new("read", 3, Some(8));
     store::corpora::proceed(&mut dying, id, &read).await.unwrap();
     job::build(&pool, id).await.unwrap();
     let doing: CorpusDetail = app.json(&at).await;

@@ -56,6 +56,7 @@ async fn documents_are_listed_and_found(pool: PgPool) {
     let help = &all.items[1];
     assert_eq!((help.version, help.promoted, help.author.as_str()), (1, Some(1), "root"));
     assert_eq!((help.about.playbook.as_str(), help.about.intent.as_str()), ("retail_bank", "general_help"));
+    assert!(!help.about.user_goal.is_empty() && help.about.user_goal.chars().count() <= 500);
     for (query, found) in [
         ("playbook=retail_bank", 2),
         ("playbook=telecom_support", 0),

@@ -1,13 +1,16 @@
 //! `/projects/{project}/validations`: what validating a project found.
 
-use domain::api::Page;
 use domain::api::documents::{ValidationDetail, ValidationSummary};
+use domain::api::{AuditEntry, Page};
+use domain::progress::Doing;
 use reqwest::StatusCode;
+use reqwest::header::CONTENT_TYPE;
 use serde_json::json;
 use sqlx::PgPool;
 
 use super::TestApp;
 use super::archive::filled;
+use super::followed::{EVENTS, Held, data, follow, read};
 
 const VALIDATIONS: &str = "/api/v1/projects/default/validations";
 
@@ -27,6 +30,44 @@ async fn a_project_is_validated_and_what_is_found_is_kept(pool: PgPool) {
     assert_eq!((older.items, older.next), (vec![sound.summary], None));
     let again: ValidationDetail = app.json(&format!("{VALIDATIONS}/{}", alike.summary.id)).await;
     assert_eq!(again, alike);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn it_says_how_far_it_is_to_whoever_follows(pool: PgPool) {
+    let app = filled(&pool).await;
+    let answer = follow(&app, VALIDATIONS, &json!({"similar_goal": 0.0})).await;
+    assert_eq!((answer.status(), &answer.headers()[CONTENT_TYPE]), (StatusCode::OK, &EVENTS.parse().unwrap()));
+    let text = answer.text().await.unwrap();
+    let events = read(&text);
+    let ((last, found), progress) = events.split_last().unwrap();
+    assert_eq!(*last, "validation");
+    let found: ValidationDetail = data(found);
+    assert_eq!(found.found[0].pointer, "/user_goal");
+    let kept: ValidationDetail = app.json(&format!("{VALIDATIONS}/{}", found.summary.id)).await;
+    assert_eq!(kept, found);
+    let told: Vec<Doing> = progress.iter().map(|(_, doing)| data(doing)).collect();
+    // Only the newest is told to whoever is slow.
+    assert!(!told.is_empty());
+    for doing in told {
+        let fits = match doing.step.as_str() {
+            "prove" => doing.total == Some(2) && doing.done < 2,
+            step => step == "compare" && doing.total.is_none(),
+        };
+        assert!(fits, "{doing:?}");
+    }
+    let audit: Page<AuditEntry> = app.json("/api/v1/audit?limit=1").await;
+    assert_eq!(audit.items[0].subject, kept.summary.id);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn whoever_follows_and_hangs_up_ends_the_work(pool: PgPool) {
+    let app = filled(&pool).await;
+    let held = Held::lock(&pool, "document_versions").await;
+    held.hang_up(&app, VALIDATIONS, EVENTS).await;
+    held.release().await;
+    let after: ValidationDetail = app.post(VALIDATIONS, &json!({})).await;
+    let kept: Page<ValidationSummary> = app.json(VALIDATIONS).await;
+    assert_eq!(kept.items, [after.summary], "of what nobody waited for nothing is kept");
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -11,14 +11,15 @@ use domain::access::Role;
 use domain::api::documents::DocumentSummary;
 use domain::project::Kind;
 use leptos::prelude::*;
+use leptos_router::components::A;
 
 use super::words;
 use crate::action::act;
-use crate::api_client;
 use crate::app::set_title;
 use crate::components::{Empty, Paged};
 use crate::keys::use_shortcut;
 use crate::session::Project;
+use crate::{address, api_client};
 pub use delete::DeleteDialog;
 use filters::{Filters, Wanted};
 use new::NewDialog;
@@ -36,11 +37,16 @@ pub fn DocumentsPage(kind: Kind) -> impl IntoView {
     view! {
         <header class="document-head">
             <h1>{words::plural(kind)}</h1>
-            <Show when=move || author.get()>
-                <button type="button" class="main" on:click=move |_| creating.set(true)>
-                    {format!("New {kind}")}
-                </button>
-            </Show>
+            <div class="actions">
+                <A href=move || address::project(&project.name(), "/validation") {..} class="button">
+                    "Validation"
+                </A>
+                <Show when=move || author.get()>
+                    <button type="button" class="main" on:click=move |_| creating.set(true)>
+                        {format!("New {kind}")}
+                    </button>
+                </Show>
+            </div>
         </header>
         <Filters kind wanted />
         {move || {

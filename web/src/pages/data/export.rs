@@ -11,11 +11,11 @@ use leptos_router::hooks::use_navigate;
 
 use super::export_form::commands;
 use super::exports::{size, tone};
-use super::progress::{Progress, follow};
+use super::progress::follow;
 use super::steering::Steering;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Command, CopyButton, Crumbs, Fetched};
+use crate::components::{Badge, Command, CopyButton, Crumbs, Fetched, Progress};
 use crate::session::Project;
 use crate::{address, api_client, format};
 use card::Card;

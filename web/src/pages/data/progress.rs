@@ -9,7 +9,6 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api_client::Answer;
-use crate::format;
 
 const AGAIN: Duration = Duration::from_millis(700);
 /// A server that is busy answers within this time. What is not answered by then is asked anew: a request that is never
@@ -82,36 +81,4 @@ async fn sleep(time: Duration) {
     if let Ok(timer) = timer {
         timer.clear();
     }
-}
-
-/// How far something is; without a total, that it goes on.
-#[component]
-pub fn Progress(#[prop(into)] label: String, done: i64, total: Option<i64>) -> impl IntoView {
-    let total = total.filter(|total| *total > 0);
-    let says = match total {
-        Some(total) => format!("{label}: {} of {}", format::count(done), format::count(total)),
-        None => format!("{label} …"),
-    };
-    view! {
-        <div class="progress">
-            <progress aria-label=label max=total value=total.map(|_| done)></progress>
-            <p class="muted" role="status">
-                {says}
-            </p>
-        </div>
-    }
-}
-
-/// How long it has been on the page.
-#[component]
-pub fn Elapsed() -> impl IntoView {
-    let seconds = RwSignal::new(0_u32);
-    let tick = move || {
-        seconds.try_update(|seconds| *seconds += 1);
-    };
-    if let Ok(handle) = set_interval_with_handle(tick, Duration::from_secs(1)) {
-        on_cleanup(move || handle.clear());
-    }
-    // A screen reader that heard of every second would say nothing else.
-    view! { <span class="muted" aria-hidden="true">{move || format::duration(f64::from(seconds.get()))}</span> }
 }

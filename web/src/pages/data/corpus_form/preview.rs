@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use domain::corpus::{Doing, Report, Spec};
+use domain::corpus::{Report, Spec};
+use domain::progress::Doing;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::super::progress::{Elapsed, Progress};
 use super::super::report::{ReportView, count};
 use crate::api_client::{self, Line};
-use crate::components::{Problems, Refused};
+use crate::components::{Problems, Refused, Working};
 use crate::session::Project;
 
 /// As long as people pause between two changes.
@@ -120,7 +120,7 @@ pub fn PreviewPanel(previewed: Previewed) -> impl IntoView {
             <p class="count" role="status">
                 {says}
             </p>
-            {move || busy.get().then(|| view! { <Working previewed /> })}
+            {move || busy.get().then(|| view! { <Working what="Selecting" doing=previewed.doing cancel=move || previewed.cancel() /> })}
             <Show when=move || stage.get() == Stage::Cancelled>
                 <div>
                     <button type="button" on:click=move |_| previewed.again.set(())>
@@ -131,25 +131,5 @@ pub fn PreviewPanel(previewed: Previewed) -> impl IntoView {
             <Refused why=problems />
             {move || report.get().map(|report| view! { <ReportView report /> })}
         </section>
-    }
-}
-
-/// How far it is, and the way out.
-#[component]
-fn Working(previewed: Previewed) -> impl IntoView {
-    view! {
-        {move || {
-            let (label, done, total) = previewed
-                .doing
-                .get()
-                .map_or_else(|| ("waiting".to_owned(), 0, None), |doing| (doing.step, doing.done, doing.total));
-            view! { <Progress label=format!("Selecting, {label}") done=i64::from(done) total=total.map(i64::from) /> }
-        }}
-        <div class="actions">
-            <Elapsed />
-            <button type="button" on:click=move |_| previewed.cancel()>
-                "Cancel"
-            </button>
-        </div>
     }
 }

@@ -1,5 +1,7 @@
 //! Scenarios that are nearly like the one that is written: rows made from both teach little.
 
+use std::collections::BTreeMap;
+
 use domain::api::documents::{DocumentSummary, Found};
 use domain::document;
 use domain::finding::Rule;
@@ -18,7 +20,7 @@ use crate::{address, api_client, format};
 /// From here on `groundstate validate` reports two descriptions, and two goals.
 const SAME_DESCRIPTION: f64 = 0.85;
 const SAME_GOAL: f64 = 0.90;
-/// How many are shown; their goals are compared, too.
+/// How many are shown. All are ranked by the beginnings that a list has; these are read, and compared as a whole.
 const NEAREST: usize = 8;
 
 /// What is compared of a scenario.
@@ -34,6 +36,23 @@ impl Texts {
         let read = document::value(path, text).ok()?;
         let text = |field: &str| read.value[field].as_str().unwrap_or_default().trim().to_owned();
         Some(Self { playbook: text("playbook"), description: text("description"), goal: text("user_goal") })
+    }
+
+    fn likeness(&self, description: &str, goal: &str) -> Likeness {
+        Likeness { description: ratio(&self.description, description), goal: ratio(&self.goal, goal) }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Likeness {
+    description: f64,
+    goal: f64,
+}
+
+impl Likeness {
+    /// From 1 on they are reported.
+    fn nearness(self) -> f64 {
+        (self.description / SAME_DESCRIPTION).max(self.goal / SAME_GOAL)
     }
 }
 
@@ -70,43 +89,41 @@ fn Nearest(own: Memo<Texts>, others: Vec<DocumentSummary>) -> impl IntoView {
     let project = Project::here();
     let nearest = Memo::new(move |_| {
         let own = own.read();
-        let mut all: Vec<(f64, String)> = others
-            .iter()
-            .map(|other| (ratio(&own.description, &other.about.description), other.name.clone()))
-            .collect();
+        let beginnings = |other: &DocumentSummary| own.likeness(&other.about.description, &other.about.user_goal);
+        let mut all: Vec<(f64, String)> =
+            others.iter().map(|other| (beginnings(other).nearness(), other.name.clone())).collect();
         all.sort_by(|a, b| b.0.total_cmp(&a.0));
-        all.truncate(NEAREST);
-        all
+        all.into_iter().take(NEAREST).map(|(_, name)| name).collect::<Vec<_>>()
     });
-    let names = Memo::new(move |_| nearest.read().iter().map(|(_, name)| name.clone()).collect::<Vec<_>>());
-    let goals = LocalResource::new(move || {
-        let (names, project) = (names.get(), project.name());
+    let wholes = LocalResource::new(move || {
+        let (names, project) = (nearest.get(), project.name());
         async move {
-            let mut goals = std::collections::BTreeMap::new();
+            let mut wholes = BTreeMap::new();
             for name in names {
                 let found =
                     api_client::documents::one(&Place::new(project.clone(), Kind::Scenario, name.clone())).await;
                 // One that was deleted meanwhile is no longer like anything.
                 let text = found.ok().and_then(|document| document.files.into_iter().next());
-                goals.extend(text.and_then(|(path, text)| Texts::read(&path, &text)).map(|texts| (name, texts.goal)));
+                wholes.extend(text.and_then(|(path, text)| Texts::read(&path, &text)).map(|texts| (name, texts)));
             }
-            goals
+            wholes
         }
     });
-    let row = move |(description, name): (f64, String)| {
-        let goals = goals.get().unwrap_or_default();
-        let goal = goals.get(&name).map(|goal| ratio(&own.read().goal, goal));
-        let alike = description >= SAME_DESCRIPTION || goal.is_some_and(|goal| goal >= SAME_GOAL);
+    let row = move |name: String| {
+        let wholes = wholes.get().unwrap_or_default();
+        let alike = wholes.get(&name).map(|whole| own.read().likeness(&whole.description, &whole.goal));
+        let reported = alike.is_some_and(|alike| alike.nearness() >= 1.0);
+        let cell = |ratio: Option<f64>| ratio.map_or_else(|| "…".to_owned(), format::percent);
         let href = address::document(&project.name(), Kind::Scenario, &name);
         view! {
             <tr>
                 <th scope="row">
                     <A href>{name}</A>
                     " "
-                    {alike.then(|| view! { <Badge tone=Tone::Notable text="nearly the same" /> })}
+                    {reported.then(|| view! { <Badge tone=Tone::Notable text="nearly the same" /> })}
                 </th>
-                <td class="number">{format::percent(description)}</td>
-                <td class="number">{goal.map_or_else(|| "…".to_owned(), format::percent)}</td>
+                <td class="number">{cell(alike.map(|alike| alike.description))}</td>
+                <td class="number">{cell(alike.map(|alike| alike.goal))}</td>
             </tr>
         }
     };

@@ -1,0 +1,64 @@
+//! Long work that somebody waits for.
+
+use std::time::Duration;
+
+use domain::progress::Doing;
+use leptos::prelude::*;
+
+use crate::format;
+
+/// What is done now, how far it is and for how long, and the way out.
+#[component]
+pub fn Working(
+    /// Stands before the step: "Selecting".
+    what: &'static str,
+    #[prop(into)] doing: Signal<Option<Doing>>,
+    cancel: impl Fn() + 'static,
+) -> impl IntoView {
+    view! {
+        {move || {
+            let (step, done, total) = doing
+                .get()
+                .map_or_else(|| ("waiting".to_owned(), 0, None), |doing| (doing.step, doing.done, doing.total));
+            view! { <Progress label=format!("{what}, {step}") done=i64::from(done) total=total.map(i64::from) /> }
+        }}
+        <div class="actions">
+            <Elapsed />
+            <button type="button" on:click=move |_| cancel()>
+                "Cancel"
+            </button>
+        </div>
+    }
+}
+
+/// How far something is; without a total, that it goes on.
+#[component]
+pub fn Progress(#[prop(into)] label: String, done: i64, total: Option<i64>) -> impl IntoView {
+    let total = total.filter(|total| *total > 0);
+    let says = match total {
+        Some(total) => format!("{label}: {} of {}", format::count(done), format::count(total)),
+        None => format!("{label} …"),
+    };
+    view! {
+        <div class="progress">
+            <progress aria-label=label max=total value=total.map(|_| done)></progress>
+            <p class="muted" role="status">
+                {says}
+            </p>
+        </div>
+    }
+}
+
+/// How long it has been on the page.
+#[component]
+fn Elapsed() -> impl IntoView {
+    let seconds = RwSignal::new(0_u32);
+    let tick = move || {
+        seconds.try_update(|seconds| *seconds += 1);
+    };
+    if let Ok(handle) = set_interval_with_handle(tick, Duration::from_secs(1)) {
+        on_cleanup(move || handle.clear());
+    }
+    // A screen reader that heard of every second would say nothing else.
+    view! { <span class="muted" aria-hidden="true">{move || format::duration(f64::from(seconds.get()))}</span> }
+}
