@@ -43,6 +43,28 @@ test("keys walk from turn to turn, and the address keeps the place", () =>
     await page.locator(`#turn-${first}.chosen`).waitFor();
   }));
 
+test("who leaves before everything is read asks for nothing of a conversation without a name", () =>
+  site.visit(`${PROJECT}/runs`, async (page) => {
+    const rows = page.locator("table.rows tbody tr");
+    await rows.first().waitFor();
+    const asked = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    let left = false;
+    const held = [];
+    await page.route(/\/conversations\/[^/]*\/(annotations|world)\b/, (route) => (left ? route.continue() : held.push(route)));
+    await page.goto(address(changing[0], "?panel=world"));
+    await page.locator(".bubble").first().waitFor();
+    while (held.length < 2) await page.waitForTimeout(20);
+    await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Runs", exact: true }).click();
+    await rows.first().waitFor();
+    left = true;
+    const answers = held.map((route) => page.waitForResponse((answer) => answer.request() === route.request()));
+    await Promise.all(held.map((route) => route.continue()));
+    await Promise.all(answers);
+    await page.waitForLoadState("networkidle");
+    assert.deepEqual(asked.filter((path) => path.includes("//")), []);
+  }));
+
 test("the world can be looked at at any version, and what changed is marked", () =>
   site.visit(address(changing[0], "?panel=world"), async (page) => {
     const slider = page.getByRole("slider", { name: /World version/ });

@@ -20,14 +20,16 @@ pub fn act<T: 'static>(
     let (toasts, done) = (Toasts::here(), done.into());
     spawn_local(async move {
         let answer = change.await;
-        // The reader may have left the page meanwhile.
-        busy.try_set(false);
+        // The reader may have left the page meanwhile: what is said then is said, and nothing of it is changed.
+        let left = busy.try_set(false).is_some();
         match answer {
             Ok(answer) => {
                 if !done.is_empty() {
                     toasts.good(done);
                 }
-                then(answer);
+                if !left {
+                    then(answer);
+                }
             }
             Err(error) => toasts.bad(explain(error)),
         }

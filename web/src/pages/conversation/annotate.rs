@@ -26,7 +26,7 @@ pub fn Annotate(seq: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
                 Ok(made) => {
                     notes.annotations.try_update(|all| all.push(made));
                     toasts.good("Annotated.");
-                    close.run(());
+                    let _ = close.try_run(());
                 }
                 Err(error) => problems.set(error),
             }

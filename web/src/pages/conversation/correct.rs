@@ -51,7 +51,7 @@ fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> imp
             match answer {
                 Ok(made) => {
                     toasts.good(format!("Corrected: version {}.", made.version));
-                    close.run(());
+                    let _ = close.try_run(());
                     notes.read_again();
                 }
                 Err(error) => problems.set(error),

@@ -35,7 +35,7 @@ impl Notes {
     }
 
     pub fn conversation(self) -> String {
-        self.conversation.try_get_value().unwrap_or_default()
+        self.conversation.get_value()
     }
 
     /// After a correction: how the turns read now.
@@ -51,7 +51,9 @@ impl Notes {
     }
 
     async fn corrections(self) {
-        match api_client::corrections::of(&self.conversation()).await {
+        // The reader may have left the page meanwhile.
+        let Some(conversation) = self.conversation.try_get_value() else { return };
+        match api_client::corrections::of(&conversation).await {
             Ok(found) => drop(self.corrected.try_set(Some(found))),
             Err(error) => self.toasts.bad(explain(error)),
         }

@@ -114,7 +114,8 @@ fn Save(spec: Memo<Spec>) -> impl IntoView {
             busy.try_set(false);
             match answer {
                 Ok(corpus) => {
-                    navigate.with_value(|navigate| navigate(&shown(&project, &corpus), NavigateOptions::default()));
+                    let page = shown(&project, &corpus);
+                    navigate.try_with_value(|navigate| navigate(&page, NavigateOptions::default()));
                 }
                 Err(error) => problems.set(error),
             }

@@ -43,7 +43,7 @@ pub fn RatingForm(
             let answer = api_client::ratings::rate(&conversation.get_value(), &body).await;
             busy.try_set(false);
             match answer {
-                Ok(seen) => done.run(seen),
+                Ok(seen) => drop(done.try_run(seen)),
                 Err(error) => problems.set(error),
             }
         });

@@ -60,9 +60,9 @@ impl Versions {
 
     /// Asks for what is wanted.
     pub fn again(self) {
-        let version = self.wanted.get_untracked();
+        let (conversation, version) = (self.conversation.get_value(), self.wanted.get_untracked());
         spawn_local(async move {
-            let found = self.both(version).await;
+            let found = self.both(&conversation, version).await;
             // Something else may be wanted meanwhile, or the reader may have left.
             if self.wanted.try_get_untracked() != Some(version) {
                 return;
@@ -79,20 +79,19 @@ impl Versions {
         });
     }
 
-    async fn both(self, version: usize) -> Answer<Seen> {
-        let Known { hash, world } = self.one(version).await?;
-        let before = self.one(version.saturating_sub(1)).await?.world;
+    async fn both(self, conversation: &str, version: usize) -> Answer<Seen> {
+        let Known { hash, world } = self.one(conversation, version).await?;
+        let before = self.one(conversation, version.saturating_sub(1)).await?.world;
         Ok(Seen { version, hash, world, before })
     }
 
-    async fn one(self, version: usize) -> Answer<Known> {
+    async fn one(self, conversation: &str, version: usize) -> Answer<Known> {
         let known = self.known.try_with_value(|known| known.get(&version).cloned()).flatten();
         if let Some(known) = known {
             return Ok(known);
         }
-        let conversation = self.conversation.try_get_value().unwrap_or_default();
         let asked = u32::try_from(version).unwrap_or(u32::MAX);
-        let WorldVersion { hash, world, .. } = api_client::worlds::at(&conversation, asked).await?;
+        let WorldVersion { hash, world, .. } = api_client::worlds::at(conversation, asked).await?;
         let found = Known { hash, world: Arc::new(world) };
         self.known.try_update_value(|known| known.insert(version, found.clone()));
         Ok(found)
