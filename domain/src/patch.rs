@@ -39,10 +39,15 @@ pub fn segments(pointer: &str) -> Option<Vec<String>> {
         return Some(Vec::new());
     }
     let rest = pointer.strip_prefix('/')?;
-    Some(rest.split('/').map(|s| s.replace("~1", "/").replace("~0", "~")).collect())
+    // Hardly any name has a sign that needs escaping.
+    let unescaped = |s: &str| if s.contains('~') { s.replace("~1", "/").replace("~0", "~") } else { s.to_owned() };
+    Some(rest.split('/').map(unescaped).collect())
 }
 
 /// Appends one segment to a pointer, escaped.
 pub fn join(pointer: &str, segment: &str) -> String {
-    format!("{pointer}/{}", segment.replace('~', "~0").replace('/', "~1"))
+    if segment.contains(['~', '/']) {
+        return [pointer, "/", &segment.replace('~', "~0").replace('/', "~1")].concat();
+    }
+    [pointer, "/", segment].concat()
 }

@@ -71,15 +71,21 @@ fn find_record(
     taken: &[String],
 ) -> Option<String> {
     let collection = record.rsplit_once('/').map_or("", |(c, _)| c);
-    let keys: Vec<String> = match end.get(collection)? {
-        Node::Map(map) => map.keys().map(ToString::to_string).collect(),
-        Node::List(list) => (0..list.len()).map(|i| i.to_string()).collect(),
-        _ => return None,
-    };
+    let keys = new_keys(initial.get(collection), end.get(collection)?);
     keys.into_iter().map(|key| join(collection, &key)).find(|place| {
         let fits = |(field, value): &(String, Value)| end.get(&format!("{place}{field}")) == Some(&value.into());
-        initial.get(place).is_none() && !taken.contains(place) && fields.iter().all(fits)
+        !taken.contains(place) && fields.iter().all(fits)
     })
+}
+
+/// The keys of a collection that it did not have. It can be large, and nearly all of it was there.
+fn new_keys(before: Option<&Node>, now: &Node) -> Vec<String> {
+    let is_new = |key: &str| before.is_none_or(|before| before.child(key).is_none());
+    match now {
+        Node::Map(map) => map.keys().filter(|key| is_new(key)).map(ToString::to_string).collect(),
+        Node::List(list) => (0..list.len()).map(|i| i.to_string()).filter(|key| is_new(key)).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The leaves that an operation touches.

@@ -94,8 +94,12 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         #[starlark(require = pos)] b: Value<'v>,
         heap: Heap<'v>,
     ) -> starlark::Result<Value<'v>> {
+        // Asking a number for its length makes an error, which costs far more than multiplying.
+        let number = |value: Value<'v>| matches!(value.get_type(), "int" | "float");
         for (repeated, times) in [(a, b), (b, a)] {
-            if let (Ok(length), Some(times)) = (repeated.length(), times.unpack_i32()) {
+            if !number(repeated)
+                && let (Ok(length), Some(times)) = (repeated.length(), times.unpack_i32())
+            {
                 let length = usize::try_from(i64::from(length) * i64::from(times)).unwrap_or_default();
                 if length > LONGEST {
                     let reason = format!("`*` would make {length} items or bytes; {LONGEST} is the limit");

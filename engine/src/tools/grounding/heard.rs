@@ -129,6 +129,10 @@ impl Heard {
     }
 
     fn text(&mut self, text: &str, n: usize) {
+        // Most of what records hold.
+        if reading::is_mere_name(text) {
+            return self.write(text, n);
+        }
         self.take_in(text, &reading::facts(&fold(&spaced(text))), n);
     }
 
@@ -154,6 +158,10 @@ impl Heard {
                 Fact::Word(_) | Fact::Time(_) => {}
             }
         }
+        self.write(text, n);
+    }
+
+    fn write(&mut self, text: &str, n: usize) {
         self.written.push(Written { text: text.to_owned(), source: n, plain: OnceLock::new() });
     }
 

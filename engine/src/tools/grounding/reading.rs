@@ -148,7 +148,12 @@ fn tokens(folded: &str) -> Vec<Token<'_>> {
 /// Reads what a text that was folded states. Of words that state nothing and do nothing to their neighbours, which are
 /// most of a text, there is only the first of several in a row.
 pub fn facts(folded: &str) -> Vec<Token<'_>> {
-    finished(Reader::of_few(), folded)
+    finished(Reader::of_few(folded.len() / 32 + 1), folded)
+}
+
+/// Whether a text is a name of a field or a state, in small letters: it states nothing.
+pub fn is_mere_name(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') && lexicon::roles(text) == 0
 }
 
 fn finished<'a>(reader: Reader<'a>, folded: &'a str) -> Vec<Token<'a>> {
@@ -167,6 +172,7 @@ fn joined(tokens: &[Token<'_>], between: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::lexicon::BETWEEN;
     use super::*;
 
     fn check(text: &str, expected: &str) {
@@ -204,6 +210,16 @@ mod tests {
     }
 
     #[test]
+    fn mere_names_state_nothing() {
+        for text in ["order_id", "in_review", "status", ""] {
+            assert!(is_mere_name(text), "{text}");
+        }
+        for text in ["may", "seven", "usd", "crd_3001", "Mara", "a b", "a@b", "e.g"] {
+            assert!(!is_mere_name(text), "{text}");
+        }
+    }
+
+    #[test]
     fn words_that_are_left_out_change_nothing_else() {
         for text in [
             "Please send forty-one euros and sixteen cents to my other account on the 2nd of March, not before 8 pm.",
@@ -213,7 +229,7 @@ mod tests {
         ] {
             let folded = fold(text);
             let facts = |tokens: Vec<Token<'_>>| -> Vec<Token<'static>> {
-                tokens.into_iter().filter(|t| t.word().is_none() || t.roles != 0).map(Token::into_owned).collect()
+                tokens.into_iter().filter(|t| t.word().is_none() || t.roles > BETWEEN).map(Token::into_owned).collect()
             };
             assert_eq!(facts(super::facts(&folded)), facts(tokens(&folded)), "{text}");
             assert!(super::facts(&folded).len() < tokens(&folded).len(), "{text}");

@@ -15,7 +15,7 @@ pub const CALENDAR: Roles = 4;
 /// It says what a number counts.
 pub const UNIT: Roles = 8;
 /// It may stand between the parts of a number, a date or an amount, or says that a number is an hour.
-const BETWEEN: Roles = 16;
+pub const BETWEEN: Roles = 16;
 
 struct Lexicon {
     /// By first letter: the lengths that words have, one bit each.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::classify::classify;
-use super::lexicon::{self, Roles};
+use super::lexicon::{self, BETWEEN, Roles};
 use super::{Fact, Token};
 
 const fn ends_piece(c: char) -> bool {
@@ -37,8 +37,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Without words that mean nothing to a fact, save the first of several.
-    pub fn of_few() -> Self {
-        Self { few: true, ..Self::default() }
+    pub fn of_few(expected: usize) -> Self {
+        Self { few: true, ..Self::of_all(expected) }
     }
 
     pub fn read(mut self, text: &'a str) -> Vec<Token<'a>> {
@@ -151,22 +151,23 @@ impl<'a> Reader<'a> {
     /// A word of small letters alone.
     fn word(&mut self, word: &'a str) {
         let roles = lexicon::roles(word);
-        if roles != 0 || !self.is_left_out() {
+        let idle = self.is_idle(roles);
+        if !(idle && self.idle) {
             self.token(Fact::Word(word.into()), word.into(), roles, false, !self.broken);
         }
-        self.passed(self.few && roles == 0);
+        self.passed(idle);
     }
 
-    /// Whether a word that means nothing here is left out, for the one before it meant nothing as well.
-    const fn is_left_out(&self) -> bool {
-        self.few && self.idle
+    /// Whether a word means nothing here. What stands between the parts of something does not if it follows on nothing.
+    const fn is_idle(&self, roles: Roles) -> bool {
+        self.few && (roles == 0 || (self.idle && roles == BETWEEN))
     }
 
     fn add(&mut self, fact: Fact<'a>, raw: Cow<'a, str>, capital: bool, first: bool) {
         // The ends of a range are two numbers.
         let joined = !self.broken && (first || !matches!(fact, Fact::Number(_)));
         let roles = if let Fact::Word(word) = &fact { lexicon::roles(word) } else { 0 };
-        let idle = self.few && roles == 0 && matches!(fact, Fact::Word(_));
+        let idle = matches!(fact, Fact::Word(_)) && self.is_idle(roles);
         if !(idle && self.idle) {
             self.token(fact, raw, roles, capital, joined);
         }
