@@ -83,8 +83,17 @@ enum Command {
     Db(db::DbCommand),
 }
 
-#[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
+/// After how many tasks a worker thread looks at sockets and timers. By default it does after 61; but a conversation that
+/// is played without a wait is a task of half a millisecond, and what waits in a socket may be the transaction that
+/// hundreds of them wait for.
+const TASKS_BETWEEN_LOOKS: u32 = 4;
+
+fn main() -> anyhow::Result<ExitCode> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.enable_all().event_interval(TASKS_BETWEEN_LOOKS).build()?.block_on(run())
+}
+
+async fn run() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
     let _telemetry = telemetry::start(cli.log_format)?;
     let done = match cli.command {
