@@ -22,7 +22,7 @@ use crate::store::steps::{self, Step, Writer};
 /// Two, so that one batch is made while the other is written to disk.
 const WRITERS: i16 = 2;
 /// Steps in one transaction at most.
-const BATCH: usize = 256;
+const BATCH: usize = 128;
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 

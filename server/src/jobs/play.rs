@@ -17,7 +17,7 @@ use super::ahead::{Ahead, InVain};
 use super::commit::{Committer, NotKept};
 use super::{noted, plan};
 use crate::store::conversations::Planned;
-use crate::store::steps::{Again, End, Spent, Step};
+use crate::store::steps::{Again, End, Spent, Step, Written};
 use crate::store::verdicts::Judged;
 
 /// Why a conversation is not played on here.
@@ -84,7 +84,7 @@ pub async fn fail(
         planned: planned.clone(),
         world: run.world_of(planned),
         begins,
-        events: Vec::new(),
+        events: Written::default(),
         end: Some(end),
         spent: Vec::new(),
     };
@@ -107,7 +107,7 @@ struct Play<'a> {
     planned: &'a Planned,
     conversation: Conversation,
     /// Events that are not kept yet.
-    step: Vec<Event>,
+    events: Vec<Event>,
     spent: Vec<Spent>,
     begins: bool,
     world: Arc<str>,
@@ -131,7 +131,7 @@ impl<'a> Play<'a> {
             committer,
             planned,
             conversation,
-            step: Vec::new(),
+            events: Vec::new(),
             spent: Vec::new(),
             begins,
             world,
@@ -147,7 +147,7 @@ impl<'a> Play<'a> {
                 Next::Ask(who) => self.ask(&who).await?,
                 Next::Done(outcome) => return self.end(outcome).await,
             };
-            self.step.extend(event);
+            self.events.extend(event);
         }
     }
 
@@ -158,7 +158,7 @@ impl<'a> Play<'a> {
         if let Some(answer) = cast.model.at_once(who, &self.conversation) {
             return Ok(self.heard(who, &cast.name, answer));
         }
-        self.keep(None).await?;
+        self.keep().await?;
         run.may_ask().map_err(Stopped::Halted)?;
         // What cannot even be asked is the program's to say.
         let Some(ask) = self.conversation.ask() else { return Ok(self.conversation.act()) };
@@ -246,18 +246,26 @@ impl<'a> Play<'a> {
             outcome: outcome.clone(),
             again: again.clone(),
         };
-        self.keep(Some(end)).await?;
+        let (step, committer) = (self.step(Some(end))?, self.committer);
+        // Hundreds wait here at a time: what they were goes first, so that the next ones are played in the same memory.
+        drop(self);
+        committer.keep(step).await?;
         Ok((outcome, again))
     }
 
     /// Keeps what has happened since the last time.
-    async fn keep(&mut self, end: Option<End>) -> Result<(), Stopped> {
-        if self.step.is_empty() && end.is_none() {
+    async fn keep(&mut self) -> Result<(), Stopped> {
+        if self.events.is_empty() {
             return Ok(());
         }
-        let events = std::mem::take(&mut self.step);
-        let events = events.iter().map(stored).collect::<Result<_, _>>().map_err(Stopped::Broken)?;
-        let step = Step {
+        let step = self.step(None)?;
+        Ok(self.committer.keep(step).await?)
+    }
+
+    /// What has happened since the last time.
+    fn step(&mut self, end: Option<End>) -> Result<Step, Stopped> {
+        let events = Written::all(&std::mem::take(&mut self.events)).map_err(Stopped::Broken)?;
+        Ok(Step {
             run: self.run.run.id,
             judging: self.run.run.judging,
             planned: self.planned.clone(),
@@ -266,13 +274,8 @@ impl<'a> Play<'a> {
             events,
             end,
             spent: std::mem::take(&mut self.spent),
-        };
-        Ok(self.committer.keep(step).await?)
+        })
     }
-}
-
-fn stored(event: &Event) -> anyhow::Result<(i32, String)> {
-    Ok((i32::try_from(event.seq)?, serde_json::to_string(event)?))
 }
 
 /// What its judges said of a conversation that has ended; `None` if it was never theirs to judge.

@@ -17,7 +17,14 @@ pub struct Rows {
 
 impl Rows {
     pub fn new() -> Self {
-        Self { bytes: HEADER.to_vec() }
+        Self::with_capacity(0)
+    }
+
+    /// With room for so many bytes of rows.
+    pub fn with_capacity(bytes: usize) -> Self {
+        let mut all = Vec::with_capacity(HEADER.len() + bytes + 2);
+        all.extend(HEADER);
+        Self { bytes: all }
     }
 
     /// Begins a row of so many fields, which follow one by one.

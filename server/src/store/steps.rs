@@ -1,5 +1,7 @@
 //! Steps of many conversations, kept in one transaction: all of them or none.
 
+mod written;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,6 +10,7 @@ use domain::outcome::Outcome;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
+pub use self::written::Written;
 use super::conversations::{Planned, columns};
 use super::copy::Rows;
 use super::verdicts::{Judged, agreement, scores, weighted_mean};
@@ -24,8 +27,8 @@ pub struct Step {
     pub world: Arc<str>,
     /// Nothing of the conversation was kept yet, not even its row.
     pub begins: bool,
-    /// Position and JSON of each event; empty only if a conversation ends that could not be played.
-    pub events: Vec<(i32, String)>,
+    /// Empty only if a conversation ends that could not be played.
+    pub events: Written,
     pub end: Option<End>,
     pub spent: Vec<Spent>,
 }
@@ -112,7 +115,7 @@ pub async fn commit(db: &mut PgConnection, writer: Writer, steps: &[&Step], now:
 /// Whether steps that were sent with no answer were kept: a transaction is kept whole.
 pub async fn were_kept(db: &mut PgConnection, steps: &[&Step]) -> Result<bool> {
     let Some(step) = steps.first() else { return Ok(true) };
-    let kept = if let Some((seq, _)) = step.events.last() {
+    let kept = if let Some(seq) = step.events.last() {
         let event =
             sqlx::query!("SELECT seq FROM events WHERE conversation_id = $1 AND seq = $2", step.planned.id, seq);
         event.fetch_optional(db).await?.is_some()
@@ -225,13 +228,16 @@ async fn finish(db: &mut PgConnection, steps: &[&Step], now: DateTime<Utc>) -> R
     Ok(())
 }
 
+/// Bytes of an event's row besides its text: four fields with their lengths.
+const EVENT_FRAME: usize = 2 + 4 * 4 + 16 + 4 + 8;
 const EVENTS: &str = "COPY events (conversation_id, seq, event, created_at) FROM STDIN (FORMAT BINARY)";
 
 fn all_events(steps: &[&Step], now: DateTime<Utc>) -> Rows {
-    let mut rows = Rows::new();
+    let bytes = steps.iter().map(|step| step.events.bytes() + step.events.len() * EVENT_FRAME).sum();
+    let mut rows = Rows::with_capacity(bytes);
     for step in steps {
-        for (seq, event) in &step.events {
-            rows.row(4).uuid(step.planned.id).int(*seq).text(event).time(now);
+        for (seq, event) in step.events.each() {
+            rows.row(4).uuid(step.planned.id).int(seq).text(event).time(now);
         }
     }
     rows

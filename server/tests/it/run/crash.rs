@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use domain::EventKind;
 use domain::api::RunState;
+use domain::outcome::Ending;
 use domain::role::Role;
+use domain::{Event, EventKind};
 use rustix::process::{Pid, Signal, kill_process};
 use server::jobs::active::ActiveRun;
 use server::jobs::cast::{Clients, Models};
 use server::jobs::commit::{Committer, NotKept};
 use server::postgres::PrivatePostgres;
-use server::store::steps::Step;
+use server::store::steps::{Step, Written};
 use server::store::{self, events, players, runs};
 use sqlx::PgPool;
 use tokio::process::{Child, Command};
@@ -87,13 +88,14 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
 
     let (given_up, mut writers) = (CancellationToken::new(), JoinSet::new());
     let committer = Committer::start(&pool, stale, &given_up, &mut writers);
+    let first = Event { seq: 0, ancestry: Vec::new(), kind: EventKind::Ended { ending: Ending::UserEnded } };
     let step = Step {
         run: run.run.id,
         judging: run.run.judging,
         planned: run.planned(0).unwrap(),
         world: run.world_of(&run.planned(0).unwrap()),
         begins: true,
-        events: vec![(0, "{}".to_owned())],
+        events: Written::all(&[first]).unwrap(),
         end: None,
         spent: Vec::new(),
     };

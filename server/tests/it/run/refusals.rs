@@ -2,7 +2,7 @@
 
 use server::jobs::run::{self, Terms};
 use server::library::{Files, Library};
-use server::store::steps::{self, Step, Writer};
+use server::store::steps::{self, Step, Writer, Written};
 use server::store::{players, projects};
 use sqlx::PgPool;
 
@@ -49,7 +49,7 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
         planned: story.planned.clone(),
         world: "".into(),
         begins: false,
-        events: vec![(2, "{}".to_owned())],
+        events: Written::all(&story.events[2..3]).unwrap(),
         end: None,
         spent: Vec::new(),
     };
