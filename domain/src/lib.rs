@@ -29,6 +29,7 @@ pub mod playbook;
 pub mod problem;
 pub mod progress;
 pub mod project;
+pub mod quoted;
 pub mod review;
 pub mod role;
 pub mod row;

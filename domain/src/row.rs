@@ -1,6 +1,7 @@
 //! The canonical export row: one conversation, one JSON object, one line.
 
 mod metadata;
+mod written;
 
 use std::sync::Arc;
 
@@ -86,7 +87,7 @@ impl Row {
     /// Never: nothing in a row lacks a JSON form.
     pub fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
         out.extend_from_slice(b"{\"messages\":");
-        serde_json::to_writer(&mut *out, &self.messages)?;
+        written::messages(&self.messages, out)?;
         out.extend_from_slice(b",\"tools\":");
         out.extend_from_slice(self.tools.json.as_bytes());
         out.extend_from_slice(b",\"metadata\":");
@@ -120,11 +121,10 @@ fn control_token(messages: &[Message]) -> Option<String> {
     Some(format!("a message holds the control token `{}`", marker.escape_default()))
 }
 
-/// One pass over the text, for this is asked of every word of every row.
+/// Looks where one could begin, for this is asked of every word of every row.
 fn holds_control_token(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let mut starts = bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'<' | 0));
-    starts.any(|(at, _)| CONTROL.iter().any(|marker| bytes[at..].starts_with(marker.as_bytes())))
+    let begins = |(at, _)| CONTROL.iter().any(|marker| text[at..].starts_with(marker));
+    text.as_bytes().contains(&0) || text.match_indices('<').any(begins)
 }
 
 /// Everything of a message that a chat template writes out.

@@ -89,11 +89,21 @@ impl World {
     /// SHA-256 of the canonical JSON, in hex. Equal worlds have equal hashes however they came about: keys are sorted
     /// and 198.0 is 198.
     pub fn hash(&self) -> String {
-        let mut hasher = Sha256::new();
-        self.root.write_canonical(&mut |text| hasher.update(text.as_bytes()));
+        let (mut hasher, mut text) = (Sha256::new(), String::with_capacity(2 * HASHED));
+        self.root.write_canonical(&mut |part| {
+            text.push_str(part);
+            if text.len() >= HASHED {
+                hasher.update(text.as_bytes());
+                text.clear();
+            }
+        });
+        hasher.update(text.as_bytes());
         hex(&hasher.finalize())
     }
 }
+
+/// Bytes that are hashed at a time: names and values are too short for a hash to be quick.
+const HASHED: usize = 4096;
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;

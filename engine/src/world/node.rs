@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::quoted;
 use rpds::{RedBlackTreeMapSync, VectorSync};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
@@ -46,7 +47,7 @@ impl Node {
             Self::Null => out("null"),
             Self::Bool(b) => out(if *b { "true" } else { "false" }),
             Self::Number(n) => out(&canonical_number(n)),
-            Self::Text(s) => out(&Value::from(&**s).to_string()),
+            Self::Text(text) => write_text(text, out),
             Self::List(list) => {
                 out("[");
                 for (i, item) in list.iter().enumerate() {
@@ -63,13 +64,23 @@ impl Node {
                     if i > 0 {
                         out(",");
                     }
-                    out(&Value::from(&**key).to_string());
+                    write_text(key, out);
                     out(":");
                     item.write_canonical(out);
                 }
                 out("}");
             }
         }
+    }
+}
+
+fn write_text(text: &str, out: &mut impl FnMut(&str)) {
+    if quoted::is_plain(text) {
+        out("\"");
+        out(text);
+        out("\"");
+    } else {
+        out(&Value::from(text).to_string());
     }
 }
 

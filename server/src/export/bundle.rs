@@ -4,7 +4,7 @@
 //! pass and a single file can be read from it, and Python reads it from the standard library.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader, BufWriter, IntoInnerError};
 use std::path::Path;
 
 use zip::write::SimpleFileOptions;
@@ -13,6 +13,8 @@ use zip::{CompressionMethod, ZipWriter};
 use super::build::{Built, Order, files};
 use super::part::{Hashed, Sum};
 use super::{card, croissant};
+
+const BUFFER: usize = 1 << 20;
 
 /// Writes the card and the Croissant description beside the data.
 pub fn describe(order: &Order, built: &Built, folder: &Path) -> anyhow::Result<()> {
@@ -23,9 +25,10 @@ pub fn describe(order: &Order, built: &Built, folder: &Path) -> anyhow::Result<(
 
 /// All files of a folder in one archive, hashed as it is written. The same files give the same bytes.
 pub fn zip(folder: &Path, out: &Path) -> anyhow::Result<Sum> {
-    let mut zip = ZipWriter::new_stream(Hashed::new(File::create(out)?));
+    let to = BufWriter::with_capacity(BUFFER, Hashed::new(File::create(out)?));
+    let mut zip = ZipWriter::new_stream(to);
     for path in files(folder)? {
-        let mut file = BufReader::with_capacity(1 << 20, File::open(folder.join(&path))?);
+        let mut file = BufReader::with_capacity(BUFFER, File::open(folder.join(&path))?);
         let packed = path.extension().is_some_and(|end| end == "parquet");
         let options = SimpleFileOptions::default()
             .compression_method(if packed { CompressionMethod::Stored } else { CompressionMethod::Deflated })
@@ -34,7 +37,5 @@ pub fn zip(folder: &Path, out: &Path) -> anyhow::Result<Sum> {
         zip.start_file(path.to_string_lossy(), options)?;
         io::copy(&mut file, &mut zip)?;
     }
-    let mut hashed = zip.finish()?.into_inner();
-    hashed.flush()?;
-    hashed.finish()
+    zip.finish()?.into_inner().into_inner().map_err(IntoInnerError::into_error)?.finish()
 }

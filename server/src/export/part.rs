@@ -1,7 +1,7 @@
 //! A data file of an export, hashed while it is written.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use domain::export::Shape;
 use sha2::{Digest, Sha256};
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::columns::Parquet;
 use super::profile;
 
-const BUFFER: usize = 1 << 20;
+const PART: usize = 128 << 10;
 
 /// Takes records, one a line.
 pub struct PartWriter(To);
@@ -52,21 +52,20 @@ impl PartWriter {
     }
 }
 
-/// A file whose bytes are hashed as they are written.
+/// A file whose bytes are hashed as they are written. Whoever writes brings many at a time.
 pub struct Hashed {
-    file: BufWriter<File>,
+    file: File,
     hasher: Sha256,
     bytes: u64,
 }
 
 impl Hashed {
     pub fn new(file: File) -> Self {
-        Self { file: BufWriter::with_capacity(BUFFER, file), hasher: Sha256::new(), bytes: 0 }
+        Self { file, hasher: Sha256::new(), bytes: 0 }
     }
 
-    pub fn finish(mut self) -> anyhow::Result<Sum> {
-        self.file.flush()?;
-        self.file.get_ref().sync_all()?;
+    pub fn finish(self) -> anyhow::Result<Sum> {
+        self.file.sync_all()?;
         let hash = self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Sum { bytes: self.bytes, hash })
     }
@@ -74,7 +73,8 @@ impl Hashed {
 
 impl Write for Hashed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        // A part that is still in the processor's cache when it is hashed.
+        let written = self.file.write(&bytes[..bytes.len().min(PART)])?;
         self.hasher.update(&bytes[..written]);
         self.bytes += written as u64;
         Ok(written)

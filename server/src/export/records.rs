@@ -69,8 +69,12 @@ fn lost() -> anyhow::Error {
     anyhow!("the file was lost after an error")
 }
 
+/// Bytes of a record, more or less.
+const USUAL: usize = 16 << 10;
+
 pub fn chunk(shape: &Shape, split: Split, page: Vec<(Material, Made)>) -> Chunk {
-    let (mut lines, mut written) = (Vec::new(), Written::default());
+    let mut lines = Vec::with_capacity(page.len() * USUAL);
+    let mut written = Written::default();
     for (material, made) in page {
         written.conversations += 1;
         match made {
