@@ -43,7 +43,7 @@ pub use outage::patiently;
 use std::time::Duration;
 
 use anyhow::Context;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::postgres::types::PgInterval;
 
@@ -51,11 +51,23 @@ static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
 
 /// Connects and brings the schema up to date.
 pub async fn open(url: &str) -> anyhow::Result<PgPool> {
-    let pool = PgPoolOptions::new().max_connections(16).connect(url).await?;
+    let options = PgPoolOptions::new().max_connections(16);
+    let pool = options.after_connect(|db, _| Box::pin(wait_for_disk(db))).connect(url).await?;
     MIGRATIONS.run(&pool).await.context(
         "the database was made by another version of Groundstate; use that version, or another database or --data-dir",
     )?;
     Ok(pool)
+}
+
+/// What is kept is on disk, also where somebody has told PostgreSQL not to wait for that. Stronger settings stay.
+async fn wait_for_disk(db: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query_scalar!(
+        "SELECT set_config('synchronous_commit', 'on', false)
+         WHERE current_setting('synchronous_commit') IN ('off', 'local') AND current_setting('fsync') = 'on'"
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(())
 }
 
 /// Whether the database answers, soon.

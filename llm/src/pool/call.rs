@@ -101,18 +101,19 @@ impl<'a> Call<'a> {
         if *failure == Failure::NoWorker {
             return false;
         }
+        // A busy endpoint is a healthy one, also to a process that it has never answered; only a call that it never takes
+        // must end.
+        if matches!(failure, Failure::RateLimited { .. }) {
+            let since = *self.limited_since.get_or_insert_with(Instant::now);
+            return self.attempts >= options.max_attempts && since.elapsed() >= options.patience;
+        }
         if !self.pool.router.has_answered() {
             self.counted += 1;
-            return self.attempts >= options.max_attempts.min(FIRST_ATTEMPTS);
+            return self.counted >= options.max_attempts.min(FIRST_ATTEMPTS);
         }
         // An outage ends the call's patience, not its attempts.
         if probe && failure.is_absence() {
             return false;
-        }
-        // A busy endpoint is a healthy one; only a call that it never takes must end.
-        if matches!(failure, Failure::RateLimited { .. }) {
-            let since = *self.limited_since.get_or_insert_with(Instant::now);
-            return self.attempts >= options.max_attempts && since.elapsed() >= options.patience;
         }
         self.counted += 1;
         self.counted >= options.max_attempts

@@ -38,7 +38,8 @@ fn ask() -> Ask {
 }
 
 fn options() -> EndpointOptions {
-    EndpointOptions { max_attempts: 3, backoff: MS, ..EndpointOptions::default() }
+    // Nobody waits for an endpoint that is busy all the time.
+    EndpointOptions { max_attempts: 3, backoff: MS, patience: Duration::ZERO, ..EndpointOptions::default() }
 }
 
 fn endpoint(base_url: &str, options: EndpointOptions) -> Pool {

@@ -51,6 +51,12 @@ impl Spending {
         self.own.cost.fetch_add(cost, Ordering::Relaxed);
     }
 
+    /// What this process had spent when it took the run up again.
+    pub fn had_spent(&self, spent: &Spent) {
+        self.own.tokens.fetch_add(spent.tokens, Ordering::Relaxed);
+        self.own.cost.fetch_add(spent.cost, Ordering::Relaxed);
+    }
+
     /// What everybody else has spent.
     pub fn others_spent(&self, spent: &Spent) {
         self.others.tokens.store(spent.tokens, Ordering::Relaxed);

@@ -133,6 +133,18 @@ impl Player {
     }
 }
 
+/// Why nothing was claimed.
+enum Unclaimed {
+    GivenUp,
+    Failed(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Unclaimed {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
 /// The work of one life.
 struct Shift<'a> {
     player: &'a Player,
@@ -156,7 +168,11 @@ impl Shift<'_> {
         let mut polls = tokio::time::interval(self.player.options.poll);
         loop {
             if look && deadline.is_none() {
-                look = self.claim().await?;
+                look = match self.claim().await {
+                    Ok(more) => more,
+                    Err(Unclaimed::GivenUp) => return Ok(End::GivenUp),
+                    Err(Unclaimed::Failed(error)) => return Err(error),
+                };
             }
             let idle = self.playing.is_empty() && self.claims.is_empty();
             if idle && (deadline.is_some() || (!look && self.player.nothing_left().await?)) {
@@ -188,7 +204,7 @@ impl Shift<'_> {
     }
 
     /// Claims as much as there is room for. False if there is nothing to claim.
-    async fn claim(&mut self) -> anyhow::Result<bool> {
+    async fn claim(&mut self) -> Result<bool, Unclaimed> {
         let options = &self.player.options;
         // A claim costs a transaction, so it is made for several conversations at once.
         let few = (options.concurrency / 8).clamp(1, claims::MOST);
@@ -197,26 +213,27 @@ impl Shift<'_> {
             if free < few {
                 return Ok(true);
             }
-            let most = i32::try_from(free.min(claims::MOST))?;
+            let most = i32::try_from(free.min(claims::MOST)).unwrap_or(i32::MAX);
             let (pool, only) = (&self.player.pool, options.only);
             // Not the same when it is done twice: if the answer is lost, a claim may be ours that we do not know of.
             let claimed = async { players::claim(&mut *pool.acquire().await?, self.id, most, only).await }.await;
             let claim = match claimed {
                 Ok(Some(claim)) => claim,
                 Ok(None) => return Ok(false),
+                Err(error) if players::is_given_up(&error) => return Err(Unclaimed::GivenUp),
                 Err(error) if error.is_outage() => {
                     let known = self.claims.known();
                     let free = || async { players::free_unknown(&mut *pool.acquire().await?, self.id, &known).await };
-                    store::patiently(free).await?;
+                    store::patiently(free).await.map_err(anyhow::Error::from)?;
                     continue;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(Unclaimed::Failed(error.into())),
             };
             counter!("groundstate_claims_total").increment(1);
             let run = match self.run(claim.run_id).await {
                 Ok(run) => run,
                 Err(error) => {
-                    claims::refuse(pool, self.id, &claim, &error).await?;
+                    claims::refuse(pool, self.id, &claim, &error).await.map_err(anyhow::Error::from)?;
                     continue;
                 }
             };
@@ -230,7 +247,10 @@ impl Shift<'_> {
         if let Some(run) = known.filter(|run| !run.is_halted()) {
             return Ok(run);
         }
-        let run = Arc::new(ActiveRun::load(&self.player.pool, id, &self.player.clients).await?);
+        let pool = &self.player.pool;
+        let run = Arc::new(ActiveRun::load(pool, id, &self.player.clients).await?);
+        // A run that had ended and was retried may have been played here before.
+        run.spending.had_spent(&runs::spent_by(&mut *pool.acquire().await?, self.id, id).await?);
         self.player.know(Arc::clone(&run));
         Ok(run)
     }

@@ -9,7 +9,7 @@ use domain::api::PlayerSummary;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-use super::{Result, interval};
+use super::{Result, StoreError, interval};
 
 /// Positions of a run that one player plays.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,10 +71,19 @@ pub async fn hold(db: &mut PgConnection, player: i64) -> Result<bool> {
     Ok(held.fetch_optional(db).await?.is_some())
 }
 
-/// Claims positions of the run that is next: of the highest priority, and of those the one that is played least. What
-/// others left behind comes first. `None` if there is nothing to play.
+/// Whether a claim was refused because its player was given up.
+pub fn is_given_up(error: &StoreError) -> bool {
+    let StoreError::Database(sqlx::Error::Database(error)) = error else { return false };
+    error.constraint() == Some("claims_player_fkey")
+}
+
+/// Claims at most so many positions of the run that is next: of the highest priority, and of those the one that is played
+/// least. What others left behind of such a run comes first. `None` if there is nothing to play.
+///
+/// # Errors
+/// Also if the player was given up ([`is_given_up`]).
 pub async fn claim(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
-    if let Some(claim) = claim_left(&mut *db, player, only).await? {
+    if let Some(claim) = claim_left(&mut *db, player, most, only).await? {
         return Ok(Some(claim));
     }
     let mut tx = db.begin().await?;
@@ -96,16 +105,34 @@ pub async fn free_unknown(db: &mut PgConnection, player: i64, known: &[(Uuid, i3
     Ok(freed.execute(db).await?.rows_affected())
 }
 
-async fn claim_left(db: &mut PgConnection, player: i64, only: Option<Uuid>) -> Result<Option<Claim>> {
+/// A claim that nobody holds, or as much of it as there is room for; what is left of it waits for somebody else. Runs of
+/// higher priority that have something new to play go first.
+async fn claim_left(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
     let left = sqlx::query_as!(
         Claim,
-        r#"UPDATE claims SET player = $1
-         WHERE (run_id, first_position) = (
-             SELECT c.run_id, c.first_position FROM claims c JOIN runs r ON r.id = c.run_id
-             WHERE c.player IS NULL AND r.state = 'running' AND ($2::uuid IS NULL OR r.id = $2)
-             ORDER BY r.priority DESC, r.created_at, c.first_position LIMIT 1 FOR UPDATE OF c SKIP LOCKED)
-         RETURNING run_id, first_position, last_position, true AS "left_behind!""#,
+        r#"WITH open AS (
+             SELECT r.id, r.priority, r.created_at, r.max_in_flight,
+                 r.next_position < least(r.planned, (r.budget ->> 'conversations')::int) AS has_new,
+                 coalesce(sum(last_position - first_position + 1), 0)::int AS claimed,
+                 coalesce(sum(last_position - first_position + 1) FILTER (WHERE player IS NOT NULL), 0)::int AS held
+             FROM runs r LEFT JOIN claims c ON c.run_id = r.id
+             WHERE r.state = 'running' AND r.finished_at IS NULL AND ($3::uuid IS NULL OR r.id = $3) GROUP BY r.id
+         ), found AS (
+             SELECT c.run_id, c.first_position, c.last_position, least($2, max_in_flight - held) AS room
+             FROM claims c JOIN open ON open.id = c.run_id
+             WHERE c.player IS NULL AND (max_in_flight IS NULL OR held < max_in_flight) AND NOT EXISTS (
+                 SELECT FROM open AS other WHERE other.priority > open.priority AND other.has_new
+                     AND (other.max_in_flight IS NULL OR other.claimed < other.max_in_flight))
+             ORDER BY open.priority DESC, open.created_at, c.first_position LIMIT 1 FOR UPDATE OF c SKIP LOCKED
+         ), rest AS (
+             INSERT INTO claims (run_id, first_position, last_position)
+             SELECT run_id, first_position + room, last_position FROM found WHERE first_position + room <= last_position
+         )
+         UPDATE claims SET player = $1, last_position = least(found.last_position, found.first_position + found.room - 1)
+         FROM found WHERE claims.run_id = found.run_id AND claims.first_position = found.first_position
+         RETURNING claims.run_id, claims.first_position, claims.last_position, true AS "left_behind!""#,
         player,
+        most,
         only
     );
     Ok(left.fetch_optional(db).await?)
@@ -145,13 +172,20 @@ async fn claim_new(db: &mut PgConnection, player: i64, most: i32, only: Option<U
     Ok(new.fetch_optional(db).await?)
 }
 
-/// All positions of the claim have ended. True if the run has ended with it.
-pub async fn done(db: &mut PgConnection, claim: &Claim) -> Result<bool> {
+/// All positions of the player's claim have ended. True if the run has ended with it. Of a player that was given up
+/// nothing is heard: others hold its claims.
+pub async fn done(db: &mut PgConnection, player: i64, claim: &Claim) -> Result<bool> {
     // Whoever ends the last claims of a run does so one after another.
     sqlx::query!("SELECT id FROM runs WHERE id = $1 FOR NO KEY UPDATE", claim.run_id).fetch_optional(&mut *db).await?;
-    sqlx::query!("DELETE FROM claims WHERE run_id = $1 AND first_position = $2", claim.run_id, claim.first_position)
-        .execute(&mut *db)
-        .await?;
+    let own = sqlx::query!(
+        "DELETE FROM claims WHERE run_id = $1 AND first_position = $2 AND player = $3",
+        claim.run_id,
+        claim.first_position,
+        player
+    );
+    if own.execute(&mut *db).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
     // A run that may begin no more conversations waits until somebody lets it.
     sqlx::query!(
         "UPDATE runs SET state = 'paused', paused_because = 'the budget of conversations is used up'

@@ -301,6 +301,19 @@ pub async fn asked(db: &mut PgConnection, player: i64, runs: &[Uuid]) -> Result<
         .collect())
 }
 
+/// What a player has spent on a run, as far as it is kept.
+pub async fn spent_by(db: &mut PgConnection, player: i64, run: Uuid) -> Result<Spent> {
+    let spent = sqlx::query_as!(
+        Spent,
+        r#"SELECT coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint AS "tokens!",
+                  coalesce(sum(cost), 0)::bigint AS "cost!"
+           FROM usage WHERE run_id = $1 AND player = $2"#,
+        run,
+        player
+    );
+    Ok(spent.fetch_one(db).await?)
+}
+
 /// How conversations ended with one kind of user.
 pub struct PersonaOutcomes {
     pub persona: String,

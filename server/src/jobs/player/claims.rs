@@ -118,7 +118,7 @@ impl Claims {
                     return players::release(&mut db, player, &claim).await;
                 }
                 let mut tx = db.begin().await?;
-                if players::done(&mut tx, &claim).await? {
+                if players::done(&mut tx, player, &claim).await? {
                     control::tell(&mut tx, claim.run_id).await?;
                 }
                 Ok(tx.commit().await?)

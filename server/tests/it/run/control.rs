@@ -140,8 +140,80 @@ async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
     let second = players::claim(&mut db, b, 7, None).await.unwrap().unwrap();
     assert_eq!((first.positions(), second.positions()), (0..=6, 7..=9));
     assert_eq!(players::claim(&mut db, a, 7, None).await.unwrap(), None);
-    assert!(!players::done(&mut db, &first).await.unwrap());
+    assert!(!players::done(&mut db, b, &first).await.unwrap());
+    assert_eq!(players::claim(&mut db, b, 64, Some(run)).await.unwrap(), None, "the claim was not its own");
+    assert!(!players::done(&mut db, a, &first).await.unwrap());
     assert_eq!(players::claim(&mut db, b, 64, Some(run)).await.unwrap().unwrap().positions(), 10..=16);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_was_left_behind_is_taken_up_as_far_as_there_is_room(pool: PgPool) {
+    let run = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
+    let mut db = pool.acquire().await.unwrap();
+    let gone = players::register(&mut db, "gone", 1).await.unwrap();
+    players::claim(&mut db, gone, 64, None).await.unwrap().unwrap();
+    players::leave(&mut db, gone).await.unwrap();
+    sqlx::query("UPDATE runs SET max_in_flight = 10").execute(&pool).await.unwrap();
+    let other = planned(&pool, &[HELP], 4, 2, &[]).await.run.id;
+    control::set_priority(&mut db, other, 5).await.unwrap();
+    let player = players::register(&mut db, "here", 1).await.unwrap();
+    let mut taken = Vec::new();
+    while let Some(claim) = players::claim(&mut db, player, 4, None).await.unwrap() {
+        taken.push((claim.run_id, claim.positions(), claim.left_behind));
+    }
+    // What is more urgent comes first, though somebody had begun with the other one.
+    assert_eq!(taken, [(other, 0..=3, false), (run, 0..=3, true), (run, 4..=7, true), (run, 8..=9, true)]);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_that_was_given_up_while_it_had_nothing_to_do_begins_anew(pool: PgPool) {
+    // Neither a heartbeat nor a commit tells it in time.
+    let options = Options {
+        concurrency: 4,
+        lease: Duration::from_hours(1),
+        poll: Duration::from_hours(1),
+        drain: Duration::ZERO,
+        ..Options::default()
+    };
+    let (player, stop) = (Player::new(pool.clone(), Clients::new(hasty()), options), CancellationToken::new());
+    let people = async {
+        let mut db = pool.acquire().await.unwrap();
+        until("it is there", async || !players::list(&mut db).await.unwrap().is_empty()).await;
+        let silent = players::list(&mut db).await.unwrap()[0].id;
+        players::leave(&mut db, silent).await.unwrap();
+        let run = planned(&pool, &[HELP], 3, 1, &[]).await;
+        until("it is played", async || summary(&run).await.state == RunState::Finished).await;
+        assert!(players::list(&mut db).await.unwrap()[0].id > silent);
+        stop.cancel();
+        ledger::check(&pool, run.run.id).await;
+    };
+    let (played, ()) = tokio::join!(player.play(&stop), people);
+    played.unwrap();
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_that_takes_a_run_up_again_knows_what_it_had_spent(pool: PgPool) {
+    // Each reply costs 18 tokens. Unusable ones are blamed on the infrastructure, and count as well.
+    let endpoint = Endpoint::start(agent::help).await;
+    let run = planned(&pool, &[HELP], 10, 1, &[(Role::Agent, endpoint.model())]).await;
+    let options = Options { concurrency: 2, drain: Duration::ZERO, ..Options::default() };
+    let (player, stop) = (Player::new(pool.clone(), Clients::new(hasty()), options), CancellationToken::new());
+    let people = async {
+        let mut db = pool.acquire().await.unwrap();
+        until("it is played", async || summary(&run).await.state == RunState::Finished).await;
+        // As if all had been spoiled, and as if no more might be spent.
+        sqlx::query("UPDATE conversations SET outcome = 'failed', blame = 'judge'").execute(&pool).await.unwrap();
+        let asked = endpoint.requests().len();
+        let budget = Budget { tokens: Some(18 * i64::try_from(asked).unwrap()), ..Budget::default() };
+        sqlx::query("UPDATE runs SET budget = $1").bind(serde_json::json!(budget)).execute(&pool).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1200)).await;
+        control::retry_failed(&mut db, run.run.id).await.unwrap();
+        until("it is paused", async || summary(&run).await.state == RunState::Paused).await;
+        assert_eq!(endpoint.requests().len(), asked, "nothing more is asked");
+        stop.cancel();
+    };
+    let (played, ()) = tokio::join!(player.play(&stop), people);
+    played.unwrap();
 }
 
 #[sqlx::test(migrations = "../migrations")]
