@@ -79,3 +79,40 @@ fn wilson(of: i64, all: i64) -> (f64, f64) {
     let half = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     ((centre - half).max(0.0), (centre + half).min(1.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn means_of_what_was_played_make_the_whole() {
+        let usage = |model: &str, tokens: i64, cost: f64| {
+            json!({"role": "agent", "model": model, "calls": 1,
+            "retries": 0, "prompt_tokens": tokens, "completion_tokens": tokens / 4, "cost": cost})
+        };
+        let run: RunSummary = serde_json::from_value(json!({
+            "id": "r", "playbook": "p", "seed": 1, "created_at": "2026-05-04T10:00:00Z", "planned": 1000,
+            "finished": 8, "accepted": 6, "failures": {"agent": 2}, "state": "paused", "priority": 0,
+            "usage": [usage("a", 8_000, 0.5), usage("b", 800, 0.3), usage(SCRIPTED, 900_000, 0.0)],
+        }))
+        .expect("a run");
+        let forecast = Forecast::of(&run, 16.0).expect("some were played");
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
+        near(forecast.accepted_rows, 750.0);
+        near(forecast.tokens_per_conversation, 11_000.0 / 8.0);
+        near(forecast.tokens, 1_375_000.0);
+        near(forecast.tokens_per_accepted_row.expect("some were accepted"), 11_000.0 / 6.0);
+        near(forecast.cost, 100.0);
+        near(forecast.cost_per_accepted_row.expect("some were accepted"), 0.8 / 6.0);
+        near(forecast.seconds, 2_000.0);
+        // Wilson's formula by Python, with 1.96.
+        near(forecast.accepted_share_low, 0.409_269_879);
+        near(forecast.accepted_share_high, 0.928_522_311);
+        let none = RunSummary { finished: 0, accepted: 0, ..run.clone() };
+        assert_eq!(Forecast::of(&none, 1.0), None);
+        let refused = Forecast::of(&RunSummary { accepted: 0, ..run }, 1.0).expect("some were played");
+        assert_eq!((refused.tokens_per_accepted_row, refused.cost_per_accepted_row), (None, None));
+    }
+}

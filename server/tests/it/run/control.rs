@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use domain::api::{RunState, RunSummary};
 use domain::budget::Budget;
+use domain::forecast::Forecast;
 use domain::role::Role;
+use llm::{PoolSpec, Price};
 use server::jobs::active::ActiveRun;
 use server::jobs::cast::Clients;
 use server::jobs::player::{Options, Player};
@@ -239,6 +241,38 @@ async fn a_budget_stops_a_run_and_a_larger_one_lets_it_go_on(pool: PgPool) {
     control::resume(&mut db, id).await.unwrap();
     let run = play_all(taken_up(&run).await, 4).await;
     ledger::check(&pool, run.run.id).await;
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of a small run")]
+#[sqlx::test(migrations = "../migrations")]
+async fn a_budget_of_money_stops_a_run_and_each_row_has_its_price(pool: PgPool) {
+    let endpoint = Endpoint::start(agent::help).await;
+    let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+    let price = Price { prompt: 1000.0, completion: 5000.0 };
+    let run = planned_as(&pool, &[HELP], 40, 1, &[(Role::Agent, "priced".to_owned())], |config| {
+        config.pools = vec![PoolSpec { price: Some(price), ..PoolSpec::new("priced", vec![url]) }];
+    })
+    .await;
+    let mut db = pool.acquire().await.unwrap();
+    let (id, cap) = (run.run.id, 0.5);
+    control::set_budget(&mut db, id, &Budget { money: Some(cap), ..Budget::default() }).await.unwrap();
+    let run = play_all(taken_up(&run).await, 4).await;
+    let stopped = summary(&run).await;
+    assert_eq!(stopped.paused_because.as_deref(), Some("the budget of money is used up"));
+    let (mut spent, mut each) = (0.0, 0.0);
+    for usage in stopped.usage.iter().filter(|usage| usage.model == "priced") {
+        let (prompt, completion) = (usage.prompt_tokens as f64, usage.completion_tokens as f64);
+        spent += (prompt * price.prompt + completion * price.completion) / 1e6;
+        each = spent / usage.calls as f64;
+        assert!((usage.cost - spent).abs() < 1e-9, "{usage:?}");
+    }
+    assert!((cap..cap + 4.0 * each).contains(&spent), "calls in flight may go beyond it, no others: {spent}");
+
+    let forecast = Forecast::of(&stopped, 60.0).unwrap();
+    let (rows, played) = (stopped.accepted as f64, stopped.finished as f64);
+    assert!((forecast.cost_per_accepted_row.unwrap() - spent / rows).abs() < 1e-9);
+    assert!((forecast.cost - spent / played * 40.0).abs() < 1e-9);
+    assert!((forecast.seconds - 60.0 / played * 40.0).abs() < 1e-9);
 }
 
 #[sqlx::test(migrations = "../migrations")]
