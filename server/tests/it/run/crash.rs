@@ -1,9 +1,10 @@
 //! Players and databases that die in the middle. Each test ends with the ledger.
 
-use std::fs::Permissions;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use domain::api::RunState;
@@ -122,8 +123,9 @@ async fn the_database_crashes_and_the_run_goes_on() {
     let player = player(&run, 8);
     let never = CancellationToken::new();
     let mut playing = std::pin::pin!(player.play(&never));
+    let again = Mutex::new(None);
     let crashes = async {
-        for part in [40, 100] {
+        for (part, restarted) in [(40, false), (100, true)] {
             while store::patiently(|| async {
                 Ok(runs::summary(&mut *pool.acquire().await?, &run.run).await?.finished < part)
             })
@@ -132,9 +134,15 @@ async fn the_database_crashes_and_the_run_goes_on() {
             {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
-            // When one of its processes dies, PostgreSQL ends all others at once and recovers from its log.
-            let pid: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&pool).await.unwrap();
-            kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+            if restarted {
+                // What `pg_ctl restart -m immediate` does: it goes without a word to anybody, and comes again.
+                kill_process(postmaster(dir.path()), Signal::QUIT).unwrap();
+                *again.lock().unwrap() = Some(PrivatePostgres::start(dir.path()).await.unwrap());
+            } else {
+                // When one of its processes dies, PostgreSQL ends all others at once and recovers from its log.
+                let pid: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&pool).await.unwrap();
+                kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+            }
         }
         std::future::pending::<()>().await;
     };
@@ -146,7 +154,14 @@ async fn the_database_crashes_and_the_run_goes_on() {
     let heard = heard(&run).await;
     assert_eq!(endpoint.requests().len(), heard, "no model was asked twice");
     pool.close().await;
+    again.into_inner().unwrap().expect("PostgreSQL was started again").stop().await;
     postgres.stop().await;
+}
+
+/// The process of the private PostgreSQL in a folder.
+fn postmaster(data: &Path) -> Pid {
+    let text = fs::read_to_string(data.join("postgres/data/postmaster.pid")).unwrap();
+    Pid::from_raw(text.lines().next().unwrap().parse().unwrap()).unwrap()
 }
 
 #[sqlx::test(migrations = "../migrations")]
