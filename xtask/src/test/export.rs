@@ -1,19 +1,26 @@
-//! Do real trainers load what we export? The judge is shared/export-check, which lies beside the repository.
+//! Do real trainers load what we export? The judge is shared/export-check, which lies beside the repository; what it does
+//! not look at, rows.py does.
 
 mod model;
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use super::{Outcome, build_groundstate, with_database};
+use super::{Outcome, groundstate_or_build, with_database};
 use crate::process::{quiet, run};
 use crate::{install, places, python};
 
 const CHECKER: &str = "../shared/export-check";
+const ROWS: &str = "xtask/src/test/export/rows.py";
+/// Two playbooks whose tools have the same names, and arguments of other types.
+const PROJECT: &str = "xtask/src/test/export/project";
+/// Whose users may write what they like.
+const PERSONAS: &str = "bench/workload";
 
 pub fn run_step() -> Result<Outcome> {
     let Ok(checker) = Path::new(CHECKER).canonicalize() else {
@@ -26,20 +33,26 @@ pub fn run_step() -> Result<Outcome> {
     }
     fs::create_dir_all(&files)?;
     install::postgres()?;
-    let groundstate = build_groundstate()?;
-    with_database(|url| make(&groundstate, url, &files))?;
+    let groundstate = groundstate_or_build()?;
+    with_database(|url| make(&Maker { groundstate: &groundstate, url, files: &files }))?;
     let home = set_up(&checker)?;
+    let python = || Command::new(home.join("venv/bin/python"));
+    println!("\n==> what export-check does not look at");
+    let mut rows = python();
+    // The checker's folder, whose projections are read, is not ours to write to.
+    rows.arg("-B").arg(Path::new(ROWS).canonicalize()?).arg(&checker);
+    run(rows.current_dir(&files))?;
     for checks in CHECKS {
         println!("\n==> export-check {}", checks.join(" "));
-        let mut check = Command::new(home.join("venv/bin/python"));
+        let mut check = python();
         check.arg(checker.join("check_export.py")).args(checks).arg("--no-trl");
         run(check.current_dir(&files).env("EXPORT_CHECK_HOME", &home))?;
     }
     Ok(Outcome::Passed)
 }
 
-/// What is looked at together. Only trainers themselves read the profile `llamafactory`: it has tests of its own.
-const CHECKS: [&[&str]; 5] = [
+/// What is looked at together.
+const CHECKS: [&[&str]; 9] = [
     &[
         "all.jsonl",
         "--target",
@@ -67,42 +80,119 @@ const CHECKS: [&[&str]; 5] = [
         "--rl",
         "team-rl.jsonl",
     ],
+    &[
+        "odd.jsonl",
+        "--target",
+        "canonical",
+        "--hf-dir",
+        "odd-hub",
+        "--parquet",
+        "odd.parquet",
+        "--rl",
+        "odd-rl.parquet",
+    ],
+    &["odd-trl.jsonl", "--target", "trl", "--hf-dir", "odd-hub-parquet", "--rl", "odd-rl.jsonl"],
+    &["odd-openai.jsonl", "--target", "openai"],
+    &["odd-swift.jsonl", "--target", "canonical"],
 ];
 
 /// Timeouts and errors between agents and tools.
 const FAULTS: &str = "faults:\n- {kind: rate_limit, calls: [2]}\n- {kind: timeout, probability: 0.1}\n\
                       - {kind: server_error, probability: 0.1}\n";
 
-/// Three runs: every scenario, with faults; agents that delegate; and a model that is now good and now not.
-fn make(groundstate: &Path, url: &str, files: &Path) -> Result<()> {
-    let call = |flags: &[&str]| run(Command::new(groundstate).args(flags).env("DATABASE_URL", url));
-    let path = |name: &str| files.join(name).to_string_lossy().into_owned();
-    let export = |profile: &str, name: &str, more: &[&str]| {
-        call(&[&["export", "--profile", profile, "--out", &path(name)], more].concat())
-    };
-    fs::write(files.join("faults.yaml"), FAULTS)?;
-    call(&["generate", "--n", "144", "--seed", "7", "--faults", &path("faults.yaml"), "--out", &path("all.jsonl")])?;
-    export("huggingface", "all-hub", &[])?;
-    export("huggingface", "all-hub-parquet", &["--data", "parquet"])?;
-    export("json_strings", "all.parquet", &[])?;
-    export("verl", "all-rl.parquet", &[])?;
-    export("trl", "all-trl.jsonl", &[])?;
-    export("openai", "all-openai.jsonl", &[])?;
+/// Plays and exports.
+struct Maker<'a> {
+    groundstate: &'a Path,
+    url: &'a str,
+    files: &'a Path,
+}
+
+impl Maker<'_> {
+    fn path(&self, name: &str) -> String {
+        self.files.join(name).to_string_lossy().into_owned()
+    }
+
+    fn call(&self, flags: &[&str]) -> Result<()> {
+        run(Command::new(self.groundstate).args(flags).env("DATABASE_URL", self.url))
+    }
+
+    fn generate(&self, out: &str, flags: &[&str]) -> Result<()> {
+        self.call(&[&["generate", "--out", &self.path(out)], flags].concat())
+    }
+
+    /// Of what was played last.
+    fn export(&self, profile: &str, name: &str, more: &[&str]) -> Result<()> {
+        self.call(&[&["export", "--profile", profile, "--out", &self.path(name)], more].concat())
+    }
+}
+
+/// Four runs: every scenario, with faults; agents that delegate; what trainers trip over; and a model that is now good and
+/// now not.
+fn make(maker: &Maker<'_>) -> Result<()> {
+    fs::write(maker.files.join("faults.yaml"), FAULTS)?;
+    make_all(maker)?;
+    make_team(maker)?;
+    make_odd(maker)?;
+    make_pairs(maker)
+}
+
+fn make_all(maker: &Maker<'_>) -> Result<()> {
+    maker.generate("all.jsonl", &["--n", "144", "--seed", "7", "--faults", &maker.path("faults.yaml")])?;
+    maker.export("huggingface", "all-hub", &[])?;
+    maker.export("huggingface", "all-hub-parquet", &["--data", "parquet"])?;
+    maker.export("json_strings", "all.parquet", &[])?;
+    maker.export("verl", "all-rl.parquet", &[])?;
+    maker.export("trl", "all-trl.jsonl", &[])?;
+    maker.export("openai", "all-openai.jsonl", &[])?;
     // Templates that know the tags of reasoning take it out of earlier turns, which is theirs to do.
-    export("ms_swift", "all-swift.jsonl", &["--reasoning", "drop"])?;
-    export("llamafactory", "all-sharegpt.jsonl", &[])?;
+    maker.export("ms_swift", "all-swift.jsonl", &["--reasoning", "drop"])?;
+    maker.export("ms_swift", "all-swift-inline.jsonl", &[])?;
+    maker.export("llamafactory", "all-sharegpt.jsonl", &[])
+}
 
-    let team = ["generate", "--playbook", "retail_bank", "--variant", "orchestrator", "--branches", "--n", "24"];
-    call(&[&team[..], &["--out", &path("team.jsonl")]].concat())?;
-    export("huggingface", "team-hub", &["--branches"])?;
-    export("json_strings", "team.parquet", &["--branches", "--reasoning", "inline"])?;
-    export("verl", "team-rl.jsonl", &["--data", "jsonl"])?;
+fn make_team(maker: &Maker<'_>) -> Result<()> {
+    let team = ["--playbook", "retail_bank", "--variant", "orchestrator", "--branches", "--n", "24"];
+    maker.generate("team.jsonl", &team)?;
+    maker.export("huggingface", "team-hub", &["--branches"])?;
+    maker.export("json_strings", "team.parquet", &["--branches", "--reasoning", "inline"])?;
+    maker.export("verl", "team-rl.jsonl", &["--data", "jsonl"])
+}
 
+/// Every profile of rows gets all of it: parallel calls, unicode, errors, sub-agents, reasoning, long texts, and tools with
+/// conflicting schemas. rows.py counts whether it is there.
+fn make_odd(maker: &Maker<'_>) -> Result<()> {
+    let project = maker.files.join("project");
+    fs::create_dir(&project)?;
+    for (from, folders) in [(PROJECT, ["playbooks", "scenarios"]), (PERSONAS, ["personas", "judges"])] {
+        for folder in folders {
+            symlink(Path::new(from).join(folder).canonicalize()?, project.join(folder))?;
+        }
+    }
+    let (project, faults) = (maker.path("project"), maker.path("faults.yaml"));
+    maker.generate("odd.jsonl", &["--project", &project, "--branches", "--n", "24", "--faults", &faults])?;
+    let files: [(&str, &str, &[&str]); 13] = [
+        ("huggingface", "odd-hub", &[]),
+        ("huggingface", "odd-hub-parquet", &["--data", "parquet"]),
+        ("canonical", "odd-canonical.jsonl", &["--tools", "json"]),
+        ("json_strings", "odd.parquet", &[]),
+        ("json_strings", "odd-strings.jsonl", &["--data", "jsonl"]),
+        ("trl", "odd-trl.jsonl", &[]),
+        ("openai", "odd-openai.jsonl", &[]),
+        ("ms_swift", "odd-swift.jsonl", &[]),
+        ("ms_swift", "odd-swift-drop.jsonl", &["--reasoning", "drop", "--arguments", "object"]),
+        ("llamafactory", "odd-sharegpt.jsonl", &[]),
+        ("llamafactory", "odd-sharegpt-drop.jsonl", &["--reasoning", "drop"]),
+        ("verl", "odd-rl.parquet", &[]),
+        ("verl", "odd-rl.jsonl", &["--data", "jsonl"]),
+    ];
+    files.iter().try_for_each(|(profile, name, more)| maker.export(profile, name, &[&["--branches"], *more].concat()))
+}
+
+fn make_pairs(maker: &Maker<'_>) -> Result<()> {
     let model = model::start()?;
-    let scenario = ["generate", "--scenario", "help_card_abroad", "--n", "24", "--agent", &model];
-    call(&[&scenario[..], &["--out", &path("two-ways.jsonl")]].concat())?;
-    export("trl_dpo", "pairs-trl.jsonl", &[])?;
-    export("openai_dpo", "pairs-openai.jsonl", &[])
+    maker.generate("two-ways.jsonl", &["--scenario", "help_card_abroad", "--n", "24", "--agent", &model])?;
+    maker.export("trl_dpo", "pairs-trl.jsonl", &[])?;
+    maker.export("openai_dpo", "pairs-openai.jsonl", &[])
 }
 
 /// Its environment; the directory that holds it.
