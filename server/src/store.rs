@@ -43,9 +43,9 @@ pub use outage::patiently;
 use std::time::Duration;
 
 use anyhow::Context;
-use sqlx::{PgConnection, PgPool};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::postgres::types::PgInterval;
+use sqlx::{PgConnection, PgPool};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
 
