@@ -4,8 +4,9 @@
 /// Whether a text stands in JSON as it is, between quotes.
 pub fn is_plain(text: &str) -> bool {
     // Without a way out in the middle, the compiler looks at many bytes at a time.
-    let special = |bytes: &[u8]| bytes.iter().fold(false, |any, b| any | (*b < 0x20) | (*b == b'"') | (*b == b'\\'));
-    !text.as_bytes().chunks(512).any(special)
+    let special = |b: u8| u8::from(b < 0x20) | u8::from(b == b'"') | u8::from(b == b'\\');
+    let any_special = |bytes: &[u8]| bytes.iter().fold(0, |any, b| any | special(*b)) != 0;
+    !text.as_bytes().chunks(512).any(any_special)
 }
 
 /// Appends a text as a JSON string, as `serde_json` writes it.

@@ -58,7 +58,11 @@ impl Following {
         loop {
             let now = match self.next.take() {
                 Some(now) => Some(now),
-                None => self.look().await,
+                None => {
+                    // Also after an event: a run of which something changes all the time is not told of all the time.
+                    tokio::time::sleep(LOOK_EVERY).await;
+                    self.look().await
+                }
             };
             if let Some(now) = now {
                 let (id, over) = (id(&now), matches!(now.state, RunState::Finished | RunState::Cancelled));
@@ -70,7 +74,6 @@ impl Following {
                     return Some((Ok(event), self));
                 }
             }
-            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 

@@ -3,17 +3,24 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use domain::export::{ExportSpec, PairRule, Profile, RunRows, SourceSpec, Toggles};
+use domain::api::BranchSummary;
+use domain::corpus::{CorpusDetail, CorpusSummary};
+use domain::event::EventKind;
+use domain::export::{CorpusRows, ExportSpec, PairRule, Profile, RunRows, SourceSpec, Toggles};
 use domain::role::Role;
-use serde_json::Value;
+use serde_json::{Value, json};
 use server::export::Unwatched;
 use server::export::build::{Built, Order, build};
 use server::export::order;
+use server::jobs::active::ActiveRun;
+use server::jobs::cast::Clients;
+use server::jobs::corpora;
 use sqlx::PgPool;
 
+use crate::http::TestApp;
 use crate::support::agent;
 use crate::support::endpoint::{Endpoint, says};
-use crate::support::play::{HELP, played};
+use crate::support::play::{HELP, hasty, play_all, played, rows, stories};
 
 async fn pairs(pool: &PgPool, profile: Profile) -> (Built, Vec<Value>) {
     let asked = Arc::new(AtomicUsize::new(0));
@@ -29,12 +36,12 @@ async fn pairs(pool: &PgPool, profile: Profile) -> (Built, Vec<Value>) {
     .await;
     let run = played(pool, &[HELP], 24, 1, &[(Role::Agent, endpoint.model())]).await;
     let source = RunRows { id: run.run.id.to_string(), judging: None, corrected: false, all: false, branches: false };
-    let spec = ExportSpec {
-        source: SourceSpec::Run(source),
-        profile,
-        toggles: Toggles::default(),
-        pairs: PairRule::default(),
-    };
+    written(pool, SourceSpec::Run(source), profile).await
+}
+
+/// The pairs of a source.
+async fn written(pool: &PgPool, source: SourceSpec, profile: Profile) -> (Built, Vec<Value>) {
+    let spec = ExportSpec { source, profile, toggles: Toggles::default(), pairs: PairRule::default() };
     let checked = order::check(pool, &spec, None).await.unwrap().ok().unwrap();
     let order = Order::of(pool, &spec, &checked).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -68,5 +75,49 @@ async fn openai_takes_one_message_a_side(pool: PgPool) {
         assert_eq!(pair["preferred_output"].as_array().unwrap().len(), 1);
         assert_eq!(pair["non_preferred_output"].as_array().unwrap().len(), 1);
         assert!(!pair.to_string().contains("reasoning_content"));
+    }
+}
+
+/// They are of two runs, so that only a corpus holds both.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_branch_and_its_origin_part_where_it_branches(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let run = played(&pool, &[HELP], 1, 1, &[]).await;
+    let [story] = stories(&run).await.try_into().unwrap_or_else(|_| panic!("one story"));
+    let answer = story.events.iter().find_map(|event| match &event.kind {
+        EventKind::AgentSpoke { tool_calls, content, .. } if tool_calls.is_empty() => Some((event.seq, content)),
+        _ => None,
+    });
+    let (seq, said) = answer.unwrap();
+    let worse = "I can not say.";
+    let branches = format!("/api/v1/conversations/{}/branches", story.planned.id);
+    let branch: BranchSummary = app.post(&branches, &json!({"seq": seq, "content": worse})).await;
+    let playing = ActiveRun::load(&pool, branch.run.parse().unwrap(), &Clients::new(hasty())).await.unwrap();
+    play_all(playing, 1).await;
+
+    let filter = json!({"runs": [run.run.id, branch.run], "outcomes": ["accepted", "failed"]});
+    let order = json!({"name": "both", "spec": {"filter": filter, "split": {"golden": 0}}});
+    let asked: CorpusSummary = app.post("/api/v1/projects/default/corpora", &order).await;
+    corpora::build(&pool, asked.id.parse().unwrap()).await.unwrap();
+    let corpus: CorpusDetail = app.json(&format!("/api/v1/corpora/{}", asked.id)).await;
+    assert_eq!(corpus.summary.train, 2, "they say different things: {:?}", corpus.report);
+
+    let source = SourceSpec::Corpus(CorpusRows { id: asked.id, split: None, branches: false });
+    let (built, pairs) = written(&pool, source, Profile::TrlDpo).await;
+    let report = built.parts[0].pairs.as_ref().unwrap();
+    assert_eq!((report.candidates, report.possible, report.used), (2, 2, 1));
+    let [pair] = &pairs[..] else { panic!("one pair: {pairs:?}") };
+    assert_eq!((&pair["chosen"][0]["content"], &pair["rejected"][0]["content"]), (&json!(said), &json!(worse)));
+    let metadata: Value = serde_json::from_str(pair["metadata"].as_str().unwrap()).unwrap();
+    assert_eq!(metadata["chosen"]["id"], json!(story.planned.id));
+    assert_eq!(metadata["rejected"]["id"], json!(branch.conversation));
+    // All that was said before, and nothing else, is the prompt.
+    let origin = rows(&run).await.swap_remove(0);
+    let messages = origin["messages"].as_array().unwrap();
+    let turn = messages.iter().position(|message| message["content"] == json!(said)).unwrap();
+    let prompt = pair["prompt"].as_array().unwrap();
+    assert_eq!(prompt.len(), turn);
+    for (shared, message) in prompt.iter().zip(messages) {
+        assert_eq!((&shared["role"], &shared["content"]), (&message["role"], &message["content"]));
     }
 }

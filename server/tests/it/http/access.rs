@@ -1,14 +1,14 @@
 //! Who may do what: every documented operation, asked by nobody and by each role.
 
-use std::collections::BTreeMap;
+mod things;
 
 use domain::access::{Role, Scope};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use super::archive::filled;
 use super::{TestApp, somebody, token};
-use crate::support::play::{HELP, played, stories};
 
 /// An operation of the document: method, path, and the scope that it says it needs; `None` if anybody may ask.
 struct Operation {
@@ -35,17 +35,19 @@ fn operations() -> Vec<Operation> {
     all
 }
 
-/// What asks here, by the most that it may do.
-async fn callers(app: &TestApp) -> BTreeMap<&'static str, TestApp> {
-    let mut callers = BTreeMap::from([("nobody", app.with_token(String::new()))]);
-    for role in Role::ALL {
-        callers.insert(role.as_str(), app.member(role).await);
-    }
+/// Who asks here, whoever may do less before whoever may do more: what somebody destroys was refused to others before.
+async fn callers(app: &TestApp) -> Vec<(&'static str, TestApp)> {
     let stranger = somebody(&app.pool, "stranger", false).await;
-    callers.insert("stranger", app.with_token(token(&app.pool, stranger, &[Scope::Admin]).await));
     let root = somebody(&app.pool, "other-root", true).await;
-    callers.insert("reading root", app.with_token(token(&app.pool, root, &[Scope::Read]).await));
-    callers.insert("administrator", app.with_token(token(&app.pool, root, &[Scope::Admin]).await));
+    let mut callers = vec![
+        ("nobody", app.with_token(String::new())),
+        ("stranger", app.with_token(token(&app.pool, stranger, &[Scope::Admin]).await)),
+        ("reading root", app.with_token(token(&app.pool, root, &[Scope::Read]).await)),
+    ];
+    for role in Role::ALL {
+        callers.push((role.as_str(), app.member(role).await));
+    }
+    callers.push(("administrator", app.with_token(token(&app.pool, root, &[Scope::Admin]).await)));
     callers
 }
 
@@ -68,58 +70,62 @@ fn may(caller: &str, scope: &str) -> bool {
 }
 
 /// Paths that are about no project: whoever is signed in may ask.
-const OWN: [&str; 7] = [
+const OWN: [&str; 9] = [
     "/api/v1/session",
     "/api/v1/tokens",
     "/api/v1/tokens/{token}",
     "/api/v1/projects",
     "/api/v1/models",
+    "/api/v1/models/{model}/probe",
     "/api/v1/players",
+    "/api/v1/schemas/{kind}",
     "/api/v1/workers",
 ];
 
+impl Operation {
+    /// Whether whoever is signed in may ask.
+    fn is_own(&self) -> bool {
+        OWN.contains(&self.path.as_str()) && self.scope.as_deref() != Some("installation")
+    }
+
+    /// What it is answered. A body of the wrong type is refused after who asks was looked at, and changes nothing.
+    async fn asked(&self, caller: &TestApp, path: &str) -> StatusCode {
+        let request = caller.request(self.method.clone(), path).header("content-type", "text/none").body("x");
+        request.send().await.unwrap().status()
+    }
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn every_operation_lets_in_whom_it_says(pool: PgPool) {
-    let app = TestApp::start(&pool).await;
-    let run = played(&pool, &[HELP], 1, 1, &[]).await;
-    let conversation = stories(&run).await[0].planned.id.to_string();
+    let app = filled(&pool).await;
     let callers = callers(&app).await;
+    let author = callers.iter().find(|(name, _)| *name == "author").map(|(_, caller)| caller).unwrap();
+    let things = things::made(&app, author, "stranger").await;
+    let mut operations = operations();
+    // What others ask about is there until all have asked.
+    operations.sort_by_key(|operation| operation.method == Method::DELETE);
     let mut wrong = Vec::new();
-    for Operation { method, path, scope } in operations() {
-        let known = [
-            ("project", "default".to_owned()),
-            ("run", run.run.id.to_string()),
-            ("conversation", conversation.clone()),
-        ];
-        // What is not there is asked for by whoever may with 404, and so it is by everybody else.
-        let filled = known.iter().fold(path.clone(), |path, (name, value)| path.replace(&format!("{{{name}}}"), value));
-        let there = !filled.contains('{') || filled.contains("default");
-        let filled = filled.replace(['{', '}'], "0");
+    for operation in &operations {
+        let Operation { method, path, scope } = operation;
+        let filled = things.iter().fold(path.clone(), |path, (name, thing)| path.replace(name, thing));
+        assert!(!filled.contains('{'), "{filled}: make a thing of that kind");
+        let mut deleted = false;
         for (name, caller) in &callers {
-            // A body of the wrong type is refused after who asks was looked at, and changes nothing.
-            let answer =
-                caller.request(method.clone(), &filled).header("content-type", "text/none").body("x").send().await;
-            let status = answer.unwrap().status();
+            let status = operation.asked(caller, &filled).await;
             let Some(scope) = &scope else {
                 if status == StatusCode::UNAUTHORIZED {
                     wrong.push(format!("{method} {path} by {name}: {status}, though anybody may ask"));
                 }
                 continue;
             };
-            if scope == "join" {
-                // Only join tokens open it, and nobody here has one.
-                if status != StatusCode::UNAUTHORIZED {
-                    wrong.push(format!("{method} {path} (join) by {name}: {status}"));
-                }
-                continue;
-            }
-            let own = OWN.contains(&path.as_str()) && scope != "installation";
-            let expected = if *name == "nobody" {
+            let expected = if *name == "nobody" || scope == "join" {
+                // Only join tokens open what needs one, and nobody here has one.
                 status == StatusCode::UNAUTHORIZED
-            } else if !there && scope != "installation" && !own {
-                status == StatusCode::NOT_FOUND
-            } else if own || may(name, scope) {
-                !matches!(status, StatusCode::UNAUTHORIZED) && (status != StatusCode::FORBIDDEN || scope == "session")
+            } else if operation.is_own() || may(name, scope) {
+                // It is there, until the first of those who may has deleted it.
+                let there = status != StatusCode::NOT_FOUND || deleted;
+                deleted |= *method == Method::DELETE && status.is_success();
+                there && status != StatusCode::UNAUTHORIZED && (status != StatusCode::FORBIDDEN || scope == "session")
             } else if *name == "stranger" && scope != "installation" {
                 // It is not theirs to know that it is there.
                 status == StatusCode::NOT_FOUND
@@ -128,6 +134,35 @@ async fn every_operation_lets_in_whom_it_says(pool: PgPool) {
             };
             if !expected {
                 wrong.push(format!("{method} {path} ({scope}) by {name}: {status}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Nobody learns by the answer what there is in projects that are not theirs.
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_not_there_is_there_for_nobody(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let callers = callers(&app).await;
+    let mut wrong = Vec::new();
+    for operation in operations() {
+        let about_a_project = match operation.scope.as_deref() {
+            Some("installation" | "join" | "session" | "") | None => false,
+            Some(_) => !operation.is_own(),
+        };
+        if !about_a_project {
+            continue;
+        }
+        let mut parts: Vec<&str> = operation.path.split('/').collect();
+        for part in parts.iter_mut().filter(|part| part.starts_with('{')) {
+            *part = "00000000-0000-0000-0000-000000000000";
+        }
+        let nowhere = parts.join("/");
+        for (name, caller) in callers.iter().filter(|(name, _)| *name != "nobody") {
+            let status = operation.asked(caller, &nowhere).await;
+            if status != StatusCode::NOT_FOUND {
+                wrong.push(format!("{} {} by {name}: {status}", operation.method, operation.path));
             }
         }
     }

@@ -1,15 +1,18 @@
 //! POST /api/v1/projects/{project}/runs, and what can be done with a run.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use domain::access::Role;
 use domain::api::probe::ModelProbe;
 use domain::api::{
-    ConversationSummary, FieldError, JudgingSummary, Page, RunState, RunSummary, RunTerms, VerdictSummary,
+    AuditEntry, ConversationSummary, FieldError, JudgingSummary, Page, RunState, RunSummary, RunTerms, VerdictSummary,
 };
 use domain::forecast::Forecast;
 use llm::{PoolSpec, Registry};
-use reqwest::{Method, StatusCode};
+use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use server::archive::pack;
 use server::jobs::active::ActiveRun;
@@ -18,9 +21,9 @@ use sqlx::PgPool;
 
 use super::TestApp;
 use super::archive::put;
-use crate::support::agent::verdict;
+use crate::support::agent::{help, verdict};
 use crate::support::documents::few;
-use crate::support::endpoint::{Endpoint, says};
+use crate::support::endpoint::{Endpoint, says, status as refuses};
 use crate::support::play::{HANDOVER, HELP, hasty, play_all};
 
 const RUNS: &str = "/api/v1/projects/default/runs";
@@ -70,6 +73,153 @@ async fn an_order_is_stored_played_and_followed(pool: PgPool) {
     assert_eq!((forecast.accepted_rows, forecast.cost), (6.0, 0.0));
     let (status, problem) = app.send(Method::POST, &format!("/api/v1/runs/{}/pause", run.id), &json!({})).await;
     assert_eq!((status, problem["detail"].as_str()), (StatusCode::CONFLICT, Some("the run has ended")));
+}
+
+/// Follows a run, having seen its event `seen` last.
+async fn follow(app: &TestApp, run: &str, seen: Option<&str>) -> Response {
+    let request = app.request(Method::GET, &format!("/api/v1/runs/{run}/progress"));
+    let request = seen.into_iter().fold(request, |request, seen| request.header("last-event-id", seen));
+    request.send().await.unwrap()
+}
+
+/// The next event: its name, its id, and how the run is.
+async fn told(by: &mut Response) -> Option<(String, String, RunSummary)> {
+    let mut text = String::new();
+    while !text.ends_with("\n\n") {
+        text += std::str::from_utf8(&by.chunk().await.unwrap()?).unwrap();
+    }
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    Some((field("event: ").to_owned(), field("id: ").to_owned(), serde_json::from_str(field("data: ")).unwrap()))
+}
+
+/// All events, until the server says no more.
+async fn told_all(by: &mut Response) -> Vec<(String, String, RunSummary)> {
+    let mut all = Vec::new();
+    while let Some(event) = told(by).await {
+        all.push(event);
+    }
+    all
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn who_hangs_up_and_comes_back_misses_nothing_and_hears_nothing_twice(pool: PgPool) {
+    let slow = Endpoint::start_slow(Duration::from_millis(40), help).await;
+    let app = filled(&pool, &[("slow", &slow)]).await;
+    let order = json!({"scenarios": [HELP], "n": 24, "forecast": 4, "models": {"agent": "slow"}});
+    let run: RunSummary = app.post(RUNS, &order).await;
+    let mut first = follow(&app, &run.id, None).await;
+    let (_, begun, now) = told(&mut first).await.unwrap();
+    assert_eq!((now.finished, now.state), (0, RunState::Running));
+    drop(first);
+
+    // What happened in the meantime is told at once.
+    play(&pool, &run.id).await;
+    let mut second = follow(&app, &run.id, Some(&begun)).await;
+    let (name, paused, before) = told(&mut second).await.unwrap();
+    assert_eq!((name.as_str(), before.state), ("progress", RunState::Paused));
+    assert!((4..24).contains(&before.finished), "{}", before.finished);
+    drop(second);
+
+    // Nothing has happened since, so there is nothing to tell until something does.
+    let mut third = follow(&app, &run.id, Some(&paused)).await;
+    let silent = tokio::time::timeout(Duration::from_millis(1200), third.chunk()).await;
+    assert!(silent.is_err(), "it was told twice: {silent:?}");
+    let _: RunSummary = app.post(&format!("/api/v1/runs/{}/resume", run.id), &json!({})).await;
+    let (all, ()) = tokio::join!(told_all(&mut third), play(&pool, &run.id));
+    let mut ids = BTreeSet::from([begun, paused]);
+    assert!(all.iter().all(|(_, id, _)| ids.insert(id.clone())), "told twice: {all:?}");
+    let finished = [before.finished].into_iter().chain(all.iter().map(|(_, _, now)| now.finished));
+    assert!(finished.is_sorted(), "{all:?}");
+    let (name, ended, last) = all.last().unwrap();
+    assert_eq!((name.as_str(), last.finished, last.state), ("end", 24, RunState::Finished));
+
+    // A browser comes back by itself, and must hear that there is nothing more to wait for.
+    let mut late = follow(&app, &run.id, Some(ended)).await;
+    assert_eq!(told(&mut late).await.map(|(name, _, _)| name).as_deref(), Some("end"));
+    assert_eq!(told(&mut late).await, None);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn whoever_follows_hears_of_changes_twice_a_second_at_most(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let run: RunSummary = app.post(RUNS, &json!({"scenarios": [HELP], "n": 1, "paused": true})).await;
+    let path = format!("/api/v1/runs/{}", run.id);
+    let since = Instant::now();
+    let mut following = follow(&app, &run.id, None).await;
+    let changing = async {
+        let mut priority = 0;
+        while since.elapsed() < Duration::from_millis(1800) {
+            priority += 1;
+            let (status, _) = app.send(Method::PATCH, &path, &json!({"priority": priority})).await;
+            assert_eq!(status, StatusCode::OK);
+        }
+        app.post::<RunSummary>(&format!("{path}/cancel"), &json!({})).await
+    };
+    let (all, cancelled) = tokio::join!(told_all(&mut following), changing);
+    assert_eq!(all.last().map(|(name, _, last)| (name.as_str(), last)), Some(("end", &cancelled)));
+    let most = since.elapsed().as_millis() / 500 + 1;
+    assert!(all.len() > 1 && all.len() as u128 <= most, "{} events, {most} at most", all.len());
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_the_agent_did_not_spoil_is_played_again_when_asked(pool: PgPool) {
+    let broken = Arc::new(AtomicBool::new(true));
+    let answers = Arc::clone(&broken);
+    let answer = move |request: &Value| if answers.load(Ordering::Relaxed) { refuses(401) } else { help(request) };
+    let endpoint = Endpoint::start(answer).await;
+    let app = filled(&pool, &[("local", &endpoint)]).await;
+    let order = json!({"scenarios": [HELP], "n": 4, "retries": 0, "models": {"agent": "local"}});
+    let run: RunSummary = app.post(RUNS, &order).await;
+    play(&pool, &run.id).await;
+    let path = format!("/api/v1/runs/{}", run.id);
+    let spoiled: RunSummary = app.json(&path).await;
+    let all = [("infrastructure".to_owned(), 4)].into();
+    assert_eq!((spoiled.state, &spoiled.failures), (RunState::Finished, &all));
+    let retry = format!("{path}/retry");
+    assert_eq!(app.member(Role::Author).await.send(Method::POST, &retry, &json!({})).await.0, StatusCode::FORBIDDEN);
+
+    broken.store(false, Ordering::Relaxed);
+    let again: RunSummary = app.post(&retry, &json!({})).await;
+    assert_eq!((again.state, again.finished, again.finished_at), (RunState::Running, 0, None));
+    assert_eq!((&again.failures, &again.played_again), (&[].into(), &all));
+    play(&pool, &run.id).await;
+    let mended: RunSummary = app.json(&path).await;
+    assert_eq!((mended.state, mended.finished, mended.accepted), (RunState::Finished, 4, 4));
+    // Where nothing was spoiled, nothing is played again.
+    let still: RunSummary = app.post(&retry, &json!({})).await;
+    assert_eq!(still, mended);
+    let log: Page<AuditEntry> = app.json("/api/v1/audit").await;
+    let retries = log.items.iter().filter(|entry| entry.action == "POST /api/v1/runs/{run}/retry");
+    let counted: Vec<&Value> = retries.map(|entry| &entry.detail["conversations"]).collect();
+    assert_eq!(counted, [&json!(0), &json!(4)], "newest first");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_order_that_is_sent_twice_is_one_run(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let other = app.member(Role::Runner).await;
+    let send = async |app: &TestApp, key: &str, n: usize| {
+        let body = json!({"scenarios": [HELP], "n": n, "paused": true});
+        let answer = app.request(Method::POST, RUNS).header("idempotency-key", key).json(&body).send().await.unwrap();
+        let replayed = answer.headers().contains_key("idempotency-replayed");
+        (answer.status(), replayed, answer.json::<Value>().await.unwrap())
+    };
+    let runs = async || app.json::<Page<RunSummary>>(RUNS).await.items.len();
+    let (status, replayed, first) = send(&app, "one", 3).await;
+    assert_eq!((status, replayed, first["planned"].as_i64()), (StatusCode::CREATED, false, Some(3)));
+    assert_eq!(send(&app, "one", 3).await, (StatusCode::CREATED, true, first));
+    let (status, _, problem) = send(&app, "one", 4).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(problem["detail"], "this Idempotency-Key was used for another request; take a new one");
+    assert_eq!(runs().await, 1);
+    // Keys are of whoever asks.
+    assert!(!send(&other, "one", 3).await.1);
+    // Both at once: the second waits for no answer, and makes no run.
+    let (a, b) = tokio::join!(send(&app, "two", 3), send(&app, "two", 3));
+    let (done, late) = if a.0 == StatusCode::CREATED && !a.1 { (a, b) } else { (b, a) };
+    assert_eq!((done.0, done.1), (StatusCode::CREATED, false));
+    assert!(late.0 == StatusCode::CONFLICT || (late.1 && late.2 == done.2), "{late:?}");
+    assert_eq!(runs().await, 3);
 }
 
 #[sqlx::test(migrations = "../migrations")]
