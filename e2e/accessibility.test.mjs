@@ -23,11 +23,16 @@ async function addresses() {
   const runs = await site.ask("GET", `${PROJECT}/runs`);
   const run = runs.items[0].id;
   const conversations = await site.ask("GET", `/runs/${run}/conversations`);
-  const conversation = conversations.items[0].id;
+  const [conversation, rated] = conversations.items.map(({ id }) => id);
   const corpus = await site.ask("POST", `${PROJECT}/corpora`, { name: "all" });
   await site.until(`/corpora/${corpus.id}`, (found) => found.summary.state === "ready");
   const queue = await site.ask("POST", `${PROJECT}/review-queues`, { name: "first", conversations: [conversation] });
   await site.ask("POST", `${PROJECT}/validations`, { similar_goal: 0.6 });
+  await site.ask("PUT", `/conversations/${rated}/ratings`, { scores: { overall: 6 }, goal_achieved: true });
+  const [calibration] = await site.ask("POST", `${PROJECT}/calibrations`, { run });
+  const spec = { source: { run: { id: run } }, profile: "canonical" };
+  const exported = await site.ask("POST", `${PROJECT}/exports`, spec);
+  await site.until(`/exports/${exported.id}`, (found) => found.state === "ready");
   const below = {
     overview: "",
     scenarios: "/scenarios",
@@ -43,22 +48,31 @@ async function addresses() {
     runs: "/runs",
     launch: "/runs/new",
     run: `/runs/${run}`,
+    "run-conversations": `/runs/${run}?tab=conversations`,
+    "run-judgings": `/runs/${run}?tab=judgings`,
+    "run-configuration": `/runs/${run}?tab=configuration`,
     "run-analytics": `/runs/${run}/analytics`,
     conversations: "/conversations",
     conversation: `/conversations/${conversation}`,
+    "conversation-world": `/conversations/${conversation}?panel=world`,
+    "conversation-people": `/conversations/${rated}?panel=people`,
+    "conversation-raw": `/conversations/${conversation}?panel=raw`,
     reviews: "/reviews",
+    "queue-new": "/reviews/new",
     queue: `/reviews/${queue.id}`,
     rate: `/reviews/${queue.id}/rate`,
+    calibration: `/calibrations/${calibration.id}`,
     corpora: "/corpora",
     "corpus-new": "/corpora/new",
     corpus: `/corpora/${corpus.id}`,
     exports: "/exports",
     "export-new": `/exports/new?run=${run}`,
+    export: `/exports/${exported.id}`,
     members: "/members",
     "project-audit": "/audit",
   };
   const all = Object.entries(below).map(([name, path]) => [name, `${PROJECT}${path}`]);
-  const installation = ["models", "workers", "tokens", "people", "audit"].map((name) => [name, `/${name}`]);
+  const installation = ["projects", "models", "workers", "tokens", "people", "audit"].map((name) => [name, `/${name}`]);
   return new Map([...all, ...installation]);
 }
 
@@ -82,6 +96,35 @@ for (const colorScheme of ["light", "dark"]) {
     await accessible(page);
     await screenshot(page, `${name}-${colorScheme}`);
   });
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`axe finds nothing serious where nobody is signed in, or nothing is, ${colorScheme}`, async () => {
+    const link = await site.server.run("users", "create", `guest-${colorScheme}`, "--url", site.url);
+    const looks = async (page, name) => {
+      await accessible(page);
+      await screenshot(page, `${name}-${colorScheme}`);
+    };
+    const form = (name, heading) => async (page) => {
+      await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+      await looks(page, name);
+    };
+    await site.stranger("/sign-in", form("sign-in", "Sign in"), { colorScheme });
+    await site.stranger(link.trim(), form("welcome", "Welcome to Groundstate"), { colorScheme });
+    await site.visit("/nowhere", form("missing", "There is no page at this address."), { colorScheme });
+  });
+
+  test(`axe finds nothing serious in the list of shortcuts, ${colorScheme}`, () =>
+    site.visit(
+      pages.get("conversation"),
+      async (page) => {
+        await page.locator(".bubble.user").first().waitFor();
+        await page.keyboard.press("?");
+        await page.getByRole("dialog", { name: "Keyboard" }).getByText("Next turn").waitFor();
+        await accessible(page);
+      },
+      { colorScheme },
+    ));
 }
 
 everyPage("no page scrolls sideways on a narrow screen", NARROW, (page) => fits(page));

@@ -70,6 +70,19 @@ test("problems are found while somebody types, and lead to their line", () =>
     await checked(page);
   }));
 
+test("what is typed into the editor is no shortcut", () =>
+  site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
+    const typed = " # tags g s ? g r y";
+    await typeAfter(page, `id: ${SCENARIO}`, typed);
+    await (await editor(page)).locator(".cm-line", { hasText: typed }).waitFor();
+    assert.ok(page.url().endsWith(`/scenarios/${SCENARIO}`), page.url());
+    assert.equal(await page.getByRole("dialog").count(), 0);
+    // Elsewhere on the page they are.
+    await page.getByRole("heading", { name: SCENARIO, level: 1 }).click();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  }));
+
 test("the server proves what the browser cannot know", () =>
   site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     await typeAfter(page, "amount: 18.60", "1");

@@ -43,6 +43,31 @@ test("keys walk from turn to turn, and the address keeps the place", () =>
     await page.locator(`#turn-${first}.chosen`).waitFor();
   }));
 
+test("every panel has its keys, whatever else they begin or end with", () => {
+  const id = changing.at(-1);
+  return site.visit(address(id), async (page) => {
+    const list = page.getByRole("navigation", { name: "Neighbours in the list" });
+    // There is something that p alone leads to.
+    await list.getByRole("link", { name: "Previous" }).waitFor();
+    const shows = async (key, name) => {
+      await page.keyboard.press("t");
+      await page.keyboard.press(key);
+      await page.locator(`#panel-${name}`).waitFor();
+      assert.ok(new URL(page.url()).pathname.endsWith(id), page.url());
+    };
+    await shows("p", "people");
+    await shows("r", "raw");
+    await shows("v", "verdict");
+    await shows("w", "world");
+    // A slider takes no text.
+    const slider = page.getByRole("slider", { name: /World version/ });
+    await slider.focus();
+    await shows("v", "verdict");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).getByText("t p", { exact: true }).waitFor();
+  });
+});
+
 test("who leaves before everything is read asks for nothing of a conversation without a name", () =>
   site.visit(`${PROJECT}/runs`, async (page) => {
     const rows = page.locator("table.rows tbody tr");
@@ -216,4 +241,48 @@ test("a conversation goes on differently from a turn, and both are kept", () =>
     assert.equal(branches.length, 1);
     assert.ok(page.url().endsWith(branches[0].conversation));
     await screenshot(page, "branch");
+  }));
+
+test("what is still being played is followed to its end, and nothing that was chosen or written is lost", () =>
+  site.visit(address(all[2]), async (page) => {
+    // It is played in no time: until the reader has looked around, the server speaks of its beginning.
+    let plays = true;
+    await page.route(/\/api\/v1\/conversations\/[^/]+$/, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      if (plays && json.summary.id !== all[2]) {
+        Object.assign(json.summary, { outcome: null, finished_at: null });
+        Object.assign(json, { events: json.events.slice(0, 3), verdict: null, verification: null });
+      }
+      await route.fulfill({ response, json });
+    });
+    await page.getByRole("button", { name: "Branch" }).first().click();
+    const form = page.getByRole("form", { name: "Branch" });
+    await form.getByLabel("What the agent says here instead").fill("Let me see.");
+    await form.getByRole("button", { name: "Branch from here" }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(all[2]));
+    await page.locator(".verdict").getByText("playing", { exact: true }).waitFor();
+    await page.getByText("It is judged when it has ended.").waitFor();
+    const before = await page.locator(".turn").count();
+    await page.locator(".turn").first().getByRole("button", { name: "Annotate" }).click();
+    await page.getByLabel("Annotation", { exact: true }).fill("Half a thou");
+    await page.locator(".turn").first().getByRole("button", { name: /^#/ }).click();
+    await page.waitForURL(/turn=/);
+    await page.getByRole("tab", { name: "Raw JSON" }).click();
+    await page.waitForURL(/panel=raw/);
+    const url = page.url();
+    plays = false;
+    await page.locator(".ending").waitFor();
+    await page.locator(".verdict").getByText("playing", { exact: true }).waitFor({ state: "detached" });
+    assert.ok((await page.locator(".turn").count()) > before);
+    assert.equal(page.url(), url);
+    await page.locator(`#turn-${turn(page)}.chosen`).waitFor();
+    assert.equal(await page.getByLabel("Annotation", { exact: true }).inputValue(), "Half a thou");
+    await page.getByRole("tab", { name: "Verdict" }).click();
+    await page.locator("table.scores tbody tr").first().waitFor();
+    // What has ended is not asked for again.
+    let asked = 0;
+    page.on("request", (request) => (asked += /\/conversations\/[^/]+$/.test(request.url()) ? 1 : 0));
+    await page.waitForTimeout(3_000);
+    assert.equal(asked, 0);
   }));

@@ -4,7 +4,7 @@ use leptos::ev::{KeyboardEvent, keydown};
 use leptos::prelude::*;
 use leptos::reactive::owner::WeakOwner;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{HtmlElement, HtmlInputElement};
 
 /// What is pressed: one key, or two after each other (`g r`).
 #[derive(Clone)]
@@ -80,8 +80,13 @@ pub fn use_shortcut(keys: &'static str, does: impl Into<String>, action: impl Fn
 
 /// Whether the key goes into a text.
 fn types(event: &KeyboardEvent) -> bool {
-    let target = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok());
-    target.is_some_and(|target| {
-        target.is_content_editable() || matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT")
+    // The event's own target is, to whoever listens outside, the host of the shadow root in which the code editor stands.
+    let innermost = event.composed_path().get(0);
+    if let Some(input) = innermost.dyn_ref::<HtmlInputElement>() {
+        // These know arrows and the space bar, which are no shortcuts.
+        return !matches!(input.type_().as_str(), "checkbox" | "radio" | "range");
+    }
+    innermost.dyn_ref::<HtmlElement>().is_some_and(|element| {
+        element.is_content_editable() || matches!(element.tag_name().as_str(), "TEXTAREA" | "SELECT")
     })
 }

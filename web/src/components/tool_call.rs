@@ -23,7 +23,7 @@ pub fn ToolCall(call: Call, beside: Beside) -> impl IntoView {
         view! {
             <details class="branch" open>
                 <summary>"What the sub-agent did"</summary>
-                <Turns turns beside />
+                <Turns turns=Signal::stored(turns) beside />
             </details>
         }
     });

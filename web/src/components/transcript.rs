@@ -31,8 +31,9 @@ pub fn anchor(seq: u32) -> String {
 }
 
 #[component]
-pub fn Transcript(turns: Vec<Turn>, #[prop(optional)] beside: Beside) -> impl IntoView {
-    let empty = turns.is_empty().then(|| view! { <p class="muted">"Nothing has been said yet."</p> });
+pub fn Transcript(turns: Signal<Vec<Turn>>, #[prop(optional)] beside: Beside) -> impl IntoView {
+    let none = Memo::new(move |_| turns.read().is_empty());
+    let empty = move || none.get().then(|| view! { <p class="muted">"Nothing has been said yet."</p> });
     view! {
         <section class="transcript" aria-labelledby="transcript">
             <h2 id="transcript">"Transcript"</h2>
@@ -42,16 +43,25 @@ pub fn Transcript(turns: Vec<Turn>, #[prop(optional)] beside: Beside) -> impl In
     }
 }
 
-/// Turns of the conversation, or of a sub-agent's branch within it.
+/// Turns of the conversation, or of a sub-agent's branch within it. When others come, those that are there stay, with
+/// whatever somebody is writing below them.
 #[component]
-pub fn Turns(turns: Vec<Turn>, beside: Beside) -> AnyView {
-    let mut before = None;
-    let turn = move |turn: Turn| {
-        let first = before != Some(turn.of);
-        before = Some(turn.of);
-        view! { <OneTurn turn beside first /> }
+pub fn Turns(turns: Signal<Vec<Turn>>, beside: Beside) -> AnyView {
+    let shown = move |at: usize| {
+        let turn = Memo::new(move |_| turns.read().get(at).cloned());
+        move || {
+            let turn = turn.get()?;
+            let before = at.checked_sub(1).and_then(|at| turns.read_untracked().get(at).map(|turn| turn.of));
+            let first = before != Some(turn.of);
+            Some(view! { <OneTurn turn beside first /> })
+        }
     };
-    turns.into_iter().map(turn).collect_view().into_any()
+    view! {
+        <For each=move || 0..turns.read().len() key=|at| *at let:at>
+            {shown(at)}
+        </For>
+    }
+    .into_any()
 }
 
 #[component]

@@ -14,6 +14,8 @@ mod turn_actions;
 mod verdicts;
 mod world;
 
+use std::time::Duration;
+
 use domain::api::ConversationDetail;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -21,7 +23,7 @@ use leptos_router::components::{Redirect, Route};
 use leptos_router::path;
 
 use crate::app::set_title;
-use crate::components::{Beside, Crumbs, Fetched, Models, Scores, Tabs, Transcript, Verified, use_tab};
+use crate::components::{Beside, Crumbs, Fetched, Models, Scores, Tabs, Transcript, Verified, refresh, use_tab};
 use crate::keys::use_shortcut;
 use crate::parts::{pages, part};
 use crate::session::Project;
@@ -85,6 +87,9 @@ pub fn ConversationLink() -> impl IntoView {
 const PANELS: [&str; 4] = ["verdict", "world", "people", "raw"];
 const TABS: [(&str, &str); 4] = [("verdict", "Verdict"), ("world", "World"), ("people", "People"), ("raw", "Raw JSON")];
 
+/// How often is asked for what is still being played.
+const EVERY: Duration = Duration::from_secs(2);
+
 #[component]
 fn Conversation(detail: ConversationDetail) -> impl IntoView {
     set_title(&detail.summary.scenario);
@@ -94,40 +99,45 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
         ("Run".to_owned(), address::run(&project, &detail.run_id)),
     ];
     let id = detail.summary.id.clone();
-    let turns = transcript::turns(detail.events.clone());
-    let cursor = Cursor::over(&turns, detail.events.last().map_or(0, |event| event.seq));
+    let detail = followed(detail);
+    let turns = Memo::new(move |_| transcript::turns(detail.read().events.clone()));
+    let cursor = Cursor::over(turns.into());
     let notes = Notes::load(id.clone());
+    // What is said meanwhile can be corrected, too.
+    Effect::new(move |before: Option<usize>| {
+        let now = turns.read().len();
+        if before.is_some_and(|before| before != now) {
+            notes.read_again();
+        }
+        now
+    });
     let below = Callback::new(move |place| view! { <TurnActions place cursor notes /> }.into_any());
     let beside = Beside { chosen: cursor.chosen().into(), below: Some(below) };
     let (panel, choose) = use_tab("panel", &PANELS);
     for (keys, name, does) in [
-        ("v", "verdict", "Show the verdict"),
-        ("w", "world", "Show the world"),
-        ("p p", "people", "Show what people say"),
+        ("t v", "verdict", "Show the verdict"),
+        ("t w", "world", "Show the world"),
+        ("t p", "people", "Show what people say"),
+        ("t r", "raw", "Show the raw JSON"),
     ] {
         use_shortcut(keys, does, move || choose.run(name));
     }
     view! {
         <div class="above">
             <Crumbs above />
-            <Neighbours conversation=id />
+            <Neighbours conversation=id.clone() />
         </div>
-        <Title summary=detail.summary.clone() />
+        <Title detail />
         <div class="columns">
-            <Transcript turns beside />
+            <Transcript turns=turns.into() beside />
             <div class="side" tabindex="0" role="region" aria-label="About the conversation">
                 <Tabs label="About the conversation" tabs=&TABS chosen=panel choose />
                 <section role="tabpanel" class="stack" id=move || format!("panel-{}", panel.get()) aria-labelledby=move || format!("tab-{}", panel.get())>
-                    {move || {
-                        let detail = detail.clone();
-                        match panel.get() {
-                            "world" => {
-                                view! { <WorldPanel conversation=detail.summary.id events=detail.events cursor /> }.into_any()
-                            }
-                            "people" => view! { <People conversation=detail.summary.id cursor notes /> }.into_any(),
-                            "raw" => view! { <Raw detail /> }.into_any(),
-                            _ => view! { <Judged detail /> }.into_any(),
-                        }
+                    {move || match panel.get() {
+                        "world" => view! { <WorldPanel detail cursor /> }.into_any(),
+                        "people" => view! { <People conversation=id.clone() cursor notes /> }.into_any(),
+                        "raw" => view! { <Raw detail /> }.into_any(),
+                        _ => view! { <Judged detail /> }.into_any(),
                     }}
                 </section>
             </div>
@@ -135,23 +145,47 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
     }
 }
 
+/// Looks again until the conversation has been played.
+fn followed(detail: ConversationDetail) -> Signal<ConversationDetail> {
+    // A reader who must not see the outcome yet still sees when it came to one.
+    let plays = |detail: &ConversationDetail| detail.summary.finished_at.is_none();
+    if !plays(&detail) {
+        return Signal::stored(detail);
+    }
+    let id = detail.summary.id.clone();
+    let going = RwSignal::new(true);
+    let again = refresh(EVERY, going.into(), move || {
+        let id = id.clone();
+        async move { api_client::conversations::one(&id).await }
+    });
+    let newest = again.newest();
+    let shown = Memo::new(move |_| newest.get().unwrap_or_else(|| detail.clone()));
+    Effect::new(move |_| going.set(plays(&shown.read())));
+    shown.into()
+}
+
 /// What programs and models say of it, and who played it.
 #[component]
-fn Judged(detail: ConversationDetail) -> impl IntoView {
-    let played = detail.summary.outcome.is_some();
-    let ended = detail.events.iter().any(|event| matches!(event.kind, domain::event::EventKind::Ended { .. }));
-    let hidden = (ended && !played).then(|| {
-        view! {
-            <p class="muted">
-                "If a blind review queue holds it, its verdict is shown to you once you have rated it."
-            </p>
-        }
-    });
+fn Judged(detail: Signal<ConversationDetail>) -> impl IntoView {
+    let conversation = detail.read_untracked().summary.id.clone();
+    let played = Memo::new(move |_| detail.read().summary.outcome.is_some());
+    let verdict = Memo::new(move |_| detail.read().verdict.clone());
+    let verification = Memo::new(move |_| detail.read().verification.clone());
+    let models = Memo::new(move |_| detail.read().models.clone());
+    let hidden = move || {
+        (!played.get() && detail.read().summary.finished_at.is_some()).then(|| {
+            view! {
+                <p class="muted">
+                    "If a blind review queue holds it, its verdict is shown to you once you have rated it."
+                </p>
+            }
+        })
+    };
     view! {
         {hidden}
-        <Scores verdict=detail.verdict played />
-        <Verified verification=detail.verification played />
-        <Models models=detail.models />
-        <Verdicts conversation=detail.summary.id />
+        {move || view! { <Scores verdict=verdict.get() played=played.get() /> }}
+        {move || view! { <Verified verification=verification.get() played=played.get() /> }}
+        {move || view! { <Models models=models.get() /> }}
+        <Verdicts conversation played />
     }
 }

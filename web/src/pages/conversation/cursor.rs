@@ -18,18 +18,21 @@ pub struct Cursor {
     push: SignalSetter<Option<u32>>,
     replace: SignalSetter<Option<u32>>,
     /// The turn that shows each event.
-    homes: StoredValue<Vec<Option<u32>>>,
-    order: StoredValue<Vec<u32>>,
+    homes: Memo<Vec<Option<u32>>>,
+    order: Memo<Vec<u32>>,
 }
 
 impl Cursor {
-    /// Over the turns of a conversation whose last event is `last`; with keys to walk by.
-    pub fn over(turns: &[Turn], last: u32) -> Self {
+    /// Over the turns of a conversation, which may grow; with keys to walk by.
+    pub fn over(turns: Signal<Vec<Turn>>) -> Self {
         let options = |replace| NavigateOptions { scroll: false, replace, ..NavigateOptions::default() };
         let (event, push) = query_signal_with_options::<u32>("turn", options(false));
         let (_, replace) = query_signal_with_options::<u32>("turn", options(true));
-        let homes = StoredValue::new((0..=last).map(|seq| transcript::home(turns, seq)).collect::<Vec<_>>());
-        let order = StoredValue::new(transcript::order(turns));
+        let order = Memo::new(move |_| transcript::order(&turns.read()));
+        let homes = Memo::new(move |_| {
+            let (turns, last) = (turns.read(), order.read().iter().max().copied().unwrap_or_default());
+            (0..=last).map(|seq| transcript::home(&turns, seq)).collect::<Vec<_>>()
+        });
         let chosen = Memo::new(move |_| home(homes, event.get()?));
         let cursor = Self { event, chosen, push, replace, homes, order };
         use_shortcut("j", "Next turn", move || cursor.walk(1));
@@ -69,7 +72,7 @@ impl Cursor {
     }
 
     fn walk(self, by: isize) {
-        let next = self.order.with_value(|order| {
+        let next = self.order.with_untracked(|order| {
             let at = self.chosen.get_untracked().and_then(|seq| order.iter().position(|own| *own == seq));
             let to = match at {
                 Some(at) => at.checked_add_signed(by)?,
@@ -84,9 +87,10 @@ impl Cursor {
     }
 }
 
-fn home(homes: StoredValue<Vec<Option<u32>>>, seq: u32) -> Option<u32> {
+/// Events after the last turn belong to it.
+fn home(homes: Memo<Vec<Option<u32>>>, seq: u32) -> Option<u32> {
     let seq = usize::try_from(seq).ok()?;
-    homes.with_value(|homes| homes.get(seq).or(homes.last()).copied().flatten())
+    homes.with(|homes| homes.get(seq).or(homes.last()).copied().flatten())
 }
 
 fn show(seq: u32) {

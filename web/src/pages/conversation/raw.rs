@@ -10,13 +10,10 @@ use crate::address::segment;
 use crate::components::{CopyButton, JsonTree};
 
 #[component]
-pub fn Raw(detail: ConversationDetail) -> impl IntoView {
-    let href = format!("/api/v1/conversations/{}", segment(&detail.summary.id));
-    let value = Arc::new(serde_json::to_value(&detail).unwrap_or(Value::Null));
-    let text = Signal::derive({
-        let value = value.clone();
-        move || format!("{value:#}")
-    });
+pub fn Raw(detail: Signal<ConversationDetail>) -> impl IntoView {
+    let href = format!("/api/v1/conversations/{}", segment(&detail.read_untracked().summary.id));
+    let value = Memo::new(move |_| Arc::new(serde_json::to_value(&*detail.read()).unwrap_or(Value::Null)));
+    let text = Signal::derive(move || format!("{:#}", value.read()));
     view! {
         <div class="panel">
             <div class="inline">
@@ -26,7 +23,7 @@ pub fn Raw(detail: ConversationDetail) -> impl IntoView {
                     "Open as JSON"
                 </a>
             </div>
-            <JsonTree label="The conversation as JSON" document=Signal::stored(value) />
+            <JsonTree label="The conversation as JSON" document=value />
         </div>
     }
 }

@@ -1,6 +1,6 @@
 //! What the conversation is, and what became of it.
 
-use domain::api::ConversationSummary;
+use domain::api::{ConversationDetail, ConversationSummary};
 use domain::outcome::Outcome;
 use leptos::prelude::*;
 
@@ -9,28 +9,32 @@ use crate::keys::use_shortcut;
 use crate::labels;
 
 #[component]
-pub fn Title(summary: ConversationSummary) -> impl IntoView {
-    let (tone, outcome) = labels::outcome(&summary);
-    let reason = match summary.outcome {
-        Some(Outcome::Failed { reason, .. }) => Some(reason),
+pub fn Title(detail: Signal<ConversationDetail>) -> impl IntoView {
+    let outcome = Memo::new(move |_| labels::outcome(&detail.read().summary));
+    let reason = Memo::new(move |_| match &detail.read().summary.outcome {
+        Some(Outcome::Failed { reason, .. }) => Some(reason.clone()),
         Some(Outcome::Accepted) | None => None,
-    };
+    });
+    let ConversationSummary { scenario, position, persona, complexity, .. } = detail.read_untracked().summary.clone();
     let link = || copy(window().location().href().unwrap_or_default());
     use_shortcut("y", "Copy a link to this place", link);
     view! {
         <header class="title">
-            <h1 dir="auto">{summary.scenario}</h1>
+            <h1 dir="auto">{scenario}</h1>
             <p class="muted">
                 {format!(
                     "Conversation {} of its run, played by {}, {} turns.",
-                    i64::from(summary.position) + 1,
-                    summary.persona,
-                    labels::words(&summary.complexity),
+                    i64::from(position) + 1,
+                    persona,
+                    labels::words(&complexity),
                 )}
             </p>
             <p class="verdict">
-                <Badge tone text=outcome />
-                {reason.map(|reason| view! { <span class="text" dir="auto">{reason}</span> })}
+                {move || {
+                    let (tone, text) = outcome.get();
+                    view! { <Badge tone text /> }
+                }}
+                {move || reason.get().map(|reason| view! { <span class="text" dir="auto">{reason}</span> })}
                 <button type="button" class="small" title="y" on:click=move |_| link()>
                     "Copy link"
                 </button>

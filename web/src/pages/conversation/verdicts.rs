@@ -8,9 +8,11 @@ use crate::components::{Badge, Fetched, LongText};
 use crate::labels::{self, Tone};
 use crate::{api_client, format};
 
+/// They are asked for again when the conversation has been played.
 #[component]
-pub fn Verdicts(conversation: String) -> impl IntoView {
+pub fn Verdicts(conversation: String, played: Memo<bool>) -> impl IntoView {
     let load = move || {
+        played.track();
         let conversation = conversation.clone();
         async move { api_client::conversations::verdicts(&conversation).await }
     };

@@ -7,7 +7,7 @@ mod versions;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::api::ConversationDetail;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
@@ -21,17 +21,17 @@ use versions::Versions;
 
 /// The world is the one at the turn that the address names; without one, the last.
 #[component]
-pub fn WorldPanel(conversation: String, events: Vec<Event>, cursor: Cursor) -> impl IntoView {
-    let steps = StoredValue::new(changes::steps(&events));
-    let version = Memo::new(move |_| steps.with_value(|steps| changes::version_at(steps, cursor.event())));
-    let last = steps.with_value(Vec::len);
+pub fn WorldPanel(detail: Signal<ConversationDetail>, cursor: Cursor) -> impl IntoView {
+    let conversation = detail.read_untracked().summary.id.clone();
+    let steps = Memo::new(move |_| changes::steps(&detail.read().events));
+    let version = Memo::new(move |_| changes::version_at(&steps.read(), cursor.event()));
     let versions = Versions::of(conversation.clone(), version);
     let options = NavigateOptions { scroll: false, replace: true, ..NavigateOptions::default() };
     let (picked, pick) = query_signal_with_options::<String>("at", options);
     let pick = move |pointer: String| pick.set(Some(pointer));
     let changed = Memo::new(move |_| {
         let Some(seen) = versions.seen() else { return Vec::new() };
-        let step = steps.with_value(|steps| seen.version.checked_sub(1).and_then(|at| steps.get(at).cloned()));
+        let step = seen.version.checked_sub(1).and_then(|at| steps.read().get(at).cloned());
         step.map(|step| changes::changes(&step.patch, &seen.before, &seen.world)).unwrap_or_default()
     });
     let marks = Signal::derive(move || {
@@ -43,7 +43,7 @@ pub fn WorldPanel(conversation: String, events: Vec<Event>, cursor: Cursor) -> i
     let shown = Memo::new(move |_| versions.seen().is_some());
     view! {
         <div class="panel world">
-            <Slider steps version last cursor />
+            <Slider steps version cursor />
             {move || {
                 let error = versions.error()?;
                 Some(view! { <Failure error retry=move || versions.again() /> })
@@ -60,34 +60,42 @@ pub fn WorldPanel(conversation: String, events: Vec<Event>, cursor: Cursor) -> i
 }
 
 #[component]
-fn Slider(steps: StoredValue<Vec<Step>>, version: Memo<usize>, last: usize, cursor: Cursor) -> impl IntoView {
+fn Slider(steps: Memo<Vec<Step>>, version: Memo<usize>, cursor: Cursor) -> impl IntoView {
+    let last = Memo::new(move |_| steps.read().len());
     let slide = move |to: usize| {
-        let seq = to.checked_sub(1).and_then(|at| steps.with_value(|steps| steps.get(at).map(|step| step.seq)));
+        let seq = to.checked_sub(1).and_then(|at| steps.read_untracked().get(at).map(|step| step.seq));
         cursor.slide(Some(seq.unwrap_or(0)));
     };
     let said = move || match version.get().checked_sub(1) {
         None => "as it was at the start".to_owned(),
-        Some(at) => steps.with_value(|steps| {
+        Some(at) => {
+            let steps = steps.read();
             steps.get(at).map(|step| format!("after {} (event {})", step.tool, step.seq)).unwrap_or_default()
-        }),
+        }
     };
     view! {
         <div class="stack">
             <label class="field">
                 <span class="name">
-                    {move || format!("World version {} of {last}", version.get())} " " <bdi class="muted">{said}</bdi>
+                    {move || format!("World version {} of {}", version.get(), last.get())} " " <bdi class="muted">{said}</bdi>
                 </span>
-                <input
-                    type="range"
-                    min="0"
-                    max=last
-                    step="1"
-                    disabled={last == 0}
-                    prop:value=move || version.get().to_string()
-                    on:input:target=move |event| slide(event.target().value().parse().unwrap_or(last))
-                />
+                // Made anew when there are more: else the browser might be told of a version beyond those that it knows.
+                {move || {
+                    let last = last.get();
+                    view! {
+                        <input
+                            type="range"
+                            min="0"
+                            max=last
+                            step="1"
+                            disabled={last == 0}
+                            prop:value=move || version.get().to_string()
+                            on:input:target=move |event| slide(event.target().value().parse().unwrap_or(last))
+                        />
+                    }
+                }}
             </label>
-            {(last == 0).then(|| view! { <p class="muted hint">"Nothing changed it in this conversation."</p> })}
+            {move || (last.get() == 0).then(|| view! { <p class="muted hint">"Nothing changed it in this conversation."</p> })}
         </div>
     }
 }

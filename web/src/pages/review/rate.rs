@@ -102,9 +102,8 @@ fn Task(queue: String, left: i64, task: ReviewTask, take: Callback<()>) -> impl 
 #[component]
 fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail: ConversationDetail) -> impl IntoView {
     let ReviewTask { conversation, ordinal, instructions, criteria, blind, .. } = task;
-    let turns = transcript::turns(detail.events);
-    let last = turns.iter().map(|turn| turn.seq).max().unwrap_or_default();
-    let cursor = Cursor::over(&turns, last);
+    let turns = Signal::stored(transcript::turns(detail.events));
+    let cursor = Cursor::over(turns);
     let notes = Notes::load(conversation.clone());
     let below = Callback::new(move |place| view! { <TurnActions place cursor notes /> }.into_any());
     let beside = Beside { chosen: cursor.chosen().into(), below: Some(below) };

@@ -101,7 +101,7 @@ fn Played(
         </div>
         {move || {
             let turn = all.with_value(|all| all.get(at.get()).cloned());
-            view! { <Transcript turns=turn.into_iter().collect() /> }
+            view! { <Transcript turns=Signal::stored(turn.into_iter().collect()) /> }
         }}
         <h3>"The world after this step"</h3>
         <Show when=move || marks.read().is_empty()>
