@@ -11,6 +11,7 @@ mod exports;
 mod followed;
 mod headers;
 mod invitations;
+mod limits;
 mod metrics;
 mod models;
 mod orders;

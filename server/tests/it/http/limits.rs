@@ -1,0 +1,52 @@
+//! How long whoever asks is kept waiting, whatever it is.
+
+use std::time::Duration;
+
+use domain::api::ProblemDetails;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use tokio::time;
+
+use super::TestApp;
+use super::followed::Held;
+
+/// The clock of this test and of the app in it, put forward.
+async fn pass(seconds: u64) {
+    time::pause();
+    time::advance(Duration::from_secs(seconds)).await;
+    time::resume();
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_takes_too_long_is_answered_and_a_change_comes_to_its_end(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let held = Held::lock(&pool, "models").await;
+    let ask = |method, path, body: Value| {
+        let asked = app.request(method, path).json(&body);
+        tokio::spawn(async move { asked.send().await.unwrap() })
+    };
+    let asked = [
+        ask(Method::GET, "/api/v1/models", Value::Null),
+        ask(Method::PUT, "/api/v1/models/slow", json!({"replicas": ["http://127.0.0.1:9/v1"]})),
+    ];
+    held.until(|waiting| waiting == 2).await;
+    pass(59).await;
+    time::sleep(Duration::from_millis(100)).await;
+    assert!(asked.iter().all(|asked| !asked.is_finished()));
+    pass(2).await;
+    for asked in asked {
+        let answer = asked.await.unwrap();
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer.headers()["content-type"], "application/problem+json");
+        let problem: ProblemDetails = answer.json().await.unwrap();
+        assert_eq!((problem.status, problem.detail.as_str()), (503, "it took too long"));
+    }
+    held.release().await;
+    let known = async {
+        while !app.text("/api/v1/models").await.contains("slow") {
+            time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    time::timeout(Duration::from_secs(30), known).await.unwrap();
+}
