@@ -28,11 +28,24 @@ test("a script is played step by step, with the world after each step", () =>
     await page.getByRole("button", { name: "Play the script" }).click();
     await page.getByText("reaches what is expected").waitFor();
     const steps = page.getByRole("group", { name: "Steps" });
-    const changed = page.getByRole("tree", { name: "The world after this step" }).locator(".said").first();
-    while (!(await changed.isVisible()) && (await steps.getByRole("button", { name: "Next" }).isEnabled())) {
-      await steps.getByRole("button", { name: "Next" }).click();
+    const last = Number(await steps.getByRole("slider").getAttribute("max"));
+    const marked = page.getByRole("tree", { name: "The world after this step" }).getByRole("treeitem").filter({
+      has: page.locator(".said"),
+    });
+    const written = [];
+    for (let at = 0; at <= last; at += 1) {
+      if (at > 0) await steps.getByRole("button", { name: "Next" }).click();
+      await steps.getByText(`${at + 1} of ${last + 1}`, { exact: true }).waitFor();
+      const stays = page.locator(".transcript .patch li").filter({ hasNot: page.getByText("remove", { exact: true }) });
+      const pointers = await stays.locator("> code:not(.value)").allInnerTexts();
+      const keys = pointers.map((pointer) => pointer.split("/").at(-1).replaceAll("~1", "/").replaceAll("~0", "~"));
+      for (const key of keys) await marked.filter({ has: page.getByText(key, { exact: true }) }).first().waitFor();
+      assert.equal(await marked.count(), new Set(pointers).size, `step ${at + 1} marks what it changed`);
+      assert.equal(await page.getByText("This step changes nothing.").count(), keys.length === 0 ? 1 : 0);
+      if (written.length === 0 && keys.length > 0) await screenshot(page, "scenario-play");
+      written.push(...keys);
     }
-    await screenshot(page, "scenario-play");
+    assert.ok(written.includes("verified_customer_id"), `${written}`);
     await page.locator(".beside-editor summary", { hasText: "agent" }).first().click();
     await page.locator(".beside-editor pre").first().waitFor({ state: "attached" });
   }));

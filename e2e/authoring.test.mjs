@@ -70,6 +70,27 @@ test("problems are found while somebody types, and lead to their line", () =>
     await checked(page);
   }));
 
+test("the browser finds problems by itself, also where the server cannot be asked", () =>
+  site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
+    let asked = 0;
+    await page.route(/\/check$/, (route) => {
+      asked += 1;
+      return route.abort();
+    });
+    await typeAfter(page, "intent: card_dispute", "x");
+    const underlined = page.locator("#panel-source .cm-lintRange-error", { hasText: "intent" });
+    const problem = page.locator(".problems button", { hasText: "did you mean `card_dispute`" });
+    await underlined.waitFor();
+    await problem.waitFor();
+    await page.getByText("The server could not check it").waitFor();
+    assert.ok(asked > 0);
+    assert.ok((await underlined.isVisible()) && (await problem.isVisible()), "they stay");
+    await typeAfter(page, "card_disputex", "");
+    await page.keyboard.press("Backspace");
+    await underlined.waitFor({ state: "detached" });
+    await problem.waitFor({ state: "detached" });
+  }, { expected: [/net::ERR_FAILED/] }));
+
 test("what is typed into the editor is no shortcut", () =>
   site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     const typed = " # tags g s ? g r y";
@@ -107,6 +128,30 @@ test("a draft is saved with Ctrl-S, compared, restored and promoted", () =>
     assert.doesNotMatch(await (await editor(page)).innerText(), /as the policy calls it/);
     await page.getByRole("button", { name: "Promote", exact: true }).click();
     await page.getByText("v3 is used", { exact: true }).waitFor();
+  }));
+
+test("the versions that are compared are chosen, and the way back knows what was compared before", () =>
+  site.visit(`${PROJECT}/scenarios/${SCENARIO}?tab=versions`, async (page) => {
+    const between = page.locator(".compared");
+    const [from, to] = [/^From/, /^To/].map((name) => between.getByLabel(name));
+    /** What is compared, by the fields and by the address, once this is what differs. */
+    const compared = async (differs) => {
+      await differs.waitFor();
+      const asked = new URL(page.url()).searchParams;
+      return [await from.inputValue(), await to.inputValue(), asked.get("from"), asked.get("to")];
+    };
+    const taken = page.locator(".unified .deleted", { hasText: "as the policy calls it" });
+    const added = page.locator(".unified .added", { hasText: "as the policy calls it" });
+    const nothing = page.getByText("Nothing differs.");
+    assert.deepEqual(await compared(taken), ["2", "3", null, null]);
+    await from.selectOption("1");
+    assert.deepEqual(await compared(nothing), ["1", "3", "1", null]);
+    await to.selectOption("2");
+    assert.deepEqual(await compared(added), ["1", "2", "1", "2"]);
+    await page.goBack();
+    assert.deepEqual(await compared(nothing), ["1", "3", "1", null]);
+    await page.goBack();
+    assert.deepEqual(await compared(taken), ["2", "3", null, null]);
   }));
 
 test("what was written is not lost when the page is left", () =>

@@ -142,6 +142,64 @@ test("the tree is walked by keyboard", () =>
     await page.waitForFunction((rows) => document.querySelectorAll('[role="treeitem"]').length === rows, rows);
   }));
 
+test("what an agent thought is folded away, and unfolded by keyboard", () =>
+  site.visit(address(all[0]), async (page) => {
+    const thought = "They ask for the balance; the tool knows it.";
+    const bubble = page.locator(".bubble.agent").first();
+    await bubble.waitFor();
+    // A script thinks nothing: the thought is written into the answer on its way to the page.
+    await page.route(/\/api\/v1\/conversations\/[^/]+$/, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      for (const { event } of json.events) if (event.agent_spoke) event.agent_spoke.reasoning = thought;
+      await route.fulfill({ response, json });
+    });
+    await page.reload();
+    const text = bubble.getByText(thought);
+    await bubble.locator("summary").focus();
+    assert.equal(await text.isVisible(), false);
+    await page.keyboard.press("Enter");
+    await text.waitFor();
+    await page.keyboard.press("Enter");
+    await text.waitFor({ state: "hidden" });
+  }));
+
+test("each score stands with its rationale", async () => {
+  const { verdict } = await site.ask("GET", `/conversations/${all[0]}`);
+  assert.ok(verdict.scores.length > 1);
+  await site.visit(address(all[0]), async (page) => {
+    const table = page.locator("table.scores");
+    for (const { criterion, score, rationale } of verdict.scores) {
+      assert.notEqual(rationale.trim(), "");
+      const name = criterion.replaceAll("_", " ");
+      const row = table.locator("tbody tr", { has: page.getByRole("rowheader", { name, exact: true }) });
+      await row.getByText(`${score}/10`).waitFor();
+      assert.equal(await row.locator("td").last().locator("p").textContent(), rationale);
+    }
+    assert.equal(await table.locator("tbody tr").count(), verdict.scores.length);
+  });
+});
+
+test("the copied link of a turn leads others to that turn", () =>
+  site.visit(address(all[0], "?panel=people"), async (page) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const last = page.locator(".turn[id]").last();
+    const id = await last.getAttribute("id");
+    await last.hover();
+    await last.getByRole("button", { name: "Copy link" }).click();
+    await page.getByText("Copied.").waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(copied, `${site.url}${address(all[0])}?turn=${id.replace("turn-", "")}`);
+    await site.visit(copied, async (other) => {
+      await other.locator(`#${id}.chosen`).waitFor();
+      assert.equal(await other.locator(".turn.chosen").count(), 1);
+      await other.waitForFunction((id) => {
+        const { top, bottom } = document.getElementById(id).getBoundingClientRect();
+        return top >= 0 && bottom <= window.innerHeight;
+      }, id);
+    });
+  }));
+
 test("n and p follow the list that led here", async () => {
   const list = await site.ask("GET", `/conversations/${all[0]}/neighbours?sort=overall&order=desc`);
   const to = list.next ?? list.previous;

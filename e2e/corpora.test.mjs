@@ -131,6 +131,35 @@ test("a corpus that nothing fits says what to do, and is selected again from the
     { expected: [/status of 409/] },
   ));
 
+/** What stands in a table, row by row. */
+const cells = (region) =>
+  region.locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+
+/** What a score is called. */
+const called = (name) => (name === "overall" ? "Overall score" : name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "));
+
+/** A matrix has these numbers, rounded, and a dash where there is none. */
+async function holds(matrix, names, numbers) {
+  const rows = await cells(matrix);
+  assert.deepEqual(rows.map(([name]) => name), names.map(called));
+  assert.deepEqual(await matrix.getByRole("columnheader").allTextContents(), names.map(called));
+  for (const [a, [, ...shown]] of rows.entries()) {
+    assert.equal(shown.length, names.length);
+    for (const [b, text] of shown.entries()) {
+      const number = numbers[a][b];
+      if (typeof number !== "number") assert.equal(text, "–");
+      else assert.ok(/^-?\d\.\d\d$/.test(text) && Math.abs(Number(text) - number) < 0.0051, `${text} is not ${number}`);
+    }
+  }
+}
+
+/** The figures of a chart, unfolded. */
+async function figuresOf(within, title) {
+  const figure = within.locator("figure", { has: within.page().getByRole("heading", { name: title, exact: true }) });
+  await figure.locator("summary").click();
+  return cells(figure.getByRole("region", { name: `Figures: ${title}` }));
+}
+
 /** The corpus of the story, from the list. */
 async function openFirst(page) {
   await page.getByRole("row").getByRole("link", { name: "first" }).click();
@@ -158,6 +187,18 @@ test("a corpus shows what it keeps, what it dropped and why, and what it is like
     await page.getByRole("heading", { name: "How the golden part differs from the training part" }).waitFor();
     await page.getByRole("img", { name: /^Overall score: Mean/ }).waitFor();
     await screenshot(page, "corpus-analytics");
+    const { gaps } = await site.ask("GET", `/corpora/${new URL(page.url()).pathname.split("/").at(-1)}/analytics`);
+    const gap = page.getByRole("region", { name: "How the golden part differs from the training part" });
+    const scores = Object.keys(gaps).filter((name) => !["turns", "tool_calls"].includes(name));
+    assert.ok(scores.includes("overall") && scores.length > 2, `${scores}`);
+    const shown = await figuresOf(gap, "Scores");
+    assert.deepEqual(shown.map(([name]) => name), scores.map(called));
+    for (const [at, name] of scores.entries()) {
+      const { one, one_n, other, other_n } = gaps[name];
+      const [, train, golden] = shown[at].map((text) => /^(\S+) \(n (\d+)\)$/.exec(text)?.slice(1).map(Number));
+      assert.deepEqual([train[1], golden[1]], [one_n, other_n]);
+      assert.ok(Math.abs(train[0] - one) < 0.051 && Math.abs(golden[0] - other) < 0.051, `${name}: ${shown[at]}`);
+    }
     await page.goBack();
     await dropped.waitFor();
   }));
@@ -166,7 +207,20 @@ test("a run's analytics stand beside those of another run", () =>
   site.visit(`${PROJECT}/runs`, async (page) => {
     const link = page.locator("table.rows tbody tr").nth(1).getByRole("link");
     const address = new URL(await link.getAttribute("href"), site.url).pathname;
-    await page.goto(`${PROJECT}/conversations?run=${address.split("/").at(-1)}`);
+    const run = address.split("/").at(-1);
+    // The scores of a script do not vary, so nothing correlates: the numbers are written into the answer on its way.
+    const { scores } = (await site.ask("GET", `/runs/${run}/analytics`)).analytics.correlations;
+    assert.ok(scores.length > 2, `${scores}`);
+    const number = (a, b) => (a + b === 1 ? null : ((a + b) % 2 === 0 ? 1 : -1) / (1 + Math.abs(a - b)));
+    const pearson = scores.map((_, a) => scores.map((_, b) => number(a, b)));
+    const spearman = pearson.map((row) => row.map((number) => number && number / 3));
+    await page.route(/\/api\/v1\/runs\/[^/]+\/analytics(\?|$)/, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      Object.assign(json.analytics.correlations, { pearson, spearman });
+      await route.fulfill({ response, json });
+    });
+    await page.goto(`${PROJECT}/conversations?run=${run}`);
     await page.locator(".toolbar .count").getByText("72 conversations").waitFor();
     await page.getByRole("link", { name: "Analytics of the run" }).click();
     await page.getByRole("heading", { name: "Outcomes and blame" }).waitFor();
@@ -176,6 +230,18 @@ test("a run's analytics stand beside those of another run", () =>
     await page.getByRole("heading", { name: "Rates: the other run less this one" }).waitFor();
     await page.getByRole("heading", { name: "Means: the other run less this one" }).waitFor();
     await screenshot(page, "run-analytics");
+    await holds(page.getByRole("region", { name: /^Pearson's/ }), scores, pearson);
+    await page.getByLabel(/^By ranks/).check();
+    const ranks = page.getByRole("region", { name: /^Spearman's/ });
+    await ranks.waitFor();
+    await holds(ranks, scores, spearman);
+
+    const { items } = await site.ask("GET", `/runs/${run}/conversations?limit=${PLANNED}`);
+    const personas = new Set(items.map(({ persona }) => persona));
+    assert.ok(personas.size > 2);
+    const listed = await figuresOf(page.getByRole("region", { name: "Who succeeds" }), "By persona");
+    assert.deepEqual(new Set(listed.map(([name]) => name)), personas);
+    assert.equal(listed.length, personas.size);
     const figures = page.locator("figure", { has: page.getByRole("heading", { name: "Outcomes and blame" }) });
     await figures.getByText("Figures").click();
     await figures.getByRole("rowheader", { name: "accepted" }).waitFor();

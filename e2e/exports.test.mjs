@@ -13,6 +13,13 @@ const PLANNED = 48;
 
 const site = story({ n: PLANNED, seed: 3, ...WIDE });
 
+/** Whether a number of bytes is told so, to one digit. */
+function tells(text, bytes) {
+  const [, number, unit] = /^(\d+(?:\.\d)?) (B|KiB|MiB)$/.exec(text);
+  const size = 1024 ** ["B", "KiB", "MiB"].indexOf(unit);
+  return Math.abs(Number(number) * size - bytes) <= (unit === "B" ? 0 : 0.051 * size);
+}
+
 // The tests below are one story: each begins where the one before ended.
 
 test("without an export the list says what one is, and leads to the first", () =>
@@ -72,6 +79,10 @@ test("an export is built, downloaded as it was hashed, and says what is in it", 
     const hash = createHash("sha256").update(file).digest("hex");
     assert.equal(await page.locator(".hash code").innerText(), hash);
     assert.ok(file.toString().split("\n").length > 10);
+    const size = await page.locator("dl.strip > div", { hasText: "Size" }).locator("dd").innerText();
+    assert.ok(tells(size, file.length), `${size} are ${file.length} bytes`);
+    const { bytes } = await site.ask("GET", `/exports/${page.url().split("/").at(-1)}`);
+    assert.equal(bytes, file.length);
     assert.match(await page.getByLabel("Download with curl").innerText(), /curl -C - -OJ http.*\/file/);
   }));
 

@@ -67,6 +67,50 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
     });
   });
 
+  test(`hostile arguments of a call, keys and values of a world are text, ${wide}`, () =>
+    visit(`/conversations/${conversation}?panel=world`, async (page) => {
+      await page.locator(".bubble").first().waitFor();
+      const value = { [RTL]: MARKUP, said: RTL };
+      const path = `/${MARKUP.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const args = { [RTL]: MARKUP, said: RTL };
+      await page.route(/\/api\/v1\/conversations\/[^/]+$/, async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        const answers = json.events.map(({ event }) => event.tool_answered).filter(Boolean);
+        for (const answer of answers) answer.patch = [];
+        answers.at(-1).patch = [{ op: "add", path, value }];
+        for (const { event } of json.events) {
+          for (const call of event.agent_spoke?.tool_calls ?? []) call.function.arguments = JSON.stringify(args);
+        }
+        await route.fulfill({ response, json });
+      });
+      await page.route(/\/api\/v1\/conversations\/[^/]+\/world/, async (route) => {
+        const url = new URL(route.request().url());
+        const version = Number(url.searchParams.get("version"));
+        url.searchParams.set("version", "0");
+        const response = await route.fetch({ url: url.href });
+        const json = await response.json();
+        if (version > 0) Object.assign(json.world, { [MARKUP]: value });
+        await route.fulfill({ response, json });
+      });
+      await page.reload();
+      await harmless(page, "world");
+      const call = page.locator("article.call").last();
+      const shown = await call.getByLabel("Arguments").textContent();
+      assert.deepEqual(JSON.parse(shown), args);
+      assert.equal(await call.locator(".patch li > code").first().textContent(), path);
+      const row = page.getByRole("tree", { name: "World" }).locator(".tree-row.added");
+      assert.equal(await row.locator("bdi.key").textContent(), MARKUP);
+      await row.click();
+      // Each key and each value runs in its own direction.
+      const below = page.locator(".tree-row.added + .tree-row, .tree-row.added + .tree-row + .tree-row");
+      await below.nth(1).waitFor();
+      assert.deepEqual((await below.locator("bdi.key").allTextContents()).sort(), ["said", RTL].sort());
+      assert.deepEqual((await below.locator("bdi.leaf").allTextContents()).sort(), [MARKUP, RTL].sort());
+      await harmless(page, "unfolded world");
+      await screenshot(page, `hostile-world-${viewport.width}`);
+    }));
+
   test(`a message of 200,000 letters is cut, shown whole on demand, and the page reacts, ${wide}`, () =>
     visit(`/conversations/${conversation}`, async (page) => {
       await page.locator(".bubble").first().waitFor();

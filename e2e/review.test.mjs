@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { NARROW, fits, screenshot } from "./support/browser.mjs";
+import { choosePassword } from "./support/people.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
 const QUEUED = 3;
@@ -143,6 +144,45 @@ test("where people disagree is listed for the whole project", () =>
     await page.getByText("Nobody disagrees that far.", { exact: false }).waitFor();
     await page.getByText("One person rated 2 conversations.", { exact: false }).waitFor();
   }));
+
+test("two who rate differently are listed with both scores, which lead to the conversation", async () => {
+  const { items } = await site.ask("GET", `/runs/${run.id}/conversations`);
+  let rated;
+  for (const { id } of items) {
+    const { mine } = await site.ask("GET", `/conversations/${id}/ratings`);
+    const [criterion] = Object.entries(mine?.scores ?? {}).find(([, score]) => score === 10) ?? [];
+    if (criterion) rated = { id, criterion: criterion.replaceAll("_", " ") };
+  }
+  assert.ok(rated, "mira gave a 10");
+  const link = (await site.server.run("users", "create", "noor", "--administrator", "--url", site.url)).trim();
+  await site.stranger(link, async (page) => {
+    await choosePassword(page, { password: "seven quiet lanterns" });
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.goto(`${PROJECT}/conversations/${rated.id}?panel=people`);
+    await page.getByRole("button", { name: "Rate it" }).click();
+    const criterion = page.locator(".criterion", { has: page.getByText(rated.criterion, { exact: true }) });
+    await criterion.getByRole("slider").fill("3");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.locator(".rating", { hasText: "You" }).getByText(`${rated.criterion} 3`).waitFor();
+  });
+  await site.visit(`${REVIEWS}?part=disagreements`, async (page) => {
+    await page.getByText("2 people rated 2 conversations.", { exact: false }).waitFor();
+    const row = page.locator("table.rows tbody tr", { has: page.getByRole("cell", { name: rated.criterion, exact: true }) });
+    await row.getByRole("cell", { name: "7", exact: true }).waitFor();
+    assert.deepEqual((await row.locator(".scores-by li").allInnerTexts()).sort(), ["mira 10", "noor 3"]);
+    await fits(page);
+    await screenshot(page, "disagreements");
+    await page.getByLabel("At least").fill("8");
+    await page.getByLabel("At least").press("Enter");
+    await page.getByText("Nobody disagrees that far.", { exact: false }).waitFor();
+    await page.getByLabel("At least").fill("7");
+    await page.getByLabel("At least").press("Enter");
+    await row.getByRole("link").click();
+    await page.waitForURL(`**/conversations/${rated.id}?panel=people`);
+    await page.locator(".rating", { hasText: "noor" }).getByText(`${rated.criterion} 3`).waitFor();
+    await page.locator(".rating", { hasText: "You" }).getByText(`${rated.criterion} 10`).first().waitFor();
+  });
+});
 
 test("reviews fit a narrow screen", async () => {
   const id = await queue();
