@@ -152,6 +152,8 @@ test("the versions that are compared are chosen, and the way back knows what was
     assert.deepEqual(await compared(nothing), ["1", "3", "1", null]);
     await page.goBack();
     assert.deepEqual(await compared(taken), ["2", "3", null, null]);
+    await page.goForward();
+    assert.deepEqual(await compared(nothing), ["1", "3", "1", null]);
   }));
 
 test("what was written is not lost when the page is left", () =>
@@ -194,6 +196,7 @@ test("the world of a scenario is a tree that leads to the source", () =>
     const tree = page.getByRole("tree", { name: "The initial world" });
     const added = tree.getByRole("treeitem", { name: "txn_4012" });
     await added.getByText("added").waitFor();
+    assert.equal(await added.getAttribute("aria-level"), "2", "screen readers say how deep it stands");
     await added.click();
     await screenshot(page, "scenario-world");
     await tree.getByRole("treeitem", { name: "description" }).first().click();

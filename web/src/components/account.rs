@@ -57,7 +57,7 @@ fn ThemeChoice() -> impl IntoView {
                     .map(|choice| {
                         let name = choice.as_str();
                         view! {
-                            <option value=name selected=move || theme.get() == choice>
+                            <option value=name prop:selected=move || theme.get() == choice>
                                 {name}
                             </option>
                         }

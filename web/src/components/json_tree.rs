@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
+use leptos::tachys::html::attribute::custom::custom_attribute;
 use serde_json::Value;
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
@@ -136,14 +137,16 @@ fn TreeRow(
         Some(Mark::Changed) => Some("changed"),
         Some(Mark::Within) | None => None,
     };
+    // The macro does not know it.
+    let level_attribute = custom_attribute("aria-level", level.to_string());
     view! {
         <div
+            {..level_attribute}
             role="treeitem"
             id=id
             class=class
             class:active=is_active
             class:picked=is_picked
-            attr:aria-level=level.to_string()
             aria-expanded=expanded
             aria-selected=move || is_picked.get().to_string()
             style:--level=level.to_string()

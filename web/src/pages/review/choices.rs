@@ -54,14 +54,14 @@ fn options<T: Clone + 'static>(
 fn Choice(value: RwSignal<String>, none: &'static str, options: Signal<Vec<(String, String)>>) -> impl IntoView {
     view! {
         <select on:change:target=move |event| value.set(event.target().value())>
-            <option value="" selected=move || value.read().is_empty()>
+            <option value="" prop:selected=move || value.read().is_empty()>
                 {none}
             </option>
             {move || {
                 let option = |(id, says): (String, String)| {
                     let own = id.clone();
                     view! {
-                        <option value=id selected=move || *value.read() == own>
+                        <option value=id prop:selected=move || *value.read() == own>
                             {says}
                         </option>
                     }

@@ -128,7 +128,7 @@ fn Select(value: RwSignal<String>, options: &'static [(&'static str, &'static st
     let option = move |(name, says): &(&'static str, &'static str)| {
         let name = *name;
         view! {
-            <option value=name selected=move || *value.read() == name>
+            <option value=name prop:selected=move || *value.read() == name>
                 {*says}
             </option>
         }

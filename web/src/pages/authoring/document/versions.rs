@@ -131,7 +131,7 @@ fn Compared(compared: Memo<(i32, i32)>, from: Part, to: Part, newest: Memo<i32>)
                         let selected = move || chosen(compared.get()) == number;
                         let says = if number == 0 { "nothing".to_owned() } else { format!("v{number}") };
                         view! {
-                            <option value=number.to_string() selected=selected>
+                            <option value=number.to_string() prop:selected=selected>
                                 {says}
                             </option>
                         }

@@ -86,7 +86,7 @@ fn OfPlaybook(chosen: Part) -> impl IntoView {
         let value = name.clone();
         let selected = move || chosen.0.get().as_ref() == Some(&value);
         view! {
-            <option value=name.clone() selected=selected>
+            <option value=name.clone() prop:selected=selected>
                 {name.clone()}
             </option>
         }

@@ -32,7 +32,7 @@ pub fn ComparePanel() -> impl IntoView {
         let (value, says) = (name.clone(), name.clone());
         let selected = move || with.get().as_ref() == Some(&name);
         view! {
-            <option value=value selected=selected>
+            <option value=value prop:selected=selected>
                 {says}
             </option>
         }

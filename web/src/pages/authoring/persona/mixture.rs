@@ -49,7 +49,7 @@ pub fn Mixture(
         let says = format!("always {}", shown(&option));
         let (value, selected) = (option.clone(), move || *only.read() == option);
         view! {
-            <option value=value selected=selected>
+            <option value=value prop:selected=selected>
                 {says}
             </option>
         }
@@ -81,7 +81,7 @@ pub fn Mixture(
                 disabled=move || !profile.may_write()
                 on:change:target=move |event| choose(event.target().value())
             >
-                <option value="" selected=move || only.read().is_empty()>
+                <option value="" prop:selected=move || only.read().is_empty()>
                     "a mixture"
                 </option>
                 {options.keys().cloned().map(always).collect_view()}

@@ -67,7 +67,7 @@ fn Chosen(
     let option = move |own: String| {
         let (is, says) = (own.clone(), own.clone());
         view! {
-            <option value=own selected=move || *scenario.read() == is>
+            <option value=own prop:selected=move || *scenario.read() == is>
                 {says}
             </option>
         }
@@ -112,7 +112,7 @@ fn Variants(variants: Memo<Vec<String>>, variant: Memo<Option<String>>, vary: Ca
     let option = move |own: String| {
         let (is, says) = (own.clone(), own.clone());
         view! {
-            <option value=own selected=move || variant.read().as_deref() == Some(is.as_str())>
+            <option value=own prop:selected=move || variant.read().as_deref() == Some(is.as_str())>
                 {says}
             </option>
         }
@@ -120,7 +120,7 @@ fn Variants(variants: Memo<Vec<String>>, variant: Memo<Option<String>>, vary: Ca
     view! {
         <Labelled label="Agent">
             <select on:change:target=move |event| vary.run(event.target().value())>
-                <option value="" selected=move || variant.read().is_none()>
+                <option value="" prop:selected=move || variant.read().is_none()>
                     "As the playbook has it"
                 </option>
                 {move || variants.get().into_iter().map(option).collect_view()}

@@ -75,7 +75,7 @@ fn ArgumentRow(rows: Rows, row: Row, one: &'static str) -> impl IntoView {
     let option = move |kind: &'static str| {
         let said = if kind.is_empty() { "as in the source" } else { kind };
         view! {
-            <option value=kind selected=move || argument.read().kind == kind>
+            <option value=kind prop:selected=move || argument.read().kind == kind>
                 {said}
             </option>
         }
