@@ -250,7 +250,8 @@ impl Shift<'_> {
         let pool = &self.player.pool;
         let run = Arc::new(ActiveRun::load(pool, id, &self.player.clients).await?);
         // A run that had ended and was retried may have been played here before.
-        run.spending.had_spent(&runs::spent_by(&mut *pool.acquire().await?, self.id, id).await?);
+        let spent = || async { runs::spent_by(&mut *pool.acquire().await?, self.id, id).await };
+        run.spending.had_spent(&store::patiently(spent).await?);
         self.player.know(Arc::clone(&run));
         Ok(run)
     }
