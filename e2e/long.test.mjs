@@ -7,12 +7,13 @@ import path from "node:path";
 import { test } from "node:test";
 
 import { WIDE, screenshot } from "./support/browser.mjs";
+import { slowly } from "./support/slow.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
 const PLANNED = 800;
 /** A slow and busy machine builds the longest of it within this time. */
 const BUILT_MS = 120_000;
-/** A fast machine may have built it before anybody comes to cancel it. Then it is begun again. */
+/** A slow browser may come to cancel it when it is built. Then it is begun again. */
 const ATTEMPTS = 10;
 /** A cancel that comes too late is refused. */
 const TOO_LATE = { expected: [/status of 409/] };
@@ -72,9 +73,11 @@ function assertOnward(said) {
 
 /**
  * Begins it (`begin` ends on its page and gives its address in the API), waits until what the page says of progress is
- * `halfway`, and cancels it. Gives the address of what was cancelled.
+ * `halfway`, and cancels it. Gives the address of what was cancelled. Events are read slowly meanwhile.
  */
-async function cancelHalfway(page, begin, halfway) {
+const cancelHalfway = (...how) => slowly(site.server, () => beginAndCancel(...how));
+
+async function beginAndCancel(page, begin, halfway) {
   const ended = state(page, /^(ready|failed)$/);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const address = await begin(attempt);
@@ -222,14 +225,16 @@ test("a preview says how far it is and how long it takes, is cancelled, and is l
     const broken = [];
     page.on("requestfailed", (request) => broken.push(new URL(request.url()).pathname));
     const cancelled = preview(page).getByText("It was not looked at to the end.");
-    for (let attempt = 0; !(await cancelled.isVisible()); attempt += 1) {
-      assert.ok(attempt < ATTEMPTS, `${ATTEMPTS} of ${ATTEMPTS} were there before they could be cancelled`);
-      await goOn(page, `${PROJECT}/corpora/new?seed=${attempt}`);
-      await preview(page).getByText(/^Selecting, read: [1-9][\d,]* of [\d,]+$/).or(previewed(page)).waitFor();
-      assert.match(await preview(page).innerText(), /\d+ s\n|conversations: /);
-      await preview(page).getByRole("button", { name: "Cancel" }).or(previewed(page)).click();
-      await cancelled.or(previewed(page)).waitFor();
-    }
+    await slowly(site.server, async () => {
+      for (let attempt = 0; !(await cancelled.isVisible()); attempt += 1) {
+        assert.ok(attempt < ATTEMPTS, `${ATTEMPTS} of ${ATTEMPTS} were there before they could be cancelled`);
+        await goOn(page, `${PROJECT}/corpora/new?seed=${attempt}`);
+        await preview(page).getByText(/^Selecting, read: [1-9][\d,]* of [\d,]+$/).or(previewed(page)).waitFor();
+        assert.match(await preview(page).innerText(), /\d+ s\n|conversations: /);
+        await preview(page).getByRole("button", { name: "Cancel" }).or(previewed(page)).click();
+        await cancelled.or(previewed(page)).waitFor();
+      }
+    });
     assert.ok(broken.some((path) => path.endsWith("/corpora/preview")), "the server hears of it");
     await preview(page).locator(".progress").waitFor({ state: "detached" });
     await screenshot(page, "preview-cancelled");

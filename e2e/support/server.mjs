@@ -14,8 +14,8 @@ const FIRST_LINK = /^Open (http:\/\/\S+\/welcome#[0-9a-f]{64}) to become its adm
 
 /**
  * Plays `n` conversations with the seed, then serves them: at `url`, to whoever opens `link` first. `run()` runs another
- * command on the same data and gives what it prints. `files` is the folder where the server keeps files. `stop()` ends
- * everything and removes the data.
+ * command on the same data and gives what it prints. `data` is the folder of all its data, `files` the one in it where
+ * the server keeps files. `stop()` ends everything and removes the data.
  */
 export async function startServer({ n, seed, playbook = "retail_bank", args = [] }) {
   const binary = process.env.GROUNDSTATE_BIN;
@@ -36,7 +36,8 @@ export async function startServer({ n, seed, playbook = "retail_bank", args = []
       const link = await firstLink(server);
       const run = (...words) => succeed(start(binary, [...words, "--data-dir", dataDir]), PLAY_LIMIT_MS);
       const [, url] = LISTENS.exec(server.output);
-      return { url, link, run, files: path.join(dataDir, "files"), stop: () => stop(server).finally(remove) };
+      const files = path.join(dataDir, "files");
+      return { url, link, run, data: dataDir, files, stop: () => stop(server).finally(remove) };
     } catch (error) {
       server.child.kill("SIGKILL");
       throw error;
