@@ -3,10 +3,14 @@
 //! `move`, `copy` and `test` are left out on purpose: a patch is a record of what became true, and each of its values
 //! must be checkable on its own.
 
+mod change;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+pub use change::{Change, apply};
 
 pub type Patch = Vec<PatchOp>;
 
@@ -42,6 +46,12 @@ pub fn segments(pointer: &str) -> Option<Vec<String>> {
     // Hardly any name has a sign that needs escaping.
     let unescaped = |s: &str| if s.contains('~') { s.replace("~1", "/").replace("~0", "~") } else { s.to_owned() };
     Some(rest.split('/').map(unescaped).collect())
+}
+
+/// A segment as a place in a list: digits without a leading zero (RFC 6901).
+pub fn index(segment: &str) -> Option<usize> {
+    let plain = segment == "0" || (!segment.starts_with('0') && segment.bytes().all(|b| b.is_ascii_digit()));
+    if plain { segment.parse().ok() } else { None }
 }
 
 /// Appends one segment to a pointer, escaped.

@@ -78,7 +78,7 @@ impl Conversation {
     pub fn resume<'a>(case: Arc<Case>, events: impl IntoIterator<Item = &'a Event>) -> Result<Self, ReplayError> {
         let mut conversation = Self::new(case);
         for event in events {
-            conversation.state.apply(event)?;
+            conversation.state.apply(event.clone())?;
         }
         Ok(conversation)
     }
@@ -218,7 +218,7 @@ impl Conversation {
 
     fn record(&mut self, kind: EventKind) -> Option<Event> {
         let event = Event { seq: self.state.next_seq, ancestry: self.ancestry(&kind), kind };
-        self.state.apply(&event).ok()?;
+        self.state.apply(event.clone()).ok()?;
         Some(event)
     }
 

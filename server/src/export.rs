@@ -16,6 +16,7 @@ mod records;
 mod row;
 mod source;
 mod stream;
+mod told;
 mod written;
 
 use std::path::Path;

@@ -22,7 +22,7 @@ pub struct Metadata {
     pub generator: &'static str,
     pub playbook: Arc<Versioned>,
     pub scenario: Arc<Scenario>,
-    pub persona: Persona,
+    pub persona: Arc<Persona>,
     pub complexity: Complexity,
     pub seed: Seed,
     /// From 1; more if somebody else than the agent spoiled the ones before.

@@ -47,7 +47,7 @@ impl Conversation {
         };
         let mut after = self.clone();
         // It follows, for it is the next one.
-        drop(after.state.apply(&Event { seq: self.state.next_seq, ancestry: self.ancestry(&kind), kind }));
+        drop(after.state.apply(Event { seq: self.state.next_seq, ancestry: self.ancestry(&kind), kind }));
         after
     }
 }

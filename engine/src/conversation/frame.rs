@@ -44,22 +44,18 @@ impl Frame {
     }
 
     /// It says something, or asks for calls.
-    pub(super) fn turn(&mut self, seq: u32, content: &str, reasoning: Option<&String>, calls: &[ToolCall]) {
-        self.messages.push(Message::Assistant {
-            content: content.to_owned(),
-            reasoning_content: reasoning.cloned(),
-            tool_calls: calls.to_vec(),
-        });
+    pub(super) fn turn(&mut self, seq: u32, content: String, reasoning: Option<String>, calls: Vec<ToolCall>) {
         self.turns += 1;
         self.steps += 1;
         self.pending = calls.iter().cloned().collect();
         self.turn_seq = seq;
         self.calls_in_turn = count(calls.len());
+        self.messages.push(Message::Assistant { content, reasoning_content: reasoning, tool_calls: calls });
     }
 
     /// It is spoken to.
-    pub(super) fn told(&mut self, content: &str) {
-        self.messages.push(Message::User { content: content.to_owned() });
+    pub(super) fn told(&mut self, content: String) {
+        self.messages.push(Message::User { content });
         self.steps = 0;
     }
 

@@ -144,45 +144,46 @@ impl State {
 
     /// # Errors
     /// An event that cannot follow; the state is then as it was.
-    pub fn apply(&mut self, event: &Event) -> Result<(), ReplayError> {
-        let wrong = |reason: &str| ReplayError { seq: event.seq, reason: reason.to_owned() };
-        if event.seq != self.next_seq {
+    pub fn apply(&mut self, event: Event) -> Result<(), ReplayError> {
+        let Event { seq, ancestry, kind } = event;
+        let wrong = |reason: &str| ReplayError { seq, reason: reason.to_owned() };
+        if seq != self.next_seq {
             return Err(wrong(&format!("expected event {}", self.next_seq)));
         }
-        match &event.kind {
+        let goes_on = !matches!(kind, EventKind::Refused { .. });
+        match kind {
             EventKind::Started { world_hash, .. } => {
-                if *world_hash != self.initial_hash {
+                if world_hash != self.initial_hash {
                     return Err(wrong("it starts from another world"));
                 }
                 self.phase = Phase::User;
             }
             EventKind::UserSpoke { content, ended, walked_out, .. } => {
-                let ending = if *walked_out { Ending::WalkedOut } else { Ending::UserEnded };
-                self.user_spoke(event.seq, content, ended.then_some(ending));
+                let ending = if walked_out { Ending::WalkedOut } else { Ending::UserEnded };
+                self.user_spoke(seq, content, ended.then_some(ending));
             }
             EventKind::UserActed { tool_calls, .. } => {
-                self.user.turn(event.seq, "", None, tool_calls);
+                self.user.turn(seq, String::new(), None, tool_calls);
                 self.calls_made += self.user.calls_in_turn;
                 self.phase = Phase::Tool;
             }
             EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => {
-                self.agent_spoke(event.seq, content, reasoning.as_ref(), tool_calls);
+                self.agent_spoke(seq, content, reasoning, tool_calls);
             }
             EventKind::Delegated { call_id, agent, task } => {
-                if self.acting().pending.front().is_none_or(|call| call.id != *call_id) {
+                if self.acting().pending.front().is_none_or(|call| call.id != call_id) {
                     return Err(wrong("no such call is waiting"));
                 }
-                let caller = Caller::SubAgent { name: agent.clone(), call_id: call_id.clone() };
-                let mut frame = Frame::new(caller, event.ancestry.clone());
+                let mut frame = Frame::new(Caller::SubAgent { name: agent, call_id }, ancestry);
                 frame.told(task);
                 self.agents.push(frame);
                 self.phase = Phase::Agent;
             }
-            EventKind::ToolSimulated { response, .. } => self.phase = Phase::Write { response: response.clone() },
+            EventKind::ToolSimulated { response, .. } => self.phase = Phase::Write { response },
             EventKind::ToolAnswered { call_id, content, answer, patch, note, fault, .. } => {
-                let world = self.world.apply(patch).map_err(|e| wrong(&e.to_string()))?;
-                let waits = |frame: &Frame| frame.pending.front().is_some_and(|call| call.id == *call_id);
-                let returns = self.agents.last().is_some_and(|frame| frame.was_started_by(call_id));
+                let world = self.world.apply(&patch).map_err(|e| wrong(&e.to_string()))?;
+                let waits = |frame: &Frame| frame.pending.front().is_some_and(|call| call.id == call_id);
+                let returns = self.agents.last().is_some_and(|frame| frame.was_started_by(&call_id));
                 let caller = if returns { self.agents.iter().rev().nth(1) } else { Some(self.acting()) };
                 if !caller.is_some_and(waits) {
                     return Err(wrong("no such call is waiting"));
@@ -193,68 +194,67 @@ impl State {
                 if !patch.is_empty() {
                     self.world_before = std::mem::replace(&mut self.world, world);
                 }
-                self.tool_answered(content, *answer, note.clone(), *fault);
+                self.tool_answered(content, answer, note, fault);
             }
-            EventKind::Refused { reply, reason, .. } => self.refused.push((reply.clone(), reason.clone())),
+            EventKind::Refused { reply, reason, .. } => self.refused.push((reply, reason)),
             EventKind::Ended { ending } => {
-                self.ending = Some(ending.clone());
+                self.ending = Some(ending);
                 self.agents.truncate(1);
                 self.agents.iter_mut().chain([&mut self.user]).for_each(|frame| frame.pending.clear());
                 self.phase = Phase::Verify;
             }
             EventKind::Verified { verification } => {
-                self.verification = Some(verification.clone());
+                self.verification = Some(verification);
                 self.phase = Phase::Judge;
             }
             EventKind::Judged { verdict, .. } => {
-                self.verdicts.push(verdict.clone());
+                self.verdicts.push(verdict);
                 self.phase = Phase::Judge;
             }
-            EventKind::Finished { outcome } => self.phase = Phase::Done(outcome.clone()),
+            EventKind::Finished { outcome } => self.phase = Phase::Done(outcome),
         }
-        if !matches!(event.kind, EventKind::Refused { .. }) {
+        if goes_on {
             self.refused.clear();
         }
         self.next_seq += 1;
         Ok(())
     }
 
-    fn user_spoke(&mut self, seq: u32, content: &str, ended: Option<Ending>) {
+    fn user_spoke(&mut self, seq: u32, content: String, ended: Option<Ending>) {
         if !content.is_empty() {
-            self.user.turn(seq, content, None, &[]);
-            self.agents[0].told(content);
+            self.agents[0].told(content.clone());
+            self.user.turn(seq, content, None, Vec::new());
         }
         self.user_turns += 1;
         self.phase = ended.map_or(Phase::Agent, |ending| Phase::End { ending });
     }
 
-    fn agent_spoke(&mut self, seq: u32, content: &str, reasoning: Option<&String>, tool_calls: &[ToolCall]) {
+    fn agent_spoke(&mut self, seq: u32, content: String, reasoning: Option<String>, tool_calls: Vec<ToolCall>) {
         let trunk = self.agents.len() == 1;
         if trunk && !content.is_empty() {
-            self.user.told(content);
+            self.user.told(content.clone());
         }
-        self.acting_mut().turn(seq, content, reasoning, tool_calls);
         self.calls_made += count(tool_calls.len());
         self.phase = match (tool_calls.is_empty(), trunk) {
             (false, _) => Phase::Tool,
             (true, true) => Phase::User,
-            (true, false) => Phase::Return { content: content.to_owned() },
+            (true, false) => Phase::Return { content: content.clone() },
         };
+        self.acting_mut().turn(seq, content, reasoning, tool_calls);
     }
 
     /// The first pending call of whoever acts.
-    fn tool_answered(&mut self, content: &str, answer: Answer, note: Option<String>, fault: Option<FaultKind>) {
+    fn tool_answered(&mut self, content: String, answer: Answer, note: Option<String>, fault: Option<FaultKind>) {
         let frame = self.acting_mut();
         let (caller, turn) = (frame.caller.clone(), frame.turns);
         let Some(call) = frame.pending.pop_front() else { return };
         let id = call.id;
         if answer != Answer::Terminal {
-            frame.messages.push(Message::Tool { tool_call_id: id.clone(), content: content.to_owned() });
+            frame.messages.push(Message::Tool { tool_call_id: id.clone(), content: content.clone() });
         }
         let waiting = !frame.pending.is_empty();
         let speaks = if caller == Caller::User { Phase::User } else { Phase::Agent };
         let (tool, arguments) = (call.function.name, call.function.arguments);
-        let content = content.to_owned();
         self.phase = match answer {
             Answer::Terminal => Phase::End { ending: Ending::Terminal { tool: tool.clone() } },
             _ if waiting => Phase::Tool,

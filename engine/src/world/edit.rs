@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::patch::{self, PatchOp};
+use domain::patch::{self, PatchOp, index};
 use rpds::VectorSync;
 
-use super::node::{Node, index};
+use super::node::Node;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::patch::index;
 use domain::quoted;
 use rpds::{RedBlackTreeMapSync, VectorSync};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -84,12 +85,6 @@ fn write_text(text: &str, out: &mut impl FnMut(&str)) {
     }
 }
 
-/// A segment of a pointer as an index: digits without a leading zero (RFC 6901).
-pub fn index(key: &str) -> Option<usize> {
-    let plain = key == "0" || (!key.starts_with('0') && key.bytes().all(|b| b.is_ascii_digit()));
-    if plain { key.parse().ok() } else { None }
-}
-
 /// The number as text; an integral float that is exact as an integer is written as one. An integer of more than 64 bits
 /// is the float that tools compute with, or reading it would change it.
 pub fn canonical_number(n: &Number) -> String {
@@ -97,7 +92,8 @@ pub fn canonical_number(n: &Number) -> String {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match n.as_f64() {
         Some(0.0) => "0".to_owned(),
-        Some(f) if n.is_f64() && f.fract() == 0.0 && f.abs() < EXACT => format!("{f:.0}"),
+        #[expect(clippy::cast_possible_truncation, reason = "exact: it is an integer")]
+        Some(f) if n.is_f64() && f.fract() == 0.0 && f.abs() < EXACT => (f as i64).to_string(),
         Some(f) if n.as_i64().is_none() && n.as_u64().is_none() && f.is_finite() => f.to_string(),
         _ => n.to_string(),
     }

@@ -1,8 +1,8 @@
 //! Where a value of the world comes from: which change wrote it, or whether it was there from the start.
 
-use domain::patch::{self, Patch, PatchOp};
+use domain::patch::{self, Patch, PatchOp, index};
 
-use super::node::{Node, index};
+use super::node::Node;
 use super::{PatchError, World};
 
 /// Changes that were made one after the other, each with the world before it.

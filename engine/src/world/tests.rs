@@ -1,4 +1,4 @@
-use domain::patch::PatchOp;
+use domain::patch::{self, Change, PatchOp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -79,6 +79,18 @@ proptest! {
         let patched = a.apply(&a.patch_to(b.root())).expect("its own patch applies");
         prop_assert_eq!(patched.root(), b.root());
         prop_assert_eq!(patched.hash(), b.hash());
+    }
+
+    /// The browser applies patches of events, and must come to the worlds that were played.
+    #[test]
+    fn a_patch_does_the_same_to_plain_json(a in world_value(), b in world_value()) {
+        let patch = World::new(&a).patch_to(World::new(&b).root());
+        let mut plain = a.clone();
+        let changes = patch::apply(&mut plain, &patch);
+        prop_assert_eq!(World::new(&plain), World::new(&b));
+        let known = |Change { pointer, was, .. }: &Change| was.is_none() || a.pointer(pointer) == was.as_ref();
+        prop_assert!(changes.iter().all(known), "{:?}", changes);
+        prop_assert_eq!(changes.is_empty(), patch.is_empty());
     }
 
     #[test]

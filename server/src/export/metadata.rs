@@ -1,13 +1,10 @@
 //! What a row says about where it comes from.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::calibration::OVERALL;
-use domain::event::{Event, EventKind, Usage};
 use domain::outcome::{Ending, Outcome};
-use domain::role::Role;
 use domain::row::{Branch, Judge, Metadata, Seed, Verifier, Worlds};
 use domain::verdict::{Verdict, Verification};
 use engine::conversation::{Caller, Frame};
@@ -34,8 +31,8 @@ pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice, corrections: 
         generator: concat!("groundstate ", env!("CARGO_PKG_VERSION")),
         playbook: Arc::clone(&scene.playbook),
         scenario: Arc::clone(&scene.scenario),
-        persona: played.persona.clone(),
-        complexity: played.complexity,
+        persona: Arc::clone(&played.told.persona),
+        complexity: played.told.complexity,
         seed: Seed { run: context.seed, repeat: material.repeat },
         attempt: material.attempt,
         played: Arc::clone(&voice.played),
@@ -62,7 +59,7 @@ pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice, corrections: 
             passed: played.verification.is_some_and(Verification::passed),
             items: played.verification.map(|v| v.items.clone()).unwrap_or_default(),
         },
-        usage: usage(played.events),
+        usage: played.told.usage.clone(),
     }
 }
 
@@ -107,27 +104,4 @@ fn corrected(played: &Played<'_>) -> BTreeMap<Arc<str>, Option<f64>> {
 
 fn by_criterion<T>(context: &Context, of: impl Fn(&str) -> Option<T>) -> BTreeMap<Arc<str>, Option<T>> {
     context.criteria.iter().map(|name| (Arc::clone(name), of(name))).collect()
-}
-
-/// Tokens by role, refused attempts included: they were paid for.
-fn usage(events: &[Event]) -> BTreeMap<Cow<'static, str>, Usage> {
-    let mut sums: BTreeMap<Cow<'static, str>, Usage> =
-        Role::ALL.into_iter().map(|role| (role.as_str().into(), Usage::default())).collect();
-    for event in events {
-        let (role, usage) = match &event.kind {
-            EventKind::UserSpoke { usage, .. } | EventKind::UserActed { usage, .. } => (Role::SimulatedUser, usage),
-            EventKind::AgentSpoke { usage, .. } => (Role::Agent, usage),
-            EventKind::ToolSimulated { usage, .. } => (Role::ToolSimulator, usage),
-            EventKind::Judged { usage, .. } => (Role::Judge, usage),
-            EventKind::Refused { role, usage, .. } => (*role, usage),
-            EventKind::ToolAnswered { usage, patch, .. } => {
-                (if patch.is_empty() { Role::ToolSimulator } else { Role::StateManager }, usage)
-            }
-            _ => continue,
-        };
-        let sum = sums.entry(role.as_str().into()).or_default();
-        sum.prompt_tokens += usage.prompt_tokens;
-        sum.completion_tokens += usage.completion_tokens;
-    }
-    sums
 }

@@ -22,8 +22,9 @@ use super::part::PartWriter;
 use super::profile::{self, Pair};
 use super::row::{self, Made};
 use super::source::Source;
+use super::stream::{self, Page};
 use super::written::Written;
-use super::{Progress, records, stream};
+use super::{Progress, records};
 use crate::store::material::{self, Material, Wanted};
 pub use choose::Report;
 use choose::{Candidate, Turn};
@@ -49,7 +50,7 @@ pub async fn write(
     progress: &mut impl Progress,
 ) -> anyhow::Result<(PartWriter, Written, Report)> {
     let (mut candidates, mut written) = (Vec::new(), Written::default());
-    let make = move |source: &Source, page| Ok(seen(source, rule.score, page));
+    let make = move |source: &Source, page: Page<'_>| seen(source, rule.score, page);
     stream::pages(pool, source, make, async |page: Seen| {
         let conversations = page.written.conversations;
         written.add(page.written);
@@ -67,15 +68,16 @@ pub async fn write(
         report.used += own.rows;
         report.unusable += own.left_out.values().sum::<i64>();
         written.add(own);
-        to = Some(records::append(to.take(), lines).await?);
+        to = Some(records::append(to.take(), lines).await?.0);
         progress.went_on(0).await?;
     }
     Ok((to.context("the file was lost after an error")?, written, report))
 }
 
-fn seen(source: &Source, score: Score, page: Vec<(Material, Made)>) -> Seen {
+fn seen(source: &Source, score: Score, page: Page<'_>) -> anyhow::Result<Seen> {
     let (mut candidates, mut written) = (Vec::new(), Written::default());
-    for (material, made) in page {
+    for made in page {
+        let (material, made) = made?;
         written.conversations += 1;
         match made {
             Made::NotAccepted => written.not_accepted += 1,
@@ -90,7 +92,7 @@ fn seen(source: &Source, score: Score, page: Vec<(Material, Made)>) -> Seen {
             },
         }
     }
-    Seen { candidates, written }
+    Ok(Seen { candidates, written })
 }
 
 /// Only what the agent did well or badly teaches it anything.

@@ -35,7 +35,7 @@ pub async fn preview(pool: &PgPool, order: &Order) -> anyhow::Result<Preview> {
         let record = pairs::first(shape, order.pairs, &rows);
         return Ok(Preview { record: parsed(record.as_deref())?, card: None, looked_at });
     }
-    let records::Chunk { lines, written } = records::chunk(shape, *split, made);
+    let records::Chunk { lines, written } = records::chunk(shape, *split, &mut made.into_iter().map(Ok), Vec::new())?;
     let record = lines.split(|byte| *byte == b'\n').find(|line| !line.is_empty());
     let card = shape.profile.is_bundle().then(|| {
         let path = format!("data/{}.{}", split.as_str(), extension(shape));

@@ -1,6 +1,6 @@
 //! The records of a source, written to one file.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::anyhow;
 use domain::export::{Shape, Split};
@@ -11,9 +11,8 @@ use super::part::PartWriter;
 use super::profile::{self, Place};
 use super::row::Made;
 use super::source::Source;
-use super::stream;
+use super::stream::{self, Page};
 use super::written::Written;
-use crate::store::material::Material;
 
 /// Told how many conversations more were looked at; an error of its ends the export.
 pub trait Progress {
@@ -47,22 +46,41 @@ pub async fn write(
     to: PartWriter,
     progress: &mut impl Progress,
 ) -> anyhow::Result<(PartWriter, Written)> {
-    let make = move |_: &Source, page| Ok(chunk(&shape, split, page));
+    let spares = Spares::default();
+    let own = spares.clone();
+    let make = move |_: &Source, page: Page<'_>| chunk(&shape, split, page, own.take());
     let (mut to, mut written) = (Some(to), Written::default());
     stream::pages(pool, source, make, async |chunk: Chunk| {
         let conversations = chunk.written.conversations;
         written.add(chunk.written);
-        to = Some(append(to.take(), chunk.lines).await?);
+        let (file, lines) = append(to.take(), chunk.lines).await?;
+        to = Some(file);
+        spares.put(lines);
         progress.went_on(conversations).await
     })
     .await?;
     Ok((to.ok_or_else(lost)?, written))
 }
 
-/// On a thread that may wait for the disk.
-pub async fn append(to: Option<PartWriter>, lines: Vec<u8>) -> anyhow::Result<PartWriter> {
+/// On a thread that may wait for the disk. Gives the lines back, for their memory.
+pub async fn append(to: Option<PartWriter>, lines: Vec<u8>) -> anyhow::Result<(PartWriter, Vec<u8>)> {
     let mut to = to.ok_or_else(lost)?;
-    spawn_blocking(move || to.write(&lines).map(|()| to)).await?
+    spawn_blocking(move || to.write(&lines).map(|()| (to, lines))).await?
+}
+
+/// Buffers whose lines were written. A new one costs a page fault for every four kilobytes.
+#[derive(Clone, Default)]
+struct Spares(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Spares {
+    fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn put(&self, mut lines: Vec<u8>) {
+        lines.clear();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(lines);
+    }
 }
 
 fn lost() -> anyhow::Error {
@@ -72,10 +90,15 @@ fn lost() -> anyhow::Error {
 /// Bytes of a record, more or less.
 const USUAL: usize = 16 << 10;
 
-pub fn chunk(shape: &Shape, split: Split, page: Vec<(Material, Made)>) -> Chunk {
-    let mut lines = Vec::with_capacity(page.len() * USUAL);
+/// Appends to `lines`.
+///
+/// # Errors
+/// A conversation that cannot be read.
+pub fn chunk(shape: &Shape, split: Split, page: Page<'_>, mut lines: Vec<u8>) -> anyhow::Result<Chunk> {
+    lines.reserve(page.size_hint().0 * USUAL);
     let mut written = Written::default();
-    for (material, made) in page {
+    for made in page {
+        let (material, made) = made?;
         written.conversations += 1;
         match made {
             Made::NotAccepted => written.not_accepted += 1,
@@ -104,5 +127,5 @@ pub fn chunk(shape: &Shape, split: Split, page: Vec<(Material, Made)>) -> Chunk 
             }
         }
     }
-    Chunk { lines, written }
+    Ok(Chunk { lines, written })
 }

@@ -4,18 +4,21 @@
 //! the agent's turns in its place. What else it says (prompt, tools, documents) was fixed before the first word, and is made
 //! once for all rows of a scenario.
 
+use std::mem;
+
 use anyhow::Context as _;
 use domain::correction::{self, in_force};
-use domain::event::{Event, EventKind};
+use domain::event::Event;
 use domain::message::Message;
 use domain::outcome::Outcome;
-use domain::persona::{Complexity, Persona};
 use domain::row::Row;
 use domain::verdict::{Verdict, Verification};
 use engine::conversation::{Frame, Phase, State};
+use serde_json::Deserializer;
 
 use super::context::{Context, Scene};
 use super::metadata;
+use super::told::Told;
 use crate::store::material::{Material, Said};
 
 /// What became of a conversation.
@@ -34,10 +37,9 @@ pub struct Played<'a> {
     pub context: &'a Context,
     pub scene: &'a Scene,
     pub material: &'a Material,
-    pub events: &'a [Event],
+    pub told: &'a Told,
+    /// Without its frames: each becomes a row of its own.
     pub state: &'a State,
-    pub persona: &'a Persona,
-    pub complexity: Complexity,
     pub outcome: &'a Outcome,
     /// What the judging that counts says; `None` if there is no verdict.
     pub verdict: Option<&'a Verdict>,
@@ -55,15 +57,19 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
         return Ok(if accepted { Made::Unfinished } else { Made::NotAccepted });
     };
     let broken = || format!("conversation {} of run {}", material.position, material.run);
-    let events: Vec<Event> = serde_json::from_str(text).with_context(broken)?;
     let scene = context.scene(&material.scenario)?;
-    let mut state = State::new(&scene.initial);
-    for event in &events {
+    let (mut state, mut told) = (State::new(&scene.initial), None);
+    for event in Deserializer::from_str(text).into_iter::<Event>() {
+        let event = event.with_context(broken)?;
+        if told.is_none() {
+            told = Told::begin(&event);
+        }
+        if let Some(told) = &mut told {
+            told.hear(&event);
+        }
         state.apply(event).with_context(broken)?;
     }
-    let Some(EventKind::Started { persona, complexity, .. }) = events.first().map(|event| &event.kind) else {
-        return Ok(Made::Unfinished);
-    };
+    let Some(told) = &told else { return Ok(Made::Unfinished) };
     let outcome = match (said, &state.phase) {
         (Some(said), _) => &said.outcome,
         (None, Phase::Done(_)) if !material.original && state.ending.is_some() => return Ok(Made::NotJudged),
@@ -73,23 +79,23 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     if !all && *outcome != Outcome::Accepted {
         return Ok(Made::NotAccepted);
     }
-    let own = state.verdict();
+    let own = if state.verdicts.len() == 1 { state.verdicts.pop() } else { state.verdict() };
+    // The agent under test stands first.
+    let (agents, sub_agents) = (mem::take(&mut state.agents), mem::take(&mut state.branches));
     let played = Played {
         context,
         scene: &scene,
         material,
-        events: &events,
+        told,
         state: &state,
-        persona,
-        complexity: *complexity,
         outcome,
         verdict: said.and_then(|said| verdict(said, material.original, own.as_ref())),
         // Who judges again verifies again.
         verification: said.and_then(|said| said.verification.as_ref()).or(state.verification.as_ref()),
     };
     // One that was stopped has calls that nobody answered.
-    let done = state.branches.iter().filter(|frame| branches && frame.pending.is_empty());
-    Ok(Made::Rows([state.agent()].into_iter().chain(done).map(|frame| row(&played, frame)).collect()))
+    let done = sub_agents.into_iter().filter(|frame| branches && frame.pending.is_empty());
+    Ok(Made::Rows(agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame)).collect()))
 }
 
 fn verdict<'a>(said: &'a Said, original: bool, own: Option<&'a Verdict>) -> Option<&'a Verdict> {
@@ -98,15 +104,15 @@ fn verdict<'a>(said: &'a Said, original: bool, own: Option<&'a Verdict>) -> Opti
 
 /// # Errors
 /// Why no trainer could use what this agent did.
-fn row(played: &Played<'_>, frame: &Frame) -> Result<Row, String> {
+fn row(played: &Played<'_>, mut frame: Frame) -> Result<Row, String> {
     let mut calls = played.state.calls.iter().filter(|call| call.caller == frame.caller);
     if let Some(call) = calls.find(|call| call.answer.malformed()) {
         return Err(format!("the agent made a call that `{}` does not accept", call.tool));
     }
-    let voice = played.context.voice(played.scene, frame);
+    let voice = played.context.voice(played.scene, &frame);
     let mut messages = vec![Message::System { content: voice.system.clone() }];
-    messages.extend(frame.messages.iter().cloned());
-    let turns = correction::turns(played.events, &frame.path);
+    messages.append(&mut frame.messages);
+    let turns = played.told.turns(&frame.path);
     let corrected = correction::apply(&mut messages, &turns, &in_force(&played.material.corrections, u32::MAX));
     let corrections = corrected.into_iter().map(|correction| correction.version).collect();
     // What the user says after the agent's last turn teaches nothing, and trainers want the last word to be the agent's.
@@ -114,6 +120,6 @@ fn row(played: &Played<'_>, frame: &Frame) -> Result<Row, String> {
         messages.pop();
     }
     let tools = std::sync::Arc::clone(&voice.tools);
-    let row = Row { messages, tools, metadata: metadata::metadata(played, frame, &voice, corrections) };
+    let row = Row { messages, tools, metadata: metadata::metadata(played, &frame, &voice, corrections) };
     row.fault().map_or(Ok(row), Err)
 }

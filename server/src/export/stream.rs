@@ -1,7 +1,8 @@
 //! Rows of a source, made on all cores and handed over in order, in memory that does not grow with the source.
 //!
 //! A few pages are in the making at a time, each in a task of its own: it is read over a connection of its own, and then a
-//! thread makes something of it. Whoever asked takes what was made in the order of the pages.
+//! thread makes something of it, one conversation after the other, so that each is used while it is still in the
+//! processor's cache. Whoever asked takes what was made in the order of the pages.
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -22,6 +23,9 @@ const IDS: i64 = 4096;
 /// Connections that an export may take, however many cores there are: others want some, too.
 const MOST_AT_ONCE: usize = 8;
 
+/// The conversations of a page, each made when it is asked for.
+pub type Page<'a> = &'a mut dyn Iterator<Item = anyhow::Result<(Material, Made)>>;
+
 /// Makes something of each page and takes it in order.
 ///
 /// # Errors
@@ -29,7 +33,7 @@ const MOST_AT_ONCE: usize = 8;
 pub async fn pages<T: Send + 'static>(
     pool: &PgPool,
     source: &Arc<Source>,
-    make: impl Fn(&Source, Vec<(Material, Made)>) -> anyhow::Result<T> + Send + Sync + 'static,
+    make: impl Fn(&Source, Page<'_>) -> anyhow::Result<T> + Send + Sync + 'static,
     mut take: impl AsyncFnMut(T) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let make = Arc::new(make);
@@ -37,7 +41,7 @@ pub async fn pages<T: Send + 'static>(
         let (pool, source, make) = (pool.clone(), Arc::clone(source), Arc::clone(&make));
         AbortOnDropHandle::new(tokio::spawn(async move {
             let page = material::of(&mut *pool.acquire().await?, &page?, source.all).await?;
-            spawn_blocking(move || make(&source, made(&source, page)?)).await?
+            spawn_blocking(move || make(&source, &mut made(&source, page))).await?
         }))
     });
     let mut made = std::pin::pin!(made.buffered(at_once()));
@@ -49,7 +53,7 @@ pub async fn pages<T: Send + 'static>(
 
 /// While the database works on one page, our cores work on others.
 fn at_once() -> usize {
-    available_parallelism().map_or(1, |cores| cores.get() + 2).min(MOST_AT_ONCE)
+    available_parallelism().map_or(1, |cores| cores.get() * 2 + 2).min(MOST_AT_ONCE)
 }
 
 /// Pages of what the source holds, in its order.
@@ -62,11 +66,10 @@ fn wanted(pool: &PgPool, source: &Arc<Source>) -> impl Stream<Item = anyhow::Res
     ids.map_ok(pages).try_flatten()
 }
 
-fn made(source: &Source, page: Vec<Material>) -> anyhow::Result<Vec<(Material, Made)>> {
-    let of = |material: Material| {
+fn made(source: &Source, page: Vec<Material>) -> impl Iterator<Item = anyhow::Result<(Material, Made)>> {
+    page.into_iter().map(|material| {
         let context = &source.contexts[&material.run];
         let made = rows(context, &material, source.all, source.branches)?;
         Ok((material, made))
-    };
-    page.into_iter().map(of).collect()
+    })
 }

@@ -35,7 +35,7 @@ pub struct Material {
     /// Whether the judging that counts is the run's own.
     pub original: bool,
     pub said: Option<Said>,
-    /// A JSON array, as it was written. `None` if it was not accepted and only what was is asked for.
+    /// As they were written, a line each. `None` if it was not accepted and only what was is asked for.
     pub events: Option<String>,
     /// All versions of what people wrote over the agent's turns.
     pub corrections: Vec<Correction>,
@@ -141,7 +141,7 @@ pub async fn of(db: &mut PgConnection, wanted: &[Wanted], all: bool) -> Result<V
                   CASE WHEN NOT original THEN v.verdict::text END AS verdict,
                   CASE WHEN NOT original THEN v.verification::text END AS verification,
                   CASE WHEN $5 OR coalesce(v.outcome, CASE WHEN original THEN c.outcome ELSE 'accepted' END) = 'accepted'
-                       THEN (SELECT '[' || string_agg(event::text, ',') || ']' FROM
+                       THEN (SELECT string_agg(event::text, E'\n') FROM
                              (SELECT event FROM events WHERE conversation_id = c.id ORDER BY seq) AS in_order)
                   END AS events
            FROM unnest($1::uuid[], $2::int[], $3::uuid[], $4::bool[]) WITH ORDINALITY

@@ -108,7 +108,7 @@ fn check(case: &Arc<Case>, events: &[domain::Event]) -> Result<(), TestCaseError
     let mut changes: Vec<(u32, &Patch)> = Vec::new();
     for event in events {
         let before = conversation.state().world.clone();
-        conversation.state.apply(event).expect("its own event");
+        conversation.state.apply(event.clone()).expect("its own event");
         let after = &conversation.state().world;
         let EventKind::ToolAnswered { tool, answer, patch, .. } = &event.kind else {
             prop_assert_eq!(after, &before, "only an answered call changes the world");
