@@ -6,8 +6,8 @@ use crate::process::run;
 use crate::test::e2e;
 use crate::{install, places};
 
-const ALL: [&str; 10] =
-    ["durable", "latency", "crash", "restart", "errors", "pipelining", "rows", "export", "pages", WEB];
+const ALL: [&str; 11] =
+    ["create", "durable", "latency", "crash", "restart", "errors", "pipelining", "rows", "export", "pages", WEB];
 /// What the pages cost in a browser: a script of its own.
 const WEB: &str = "web";
 

@@ -38,21 +38,24 @@ impl<'a> Call<'a> {
 
     /// Asks until there is a reply, a failure that lasts, or no attempt left.
     pub async fn answer(mut self) -> Result<Answer, ModelError> {
-        let Pool { router, meters, .. } = self.pool;
+        let (Pool { router, meters, .. }, role) = (self.pool, self.ask.role);
         loop {
-            let slot = router.slot(&self.wanted, &mut self.ticket, self.began).await;
+            let slot = router.slot(&self.wanted, &mut self.ticket, self.began);
+            let slot = meters.waiting(role, slot).await;
             let permit = slot.map_err(|OutOfPatience { replica, failure }| self.error(replica, failure))?;
             let (replica, probe) = (permit.replica(), permit.is_probe());
             self.attempts += 1;
-            tracing::debug!(model = %self.pool.name, role = %self.ask.role, self.attempts, "asking");
+            tracing::debug!(model = %self.pool.name, %role, self.attempts, "asking");
             let sent = Instant::now();
+            let in_flight = meters.asked(replica, role, self.attempts);
             let answer = self.pool.endpoint(replica).ask(self.ask, self.listener).await;
+            drop(in_flight);
             let failure = answer.as_ref().err().map(|failed| &failed.failure);
-            meters.request(replica, self.ask.role, failure, sent.elapsed());
+            meters.request(replica, role, failure, sent.elapsed());
             match answer {
                 Ok(Heard { reply, first_byte, .. }) => {
                     permit.answered(first_byte);
-                    meters.tokens(self.ask.role, reply.usage);
+                    meters.tokens(role, reply.usage);
                     return Ok(Answer { reply, replies: 1, attempts: self.attempts });
                 }
                 Err(Failed { failure, retry_after }) => {

@@ -7,7 +7,7 @@ use super::replica::{Replica, Standing};
 use super::{Pool, breaker};
 use crate::client::Client;
 use crate::error::SetupError;
-use crate::spec::EndpointSpec;
+use crate::spec::{EndpointSpec, KeyPlace};
 
 /// An endpoint that a worker brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Member {
     /// Where it is asked. `model`: how the pool calls the model.
     pub(crate) fn endpoint(&self, model: &str) -> EndpointSpec {
         let model = self.served_as.clone().unwrap_or_else(|| model.to_owned());
-        EndpointSpec::of_checked(model, self.url.clone(), self.key_env.clone())
+        EndpointSpec::of_checked(model, self.url.clone(), self.key_env.clone().map(KeyPlace::Env))
     }
 }
 

@@ -1,11 +1,14 @@
 //! What a pool tells the metrics. Each meter is looked up when it is first used and kept: a look-up costs more than a
 //! request may. The process installs its recorder before it asks any model.
 
+use std::pin::pin;
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::task::Poll;
 use std::time::Duration;
 
 use domain::Role;
 use domain::event::Usage;
+use futures::poll;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 use super::replica::Replica;
@@ -20,8 +23,9 @@ type PerRole<T> = [T; Role::ALL.len()];
 pub struct Meters {
     /// The model as its spec names it.
     model: String,
-    waiting: OnceLock<Gauge>,
+    waiting: PerRole<OnceLock<Gauge>>,
     seconds: PerRole<OnceLock<Histogram>>,
+    retries: PerRole<OnceLock<Counter>>,
     prompt_tokens: PerRole<OnceLock<Counter>>,
     cached_tokens: PerRole<OnceLock<Counter>>,
     completion_tokens: PerRole<OnceLock<Counter>>,
@@ -33,9 +37,25 @@ pub struct Meters {
 struct ReplicaMeters {
     url: String,
     requests: PerRole<[OnceLock<Counter>; OUTCOMES.len()]>,
-    in_flight: OnceLock<Gauge>,
+    in_flight: PerRole<OnceLock<Gauge>>,
     limit: OnceLock<Gauge>,
     up: OnceLock<Gauge>,
+}
+
+/// One more in a gauge, until it is dropped.
+pub struct OneMore(Gauge);
+
+impl OneMore {
+    fn in_gauge(gauge: &Gauge) -> Self {
+        gauge.increment(1.0);
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for OneMore {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
+    }
 }
 
 impl Meters {
@@ -43,8 +63,9 @@ impl Meters {
     pub fn new(model: String, urls: impl IntoIterator<Item = String>) -> Self {
         Self {
             model,
-            waiting: OnceLock::new(),
+            waiting: Default::default(),
             seconds: Default::default(),
+            retries: Default::default(),
             prompt_tokens: Default::default(),
             cached_tokens: Default::default(),
             completion_tokens: Default::default(),
@@ -61,12 +82,33 @@ impl Meters {
         self.replicas.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// So many calls wait.
-    #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and no process has 2^53 calls")]
-    pub fn waiting(&self, calls: usize) {
-        let model = || self.model.clone();
-        let waiting = self.waiting.get_or_init(|| gauge!("groundstate_model_waiting", "model" => model()));
-        waiting.set(calls as f64);
+    /// Waits for a slot. Who does not get one at once is counted until then.
+    pub async fn waiting<T>(&self, role: Role, slot: impl Future<Output = T>) -> T {
+        let (model, name) = (|| self.model.clone(), role.as_str());
+        let waiting = self.waiting[role as usize]
+            .get_or_init(|| gauge!("groundstate_model_waiting", "role" => name, "model" => model()));
+        let mut slot = pin!(slot);
+        if let Poll::Ready(slot) = poll!(&mut slot) {
+            return slot;
+        }
+        let _one_more = OneMore::in_gauge(waiting);
+        slot.await
+    }
+
+    /// A request is made, number `attempt` of its call. It counts as in flight until what is returned is dropped.
+    pub fn asked(&self, index: usize, role: Role, attempt: u32) -> Option<OneMore> {
+        let (model, name) = (|| self.model.clone(), role.as_str());
+        let retries = self.retries[role as usize]
+            .get_or_init(|| counter!("groundstate_model_retries_total", "role" => name, "model" => model()));
+        // None is counted as well: a rate needs a figure to begin with.
+        retries.increment(u64::from(attempt > 1));
+        let replicas = self.replicas();
+        let meters = replicas.get(index)?;
+        let in_flight = meters.in_flight[role as usize].get_or_init(|| {
+            let replica = meters.url.clone();
+            gauge!("groundstate_model_in_flight", "role" => name, "model" => model(), "replica" => replica)
+        });
+        Some(OneMore::in_gauge(in_flight))
     }
 
     /// How a replica does.
@@ -77,7 +119,6 @@ impl Meters {
             let labels = || [("model", self.model.clone()), ("replica", meters.url.clone())];
             gauge.get_or_init(|| gauge!(name, &labels())).set(value);
         };
-        set(&meters.in_flight, "groundstate_model_in_flight", now.in_flight.into());
         set(&meters.limit, "groundstate_model_limit", now.limit().into());
         let up = now.down_since().is_none() && !now.is_away();
         set(&meters.up, "groundstate_model_replica_up", f64::from(u8::from(up)));
@@ -120,7 +161,7 @@ impl ReplicaMeters {
         Self {
             url,
             requests: Default::default(),
-            in_flight: OnceLock::new(),
+            in_flight: Default::default(),
             limit: OnceLock::new(),
             up: OnceLock::new(),
         }

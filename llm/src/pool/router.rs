@@ -159,7 +159,6 @@ impl Router {
         while let Some((waiter, index)) = state.line.next(&state.replicas, now) {
             turns.push((waiter.turn, self.permit(state, index)));
         }
-        self.meters.waiting(state.line.len());
         self.set_alarm(state, now);
         turns
     }
@@ -229,10 +228,7 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut state = self.router.lock();
-        if state.line.leave(self.ticket) {
-            self.router.meters.waiting(state.line.len());
-        }
+        self.router.lock().line.leave(self.ticket);
     }
 }
 

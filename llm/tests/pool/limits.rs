@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use llm::{EndpointOptions, Pool, PoolSpec};
 
-use super::{Act, Fake, MS, ask, ask_all, options, pool, spec};
+use super::{Act, Fake, MS, ask, ask_all, options, pool, spec, until};
 
 #[tokio::test]
 async fn the_limit_grows_while_it_is_reached_up_to_its_maximum() {
@@ -68,4 +68,28 @@ async fn slow_first_bytes_are_setbacks() {
         assert_eq!(pool.status().replicas[0].limit, expected);
     }
     assert!(pool.status().replicas[0].first_byte_ms.is_some_and(|ms| ms >= 20.0));
+}
+
+#[tokio::test]
+async fn errors_and_silence_shrink_the_limit_and_replies_grow_it_again() {
+    for failing in [Act::Status(500), Act::Hang] {
+        let fake = Fake::start(move |n| if n == 1 { failing } else { Act::ReplyAtGate }).await;
+        let options = EndpointOptions { first_byte_timeout: 2_000 * MS, ..options() };
+        let pool = Pool::new(&spec(&[&fake]), options).unwrap();
+        let limit = || pool.status().replicas[0].limit;
+        fake.open_gate(1);
+        pool.answer(&ask(), 0).await.unwrap();
+        assert_eq!(limit(), 16);
+        let looking = async {
+            until("it is asked again", || fake.requests() == 3).await;
+            assert_eq!(limit(), 11, "{failing:?}");
+            fake.open_gate(99);
+        };
+        let ask = ask();
+        let (answer, ()) = tokio::join!(pool.answer(&ask, 0), looking);
+        assert_eq!(answer.unwrap().attempts, 2);
+        // More than three rounds of as many as it takes at once.
+        assert!(ask_all(&pool, 0..60).await.iter().all(Result::is_ok));
+        assert!(limit() > 11, "{}", limit());
+    }
 }

@@ -163,8 +163,13 @@ impl Shift<'_> {
         given_up: &CancellationToken,
         wake: &Wake,
     ) -> anyhow::Result<End> {
+        // What others have spent is known before anything is spent here.
+        let known: Vec<Arc<ActiveRun>> = self.player.lock_runs().values().cloned().collect();
+        alive::heed(&self.player.pool, self.id, &known).await?;
         let mut deadline = None;
         let mut look = true;
+        // With so few left to play it looks again, though nobody has told it of anything.
+        let mut few_left = 0;
         let mut polls = tokio::time::interval(self.player.options.poll);
         loop {
             if look && deadline.is_none() {
@@ -173,6 +178,7 @@ impl Shift<'_> {
                     Err(Unclaimed::GivenUp) => return Ok(End::GivenUp),
                     Err(Unclaimed::Failed(error)) => return Err(error),
                 };
+                few_left = self.playing.len() * 7 / 8;
             }
             let idle = self.playing.is_empty() && self.claims.is_empty();
             if idle && (deadline.is_some() || (!look && self.player.nothing_left().await?)) {
@@ -185,6 +191,9 @@ impl Shift<'_> {
                     while let Some(played) = self.playing.try_join_next() {
                         self.ended(played);
                     }
+                    // What has ended made room in a run that bounds what is played of it at once. A claim costs a
+                    // transaction, so it is not made for each.
+                    look |= self.playing.len() <= few_left;
                 }
                 () = self.claims.one_settled() => {}
                 () = wake.told() => look = true,
@@ -252,6 +261,7 @@ impl Shift<'_> {
         // A run that had ended and was retried may have been played here before.
         let spent = || async { runs::spent_by(&mut *pool.acquire().await?, self.id, id).await };
         run.spending.had_spent(&store::patiently(spent).await?);
+        alive::heed(pool, self.id, std::slice::from_ref(&run)).await?;
         self.player.know(Arc::clone(&run));
         Ok(run)
     }

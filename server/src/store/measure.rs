@@ -28,12 +28,6 @@ pub async fn left_to_begin(db: &mut PgConnection, run: Uuid) -> Result<i32> {
     Ok(left.fetch_one(db).await?)
 }
 
-/// The process of PostgreSQL that serves this connection.
-pub async fn backend(db: &mut PgConnection) -> Result<i32> {
-    let pid = sqlx::query_scalar!(r#"SELECT pg_backend_pid() AS "pid!""#);
-    Ok(pid.fetch_one(db).await?)
-}
-
 /// Conversations of all runs.
 pub async fn conversations(db: &mut PgConnection) -> Result<i64> {
     Ok(sqlx::query_scalar!(r#"SELECT count(*) AS "n!" FROM conversations"#).fetch_one(db).await?)

@@ -83,8 +83,13 @@ pub fn is_given_up(error: &StoreError) -> bool {
 /// # Errors
 /// Also if the player was given up ([`is_given_up`]).
 pub async fn claim(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
-    if let Some(claim) = claim_left(&mut *db, player, most, only).await? {
-        return Ok(Some(claim));
+    if let Some(run) = left_behind(&mut *db, only).await? {
+        let mut tx = db.begin().await?;
+        let claim = claim_left(&mut tx, player, most, run).await?;
+        tx.commit().await?;
+        if claim.is_some() {
+            return Ok(claim);
+        }
     }
     let mut tx = db.begin().await?;
     let claim = claim_new(&mut tx, player, most, only).await?;
@@ -105,35 +110,61 @@ pub async fn free_unknown(db: &mut PgConnection, player: i64, known: &[(Uuid, i3
     Ok(freed.execute(db).await?.rows_affected())
 }
 
-/// A claim that nobody holds, or as much of it as there is room for; what is left of it waits for somebody else. Runs of
-/// higher priority that have something new to play go first.
-async fn claim_left(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
-    let left = sqlx::query_as!(
-        Claim,
-        r#"WITH open AS (
+/// A run with a claim that nobody holds, and with room for it. Runs of higher priority that have something new to play go
+/// first.
+async fn left_behind(db: &mut PgConnection, only: Option<Uuid>) -> Result<Option<Uuid>> {
+    let run = sqlx::query_scalar!(
+        "WITH open AS (
              SELECT r.id, r.priority, r.created_at, r.max_in_flight,
                  r.next_position < least(r.planned, (r.budget ->> 'conversations')::int) AS has_new,
-                 coalesce(sum(last_position - first_position + 1), 0)::int AS claimed,
-                 coalesce(sum(last_position - first_position + 1) FILTER (WHERE player IS NOT NULL), 0)::int AS held
-             FROM runs r LEFT JOIN claims c ON c.run_id = r.id
-             WHERE r.state = 'running' AND r.finished_at IS NULL AND ($3::uuid IS NULL OR r.id = $3) GROUP BY r.id
-         ), found AS (
-             SELECT c.run_id, c.first_position, c.last_position, least($2, max_in_flight - held) AS room
-             FROM claims c JOIN open ON open.id = c.run_id
-             WHERE c.player IS NULL AND (max_in_flight IS NULL OR held < max_in_flight) AND NOT EXISTS (
-                 SELECT FROM open AS other WHERE other.priority > open.priority AND other.has_new
-                     AND (other.max_in_flight IS NULL OR other.claimed < other.max_in_flight))
-             ORDER BY open.priority DESC, open.created_at, c.first_position LIMIT 1 FOR UPDATE OF c SKIP LOCKED
+                 coalesce(sum(played), 0) AS claimed, coalesce(sum(played) FILTER (WHERE player IS NOT NULL), 0) AS held
+             FROM runs r LEFT JOIN LATERAL (
+                 SELECT player, CASE WHEN r.max_in_flight IS NOT NULL
+                     THEN not_ended(run_id, first_position, last_position) END AS played
+                 FROM claims WHERE run_id = r.id
+             ) AS c ON true
+             WHERE r.state = 'running' AND r.finished_at IS NULL AND ($1::uuid IS NULL OR r.id = $1) GROUP BY r.id
+         )
+         SELECT run_id FROM claims JOIN open ON open.id = run_id
+         WHERE player IS NULL AND (max_in_flight IS NULL OR held < max_in_flight) AND NOT EXISTS (
+             SELECT FROM open AS other WHERE other.priority > open.priority AND other.has_new
+                 AND (other.max_in_flight IS NULL OR other.claimed < other.max_in_flight))
+         ORDER BY open.priority DESC, open.created_at, first_position LIMIT 1",
+        only
+    );
+    Ok(run.fetch_optional(db).await?)
+}
+
+/// The first claim of a run that nobody holds, or as much of it as there is room for; what is left of it waits for somebody
+/// else. `None` if others were faster.
+async fn claim_left(db: &mut PgConnection, player: i64, most: i32, run: Uuid) -> Result<Option<Claim>> {
+    let row = sqlx::query!(
+        "SELECT id FROM runs WHERE id = $1 AND state = 'running' AND finished_at IS NULL FOR NO KEY UPDATE",
+        run
+    );
+    if row.fetch_optional(&mut *db).await?.is_none() {
+        return Ok(None);
+    }
+    // As in `claim_new`, only now is known what others hold of the run.
+    let left = sqlx::query_as!(
+        Claim,
+        r#"WITH found AS (
+             SELECT first_position, last_position, least($2, (SELECT CASE WHEN max_in_flight IS NOT NULL
+                 THEN max_in_flight - (SELECT coalesce(sum(not_ended(run_id, first_position, last_position)), 0)::int
+                                       FROM claims WHERE run_id = $3 AND player IS NOT NULL) END
+                 FROM runs WHERE id = $3)) AS room
+             FROM claims WHERE run_id = $3 AND player IS NULL ORDER BY first_position LIMIT 1
          ), rest AS (
              INSERT INTO claims (run_id, first_position, last_position)
-             SELECT run_id, first_position + room, last_position FROM found WHERE first_position + room <= last_position
+             SELECT $3, first_position + room, last_position FROM found
+             WHERE room > 0 AND first_position + room <= last_position
          )
-         UPDATE claims SET player = $1, last_position = least(found.last_position, found.first_position + found.room - 1)
-         FROM found WHERE claims.run_id = found.run_id AND claims.first_position = found.first_position
-         RETURNING claims.run_id, claims.first_position, claims.last_position, true AS "left_behind!""#,
+         UPDATE claims SET player = $1, last_position = least(found.last_position, found.first_position + room - 1)
+         FROM found WHERE run_id = $3 AND claims.first_position = found.first_position AND room > 0
+         RETURNING run_id, claims.first_position, claims.last_position, true AS "left_behind!""#,
         player,
         most,
-        only
+        run
     );
     Ok(left.fetch_optional(db).await?)
 }
@@ -141,10 +172,13 @@ async fn claim_left(db: &mut PgConnection, player: i64, most: i32, only: Option<
 async fn claim_new(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
     let next = sqlx::query_scalar!(
         "SELECT r.id FROM runs r CROSS JOIN LATERAL (
-             SELECT coalesce(sum(last_position - first_position + 1), 0) AS positions FROM claims WHERE run_id = r.id
+             SELECT coalesce(sum(last_position - first_position + 1), 0) AS positions, coalesce(sum(
+                 CASE WHEN r.max_in_flight IS NOT NULL THEN not_ended(run_id, first_position, last_position) END), 0) AS played
+             FROM claims WHERE run_id = r.id
          ) AS busy
-         WHERE r.state = 'running' AND r.finished_at IS NULL
-           AND r.next_position < least(r.planned, (r.budget ->> 'conversations')::int) AND ($1::uuid IS NULL OR r.id = $1) AND (r.max_in_flight IS NULL OR busy.positions < r.max_in_flight)
+         WHERE r.state = 'running' AND r.finished_at IS NULL AND ($1::uuid IS NULL OR r.id = $1)
+           AND r.next_position < least(r.planned, (r.budget ->> 'conversations')::int)
+           AND (r.max_in_flight IS NULL OR busy.played < r.max_in_flight)
          ORDER BY r.priority DESC, busy.positions, r.created_at LIMIT 1 FOR UPDATE OF r",
         only
     );
@@ -154,9 +188,9 @@ async fn claim_new(db: &mut PgConnection, player: i64, most: i32, only: Option<U
         Claim,
         r#"WITH next AS (
              SELECT next_position, least($2, least(planned, (budget ->> 'conversations')::int) - next_position,
-                 max_in_flight - (
-                 SELECT coalesce(sum(last_position - first_position + 1), 0)::int FROM claims WHERE run_id = $3
-             )) AS positions FROM runs WHERE id = $3
+                 CASE WHEN max_in_flight IS NOT NULL THEN max_in_flight - (
+                     SELECT coalesce(sum(not_ended(run_id, first_position, last_position)), 0)::int
+                     FROM claims WHERE run_id = $3) END) AS positions FROM runs WHERE id = $3
          ), taken AS (
              UPDATE runs SET started_at = coalesce(started_at, now()), next_position = runs.next_position + positions
              FROM next WHERE runs.id = $3 AND positions > 0

@@ -1,15 +1,20 @@
 //! Runs: planned from a seed, played durably, exported.
 
 mod again;
+mod budget;
 mod control;
 mod crash;
+mod durability;
 mod endpoint;
 mod failures;
+mod in_flight;
 mod judge;
 mod noted;
 mod panel;
 mod personas;
+mod pipelining;
 mod refusals;
 mod resume;
 mod seed;
+mod unheard;
 mod workers;

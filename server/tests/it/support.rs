@@ -5,9 +5,11 @@ pub mod documents;
 pub mod endpoint;
 pub mod ledger;
 pub mod play;
+pub mod process;
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use server::library::{Files, Library};
 
@@ -36,4 +38,16 @@ pub fn library() -> Arc<Library> {
 pub fn database_url(pool: &sqlx::PgPool) -> String {
     use sqlx::ConnectOptions;
     pool.connect_options().to_url_lossy().to_string()
+}
+
+/// Nothing takes nearly so long; a machine that is busy with other tests may be slow.
+const BOUND: Duration = Duration::from_mins(2);
+
+/// Waits until something is so, and fails if it never is.
+pub async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
+    let begun = Instant::now();
+    while !so().await {
+        assert!(begun.elapsed() < BOUND, "waited too long until {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

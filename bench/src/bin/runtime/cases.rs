@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use domain::api::{RunState, RunSummary};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use server::clock;
 use server::store::runs::{self, Run};
@@ -20,7 +19,7 @@ pub fn row(what: &str, measured: &str) {
     println!("| {what} | {measured} |");
 }
 
-async fn summary(db: &PgPool, run: &Run) -> anyhow::Result<RunSummary> {
+pub async fn summary(db: &PgPool, run: &Run) -> anyhow::Result<RunSummary> {
     Ok(store::patiently(|| async { runs::summary(&mut *db.acquire().await?, run).await }).await?)
 }
 
@@ -43,14 +42,15 @@ pub async fn ended(db: &PgPool, run: &Run, players: &mut [Child]) -> anyhow::Res
     }
 }
 
+/// Conversations a second, from when the first was claimed.
 #[expect(clippy::cast_precision_loss, reason = "a rate")]
-fn rate(summary: &RunSummary) -> anyhow::Result<f64> {
+pub fn rate(summary: &RunSummary) -> anyhow::Result<f64> {
     let (start, end) = summary.started_at.zip(summary.finished_at).context("it has not ended")?;
     Ok(summary.finished as f64 / (end - start).as_seconds_f64())
 }
 
 /// The ledger of the run: what the tests check, at this size.
-async fn check(db: &Database, run: &Run) -> anyhow::Result<()> {
+pub async fn check(db: &Database, run: &Run) -> anyhow::Result<()> {
     let broken = ledger::broken(&mut *db.pool.acquire().await?, run.id).await?;
     row("rules of the ledger that are broken", &broken.len().to_string());
     if !broken.is_empty() {
@@ -171,7 +171,8 @@ pub async fn pipelining(place: &Place, n: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn stats(url: &str) -> anyhow::Result<(f64, f64, f64)> {
+/// What the model says: requests, requests in flight, and the sum of these over time.
+pub async fn stats(url: &str) -> anyhow::Result<(f64, f64, f64)> {
     let stats: Value = reqwest::get(format!("{url}/stats")).await?.json().await?;
     let number = |key: &str| stats[key].as_f64().context("no figure");
     Ok((number("requests")?, number("in_flight")?, number("in_flight_seconds")?))
@@ -214,71 +215,6 @@ pub async fn latency(place: &Place, n: u32, concurrency: u32, median_ms: f64) ->
     row("CPU a call, the whole machine, the model's process among it", &format!("{:.0} us", busy * 1e6 / requests));
     ended(&db.pool, &run, &mut players).await?;
     row("most memory of our process", &format!("{} MB", machine::peak_memory(pid) / 1_000_000));
-    check(&db, &run).await?;
-    db.stop().await;
-    Ok(())
-}
-
-pub async fn crash(place: &Place, n: u32) -> anyhow::Result<()> {
-    let db = place.database().await?;
-    let (_model, url) = place.model(&["--median-ms", "100"]).await?;
-    place.name_model(&url, 10_000)?;
-    let mut rates = Vec::new();
-    for killing in [false, true] {
-        let run = place.run(&db, n, &["--agent", "mock"]).await?;
-        let (requests, ..) = stats(&url).await?;
-        let play = || place.play(&db, 128, &["--lease", "2"]);
-        let mut players = [play()?, play()?, play()?];
-        let mut killed = 0;
-        let mut next = Instant::now() + Duration::from_secs(2);
-        let done = loop {
-            let now = summary(&db.pool, &run).await?;
-            if now.state == RunState::Finished {
-                break now;
-            }
-            if killing && Instant::now() >= next {
-                let victim = killed % players.len();
-                players[victim].kill().await?;
-                players[victim] = play()?;
-                killed += 1;
-                next += Duration::from_secs(2);
-            }
-            sleep(Duration::from_millis(50)).await;
-        };
-        let asked = stats(&url).await?.0 - requests;
-        let heard: i64 = done.usage.iter().filter(|usage| usage.role == "agent").map(|usage| usage.calls).sum();
-        #[expect(clippy::cast_precision_loss, reason = "counts")]
-        let again = asked - heard as f64;
-        rates.push(rate(&done)?);
-        row(&format!("{n} conversations, {killed} players killed"), &format!("{:.0} a second", rates[rates.len() - 1]));
-        row(
-            "model calls made again",
-            &format!("{again:.0} ({:.0} a kill; 128 in flight each)", again / f64::from(u32::try_from(killed.max(1))?)),
-        );
-        check(&db, &run).await?;
-    }
-    row("throughput with kills, of that without", &format!("{:.0} %", 100.0 * rates[1] / rates[0]));
-    db.stop().await;
-    Ok(())
-}
-
-pub async fn restart(place: &Place, n: u32) -> anyhow::Result<()> {
-    let db = place.database().await?;
-    let run = place.run(&db, n, &[]).await?;
-    let mut players = [place.play(&db, 512, &[])?];
-    for part in [n / 4, n / 2] {
-        while summary(&db.pool, &run).await?.finished < i64::from(part) {
-            sleep(Duration::from_millis(20)).await;
-        }
-        // When one of its processes dies, PostgreSQL ends all others at once and recovers from its log.
-        let pid = Pid::from_raw(measure::backend(&mut *db.pool.acquire().await?).await?).context("no process")?;
-        kill_process(pid, Signal::KILL)?;
-    }
-    let done = ended(&db.pool, &run, &mut players).await?;
-    row(
-        &format!("{n} conversations, PostgreSQL crashed twice"),
-        &format!("{:.0} a second, {} ended", rate(&done)?, done.finished),
-    );
     check(&db, &run).await?;
     db.stop().await;
     Ok(())

@@ -2,6 +2,8 @@
 //! `cargo xtask bench` builds what it needs and runs it; bench/README.md says how each figure is taken.
 
 mod cases;
+mod crash;
+mod create;
 mod export;
 mod machine;
 mod pages;
@@ -43,9 +45,14 @@ enum Case {
         #[arg(long, default_value_t = 20_000)]
         n: u32,
     },
-    /// PostgreSQL crashes in the middle
+    /// PostgreSQL is restarted in immediate mode in the middle, twice
     Restart {
         #[arg(long, default_value_t = 20_000)]
+        n: u32,
+    },
+    /// A very long run is stored
+    Create {
+        #[arg(long, default_value_t = 1_000_000)]
         n: u32,
     },
     /// The same run in a database of ten thousand conversations and in one of a million
@@ -95,8 +102,9 @@ async fn main() -> anyhow::Result<()> {
     match flags.case {
         Case::Durable { n, concurrency } => cases::durable(&place, n, concurrency).await,
         Case::Latency { n, concurrency, median_ms } => cases::latency(&place, n, concurrency, median_ms).await,
-        Case::Crash { n } => cases::crash(&place, n).await,
-        Case::Restart { n } => cases::restart(&place, n).await,
+        Case::Crash { n } => crash::players(&place, n).await,
+        Case::Restart { n } => crash::database(&place, n).await,
+        Case::Create { n } => create::case(&place, n).await,
         Case::Rows { n, copies, concurrency } => cases::rows(&place, n, copies, concurrency).await,
         Case::Pages { n, copies, requests } => pages::pages(&place, n, copies, requests).await,
         Case::Pipelining { n } => cases::pipelining(&place, n).await,

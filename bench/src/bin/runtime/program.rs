@@ -4,14 +4,17 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
+use rustix::process::{Pid, Signal, kill_process};
 use server::postgres::PrivatePostgres;
 use server::store::{self, runs};
 use sqlx::PgPool;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::time::sleep;
 use uuid::Uuid;
 
 /// A project with the workload, and a database of its own, as durable as that of users.
@@ -21,7 +24,11 @@ pub struct Place {
 }
 
 pub struct Database {
-    postgres: PrivatePostgres,
+    /// The last one runs; those before it crashed.
+    postgres: Vec<PrivatePostgres>,
+    url: String,
+    /// Where PostgreSQL says which process it is, as long as it is there.
+    pid_file: PathBuf,
     pub pool: PgPool,
 }
 
@@ -34,9 +41,31 @@ impl Place {
     }
 
     pub async fn database(&self) -> anyhow::Result<Database> {
-        let postgres = PrivatePostgres::start(&self.dir.path().join("data")).await?;
-        let pool = store::open(postgres.url()).await?;
-        Ok(Database { postgres, pool })
+        let postgres = self.postgres().await?;
+        let (url, pid_file) = (postgres.url().to_owned(), self.data().join("postgres/data/postmaster.pid"));
+        let pool = store::open(&url).await?;
+        Ok(Database { postgres: vec![postgres], url, pid_file, pool })
+    }
+
+    fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    async fn postgres(&self) -> anyhow::Result<PrivatePostgres> {
+        Ok(PrivatePostgres::start(&self.data()).await?)
+    }
+
+    /// What `pg_ctl restart -m immediate` does: PostgreSQL goes without a word to anybody, and comes again.
+    pub async fn restart(&self, db: &mut Database) -> anyhow::Result<()> {
+        let text = fs::read_to_string(&db.pid_file)?;
+        let pid = text.lines().next().unwrap_or_default().parse().ok().and_then(Pid::from_raw);
+        kill_process(pid.context("PostgreSQL does not run")?, Signal::QUIT)?;
+        // Whoever came before it has gone would take it for one that runs.
+        while db.pid_file.exists() {
+            sleep(Duration::from_millis(10)).await;
+        }
+        db.postgres.push(self.postgres().await?);
+        Ok(())
     }
 
     fn command(&self, program: &str) -> Command {
@@ -47,7 +76,7 @@ impl Place {
 
     fn groundstate(&self, db: &Database) -> Command {
         let mut command = self.command("groundstate");
-        command.current_dir(self.dir.path()).env("DATABASE_URL", db.postgres.url()).env_remove("GROUNDSTATE_DATA");
+        command.current_dir(self.dir.path()).env("DATABASE_URL", &db.url).env_remove("GROUNDSTATE_DATA");
         command
     }
 
@@ -111,7 +140,9 @@ impl Place {
 impl Database {
     pub async fn stop(self) {
         self.pool.close().await;
-        self.postgres.stop().await;
+        for postgres in self.postgres {
+            postgres.stop().await;
+        }
     }
 }
 

@@ -54,9 +54,9 @@ impl Line {
         self.waiting.insert(ticket, waiter);
     }
 
-    /// Whether anybody stood there.
-    pub fn leave(&mut self, ticket: u64) -> bool {
-        self.waiting.remove(&ticket).is_some()
+    /// Nobody stands there any more.
+    pub fn leave(&mut self, ticket: u64) {
+        self.waiting.remove(&ticket);
     }
 
     /// Takes the next one out of the line, with the replica that has a slot for them.

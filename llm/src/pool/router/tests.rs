@@ -5,6 +5,7 @@ use futures::poll;
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::Wait;
 use crate::pool::breaker::{Breaker, Health};
 use crate::pool::limit::Limit;
 
@@ -149,4 +150,51 @@ async fn a_half_open_replica_gets_one_call_at_a_time() {
     probe.answered(SECOND);
     assert_eq!(health(), Health::Closed);
     assert!(poll!(&mut second).is_ready());
+}
+
+fn limit(router: &Router) -> u32 {
+    router.look(|replica, _| replica.limit()).1[0]
+}
+
+fn refused(status: u16) -> Failure {
+    Failure::Refused { status, message: String::new() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_that_less_work_might_have_helped_shrink_the_limit() {
+    let timeout = |wait| Failure::Timeout { wait, limit: SECOND };
+    for (failure, expected) in [
+        (refused(500), 7),
+        (refused(503), 7),
+        (timeout(Wait::FirstByte), 7),
+        (timeout(Wait::WholeReply), 7),
+        (Failure::RateLimited { message: String::new() }, 7),
+        (Failure::Unreachable { reason: String::new() }, 7),
+        (refused(400), 10),
+        (refused(401), 10),
+        (Failure::CutStream, 10),
+        (Failure::Garbled { found: String::new() }, 10),
+    ] {
+        let router = router(1, 10);
+        holding(&router, 0).await.failed(&failure, None);
+        assert_eq!(limit(&router), expected, "{failure}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_that_shrank_grows_by_one_for_each_round_of_replies() {
+    let router = router(1, 10);
+    holding(&router, 0).await.failed(&refused(500), None);
+    let mut held = Vec::new();
+    for expected in [8, 9, 10] {
+        while router.look(|replica, _| replica.has_room()).1[0] {
+            held.push(holding(&router, 0).await);
+        }
+        for _ in 0..limit(&router) {
+            assert_eq!(limit(&router), expected - 1);
+            held.remove(0).answered(SECOND);
+            held.push(holding(&router, 0).await);
+        }
+        assert_eq!(limit(&router), expected);
+    }
 }

@@ -112,25 +112,29 @@ async fn follow(pool: PgPool, player: i64, poll: Duration, active: Arc<Runs>, wa
         }
         let here: Vec<Arc<ActiveRun>> =
             active.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        let ids: Vec<Uuid> = here.iter().map(|run| run.run.id).collect();
-        if ids.is_empty() {
-            continue;
-        }
-        let asked = store::patiently(|| async { runs::asked(&mut *pool.acquire().await?, player, &ids).await }).await;
-        match asked {
-            Ok(asked) => {
-                for asked in asked {
-                    let (id, over) = (asked.id, matches!(asked.state, RunState::Finished | RunState::Cancelled));
-                    if let Some(run) = here.iter().find(|run| run.run.id == id) {
-                        run.follow(asked);
-                    }
-                    // Should it be taken up again, it is read again.
-                    if over {
-                        active.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-                    }
-                }
-            }
+        match heed(&pool, player, &here).await {
+            // Should they be taken up again, they are read again.
+            Ok(over) => active.lock().unwrap_or_else(PoisonError::into_inner).retain(|id, _| !over.contains(id)),
             Err(error) => warn!(%error, "cannot ask what is asked of runs"),
         }
     }
+}
+
+/// Does what is asked of these runs now, and takes up what others have spent on them. Those that are over are given back.
+pub async fn heed(pool: &PgPool, player: i64, here: &[Arc<ActiveRun>]) -> store::Result<Vec<Uuid>> {
+    let ids: Vec<Uuid> = here.iter().map(|run| run.run.id).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let asked = store::patiently(|| async { runs::asked(&mut *pool.acquire().await?, player, &ids).await }).await?;
+    let mut over = Vec::new();
+    for asked in asked {
+        if matches!(asked.state, RunState::Finished | RunState::Cancelled) {
+            over.push(asked.id);
+        }
+        if let Some(run) = here.iter().find(|run| run.run.id == asked.id) {
+            run.follow(asked);
+        }
+    }
+    Ok(over)
 }

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, status};
 use crate::support::play::{HELP, TRANSFER, hasty, planned, planned_as, play_all, player, stories};
-use crate::support::{agent, ledger};
+use crate::support::{agent, ledger, until};
 
 async fn summary(run: &ActiveRun) -> RunSummary {
     runs::summary(&mut run.pool.acquire().await.unwrap(), &run.run).await.unwrap()
@@ -28,16 +28,6 @@ async fn summary(run: &ActiveRun) -> RunSummary {
 /// The run as a process finds it that takes it up.
 async fn taken_up(run: &ActiveRun) -> ActiveRun {
     ActiveRun::load(&run.pool, run.run.id, &Clients::new(hasty())).await.unwrap()
-}
-
-async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
-    for _ in 0..600 {
-        if so().await {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("waited too long until {what}");
 }
 
 #[sqlx::test(migrations = "../migrations")]

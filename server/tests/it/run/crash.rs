@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,28 +19,17 @@ use server::postgres::PrivatePostgres;
 use server::store::steps::{Step, Written};
 use server::store::{self, events, players, runs};
 use sqlx::PgPool;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, busy, cut, not_json, silence, status};
-use crate::support::play::{HELP, TRANSFER, hasty, planned, planned_as, play_all, player, stories};
-use crate::support::{agent, database_url, ledger};
-
-fn spawn(pool: &PgPool) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_groundstate"));
-    command.args(["play", "--concurrency", "4", "--lease", "1"]).env("DATABASE_URL", database_url(pool));
-    command.env_remove("GROUNDSTATE_DATA").kill_on_drop(true).stdout(std::process::Stdio::null()).spawn().unwrap()
-}
+use crate::support::play::{HELP, TRANSFER, hasty, heard, planned, planned_as, play_all, player};
+use crate::support::process::{play, terminate};
+use crate::support::{agent, ledger, until};
 
 async fn state(pool: &PgPool, run: &ActiveRun) -> RunState {
     runs::summary(&mut pool.acquire().await.unwrap(), &run.run).await.unwrap().state
-}
-
-/// How often the agent was heard in a run.
-async fn heard(run: &ActiveRun) -> usize {
-    let spoke = |event: &&domain::Event| matches!(event.kind, EventKind::AgentSpoke { .. });
-    stories(run).await.iter().map(|story| story.events.iter().filter(spoke).count()).sum()
 }
 
 async fn finished(pool: &PgPool, run: &ActiveRun) -> i64 {
@@ -53,7 +42,7 @@ async fn players_are_killed_and_every_conversation_ends_exactly_once(pool: PgPoo
     let endpoint = Endpoint::start_slow(Duration::from_millis(15), agent::help).await;
     let models = [(Role::Agent, endpoint.model())];
     let run = planned(&pool, &[HELP], usize::try_from(CONVERSATIONS).unwrap(), 3, &models).await;
-    let mut playing: Vec<Child> = (0..3).map(|_| spawn(&pool)).collect();
+    let mut playing: Vec<Child> = (0..3).map(|_| play(&pool)).collect();
     let (mut killed, mut last) = (0, 0);
     while state(&pool, &run).await != RunState::Finished {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -61,7 +50,7 @@ async fn players_are_killed_and_every_conversation_ends_exactly_once(pool: PgPoo
         // Each time a fifth has been played, the longest-lived player is killed as by `kill -9`, and another one comes.
         if now / 30 > last / 30 && now < CONVERSATIONS {
             playing.remove(0).kill().await.unwrap();
-            playing.push(spawn(&pool));
+            playing.push(play(&pool));
             killed += 1;
         }
         last = now;
@@ -137,6 +126,8 @@ async fn the_database_crashes_and_the_run_goes_on() {
             if restarted {
                 // What `pg_ctl restart -m immediate` does: it goes without a word to anybody, and comes again.
                 kill_process(postmaster(dir.path()), Signal::QUIT).unwrap();
+                // Whoever came before it has gone would take it for one that runs.
+                until("it has gone", async || !pid_file(dir.path()).exists()).await;
                 *again.lock().unwrap() = Some(PrivatePostgres::start(dir.path()).await.unwrap());
             } else {
                 // When one of its processes dies, PostgreSQL ends all others at once and recovers from its log.
@@ -158,9 +149,13 @@ async fn the_database_crashes_and_the_run_goes_on() {
     postgres.stop().await;
 }
 
-/// The process of the private PostgreSQL in a folder.
+/// Where the private PostgreSQL in a folder says which process it is, as long as it is there.
+fn pid_file(data: &Path) -> PathBuf {
+    data.join("postgres/data/postmaster.pid")
+}
+
 fn postmaster(data: &Path) -> Pid {
-    let text = fs::read_to_string(data.join("postgres/data/postmaster.pid")).unwrap();
+    let text = fs::read_to_string(pid_file(data)).unwrap();
     Pid::from_raw(text.lines().next().unwrap().parse().unwrap()).unwrap()
 }
 
@@ -168,12 +163,11 @@ fn postmaster(data: &Path) -> Pid {
 async fn a_player_that_is_asked_to_stop_finishes_its_calls_and_leaves_the_rest(pool: PgPool) {
     let endpoint = Endpoint::start_slow(Duration::from_millis(300), agent::help).await;
     let run = planned(&pool, &[HELP], 6, 3, &[(Role::Agent, endpoint.model())]).await;
-    let mut child = spawn(&pool);
+    let mut child = play(&pool);
     while endpoint.requests().len() < 4 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let pid = Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
-    kill_process(pid, Signal::TERM).unwrap();
+    terminate(&child);
     assert!(child.wait().await.unwrap().success());
     let asked = endpoint.requests().len();
     let left: (i64, i64) =

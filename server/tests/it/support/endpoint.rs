@@ -1,6 +1,7 @@
 //! An OpenAI-compatible endpoint on a loopback port, and the ways in which one can answer.
 
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,8 +22,8 @@ pub struct Endpoint {
     requests: Arc<Mutex<Vec<Value>>>,
     /// Requests that are being answered, and the most there were.
     in_flight: Arc<[AtomicUsize; 2]>,
-    /// Whether it answers yet.
-    open: watch::Sender<bool>,
+    /// The requests that it answers, by their number; others wait.
+    open: watch::Sender<Range<usize>>,
 }
 
 impl Endpoint {
@@ -46,7 +47,7 @@ impl Endpoint {
         latency: Duration,
         answer: impl Fn(&Value) -> Response + Clone + Send + Sync + 'static,
     ) -> Self {
-        let open = watch::Sender::new(false);
+        let open = watch::Sender::new(0..0);
         let opened = open.subscribe();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
@@ -54,11 +55,15 @@ impl Endpoint {
         let counted = Arc::clone(&in_flight);
         let chat = post(async move |Json(request): Json<Value>| {
             let response = answer(&request);
-            seen.lock().unwrap().push(request);
+            let number = {
+                let mut seen = seen.lock().unwrap();
+                seen.push(request);
+                seen.len() - 1
+            };
             let now = counted[0].fetch_add(1, Ordering::Relaxed) + 1;
             counted[1].fetch_max(now, Ordering::Relaxed);
             // Its sender is gone when the test is over.
-            let _ = opened.clone().wait_for(|open| *open).await;
+            let _ = opened.clone().wait_for(|open| open.contains(&number)).await;
             tokio::time::sleep(latency).await;
             counted[0].fetch_sub(1, Ordering::Relaxed);
             response
@@ -70,8 +75,14 @@ impl Endpoint {
         Self { url, requests, in_flight, open }
     }
 
+    /// Answers whatever waits, and whatever comes.
     pub fn release(&self) {
-        self.open.send_replace(true);
+        self.answer_only(0..usize::MAX);
+    }
+
+    /// Answers these requests and no others, by their number from 0.
+    pub fn answer_only(&self, requests: Range<usize>) {
+        self.open.send_replace(requests);
     }
 
     /// The model as it is named in a run.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::api::RunState;
-use domain::event::Event;
+use domain::event::{Event, EventKind};
 use domain::outcome::{Blame, Outcome};
 use domain::playbook::UserStyle;
 use domain::role::Role;
@@ -20,6 +20,7 @@ use server::jobs::run::{self, Terms};
 use server::store::conversations::{self, Planned};
 use server::store::{events, projects, runs};
 use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
 use tokio_util::sync::CancellationToken;
 
 use super::library;
@@ -62,6 +63,12 @@ pub fn player(run: &Arc<ActiveRun>, concurrency: usize) -> Player {
     let player = Player::new(run.pool.clone(), Clients::new(hasty()), options);
     player.know(Arc::clone(run));
     player
+}
+
+/// The run as another process finds it, with connections of its own.
+pub async fn elsewhere(run: &ActiveRun) -> Arc<ActiveRun> {
+    let pool = PgPoolOptions::new().connect_with((*run.pool.connect_options()).clone()).await.unwrap();
+    Arc::new(ActiveRun::load(&pool, run.run.id, &Clients::new(hasty())).await.unwrap())
 }
 
 /// Models that judge a run.
@@ -156,6 +163,12 @@ pub async fn stories(player: &ActiveRun) -> Vec<Story> {
         stories.push(Story { planned, events, outcome: summary.outcome.unwrap() });
     }
     stories
+}
+
+/// How often the agent was heard in a run.
+pub async fn heard(run: &ActiveRun) -> usize {
+    let spoke = |event: &&Event| matches!(event.kind, EventKind::AgentSpoke { .. });
+    stories(run).await.iter().map(|story| story.events.iter().filter(spoke).count()).sum()
 }
 
 /// What an export writes, and the text of the file.

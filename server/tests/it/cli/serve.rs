@@ -1,0 +1,121 @@
+//! `serve` and `play`, as services: started, looked at, stopped, started again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use domain::api::RunState;
+use domain::role::Role;
+use server::jobs::active::ActiveRun;
+use server::store::{players, runs};
+use sqlx::PgPool;
+
+use crate::support::endpoint::{Endpoint, status};
+use crate::support::play::{HELP, heard, planned};
+use crate::support::process::{Listening, groundstate, terminate};
+use crate::support::{agent, ledger, until};
+
+async fn serve(pool: &PgPool, flags: &[&str]) -> Listening {
+    let own = ["serve", "--listen", "127.0.0.1:0", "--concurrency", "4"];
+    let server = Listening::start(&mut groundstate(pool, &[&own[..], flags].concat())).await;
+    until("it is ready", async || server.get("/readyz").await.is_ok()).await;
+    server
+}
+
+async fn until_played(pool: &PgPool, run: &ActiveRun) {
+    let state = async || runs::state_of(&mut pool.acquire().await.unwrap(), run.run.id).await.unwrap();
+    until("the run is played", async || state().await == Some(RunState::Finished)).await;
+    ledger::check(pool, run.run.id).await;
+}
+
+/// The processes that play.
+async fn playing(pool: &PgPool) -> Vec<i32> {
+    let all = players::list(&mut pool.acquire().await.unwrap()).await.unwrap();
+    all.into_iter().map(|player| player.pid).collect()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_serve_leaves_alone_another_process_plays(pool: PgPool) {
+    let run = planned(&pool, &[HELP], 6, 1, &[]).await;
+    let server = serve(&pool, &["--no-play"]).await;
+    let player = Listening::start(&mut groundstate(&pool, &["play", "--metrics", "127.0.0.1:0"])).await;
+    until_played(&pool, &run).await;
+    assert_eq!(playing(&pool).await, [player.child.id().unwrap().cast_signed()], "the server is no player");
+    assert!(server.get("/healthz").await.is_ok());
+    assert_eq!((server.stopped().await, player.stopped().await), (Some(0), Some(0)));
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_server_that_is_stopped_ends_what_it_asked_and_the_next_one_goes_on(pool: PgPool) {
+    let endpoint = Endpoint::start_held(Duration::ZERO, agent::help).await;
+    let run = planned(&pool, &[HELP], 20, 3, &[(Role::Agent, endpoint.model())]).await;
+    let mut server = serve(&pool, &["--drain", "120"]).await;
+    endpoint.answer_only(0..7);
+    until("it is amid the run", async || endpoint.requests().len() == 7 + 4).await;
+    terminate(&server.child);
+    until("it lets nobody in any more", async || server.get("/healthz").await.is_err()).await;
+    assert!(server.child.try_wait().unwrap().is_none(), "it waits for its calls");
+    endpoint.release();
+    assert_eq!(server.child.wait().await.unwrap().code(), Some(0));
+    assert!(playing(&pool).await.is_empty());
+    let held: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM claims WHERE player IS NOT NULL").fetch_one(&pool).await.unwrap();
+    assert_eq!(held, 0, "others can go on at once");
+    let asked = endpoint.requests().len();
+
+    let server = serve(&pool, &[]).await;
+    until_played(&pool, &run).await;
+    let heard = heard(&run).await;
+    assert!(asked < heard, "it was stopped in the middle");
+    assert_eq!(endpoint.requests().len(), heard, "what was in flight was waited for and kept");
+    assert_eq!(server.stopped().await, Some(0));
+}
+
+/// Whether every line is one of Prometheus' text format.
+fn is_prometheus(text: &str) -> bool {
+    let sample = |line: &str| {
+        let named = line.starts_with(|c: char| c.is_ascii_lowercase());
+        named && line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok())
+    };
+    let comment = |line: &str| line.starts_with("# TYPE ") || line.starts_with("# HELP ");
+    text.lines().all(|line| line.is_empty() || comment(line) || sample(line))
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_tells_prometheus_how_it_does(pool: PgPool) {
+    // One request fails, and is made again.
+    let failed = Arc::new(AtomicBool::new(false));
+    let endpoint = Endpoint::start_held(Duration::ZERO, move |request| {
+        if failed.swap(true, Ordering::Relaxed) { agent::help(request) } else { status(500) }
+    })
+    .await;
+    // More than a replica is given in the beginning.
+    let run = planned(&pool, &[HELP], 20, 1, &[(Role::Agent, endpoint.model())]).await;
+    let player = Listening::start(&mut groundstate(&pool, &["play", "--metrics", "127.0.0.1:0"])).await;
+    let labels = format!(r#"role="agent",model="{}""#, endpoint.model());
+    let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+    let has = async |line: &str| player.get("/metrics").await.unwrap().lines().any(|own| own == line);
+    for line in [
+        format!("groundstate_model_waiting{{{labels}}} 4"),
+        format!("groundstate_model_in_flight{{{labels},replica=\"{url}\"}} 16"),
+        "groundstate_conversations_in_flight 20".to_owned(),
+    ] {
+        until(&line, async || has(&line).await).await;
+    }
+    endpoint.release();
+    until_played(&pool, &run).await;
+    for line in [
+        format!("groundstate_model_waiting{{{labels}}} 0"),
+        format!("groundstate_model_in_flight{{{labels},replica=\"{url}\"}} 0"),
+        format!("groundstate_model_retries_total{{{labels}}} 1"),
+        "groundstate_conversations_ended_total{outcome=\"accepted\"} 20".to_owned(),
+        "groundstate_runs{state=\"finished\"} 1".to_owned(),
+    ] {
+        until(&line, async || has(&line).await).await;
+    }
+    let figures = player.get("/metrics").await.unwrap();
+    assert!(is_prometheus(&figures), "{figures}");
+    assert!(has("# TYPE groundstate_commit_seconds histogram").await, "{figures}");
+    assert!(player.get("/healthz").await.is_ok() && player.get("/readyz").await.is_ok());
+    assert_eq!(player.stopped().await, Some(0));
+}
