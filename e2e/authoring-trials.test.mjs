@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { accessible } from "./support/axe.mjs";
 import { screenshot } from "./support/browser.mjs";
+import { applied, lists } from "./support/changes.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
 const OPENAPI = `openapi: 3.0.3
@@ -48,6 +49,74 @@ test("a script is played step by step, with the world after each step", () =>
     assert.ok(written.includes("verified_customer_id"), `${written}`);
     await page.locator(".beside-editor summary", { hasText: "agent" }).first().click();
     await page.locator(".beside-editor pre").first().waitFor({ state: "attached" });
+  }));
+
+test("each step says what it changed, sub-agents included: what stood there before, and what is gone", async () => {
+  const scenario = `${PROJECT}/scenarios/book_board_meeting_with_coffee`;
+  const { world, events } = await site.ask("POST", `${scenario}/play`, {});
+  const operations = events.flatMap(({ event }) => event.tool_answered?.patch ?? []);
+  await site.visit(`${scenario}?side=play`, async (page) => {
+    await page.getByRole("button", { name: "Play the script" }).click();
+    await page.getByText("reaches what is expected").waitFor();
+    const steps = page.getByRole("group", { name: "Steps" });
+    const last = Number(await steps.getByRole("slider").getAttribute("max"));
+    const list = page.getByRole("region", { name: "What this step changed" });
+    const marked = page.getByRole("tree", { name: "The world after this step" }).getByRole("treeitem").filter({
+      has: page.locator(".said"),
+    });
+    const verbs = new Set();
+    let bySubAgents = 0;
+    for (let at = 0; at <= last; at += 1) {
+      if (at > 0) await steps.getByRole("button", { name: "Next" }).click();
+      await steps.getByText(`${at + 1} of ${last + 1}`, { exact: true }).waitFor();
+      const shown = await page.locator(".transcript .patch > li").count();
+      bySubAgents += await page.locator(".transcript .branch .patch > li").count();
+      const changes = applied(world, operations.splice(0, shown));
+      await lists(list, changes);
+      const there = changes.filter(({ verb }) => verb !== "removed");
+      assert.equal(await marked.count(), there.length, `step ${at + 1} marks what it changed`);
+      for (const { verb } of changes) verbs.add(verb);
+      if (changes.length > there.length) await screenshot(page, "scenario-play-removed");
+    }
+    assert.equal(operations.length, 0, "every change belongs to a step");
+    assert.ok(bySubAgents > 0, "a sub-agent changes something");
+    assert.deepEqual([...verbs].sort(), ["added", "changed", "removed"]);
+  });
+});
+
+test("the step stands in the address: the way back leads to the one before, and a link shows it", () =>
+  site.visit(`${PROJECT}/scenarios/dispute_duplicate_cafe?side=play`, async (page) => {
+    await page.getByRole("button", { name: "Play the script" }).click();
+    const steps = page.getByRole("group", { name: "Steps" });
+    const slider = steps.getByRole("slider");
+    await slider.waitFor();
+    const all = Number(await slider.getAttribute("max")) + 1;
+    const shows = async (step) => {
+      await steps.getByText(`${step} of ${all}`, { exact: true }).waitFor();
+      const named = new URL(page.url()).searchParams.get("step");
+      assert.equal(named, step > 1 ? `${step}` : null);
+    };
+    await shows(1);
+    await steps.getByRole("button", { name: "Next" }).click();
+    await shows(2);
+    await steps.getByRole("button", { name: "Next" }).click();
+    await shows(3);
+    await page.goBack();
+    await shows(2);
+    await page.goForward();
+    await shows(3);
+    // What somebody slides over is no place to come back to.
+    await slider.fill(`${all - 2}`);
+    await shows(all - 1);
+    await slider.fill(`${all - 1}`);
+    await shows(all);
+    await page.goBack();
+    await shows(2);
+
+    await page.reload();
+    await shows(2);
+    await page.goto(`${PROJECT}/scenarios/dispute_duplicate_cafe?side=play&step=999`);
+    await steps.getByText(`${all} of ${all}`, { exact: true }).waitFor();
   }));
 
 test("calls are tried one after the other", () =>

@@ -4,14 +4,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { NARROW, fits, screenshot } from "./support/browser.mjs";
+import { applied, lists } from "./support/changes.mjs";
+import { startModel } from "./support/model.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
 /** Conversations in the order of their run, and those of them that change the world. */
 let all;
 const changing = [];
+/** One in which questions are answered, and one in which a booking is made and confirmed. */
+let helped;
+let booked;
 const site = story({
   n: 8,
   seed: 3,
+  demo: true,
   async prepare(site) {
     const [run] = (await site.ask("GET", `${PROJECT}/runs`)).items;
     all = (await site.ask("GET", `/runs/${run.id}/conversations`)).items.map(({ id }) => id);
@@ -20,8 +26,19 @@ const site = story({
       if (last_version > 0) changing.push(id);
     }
     assert.ok(changing.length > 0, "some conversation changes the world");
+    helped = await played(site, "retail_bank", "help_card_abroad");
+    booked = await played(site, "crm_assistant", "book_board_meeting_with_coffee");
   },
 });
+
+/** The only conversation of another run. */
+async function played(site, playbook, scenario) {
+  const order = { playbooks: [playbook], scenarios: [scenario], n: 1, seed: 5 };
+  const run = await site.ask("POST", `${PROJECT}/runs`, order);
+  await site.until(`/runs/${run.id}`, ({ state }) => state === "finished");
+  const { items } = await site.ask("GET", `/runs/${run.id}/conversations`);
+  return items[0].id;
+}
 
 const address = (id, query = "") => `${PROJECT}/conversations/${id}${query}`;
 
@@ -107,6 +124,29 @@ test("the world can be looked at at any version, and what changed is marked", ()
     await page.locator(".world .patch li").first().waitFor();
     await page.locator(".turn.calls.chosen").waitFor();
   }));
+
+test("each version says what it changed: what stood there before, and what is gone", async () => {
+  const { events } = await site.ask("GET", `/conversations/${booked}`);
+  const { world } = await site.ask("GET", `/conversations/${booked}/world?version=0`);
+  const patches = events.map(({ event }) => event.tool_answered?.patch ?? []).filter((patch) => patch.length > 0);
+  const versions = patches.map((patch) => applied(world, patch));
+  const verbs = new Set(versions.flat().map(({ verb }) => verb));
+  assert.deepEqual([...verbs].sort(), ["added", "changed", "removed"]);
+  await site.visit(address(booked, "?panel=world"), async (page) => {
+    const list = page.getByRole("region", { name: "What this version changed" });
+    const slider = page.getByRole("slider", { name: /World version/ });
+    await slider.focus();
+    await page.keyboard.press("End");
+    for (let at = versions.length; at > 0; at -= 1) {
+      await page.getByText(`World version ${at} of ${versions.length}`).waitFor();
+      await lists(list, versions[at - 1]);
+      if (versions[at - 1].some(({ verb }) => verb === "removed")) await screenshot(page, "world-removed");
+      await page.keyboard.press("ArrowLeft");
+    }
+    await page.getByText("as it was at the start").waitFor();
+    await lists(list, []);
+  });
+});
 
 test("a value says which call wrote it, and leads there", () =>
   site.visit(address(changing[0], "?panel=world"), async (page) => {
@@ -300,6 +340,56 @@ test("a conversation goes on differently from a turn, and both are kept", () =>
     assert.ok(page.url().endsWith(branches[0].conversation));
     await screenshot(page, "branch");
   }));
+
+test("another model goes on from a turn; both lead to each other, and become a preference pair", async () => {
+  const words = "I can not say.";
+  const model = await startModel(words);
+  try {
+    await site.ask("PUT", "/models/terse", { replicas: [model.url] });
+    await site.visit(address(helped), async (page) => {
+      const answer = page.locator(".turn.agent").last();
+      const seq = (await answer.getAttribute("id")).replace("turn-", "");
+      await answer.getByRole("button", { name: "Branch" }).click();
+      const form = page.getByRole("form", { name: "Branch" });
+      await form.getByLabel("Agent from here on").selectOption("terse");
+      await form.getByRole("button", { name: "Branch from here" }).click();
+      await page.waitForURL((url) => !url.pathname.endsWith(helped));
+      await page.locator(".ending").waitFor();
+      await page.locator(".bubble.agent").last().getByText(words).waitFor();
+      const branch = new URL(page.url()).pathname.split("/").at(-1);
+      const { models, branch_of } = await site.ask("GET", `/conversations/${branch}`);
+      assert.deepEqual([models.agent, branch_of], ["terse", { conversation: helped, seq: Number(seq) }]);
+      const pair = page.getByRole("link", { name: "Export as a preference pair" });
+      await pair.waitFor();
+      await screenshot(page, "branch-model");
+
+      await page.getByRole("link", { name: `To its origin, where they part (#${seq})` }).click();
+      await page.waitForURL(`**/conversations/${helped}?turn=${seq}`);
+      await page.locator(`#turn-${seq}.chosen`).waitFor();
+      await page.getByRole("tab", { name: "People" }).click();
+      const branches = page.getByRole("region", { name: "Branches" });
+      await branches.getByText("failed").waitFor();
+      await branches.getByRole("link", { name: "Export as a preference pair" }).waitFor();
+      await branches.getByRole("link", { name: `From #${seq}, by a model` }).click();
+      await page.waitForURL(`**/conversations/${branch}`);
+
+      await pair.click();
+      await page.waitForURL(/exports\/new\?.*profile=trl_dpo/);
+      const record = page.locator("pre.record");
+      await record.waitFor();
+      const { chosen, rejected } = JSON.parse(await record.innerText());
+      assert.match(chosen[0].content, /1\.75/);
+      assert.equal(rejected[0].content, words);
+      await page.getByRole("button", { name: "Build the export" }).click();
+      await page.waitForURL(/exports\/[0-9a-f-]{36}$/);
+      await page.getByText("ready", { exact: true }).waitFor();
+      const { rows } = await site.ask("GET", `/exports/${page.url().split("/").at(-1)}`);
+      assert.equal(rows, 1);
+    });
+  } finally {
+    model.stop();
+  }
+});
 
 test("what is still being played is followed to its end, and nothing that was chosen or written is lost", () =>
   site.visit(address(all[2]), async (page) => {

@@ -62,6 +62,46 @@ test("a profile shows its first record, its commands, and only what it can honou
     await page.getByLabel("By at least").waitFor();
   }));
 
+test("all of the form stands in the address: a link, a reload and the way back know it", () =>
+  site.visit(`${PROJECT}/exports/new`, async (page) => {
+    const score = page.getByLabel("Preferred by");
+    const all = page.getByLabel("Also what was not accepted");
+    const cli = page.getByLabel("Groundstate's command");
+    await page.getByLabel("Corpus or run").selectOption({ index: 1 });
+    await page.waitForURL(/run=/);
+    await page.getByRole("radio", { name: /^TRL preference pairs/ }).check();
+    await page.waitForURL(/profile=trl_dpo/);
+    await page.getByLabel("Descriptions of tools").selectOption("array");
+    await page.waitForURL(/tools=array/);
+    await score.selectOption("weighted_mean");
+    await page.waitForURL(/score=weighted_mean/);
+    await page.getByLabel("By at least").fill("2.5");
+    await page.getByLabel("By at least").press("Tab");
+    await page.waitForURL(/margin=2\.5/);
+    await all.check();
+    await page.waitForURL(/all=true/);
+    const says = /--all[\s\\]+--profile trl_dpo[\s\\]+--tools array[\s\\]+--score weighted_mean --margin 2\.5/;
+    assert.match(await cli.innerText(), says);
+
+    await page.reload();
+    await cli.getByText("--margin 2.5", { exact: false }).waitFor();
+    assert.match(await cli.innerText(), says);
+    assert.equal(await page.getByLabel("By at least").inputValue(), "2.5");
+    assert.equal(await page.getByLabel("Descriptions of tools").inputValue(), "array");
+    assert.ok(await all.isChecked());
+
+    await page.goBack();
+    await page.waitForURL((url) => !url.searchParams.has("all"));
+    await page.waitForFunction((box) => !box.checked, await all.elementHandle());
+    await page.goBack();
+    await page.waitForURL((url) => !url.searchParams.has("margin"));
+    await page.waitForFunction((field) => field.value === "1", await page.getByLabel("By at least").elementHandle());
+    assert.equal(await score.inputValue(), "weighted_mean");
+    await page.goBack();
+    await page.waitForURL((url) => !url.searchParams.has("score"));
+    await page.waitForFunction((field) => field.value === "overall", await score.elementHandle());
+  }));
+
 test("an export is built, downloaded as it was hashed, and says what is in it", () =>
   site.visit(`${PROJECT}/exports/new`, async (page) => {
     await page.getByLabel("Corpus or run").selectOption({ index: 1 });

@@ -10,12 +10,15 @@ const MARKUP = '<img src=x onerror="window.broken=1"><script>window.broken=1</sc
 const RTL = "\u202eשלום \u202b<b>مرحبا بالعالم</b>\u202c 123 abc \u0000".replace("\u0000", "\u200f");
 const WORD = "W".repeat(3_900);
 
+let run;
 let conversation;
 let queue;
+let toRate;
 
 async function prepare(site) {
-  const [run] = (await site.ask("GET", `${PROJECT}/runs`)).items;
-  conversation = (await site.ask("GET", `/runs/${run.id}/conversations`)).items[0].id;
+  run = (await site.ask("GET", `${PROJECT}/runs`)).items[0].id;
+  const [first, second] = (await site.ask("GET", `/runs/${run}/conversations`)).items;
+  conversation = first.id;
   const about = `/conversations/${conversation}`;
   const { seq } = (await site.ask("GET", about)).events.filter(({ event }) => event.agent_spoke).at(-1);
   for (const text of [MARKUP, RTL, WORD]) {
@@ -31,13 +34,26 @@ async function prepare(site) {
     conversations: [conversation],
   };
   queue = (await site.ask("POST", `${PROJECT}/review-queues`, made)).id;
+  // One that is still to be rated.
+  const unrated = { ...made, name: "To rate", conversations: [second.id] };
+  toRate = (await site.ask("POST", `${PROJECT}/review-queues`, unrated)).id;
 }
 
-const site = story({ n: 2, seed: 5, prepare });
+const site = story({ n: 2, seed: 5, demo: true, prepare });
+
+/** What models say comes from the server: some of its answers are changed on their way to the page. */
+async function rewrite(page, url, change) {
+  await page.route(url, async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    change(json);
+    await route.fulfill({ response, json });
+  });
+}
 
 /** A page with hostile text on it: nothing runs, it does not scroll sideways, and it still reacts. */
 async function harmless(page, says) {
-  await page.getByText("onerror", { exact: false }).first().waitFor();
+  await page.getByText("onerror", { exact: false }).filter({ visible: true }).first().waitFor();
   await page.waitForLoadState("networkidle");
   assert.equal(await page.evaluate(() => window.broken), undefined, "a script of the text ran");
   assert.equal(await page.locator('img[src="x"]').count(), 0, "the text became markup");
@@ -110,6 +126,119 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
       await harmless(page, "unfolded world");
       await screenshot(page, `hostile-world-${viewport.width}`);
     }));
+
+  test(`hostile names of tools, scenarios and personas are text in lists and in a conversation, ${wide}`, async () => {
+    const [named, ...others] = [MARKUP + RTL, RTL, WORD.slice(0, 400)];
+    await visit("/conversations", async (page) => {
+      await page.locator("[aria-rowindex='2']").getByRole("link").waitFor();
+      const rename = (row, i) => {
+        const name = [named, ...others][i % 3];
+        Object.assign(row, { scenario: name, persona: name, tools: [MARKUP, RTL, WORD] });
+      };
+      await rewrite(page, /\/api\/v1\/projects\/default\/conversations\?/, ({ items }) => items.forEach(rename));
+      await rewrite(page, /\/api\/v1\/projects\/default\/conversations\/facets/, ({ facets }) => {
+        for (const { values } of facets) {
+          if (values.length > 0) values[0].value = named;
+          if (values.length > 1) values[1].value = WORD;
+        }
+      });
+      await page.reload();
+      await page.locator("[aria-rowindex='2']").getByRole("link").waitFor();
+      await harmless(page, "conversations");
+      assert.equal(await page.locator("[aria-rowindex='2']").getByRole("link").textContent(), named);
+      await screenshot(page, `hostile-list-${viewport.width}`);
+    });
+    await visit(`/conversations/${conversation}`, async (page) => {
+      await page.locator("article.call").first().waitFor();
+      await rewrite(page, /\/api\/v1\/conversations\/[^/]+$/, ({ events }) => {
+        for (const { event } of events) {
+          for (const call of event.agent_spoke?.tool_calls ?? []) call.function.name = `${named}${WORD}`;
+        }
+      });
+      await page.reload();
+      await page.locator("article.call").first().waitFor();
+      await harmless(page, "tools");
+      assert.equal(await page.locator("article.call h3 code").first().textContent(), `${named}${WORD}`);
+      await screenshot(page, `hostile-tools-${viewport.width}`);
+    });
+  });
+
+  test(`a hostile first record and its card are text in the preview of an export, ${wide}`, () =>
+    visit(`/exports/new?run=${run}`, async (page) => {
+      await page.locator("pre.record").waitFor();
+      const long = `${MARKUP}${RTL}${WORD}${"L".repeat(200_000)}`;
+      await rewrite(page, /\/exports\/preview$/, (preview) => {
+        preview.record.messages = [{ role: "user", content: long }];
+        Object.assign(preview, { card: `# ${long}`, file_name: `${MARKUP}${WORD}.jsonl` });
+      });
+      await page.reload();
+      await page.locator("pre.record").waitFor();
+      await harmless(page, "preview");
+      const shown = await page.locator("pre.record").textContent();
+      assert.ok(shown.includes(JSON.stringify(MARKUP).slice(1, -1)), "the record shows its letters");
+      await page.getByText("It goes on; the copy is whole.").waitFor();
+      assert.ok((await page.locator("pre.card-text").textContent()).includes(MARKUP));
+      await screenshot(page, `hostile-export-${viewport.width}`);
+    }));
+
+  test(`hostile instructions, criteria and messages are text where people rate, ${wide}`, () =>
+    visit(`/reviews/${toRate}/rate`, async (page) => {
+      await page.locator(".bubble").first().waitFor();
+      await rewrite(page, /\/review-queues\/[^/]+\/next$/, ({ task }) => {
+        task.criteria = [MARKUP, RTL, WORD];
+      });
+      await rewrite(page, /\/api\/v1\/conversations\/[^/]+$/, ({ summary, events }) => {
+        summary.scenario = `${MARKUP}${WORD}`;
+        for (const { event } of events) {
+          if (event.agent_spoke) event.agent_spoke.content = `${MARKUP}${RTL}${"L".repeat(200_000)}`;
+        }
+      });
+      await page.reload();
+      await page.locator(".bubble").first().waitFor();
+      await harmless(page, "rating");
+      assert.equal(await page.locator(".criterion").count(), 3);
+      await page.keyboard.press("r");
+      await page.keyboard.press("8");
+      assert.equal(await page.locator(".criterion output").first().innerText(), "8");
+      await screenshot(page, `hostile-rate-${viewport.width}`);
+    }));
+
+  test(`hostile names in a run that goes on are text, as they come, ${wide}`, async () => {
+    const { id } = await site.ask("POST", `${PROJECT}/runs`, { n: 2, paused: true });
+    const summary = await site.ask("GET", `/runs/${id}`);
+    const usage = { calls: 1, retries: 0, prompt_tokens: 10, completion_tokens: 5, cost: 0.1 };
+    const hostile = {
+      playbook: `${MARKUP}${WORD.slice(0, 500)}`,
+      paused_because: `${RTL}${MARKUP}${WORD}`,
+      failures: { [MARKUP]: 3, [RTL]: 2, [WORD]: 1 },
+      usage: [MARKUP, RTL, WORD].map((name) => ({ ...usage, role: name, model: name })),
+    };
+    const events = [6, 7, 8].map((finished) => ({ ...summary, ...hostile, state: "paused", finished, planned: 2_000 }));
+    const body = events.map((told) => `event: progress\ndata: ${JSON.stringify(told)}\n\n`).join("");
+    await visit(`/runs/${id}`, async (page) => {
+      await page.locator("dl.strip").waitFor();
+      await rewrite(page, new RegExp(`/api/v1/runs/${id}$`), (run) => Object.assign(run, hostile));
+      await rewrite(page, new RegExp(`/api/v1/runs/${id}/config$`), ({ config }) => {
+        config.models = { agent: MARKUP, judge: RTL, simulated_user: WORD };
+      });
+      await page.route(`**/runs/${id}/progress`, (route) => route.fulfill({ contentType: "text/event-stream", body }));
+      await page.reload();
+      await page.locator("dl.strip").getByText("8 of 2,000").waitFor();
+      await page.locator("section[aria-labelledby=endpoints] h3").first().waitFor();
+      await harmless(page, "run");
+      assert.ok((await page.getByRole("heading", { level: 1 }).textContent()).includes(MARKUP));
+      assert.equal(await page.locator("section[aria-labelledby=blame] .bar").count(), 3);
+      await screenshot(page, `hostile-run-${viewport.width}`);
+      await page.getByRole("tab", { name: "Configuration" }).click();
+      await harmless(page, "configuration");
+    });
+    await visit("/runs", async (page) => {
+      await page.locator("table.rows tbody tr").first().waitFor();
+      await rewrite(page, /\/api\/v1\/projects\/default\/runs/, ({ items }) => Object.assign(items[0], hostile));
+      await page.reload();
+      await harmless(page, "runs");
+    });
+  });
 
   test(`a message of 200,000 letters is cut, shown whole on demand, and the page reacts, ${wide}`, () =>
     visit(`/conversations/${conversation}`, async (page) => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { startModel } from "./support/model.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
 const site = story({
@@ -35,6 +36,8 @@ test("a run is ordered with a preview of what it will play, and started", () =>
     await page.getByLabel("Conversations", { exact: true }).fill("7");
     await page.getByLabel(/^Seed/).fill("11");
     await look(page).getByText("7 conversations").waitFor();
+    await page.getByRole("group", { name: "Persona profiles" }).getByLabel("newcomer").check();
+    await look(page).getByText("Persona profiles: 1").waitFor();
     await page.getByLabel(/^Variant of the agent/).selectOption("orchestrator");
     await page.getByLabel(/^Model of finance/i).selectOption("scripted");
     const ordered = await rest(page);
@@ -51,11 +54,14 @@ test("a run is ordered with a preview of what it will play, and started", () =>
     assert.match(command, /"complexity": \{\s*"vague": 2\.5\s*\}/);
     assert.match(command, /"n": 7/);
     assert.match(command, /"seed": 11/);
+    assert.match(command, /"personas": \[\s*"newcomer"\s*\]/);
     assert.match(command, /Authorization: Bearer/);
     await screenshot(page, "launch-chosen");
     await page.getByRole("button", { name: "Start the run" }).click();
     await page.waitForURL(/runs\/[0-9a-f-]{36}$/);
     await page.getByRole("heading", { name: "Run of retail_bank" }).waitFor();
+    const { config } = await site.ask("GET", `/runs/${page.url().split("/").at(-1)}/config`);
+    assert.deepEqual(config.personas, ["newcomer"]);
   }, { expected: [/status of 422/] }));
 
 /** Orders by the API and looks at the run's page. */
@@ -87,6 +93,69 @@ test("a run is followed to its end without reloading: progress, yield, tokens, b
     await page.getByText("No model is asked").waitFor();
     await screenshot(page, "run-overview");
   }));
+
+const words = (name) => name.replaceAll("_", " ");
+const count = (n) => n.toLocaleString("en");
+/** What costs little is shown to the hundredth of a cent. */
+const money = (amount) => `$${amount.toFixed(amount !== 0 && amount < 1 ? 4 : 2)}`;
+
+test("who failed, what it cost, how its endpoints do and who its users were is as the API says", async () => {
+  const model = await startModel("I can not say.");
+  const personas = ["busy_professional", "newcomer"];
+  const order = { playbooks: ["retail_bank"], n: 12, seed: 12, personas, models: { agent: "terse" }, paused: true };
+  try {
+    await site.ask("PUT", "/models/terse", { replicas: [model.url], price: { prompt: 2, completion: 8 } });
+    await ordered(order, async (page, id) => {
+      const blame = page.locator("section[aria-labelledby=blame]");
+      const spent = page.locator("section[aria-labelledby=spent]");
+      await blame.getByText("None.").waitFor();
+      assert.equal(await spent.locator("tfoot td").last().innerText(), "$0.00");
+      await page.getByRole("button", { name: "Resume" }).click();
+      await finished(page);
+
+      const { failures, usage } = await site.ask("GET", `/runs/${id}`);
+      assert.ok(failures.agent > 0, JSON.stringify(failures));
+      for (const [who, n] of Object.entries(failures)) {
+        const bar = blame.locator(".bar", { has: page.locator("dt", { hasText: words(who) }) });
+        await bar.getByText(count(n), { exact: true }).waitFor();
+      }
+      assert.equal(await blame.locator(".bar").count(), Object.keys(failures).length);
+
+      const agent = usage.find(({ role }) => role === "agent");
+      assert.ok(agent.model === "terse" && agent.cost > 0, JSON.stringify(agent));
+      const figures = spent.locator("tbody tr", { hasText: "terse" }).locator("td.number");
+      await figures.last().getByText(money(agent.cost), { exact: true }).waitFor();
+      const { calls, retries, prompt_tokens, completion_tokens } = agent;
+      const told = (await figures.allInnerTexts()).filter((_, column) => column !== 3 && column !== 5);
+      assert.deepEqual(told, [calls, retries, prompt_tokens, completion_tokens].map(count));
+      const sum = usage.reduce((sum, { cost }) => sum + cost, 0);
+      assert.equal(await spent.locator("tfoot td").last().innerText(), money(sum));
+
+      const { replicas } = (await site.ask("GET", "/models")).find(({ name }) => name === "terse");
+      const [{ health, in_flight, limit, ok, failed }] = replicas;
+      assert.deepEqual([health, in_flight, failed], ["closed", 0, 0]);
+      const endpoint = page.locator("section[aria-labelledby=endpoints] tbody tr", { hasText: model.url }).locator("td");
+      await endpoint.nth(4).getByText(count(ok), { exact: true }).waitFor();
+      const [healthy, carried, most, first, ...answered] = await endpoint.allInnerTexts();
+      assert.deepEqual([healthy, carried, most, ...answered], ["healthy", "0", `${limit}`, count(ok), "0"]);
+      assert.match(first, /^\d+ ms$/);
+      await screenshot(page, "run-live-figures");
+
+      await page.getByRole("tab", { name: "Conversations" }).click();
+      const { items } = await site.ask("GET", `/runs/${id}/conversations`);
+      const users = page.locator("table.rows tbody tr td:nth-child(3)");
+      await users.nth(items.length - 1).waitFor();
+      assert.deepEqual(await users.allInnerTexts(), items.map(({ persona }) => persona));
+      assert.deepEqual([...new Set(items.map(({ persona }) => persona))].sort(), personas);
+      await page.getByRole("tab", { name: "Configuration" }).click();
+      const { config } = await site.ask("GET", `/runs/${id}/config`);
+      const shown = await page.getByLabel("Configuration as JSON").innerText();
+      assert.deepEqual(JSON.parse(shown).personas, config.personas);
+    });
+  } finally {
+    model.stop();
+  }
+});
 
 test("a run is paused, changed, resumed and cancelled, which asks first", () =>
   ordered({ n: 20000, seed: 6, max_in_flight: 2 }, async (page, id) => {
@@ -201,6 +270,65 @@ test("models of the registry play roles; whatever is scripted says so", () =>
     assert.deepEqual(order.models, { agent: "house", judge: "house" });
     assert.deepEqual(order.temperatures, { agent: 0.3 });
     assert.deepEqual(order.faults, [{ kind: "timeout", probability: 0.2 }]);
+  }));
+
+test("the whole form stands in the address: a link, a reload and the way back know it", () =>
+  site.visit(`${PROJECT}/runs/new`, async (page) => {
+    const order = async () => JSON.parse(/--data '(.*)'$/s.exec(await rest(page))[1]);
+    const asks = (name) => new URL(page.url()).searchParams.getAll(name);
+    const amount = page.getByLabel("Conversations", { exact: true });
+    const agent = page.getByRole("group", { name: "agent", exact: true });
+    await look(page).getByText("24 conversations").waitFor();
+    assert.equal(new URL(page.url()).search, "", "what is as usual does not stand there");
+
+    await page.getByRole("group", { name: "Playbooks" }).getByLabel(/bank/i).first().check();
+    await page.waitForURL(/playbook=retail_bank/);
+    await page.getByLabel(/Only some/).check();
+    await page.getByRole("searchbox", { name: "Search" }).fill("dispute");
+    await page.getByRole("button", { name: /Choose these/ }).click();
+    await page.waitForURL(/scenario=dispute/);
+    await agent.getByRole("combobox").selectOption("house");
+    await page.waitForURL(/model_agent=house/);
+    await agent.getByLabel("Temperature").fill("0.3");
+    await page.getByRole("group", { name: "Complexity mix" }).getByLabel("Vague").fill("2.5");
+    await page.getByRole("button", { name: "Add a fault" }).click();
+    const fault = page.getByRole("group", { name: "A fault" });
+    await fault.getByLabel("What").selectOption("outage");
+    await fault.getByLabel("When").selectOption("calls");
+    await fault.getByLabel("Calls, from 1").fill("1, 2");
+    await page.getByLabel("Do not begin before somebody resumes it").check();
+    await page.waitForURL(/paused=true/);
+    await amount.fill("");
+    await amount.pressSequentially("120");
+    await page.waitForURL(/[?&]n=120/);
+    const ordered = await order();
+    assert.deepEqual([ordered.n, ordered.models, ordered.paused], [120, { agent: "house" }, true]);
+    assert.deepEqual(ordered.faults, [{ kind: "outage", calls: [1, 2] }]);
+    assert.deepEqual(ordered.scenarios, asks("scenario").sort());
+
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector(".launch-look pre")?.textContent.includes('"n": 120'));
+    assert.deepEqual(await order(), ordered);
+    assert.equal(await agent.getByRole("combobox").inputValue(), "house");
+    assert.equal(await agent.getByLabel("Temperature").inputValue(), "0.3");
+    assert.equal(await fault.getByLabel("What").inputValue(), "outage");
+    assert.equal(await fault.getByLabel("When").inputValue(), "calls");
+    assert.equal(await fault.getByLabel("Calls, from 1").inputValue(), "1, 2");
+    assert.ok(await page.getByLabel(/Only some/).isChecked());
+
+    // What was typed goes as a whole, what was chosen one by one.
+    await page.goBack();
+    await page.waitForFunction(() => !new URL(location.href).searchParams.has("n"));
+    await page.waitForFunction((field) => field.value === "24", await amount.elementHandle());
+    assert.ok(await page.getByLabel("Do not begin before somebody resumes it").isChecked());
+    await page.goBack();
+    await page.waitForFunction(() => !new URL(location.href).searchParams.has("paused"));
+    await page.waitForFunction((box) => !box.checked, await page.getByLabel("Do not begin before somebody").elementHandle());
+    assert.equal(await fault.getByLabel("Calls, from 1").inputValue(), "1, 2");
+    await page.goForward();
+    await page.goForward();
+    await page.waitForFunction((field) => field.value === "120", await amount.elementHandle());
+    assert.deepEqual(await order(), ordered);
   }));
 
 test("the form fits a narrow, dark screen", () =>

@@ -70,7 +70,7 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await form.waitFor({ state: "hidden" });
     const model = page.getByRole("region", { name: "house", exact: true });
     await model.getByText("http://127.0.0.1:10/v1").waitFor();
-    await model.getByText("is not set on this server").waitFor();
+    await model.getByText("is not there on this server").waitFor();
     assert.equal(await model.locator("table.grid tbody tr").count(), 2);
     await screenshot(page, "models");
     await model.getByRole("button", { name: "Probe" }).click();

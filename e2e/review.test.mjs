@@ -184,6 +184,36 @@ test("two who rate differently are listed with both scores, which lead to the co
   });
 });
 
+test("a rating shows at once what it was blind to, and on the queue's page how far the queue is", async () => {
+  const { items } = await site.ask("GET", `/runs/${run.id}/conversations`);
+  const ratings = await Promise.all(items.map(({ id }) => site.ask("GET", `/conversations/${id}/ratings`)));
+  const { id } = items[ratings.findIndex(({ mine }) => !mine)];
+  const made = { name: "Second look", conversations: [id], blind: true, raters_each: 1 };
+  const second = await site.ask("POST", `${PROJECT}/review-queues`, made);
+  // An admin is blind to what was given to them.
+  await site.ask("POST", `/review-queues/${second.id}/next`, {});
+  await site.visit(`${REVIEWS}/${second.id}?part=agreement`, async (queue) => {
+    const progress = queue.getByRole("region", { name: "Progress" });
+    await progress.getByText("0 of 1").first().waitFor();
+    await queue.getByText("0 people rated 0 conversations.", { exact: false }).waitFor();
+    await site.visit(`${PROJECT}/conversations/${id}`, async (page) => {
+      await page.getByText("its verdict is shown to you once you have rated it", { exact: false }).waitFor();
+      assert.equal(await page.locator("table.scores").count(), 0);
+      await page.getByRole("tab", { name: "People" }).click();
+      await page.getByRole("button", { name: "Rate it" }).click();
+      await page.locator(".criterion").first().getByRole("slider").fill("6");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.locator(".rating", { hasText: "You" }).getByText(/ 6$/).waitFor();
+      await page.getByRole("tab", { name: "Verdict" }).click();
+      await page.locator("table.scores tbody tr").first().waitFor();
+      assert.equal(await page.getByText("its verdict is shown to you", { exact: false }).count(), 0);
+    });
+    // Nobody has touched this page meanwhile.
+    await progress.getByText("1 of 1").first().waitFor();
+    await queue.getByText("One person rated 1 conversations.", { exact: false }).waitFor();
+  });
+});
+
 test("reviews fit a narrow screen", async () => {
   const id = await queue();
   await site.visit(

@@ -14,6 +14,11 @@ pub use near::{Near, NearDuplicates};
 use alphabet::Alphabet;
 use blocks::Blocks;
 
+/// From how alike on two scenarios' descriptions are reported as near-duplicates, unless somebody says otherwise.
+pub const SAME_DESCRIPTION: f64 = 0.85;
+/// The same of their user goals.
+pub const SAME_GOAL: f64 = 0.90;
+
 /// The gestalt ratio, from 0 (nothing in common) to 1 (the same): twice the letters in matching blocks by the letters
 /// of both texts. Equal to `SequenceMatcher(None, a, b, autojunk=False).ratio()`, over Unicode characters; as there,
 /// the ratio of (b, a) may be another one.

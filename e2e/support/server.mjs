@@ -13,9 +13,9 @@ const LISTENS = /^Groundstate listens on (http:\/\/\S+)$/m;
 const FIRST_LINK = /^Open (http:\/\/\S+\/welcome#[0-9a-f]{64}) to become its administrator/m;
 
 /**
- * Plays `n` conversations with the seed, then serves them: at `url`, to whoever opens `link` first. `run()` runs another
- * command on the same data and gives what it prints. `data` is the folder of all its data, `files` the one in it where
- * the server keeps files. `stop()` ends everything and removes the data.
+ * Plays `n` conversations with the seed, if any, then serves them: at `url`, to whoever opens `link` first. `run()` runs
+ * another command on the same data and gives what it prints. `data` is the folder of all its data, `files` the one in it
+ * where the server keeps files. `stop()` ends everything and removes the data.
  */
 export async function startServer({ n, seed, playbook = "retail_bank", args = [] }) {
   const binary = process.env.GROUNDSTATE_BIN;
@@ -29,8 +29,10 @@ export async function startServer({ n, seed, playbook = "retail_bank", args = []
   try {
     const out = path.join(dir, "rows.jsonl");
     const dataDir = path.join(dir, "data");
-    const play = ["--playbook", playbook, "--n", `${n}`, "--seed", `${seed}`, "--out", out, ...args];
-    await succeed(start(binary, ["generate", ...play, "--data-dir", dataDir]), PLAY_LIMIT_MS);
+    if (n > 0) {
+      const play = ["--playbook", playbook, "--n", `${n}`, "--seed", `${seed}`, "--out", out, ...args];
+      await succeed(start(binary, ["generate", ...play, "--data-dir", dataDir]), PLAY_LIMIT_MS);
+    }
     const server = start(binary, ["serve", "--listen", "127.0.0.1:0", "--data-dir", dataDir]);
     try {
       const link = await firstLink(server);

@@ -48,6 +48,27 @@ pub fn after_sign_in(back: Option<String>) -> String {
     back.filter(ours).unwrap_or_else(|| HOME.to_owned())
 }
 
+/// Names and values of the part of an address after `?`, in their order.
+pub fn pairs(query: &str) -> Vec<(String, String)> {
+    let pairs = query.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty());
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (plain(name), plain(value))
+    };
+    pairs.map(pair).collect()
+}
+
+fn plain(text: &str) -> String {
+    let text = text.replace('+', " ");
+    if text.contains('%') { Url::unescape(&text) } else { text }
+}
+
+/// The same as it stands in an address, `?` included; empty if there are none.
+pub fn query(pairs: &[(String, String)]) -> String {
+    let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={}", segment(value))).collect();
+    if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+}
+
 /// One segment of a path: an identifier may come from the address bar and hold anything.
 pub fn segment(id: &str) -> String {
     Url::escape(id)

@@ -34,6 +34,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use line::{End, Line};
+use place::cut;
 pub use place::{PAGE, Place};
 
 const BASE: &str = "/api/v1";
@@ -76,6 +77,12 @@ pub async fn query<T: DeserializeOwned>(path: &str, query: &[(&str, String)]) ->
 
 pub async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
     change(Method::POST, path, body).await
+}
+
+/// The same over a line: once it is dropped, nobody waits for the answer.
+pub async fn post_over<T: DeserializeOwned>(end: &End, path: &str, body: &impl Serialize) -> Answer<T> {
+    let request = end.carry(by_whom(Method::POST, path).await?);
+    answer(request.header("Accept", "application/json").json(body)).await
 }
 
 pub async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {

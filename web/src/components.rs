@@ -33,6 +33,7 @@ mod transcript;
 mod unified;
 mod verified;
 mod virtual_rows;
+mod world_changes;
 
 pub use account::Account;
 pub use badge::Badge;
@@ -65,3 +66,4 @@ pub use transcript::{Beside, Place, Transcript, anchor};
 pub use unified::Unified;
 pub use verified::Verified;
 pub use virtual_rows::VirtualRows;
+pub use world_changes::{WorldChanges, marks};

@@ -4,7 +4,7 @@ use domain::api::probe::ModelProbe;
 use domain::api::{ModelSummary, PlayerSummary};
 use serde_json::Value;
 
-use super::{Answer, delete, get, post, put};
+use super::{Answer, End, delete, get, post_over, put};
 use crate::address::segment;
 
 pub async fn list() -> Answer<Vec<ModelSummary>> {
@@ -25,9 +25,9 @@ pub async fn probed(name: &str) -> Answer<Option<ModelProbe>> {
     get(&format!("/models/{}/probe", segment(name))).await
 }
 
-/// Asks each endpoint a dozen small questions.
-pub async fn probe(name: &str) -> Answer<ModelProbe> {
-    post(&format!("/models/{}/probe", segment(name)), &Value::Null).await
+/// Asks each endpoint a dozen small questions. The server asks to the end also when nobody waits for it.
+pub async fn probe(name: &str, end: &End) -> Answer<ModelProbe> {
+    post_over(end, &format!("/models/{}/probe", segment(name)), &Value::Null).await
 }
 
 pub async fn players() -> Answer<Vec<PlayerSummary>> {

@@ -1,5 +1,7 @@
 //! Where pages of long lists begin.
 
+use domain::api::Page;
+
 /// Rows of a page: as many as the API gives at once.
 pub const PAGE: usize = 200;
 
@@ -21,9 +23,30 @@ impl Place {
     }
 }
 
+/// Rows of a page of what comes in one piece: as many as the API gives of other lists.
+const CUT: usize = 50;
+
+/// A page of what the API answers in one piece, however long it is. The cursor is how many rows stand before the page.
+pub fn cut<T>(all: Vec<T>, after: Option<String>) -> Page<T> {
+    let from: usize = after.and_then(|after| after.parse().ok()).unwrap_or(0);
+    let to = from.saturating_add(CUT);
+    let next = (to < all.len()).then(|| to.to_string());
+    Page { items: all.into_iter().skip(from).take(CUT).collect(), next }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_comes_in_one_piece_is_read_page_by_page() {
+        let page = |after: Option<&str>| cut((0..120).collect::<Vec<_>>(), after.map(str::to_owned));
+        let (first, second, last) = (page(None), page(Some("50")), page(Some("100")));
+        assert_eq!([first.items.len(), second.items.len(), last.items.len()], [50, 50, 20]);
+        assert_eq!((first.next.as_deref(), second.next.as_deref(), last.next), (Some("50"), Some("100"), None));
+        assert_eq!(second.items.first(), Some(&50));
+        assert_eq!(page(Some("120")).items.len(), 0);
+    }
 
     #[test]
     fn a_place_is_asked_for_with_what_it_needs() {

@@ -6,7 +6,7 @@ use domain::api::{AuditEntry, ConversationFacets, MemberSummary, Page, ProjectSu
 use domain::project::{Kind, PERSONA_MODEL};
 use serde_json::json;
 
-use super::{Answer, delete, get, post, put, query};
+use super::{Answer, cut, delete, get, post, put, query};
 use crate::address::segment;
 
 /// How many there are, or that there are more than were counted.
@@ -16,8 +16,9 @@ pub struct Count {
     pub more: bool,
 }
 
-pub async fn list() -> Answer<Vec<ProjectSummary>> {
-    get("/projects").await
+/// The first page, or the one after a cursor.
+pub async fn list(after: Option<String>) -> Answer<Page<ProjectSummary>> {
+    Ok(cut(get("/projects").await?, after))
 }
 
 /// An empty title is the name.
@@ -42,8 +43,9 @@ pub async fn conversations(project: &str) -> Answer<ConversationFacets> {
     get(&format!("/projects/{}/conversations/facets", segment(project))).await
 }
 
-pub async fn members(project: &str) -> Answer<Vec<MemberSummary>> {
-    get(&format!("/projects/{}/members", segment(project))).await
+/// The first page, or the one after a cursor.
+pub async fn members(project: &str, after: Option<String>) -> Answer<Page<MemberSummary>> {
+    Ok(cut(get(&format!("/projects/{}/members", segment(project))).await?, after))
 }
 
 pub async fn set_member(project: &str, user: &str, role: Role) -> Answer<MemberSummary> {

@@ -4,10 +4,9 @@ use domain::api::{
     ConversationFacets, ConversationSummary, MemberSummary, NextReview, Page, ReviewAgreement, ReviewItem, ReviewQueue,
 };
 use domain::calibration::Disagreement;
-use domain::corpus::CorpusSummary;
 use serde_json::{Value, json};
 
-use super::{Answer, delete, get, patch, post, query};
+use super::{Answer, delete, get, patch, post, query, ratings};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -55,19 +54,14 @@ pub async fn agreement(id: &str) -> Answer<ReviewAgreement> {
     get(&format!("/review-queues/{}/agreement", segment(id))).await
 }
 
-/// Those that are at least so many points apart.
-pub async fn disagreements(id: &str, spread: u8) -> Answer<Vec<Disagreement>> {
-    query(&format!("/review-queues/{}/disagreements", segment(id)), &[("spread", spread.to_string())]).await
+/// Those that are at least so many points apart: the first page, or the one after a cursor.
+pub async fn disagreements(id: &str, spread: u8, after: Option<String>) -> Answer<Page<Disagreement>> {
+    ratings::apart(&format!("/review-queues/{}/disagreements", segment(id)), spread, after).await
 }
 
 /// Who may be given something.
 pub async fn members(project: &str) -> Answer<Vec<MemberSummary>> {
     get(&format!("/projects/{}/members", segment(project))).await
-}
-
-/// The newest corpora of a project.
-pub async fn corpora(project: &str) -> Answer<Page<CorpusSummary>> {
-    get(&format!("/projects/{}/corpora", segment(project))).await
 }
 
 /// How many conversations of a project pass a filter, and what could be asked of them.

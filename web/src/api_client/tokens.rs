@@ -1,13 +1,14 @@
 //! API tokens of who is signed in.
 
-use domain::api::{NewTokenAnswer, TokenSummary};
+use domain::api::{NewTokenAnswer, Page, TokenSummary};
 use serde_json::Value;
 
-use super::{Answer, delete, get, post};
+use super::{Answer, cut, delete, get, post};
 use crate::address::segment;
 
-pub async fn list() -> Answer<Vec<TokenSummary>> {
-    get("/tokens").await
+/// Newest first: the first page, or the one after a cursor.
+pub async fn list(after: Option<String>) -> Answer<Page<TokenSummary>> {
+    Ok(cut(get("/tokens").await?, after))
 }
 
 /// The body is that of `POST /tokens`.

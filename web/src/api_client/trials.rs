@@ -4,13 +4,18 @@ use domain::api::trials::{
     ImportInterface, ImportedDraft, PlayScenario, Prompts, Rehearsal, RenderPrompts, Tried, TryCalls,
 };
 
-use super::{Answer, post};
+use super::{Answer, End, post, post_over};
 use crate::address::segment;
 use crate::api_client::documents::Place;
 
 /// Plays a scenario's script, with drafts in place of what is saved.
 pub async fn play(place: &Place, wanted: &PlayScenario) -> Answer<Rehearsal> {
     post(&format!("{}/play", path(place)), wanted).await
+}
+
+/// The same over a line.
+pub async fn play_over(end: &End, place: &Place, wanted: &PlayScenario) -> Answer<Rehearsal> {
+    post_over(end, &format!("{}/play", path(place)), wanted).await
 }
 
 /// Renders what each role of a playbook is told.

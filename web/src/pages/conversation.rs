@@ -4,6 +4,7 @@ mod annotate;
 mod branch;
 mod correct;
 mod cursor;
+mod followed;
 mod neighbours;
 mod notes;
 mod people;
@@ -14,8 +15,6 @@ mod turn_actions;
 mod verdicts;
 mod world;
 
-use std::time::Duration;
-
 use domain::api::ConversationDetail;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -23,12 +22,13 @@ use leptos_router::components::{Redirect, Route};
 use leptos_router::path;
 
 use crate::app::set_title;
-use crate::components::{Beside, Crumbs, Fetched, Models, Scores, Tabs, Transcript, Verified, refresh, use_tab};
+use crate::components::{Beside, Crumbs, Fetched, Models, Scores, Tabs, Transcript, Verified, use_tab};
 use crate::keys::use_shortcut;
 use crate::parts::{pages, part};
 use crate::session::Project;
 use crate::transcript;
 use crate::{address, api_client};
+use followed::followed;
 use neighbours::Neighbours;
 use people::People;
 use raw::Raw;
@@ -87,9 +87,6 @@ pub fn ConversationLink() -> impl IntoView {
 const PANELS: [&str; 4] = ["verdict", "world", "people", "raw"];
 const TABS: [(&str, &str); 4] = [("verdict", "Verdict"), ("world", "World"), ("people", "People"), ("raw", "Raw JSON")];
 
-/// How often is asked for what is still being played.
-const EVERY: Duration = Duration::from_secs(2);
-
 #[component]
 fn Conversation(detail: ConversationDetail) -> impl IntoView {
     set_title(&detail.summary.scenario);
@@ -99,7 +96,8 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
         ("Run".to_owned(), address::run(&project, &detail.run_id)),
     ];
     let id = detail.summary.id.clone();
-    let detail = followed(detail);
+    let (detail, again) = followed(detail);
+    let over = Memo::new(move |_| detail.read().summary.finished_at.is_some());
     let turns = Memo::new(move |_| transcript::turns(detail.read().events.clone()));
     let cursor = Cursor::over(turns.into());
     let notes = Notes::load(id.clone());
@@ -135,7 +133,7 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
                 <section role="tabpanel" class="stack" id=move || format!("panel-{}", panel.get()) aria-labelledby=move || format!("tab-{}", panel.get())>
                     {move || match panel.get() {
                         "world" => view! { <WorldPanel detail cursor /> }.into_any(),
-                        "people" => view! { <People conversation=id.clone() cursor notes /> }.into_any(),
+                        "people" => view! { <People conversation=id.clone() over cursor notes again /> }.into_any(),
                         "raw" => view! { <Raw detail /> }.into_any(),
                         _ => view! { <Judged detail /> }.into_any(),
                     }}
@@ -143,25 +141,6 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
             </div>
         </div>
     }
-}
-
-/// Looks again until the conversation has been played.
-fn followed(detail: ConversationDetail) -> Signal<ConversationDetail> {
-    // A reader who must not see the outcome yet still sees when it came to one.
-    let plays = |detail: &ConversationDetail| detail.summary.finished_at.is_none();
-    if !plays(&detail) {
-        return Signal::stored(detail);
-    }
-    let id = detail.summary.id.clone();
-    let going = RwSignal::new(true);
-    let again = refresh(EVERY, going.into(), move || {
-        let id = id.clone();
-        async move { api_client::conversations::one(&id).await }
-    });
-    let newest = again.newest();
-    let shown = Memo::new(move |_| newest.get().unwrap_or_else(|| detail.clone()));
-    Effect::new(move |_| going.set(plays(&shown.read())));
-    shown.into()
 }
 
 /// What programs and models say of it, and who played it.

@@ -1,6 +1,9 @@
-//! Going on differently from a turn: with another model, or with other words.
+//! Going on differently from a turn: with another model, or with other words; and the way between both, and to the pair
+//! that they are.
 
-use domain::api::BranchSummary;
+use domain::access::Role;
+use domain::api::{BranchOrigin, BranchSummary};
+use domain::export::Profile;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;
@@ -93,8 +96,8 @@ pub fn Branches(conversation: String) -> impl IntoView {
 
 #[component]
 fn Row(branch: BranchSummary) -> impl IntoView {
-    let BranchSummary { conversation, seq, edited_by, outcome, created_at, .. } = branch;
-    let who = edited_by.map_or_else(|| "by a model".to_owned(), |name| format!("written by {name}"));
+    let BranchSummary { conversation, run, seq, edited_by, outcome, created_at } = branch;
+    let pair = outcome.is_some().then(|| view! { <Pair run /> });
     let (tone, outcome) = match outcome.as_deref() {
         Some("accepted") => (Tone::Good, "accepted"),
         Some(_) => (Tone::Bad, "failed"),
@@ -103,13 +106,48 @@ fn Row(branch: BranchSummary) -> impl IntoView {
     let href = address::conversation(&Project::here().name(), &conversation);
     view! {
         <li>
-            <A href>{format!("From #{seq}, {who}")}</A>
+            <A href>{format!("From #{seq}, {}", who(edited_by))}</A>
             " "
             <Badge tone text=outcome />
             " "
             <time class="muted" datetime=created_at.to_rfc3339()>
                 {format::time(created_at)}
             </time>
+            " "
+            {pair}
         </li>
     }
+}
+
+/// Of a branch: the way back.
+#[component]
+pub fn BranchOf(
+    origin: BranchOrigin,
+    /// The branch's own.
+    run: String,
+    /// Whether the branch has come to its end.
+    played: Memo<bool>,
+) -> impl IntoView {
+    let BranchOrigin { conversation, seq, edited_by } = origin;
+    let href = format!("{}?turn={seq}", address::conversation(&Project::here().name(), &conversation));
+    view! {
+        <p class="inline">
+            <span>{format!("A branch, {}.", who(edited_by))}</span>
+            <A href>{format!("To its origin, where they part (#{seq})")}</A>
+            {move || played.get().then(|| view! { <Pair run=run.clone() /> })}
+        </p>
+    }
+}
+
+/// Pairs of a branch's run are those of the branch and its origin.
+#[component]
+fn Pair(run: String) -> impl IntoView {
+    let project = Project::here();
+    let below = format!("/exports/new?run={}&profile={}", address::segment(&run), Profile::TrlDpo);
+    let href = address::project(&project.name(), &below);
+    project.may(Role::Runner).then(|| view! { <A href>"Export as a preference pair"</A> })
+}
+
+fn who(edited_by: Option<String>) -> String {
+    edited_by.map_or_else(|| "by a model".to_owned(), |name| format!("written by {name}"))
 }

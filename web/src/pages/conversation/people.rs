@@ -13,13 +13,27 @@ use crate::pages::review::RatingForm;
 use crate::{api_client, format, labels};
 
 #[component]
-pub fn People(conversation: String, cursor: Cursor, notes: Notes) -> impl IntoView {
+pub fn People(
+    conversation: String,
+    /// Whether it has come to its end.
+    over: Memo<bool>,
+    cursor: Cursor,
+    notes: Notes,
+    /// Asks for the conversation again.
+    again: Callback<()>,
+) -> impl IntoView {
     let (id, id_of_branches) = (conversation.clone(), conversation.clone());
     let answer = LocalResource::new(move || {
+        // What it may be rated by is known once it was judged.
+        over.track();
         let id = id.clone();
         async move { api_client::ratings::of(&id).await }
     });
-    let done = Callback::new(move |seen: ConversationRatings| answer.set(Some(Ok(seen))));
+    let done = Callback::new(move |seen: ConversationRatings| {
+        answer.set(Some(Ok(seen)));
+        // Whoever was to rate it by themselves may see from now on what judges said.
+        again.run(());
+    });
     view! {
         <section class="panel" aria-labelledby="ratings">
             <h2 id="ratings">"Ratings"</h2>
@@ -28,7 +42,7 @@ pub fn People(conversation: String, cursor: Cursor, notes: Notes) -> impl IntoVi
                 answer,
                 move |seen: ConversationRatings| {
                     let conversation = conversation.clone();
-                    view! { <Ratings conversation seen done /> }
+                    view! { <Ratings conversation seen over done /> }
                 },
             )}
         </section>
@@ -48,7 +62,12 @@ pub fn People(conversation: String, cursor: Cursor, notes: Notes) -> impl IntoVi
 }
 
 #[component]
-fn Ratings(conversation: String, seen: ConversationRatings, done: Callback<ConversationRatings>) -> impl IntoView {
+fn Ratings(
+    conversation: String,
+    seen: ConversationRatings,
+    over: Memo<bool>,
+    done: Callback<ConversationRatings>,
+) -> impl IntoView {
     let ConversationRatings { criteria, blind, mine, earlier, others, .. } = seen;
     let rating = RwSignal::new(false);
     let own = mine.clone();
@@ -64,7 +83,10 @@ fn Ratings(conversation: String, seen: ConversationRatings, done: Callback<Conve
             </details>
         })}
         {others.into_iter().map(|rating| view! { <Rating rating /> }).collect_view()}
-        <Show when=move || may fallback=|| ()>
+        <Show when=move || !over.get()>
+            <p class="muted">"It can be rated once it has come to its end."</p>
+        </Show>
+        <Show when=move || may && over.get()>
             {
                 let (conversation, criteria, own) = (conversation.clone(), criteria.clone(), own.clone());
                 move || {

@@ -4,6 +4,7 @@ use domain::api::{ConversationDetail, ConversationSummary};
 use domain::outcome::Outcome;
 use leptos::prelude::*;
 
+use super::branch::BranchOf;
 use crate::components::{Badge, copy};
 use crate::keys::use_shortcut;
 use crate::labels;
@@ -15,6 +16,8 @@ pub fn Title(detail: Signal<ConversationDetail>) -> impl IntoView {
         Some(Outcome::Failed { reason, .. }) => Some(reason.clone()),
         Some(Outcome::Accepted) | None => None,
     });
+    let played = Memo::new(move |_| detail.read().summary.finished_at.is_some());
+    let (run, branch_of) = detail.with_untracked(|detail| (detail.run_id.clone(), detail.branch_of.clone()));
     let ConversationSummary { scenario, position, persona, complexity, .. } = detail.read_untracked().summary.clone();
     let link = || copy(window().location().href().unwrap_or_default());
     use_shortcut("y", "Copy a link to this place", link);
@@ -39,6 +42,7 @@ pub fn Title(detail: Signal<ConversationDetail>) -> impl IntoView {
                     "Copy link"
                 </button>
             </p>
+            {branch_of.map(|origin| view! { <BranchOf origin run played /> })}
         </header>
     }
 }

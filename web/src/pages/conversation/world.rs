@@ -4,18 +4,18 @@ mod changes;
 mod provenance;
 mod versions;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use domain::api::ConversationDetail;
+use domain::patch;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::Value;
 
-use crate::components::{CopyButton, Failure, JsonTree, Loading, LongText, Mark};
+use crate::components::{CopyButton, Failure, JsonTree, Loading, WorldChanges, marks};
 use crate::pages::conversation::cursor::Cursor;
-use changes::{Change, Step};
+use changes::Step;
 use provenance::Origin;
 use versions::Versions;
 
@@ -32,13 +32,9 @@ pub fn WorldPanel(detail: Signal<ConversationDetail>, cursor: Cursor) -> impl In
     let changed = Memo::new(move |_| {
         let Some(seen) = versions.seen() else { return Vec::new() };
         let step = seen.version.checked_sub(1).and_then(|at| steps.read().get(at).cloned());
-        step.map(|step| changes::changes(&step.patch, &seen.before, &seen.world)).unwrap_or_default()
+        step.map(|step| patch::apply(&mut Value::clone(&seen.before), &step.patch)).unwrap_or_default()
     });
-    let marks = Signal::derive(move || {
-        let mark =
-            |change: &Change| (change.pointer.clone(), if change.was.is_some() { Mark::Changed } else { Mark::Added });
-        changed.read().iter().filter(|change| change.is.is_some()).map(mark).collect::<HashMap<_, _>>()
-    });
+    let marks = Signal::derive(move || marks(&changed.read()));
     let document = Signal::derive(move || versions.seen().map(|seen| seen.world).unwrap_or_default());
     let shown = Memo::new(move |_| versions.seen().is_some());
     view! {
@@ -49,7 +45,7 @@ pub fn WorldPanel(detail: Signal<ConversationDetail>, cursor: Cursor) -> impl In
                 Some(view! { <Failure error retry=move || versions.again() /> })
             }}
             {move || (!shown.get() && versions.error().is_none()).then(|| view! { <Loading what="the world" /> })}
-            <Changed changed pick=Callback::new(pick) />
+            <WorldChanges label="What this version changed" changes=changed pick=Callback::new(pick) />
             <Show when=move || shown.get()>
                 <Origin conversation=conversation.clone() picked cursor />
                 <JsonTree label="World" document marks picked pick=Callback::new(pick) />
@@ -97,52 +93,6 @@ fn Slider(steps: Memo<Vec<Step>>, version: Memo<usize>, cursor: Cursor) -> impl 
             </label>
             {move || (last.get() == 0).then(|| view! { <p class="muted hint">"Nothing changed it in this conversation."</p> })}
         </div>
-    }
-}
-
-/// What this version changed.
-#[component]
-fn Changed(changed: Memo<Vec<Change>>, pick: Callback<String>) -> impl IntoView {
-    let one = move |change: Change| {
-        let Change { pointer, was, is } = change;
-        let verb = match (&was, &is) {
-            (None, _) => "add",
-            (_, None) => "remove",
-            _ => "replace",
-        };
-        let value =
-            |value: Option<Value>| value.map(|value| view! { <LongText text=format!("{value:#}") code=true /> });
-        let to = pointer.clone();
-        let there = is.is_some();
-        let (was, is) = (value(was), value(is));
-        view! {
-            <li>
-                <span class="verb">{verb}</span>
-                {if there {
-                    view! {
-                        <button type="button" class="quiet pointer" on:click=move |_| pick.run(to.clone())>
-                            <code>{pointer}</code>
-                        </button>
-                    }
-                        .into_any()
-                } else {
-                    view! { <code>{pointer}</code> }.into_any()
-                }}
-                {was.map(|was| view! { <del>{was}</del> })}
-                {is.map(|is| view! { <ins>{is}</ins> })}
-            </li>
-        }
-    };
-    move || {
-        let changed = changed.get();
-        (!changed.is_empty()).then(|| {
-            view! {
-                <section aria-label="What this version changed">
-                    <h3>"Changed"</h3>
-                    <ul class="patch">{changed.into_iter().map(one).collect_view()}</ul>
-                </section>
-            }
-        })
     }
 }
 

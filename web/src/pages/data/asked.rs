@@ -9,7 +9,7 @@ mod selection;
 use domain::corpus::Spec;
 use domain::filter::Filter;
 
-use crate::address::segment;
+use crate::address;
 
 /// Parameters that say in which order, not which.
 const ORDER: [&str; 2] = ["sort", "order"];
@@ -27,13 +27,12 @@ impl Asked {
 
     /// From the part of an address after `?`.
     pub fn read(query: &str) -> Self {
-        Self::new(read::pairs(query))
+        Self::new(address::pairs(query))
     }
 
     /// As it stands in an address, `?` included; empty if nothing is asked.
     pub fn query(&self) -> String {
-        let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={}", segment(value))).collect();
-        if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+        address::query(&self.0)
     }
 
     /// What is asked of the API.

@@ -1,5 +1,6 @@
-//! Making an export: of what, for which trainer, in which shape; beside it its first record.
+//! Making an export: of what, for which trainer, in which shape; beside it its first record. All of it stands in the address.
 
+mod asked;
 pub mod commands;
 mod preview;
 mod profiles;
@@ -7,11 +8,12 @@ mod source;
 mod toggles;
 
 use domain::access::Role;
-use domain::export::{ExportSpec, PairRule, Profile, SourceSpec, Toggles};
+use domain::export::{ExportSpec, Profile};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
-use leptos_router::hooks::{query_signal_with_options, use_navigate};
+use leptos_router::hooks::use_navigate;
 
+use super::filters::Filters;
 use crate::action::act;
 use crate::app::set_title;
 use crate::components::{Crumbs, Empty};
@@ -43,25 +45,17 @@ pub fn NewExportPage() -> impl IntoView {
 
 #[component]
 fn Form() -> impl IntoView {
-    let source = RwSignal::new(None::<SourceSpec>);
-    let options = NavigateOptions { scroll: false, replace: true, ..NavigateOptions::default() };
-    let (named, name) = query_signal_with_options::<String>("profile", options);
-    let profile = Memo::new(move |_| named.get().and_then(|name| name.parse().ok()).unwrap_or_default());
-    let choose = Callback::new(move |to: Profile| name.set((to != Profile::default()).then(|| to.as_str().to_owned())));
-    let toggles = RwSignal::new(Toggles::default());
-    let pairs = RwSignal::new(PairRule::default());
-    let spec = Memo::new(move |_| {
-        let (profile, pairs) = (profile.get(), pairs.get());
-        let toggles = toggles::kept(profile, toggles.get());
-        Some(ExportSpec { source: source.get()?, profile, toggles, pairs })
-    });
+    let filters = Filters::of_address();
+    let profile = Memo::new(move |_| asked::profile(&filters.asked.read()));
+    let choose = Callback::new(move |to: Profile| filters.choose(|asked| asked::with_profile(asked, to)));
+    let spec = Memo::new(move |_| asked::spec(&filters.asked.read()));
     let preview = Preview::of(spec);
     view! {
         <div class="columns">
             <div class="selection">
-                <source::Source source />
+                <source::Source filters />
                 <profiles::Profiles profile choose />
-                <toggles::Shape profile toggles pairs problems=preview.problems />
+                <toggles::Shape filters profile problems=preview.problems />
                 <Build spec />
             </div>
             <PreviewPanel preview spec />

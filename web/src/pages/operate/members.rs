@@ -5,23 +5,41 @@ use domain::api::MemberSummary;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::action::act;
+use crate::action::{act, act_at_once};
 use crate::api_client;
 use crate::app::set_title;
-use crate::components::{Confirm, Labelled, Problems, Refused, Send, TextField, Toasts, send, show};
+use crate::components::{Confirm, Labelled, Paged, Problems, Refused, Send, TextField, Toasts, send};
 use crate::session::Project;
 
 #[component]
 pub fn MembersPage() -> impl IntoView {
     set_title("Members");
     let project = Project::here();
-    let members = LocalResource::new(move || {
-        let name = project.name();
-        async move { api_client::projects::members(&name).await }
-    });
-    let again = Callback::new(move |()| members.refetch());
-    let list = show("members", members, move |members: Vec<MemberSummary>| {
-        view! {
+    // Whoever was added stands in a list that is read anew.
+    let read = RwSignal::new(0_u32);
+    view! {
+        <h1>"Members"</h1>
+        <p class="muted lead">"Administrators of the installation may do everything here and need not stand in this list."</p>
+        {move || {
+            read.track();
+            view! { <List name=project.name() /> }
+        }}
+        {move || project.may(Role::Admin).then(|| view! { <Add added=Callback::new(move |()| read.update(|read| *read += 1)) /> })}
+    }
+}
+
+#[component]
+fn List(
+    /// The project.
+    name: String,
+) -> impl IntoView {
+    let load = move |after| {
+        let name = name.clone();
+        async move { api_client::projects::members(&name, after).await }
+    };
+    let nobody = || view! { <p class="muted">"Nobody is a member yet."</p> };
+    view! {
+        <Paged what="members" load empty=nobody let:rows>
             <table class="rows">
                 <thead>
                     <tr>
@@ -31,51 +49,37 @@ pub fn MembersPage() -> impl IntoView {
                     </tr>
                 </thead>
                 <tbody>
-                    {members.into_iter().map(|member| view! { <Row member again /> }).collect_view()}
+                    <For each=move || rows.get() key=|member: &MemberSummary| member.user.clone() let:member>
+                        <Row member rows />
+                    </For>
                 </tbody>
             </table>
-        }
-    });
-    view! {
-        <h1>"Members"</h1>
-        <p class="muted lead">"Administrators of the installation may do everything here and need not stand in this list."</p>
-        {list}
-        {move || project.may(Role::Admin).then(|| view! { <Add again /> })}
+        </Paged>
     }
 }
 
 #[component]
-fn Row(member: MemberSummary, again: Callback<()>) -> impl IntoView {
+fn Row(member: MemberSummary, rows: RwSignal<Vec<MemberSummary>>) -> impl IntoView {
     let (project, busy, sure) = (Project::here(), RwSignal::new(false), RwSignal::new(false));
     let MemberSummary { user, role } = member;
-    let own = StoredValue::new(user.clone());
-    let set = move |role: Role| {
-        let (name, user) = (project.0.get_untracked(), own.get_value());
-        let done = format!("{user} is {} now.", role.as_str());
-        let ask = async move { api_client::projects::set_member(&name, &user, role).await };
-        act(busy, done, ask, move |_| again.run(()));
-    };
+    let (own, role) = (StoredValue::new(user.clone()), RwSignal::new(role));
     let remove = move || {
         let (name, user) = (project.0.get_untracked(), own.get_value());
         let ask = async move { api_client::projects::remove_member(&name, &user).await };
-        act(busy, "The membership has ended.", ask, move |()| again.run(()));
-    };
-    let choice = move || {
-        let change = move |name: String| Role::named(&name).into_iter().for_each(set);
-        view! {
-            <select
-                aria-label=format!("Role of {}", own.get_value())
-                on:change:target=move |event| change(event.target().value())
-            >
-                <Roles chosen=role />
-            </select>
-        }
+        act(busy, "The membership has ended.", ask, move |()| {
+            let gone = own.get_value();
+            rows.update(|rows| rows.retain(|row| row.user != gone));
+        });
     };
     view! {
         <tr>
             <td class="scenario text">{user.clone()}</td>
             <td>
-                {move || if project.may(Role::Admin) { choice().into_any() } else { role.as_str().into_any() }}
+                {move || if project.may(Role::Admin) {
+                    view! { <RoleOf user=own.get_value() role busy /> }.into_any()
+                } else {
+                    role.read().as_str().into_any()
+                }}
             </td>
             <td>
                 {move || project.may(Role::Admin).then(|| view! {
@@ -100,6 +104,34 @@ fn Row(member: MemberSummary, again: Callback<()>) -> impl IntoView {
     }
 }
 
+/// What is chosen stands there at once, and again what was there if the server refuses it.
+#[component]
+fn RoleOf(user: String, role: RwSignal<Role>, busy: RwSignal<bool>) -> impl IntoView {
+    let (project, label) = (Project::here(), format!("Role of {user}"));
+    let set = move |to: Role| {
+        let (name, user) = (project.0.get_untracked(), user.clone());
+        let done = format!("{user} is {} now.", to.as_str());
+        let change = async move { api_client::projects::set_member(&name, &user, to).await.map(|member| member.role) };
+        act_at_once(busy, done, role, to, change);
+    };
+    view! {
+        <select
+            aria-label=label
+            aria-disabled=move || busy.get().to_string()
+            prop:value=move || role.read().as_str()
+            on:change:target=move |event| {
+                match Role::named(&event.target().value()).filter(|_| !busy.get_untracked()) {
+                    Some(to) => set(to),
+                    // One change at a time: what was chosen too early is not what holds.
+                    None => event.target().set_value(role.read_untracked().as_str()),
+                }
+            }
+        >
+            <Roles chosen=role.get_untracked() />
+        </select>
+    }
+}
+
 #[component]
 fn Roles(chosen: Role) -> impl IntoView {
     let option = move |role: Role| {
@@ -113,7 +145,7 @@ fn Roles(chosen: Role) -> impl IntoView {
 }
 
 #[component]
-fn Add(again: Callback<()>) -> impl IntoView {
+fn Add(added: Callback<()>) -> impl IntoView {
     let project = Project::here();
     let (user, role) = (RwSignal::new(String::new()), RwSignal::new(Role::Viewer.as_str().to_owned()));
     let (problems, busy, toasts) = (Problems::default(), RwSignal::new(false), Toasts::here());
@@ -124,7 +156,7 @@ fn Add(again: Callback<()>) -> impl IntoView {
         send(&event, busy, problems, ask, move |member| {
             toasts.good(format!("{} is {} now.", member.user, member.role.as_str()));
             user.try_set(String::new());
-            again.run(());
+            added.run(());
         });
     };
     view! {

@@ -16,6 +16,7 @@ struct Draft {
     replicas: RwSignal<String>,
     workers: RwSignal<bool>,
     key_env: RwSignal<String>,
+    key_file: RwSignal<String>,
     prompt: RwSignal<String>,
     completion: RwSignal<String>,
     max_in_flight: RwSignal<String>,
@@ -37,6 +38,7 @@ impl Draft {
             replicas: text(&urls),
             workers: RwSignal::new(model.is_some_and(|model| model.workers)),
             key_env: text(&|model| model.key_env.clone()),
+            key_file: text(&|model| model.key_file.clone()),
             prompt: text(&price("prompt")),
             completion: text(&price("completion")),
             max_in_flight: text(&|model| model.max_in_flight.map(|limit| limit.to_string())),
@@ -48,7 +50,7 @@ impl Draft {
         let replicas = self.replicas.get_untracked();
         let replicas: Vec<&str> = replicas.split_whitespace().collect();
         let mut body = json!({"replicas": replicas, "workers": self.workers.get_untracked()});
-        for (field, text) in [("model", self.model), ("key_env", self.key_env)] {
+        for (field, text) in [("model", self.model), ("key_env", self.key_env), ("key_file", self.key_file)] {
             let text = text.get_untracked();
             if !text.trim().is_empty() {
                 body[field] = text.trim().into();
@@ -119,6 +121,13 @@ pub fn ModelForm(
                 placeholder="no key"
                 hint="The variable's name, set where Groundstate plays. The key itself is never stored."
                 wrong=problems.at("/key_env")
+            />
+            <TextField
+                label="Or file of the key"
+                value=draft.key_file
+                placeholder="no file"
+                hint="Its absolute path where Groundstate plays, such as /run/secrets/qwen. It holds the key and nothing else."
+                wrong=problems.at("/key_file")
             />
             <div class="fields">
                 <NumberField

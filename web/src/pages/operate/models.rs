@@ -97,7 +97,7 @@ impl Said {
         });
         Self {
             model: model.model.clone(),
-            key: model.key_env.clone().map(|variable| (variable, model.key_found)),
+            key: model.key_env.clone().or_else(|| model.key_file.clone()).map(|place| (place, model.key_found)),
             price,
             limit: model.max_in_flight,
             editable: !model.from_file,
@@ -109,10 +109,11 @@ impl Said {
 fn About(said: Said) -> impl IntoView {
     let key = match said.key {
         None => view! { "none" }.into_any(),
-        Some((variable, found)) => {
-            let (tone, says) = if found { (Tone::Good, "is set") } else { (Tone::Bad, "is not set on this server") };
+        Some((place, found)) => {
+            let (tone, says) =
+                if found { (Tone::Good, "is there") } else { (Tone::Bad, "is not there on this server") };
             view! {
-                <code>{variable}</code>
+                <code>{place}</code>
                 " "
                 <Badge tone text=says />
             }
@@ -126,7 +127,7 @@ fn About(said: Said) -> impl IntoView {
                 <dd>{said.model}</dd>
             </div>
             <div>
-                <dt>"Key, from the environment"</dt>
+                <dt>"Key, from"</dt>
                 <dd>{key}</dd>
             </div>
             <div>

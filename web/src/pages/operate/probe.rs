@@ -4,16 +4,17 @@ use domain::api::probe::{Feature, ModelProbe, ProbeCheck, ProbeFeature, ProbeKin
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::action::act;
+use crate::action::Waited;
 use crate::api_client;
-use crate::components::{Badge, Command};
+use crate::components::{Badge, Command, Working};
 use crate::format;
 use crate::labels::Tone;
 use crate::session::Session;
 
 #[component]
 pub fn Probe(name: String) -> impl IntoView {
-    let (found, busy) = (RwSignal::new(None::<ModelProbe>), RwSignal::new(false));
+    let (found, asked) = (RwSignal::new(None::<ModelProbe>), Waited::new());
+    let left = RwSignal::new(false);
     let command = format!("groundstate models check {name}");
     let name = StoredValue::new(name);
     spawn_local(async move {
@@ -24,14 +25,20 @@ pub fn Probe(name: String) -> impl IntoView {
     });
     let ask = move |_| {
         let name = name.get_value();
-        act(busy, "", async move { api_client::models::probe(&name).await }, move |answer| found.set(Some(answer)));
+        left.set(false);
+        let probe = |end| async move { api_client::models::probe(&name, &end).await };
+        asked.ask(probe, move |answer| found.set(Some(answer)));
+    };
+    let cancel = move || {
+        asked.cancel();
+        left.set(true);
     };
     view! {
         <div class="probe">
             {Session::here().is_administrator().then(|| view! {
                 <p class="actions">
-                    <button type="button" aria-disabled=move || busy.get().to_string() on:click=ask>
-                        {move || if busy.get() { "Asking …" } else { "Probe" }}
+                    <button type="button" aria-disabled=move || asked.busy().to_string() on:click=ask>
+                        "Probe"
                     </button>
                     <span class="muted hint">
                         "Asks each endpoint a dozen small questions: for tool calls in every form, for JSON, and what \
@@ -39,6 +46,14 @@ pub fn Probe(name: String) -> impl IntoView {
                     </span>
                 </p>
             })}
+            <Show when=move || asked.busy()>
+                <Working what="Asking its endpoints" doing=Signal::stored(None) cancel />
+            </Show>
+            <Show when=move || left.get()>
+                <p class="muted" role="status">
+                    "It is not waited for. The server asks to the end; what it finds stands here when the page is opened again."
+                </p>
+            </Show>
             <div aria-live="polite">
                 {move || found.get().map(|found| {
                     let at = format::time(found.probed_at);

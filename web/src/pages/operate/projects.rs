@@ -9,7 +9,7 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
 use crate::app::set_title;
-use crate::components::{Dialog, Fetched, Problems, Refused, Send, TextField, send};
+use crate::components::{Dialog, Paged, Problems, Refused, Send, TextField, send};
 use crate::session::Session;
 use crate::{address, api_client, format};
 
@@ -39,7 +39,7 @@ pub fn ProjectsPage() -> impl IntoView {
                 </button>
             })}
         </header>
-        <Fetched what="projects" load=api_client::projects::list let:projects>
+        <Paged what="projects" load=api_client::projects::list empty=|| () let:rows>
             <table class="rows">
                 <thead>
                     <tr>
@@ -48,9 +48,11 @@ pub fn ProjectsPage() -> impl IntoView {
                         <th scope="col">"Since"</th>
                     </tr>
                 </thead>
-                <tbody>{projects.into_iter().map(row).collect_view()}</tbody>
+                <tbody>
+                    <For each=move || rows.get() key=|project: &ProjectSummary| project.name.clone() children=row />
+                </tbody>
             </table>
-        </Fetched>
+        </Paged>
         <Dialog title="Make a project" open=make>
             <Form />
         </Dialog>

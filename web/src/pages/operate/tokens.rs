@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::token_form::TokenForm;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Confirm, Dialog, Empty, show};
+use crate::components::{Badge, Confirm, Dialog, Empty, Paged};
 use crate::labels::Tone;
 use crate::{api_client, format};
 
@@ -14,18 +14,30 @@ use crate::{api_client, format};
 pub fn TokensPage() -> impl IntoView {
     set_title("Tokens");
     let make = RwSignal::new(false);
-    let tokens = LocalResource::new(api_client::tokens::list);
-    let again = Callback::new(move |()| tokens.refetch());
-    let list = show("tokens", tokens, move |tokens: Vec<TokenSummary>| {
-        if tokens.is_empty() {
-            return view! {
-                <Empty title="You have no token yet.">
-                    <p>"Programs use the REST API and the command line with a token, in your name."</p>
-                </Empty>
-            }
-            .into_any();
-        }
-        view! {
+    // What was made or withdrawn shows in a list that is read anew.
+    let read = RwSignal::new(0_u32);
+    let again = Callback::new(move |()| read.update(|read| *read += 1));
+    view! {
+        <header class="head">
+            <h1>"Tokens"</h1>
+            <button type="button" class="main" on:click=move |_| make.set(true)>
+                "Make a token"
+            </button>
+        </header>
+        {move || {
+            read.track();
+            view! { <List again /> }
+        }}
+        <Dialog title="Make a token" open=make>
+            <TokenForm open=make again />
+        </Dialog>
+    }
+}
+
+#[component]
+fn List(again: Callback<()>) -> impl IntoView {
+    view! {
+        <Paged what="tokens" load=api_client::tokens::list empty=|| view! { <Nothing /> } let:rows>
             <table class="rows">
                 <thead>
                     <tr>
@@ -39,23 +51,21 @@ pub fn TokensPage() -> impl IntoView {
                     </tr>
                 </thead>
                 <tbody>
-                    {tokens.into_iter().map(|token| view! { <Row token again /> }).collect_view()}
+                    <For each=move || rows.get() key=|token: &TokenSummary| token.id.clone() let:token>
+                        <Row token again />
+                    </For>
                 </tbody>
             </table>
-        }
-        .into_any()
-    });
+        </Paged>
+    }
+}
+
+#[component]
+fn Nothing() -> impl IntoView {
     view! {
-        <header class="head">
-            <h1>"Tokens"</h1>
-            <button type="button" class="main" on:click=move |_| make.set(true)>
-                "Make a token"
-            </button>
-        </header>
-        {list}
-        <Dialog title="Make a token" open=make>
-            <TokenForm open=make again />
-        </Dialog>
+        <Empty title="You have no token yet.">
+            <p>"Programs use the REST API and the command line with a token, in your name."</p>
+        </Empty>
     }
 }
 

@@ -7,6 +7,7 @@ mod limits;
 mod look;
 mod number;
 mod scenarios;
+mod written;
 
 use domain::access::Role;
 use domain::api::ModelSummary;
@@ -95,6 +96,7 @@ fn Launch(choices: Choices) -> impl IntoView {
         .into_any();
     }
     let draft = Draft::new();
+    written::keep(draft);
     let problems = Problems::default();
     let looked = RwSignal::new(Offered::default());
     let offered = Memo::new(move |_| looked.get());

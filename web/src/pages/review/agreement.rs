@@ -2,13 +2,15 @@
 
 use std::future::Future;
 
-use domain::api::ReviewAgreement;
+use domain::api::{Page, ReviewAgreement};
 use domain::calibration::{Disagreement, InterRater};
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
 use leptos_router::components::A;
+use leptos_router::hooks::query_signal_with_options;
 
 use crate::api_client::Answer;
-use crate::components::Fetched;
+use crate::components::{Fetched, Paged};
 use crate::session::Project;
 use crate::{address, format, labels};
 
@@ -76,17 +78,22 @@ fn Agreement(found: ReviewAgreement) -> impl IntoView {
     .into_any()
 }
 
-/// The largest spread first; the reader says from which one on.
+/// Points that two people may well be apart.
+const USUAL: u8 = 2;
+
+/// The largest spread first; the reader says from which one on, and it stands in the address.
 #[component]
 pub fn Disagreements<F>(
-    /// Those that are at least so many points apart.
-    load: impl Fn(u8) -> F + 'static,
+    /// Those that are at least so many points apart: the first page, or the one after a cursor.
+    load: impl Fn(u8, Option<String>) -> F + Send + Sync + 'static,
 ) -> impl IntoView
 where
-    F: Future<Output = Answer<Vec<Disagreement>>> + 'static,
+    F: Future<Output = Answer<Page<Disagreement>>> + 'static,
 {
-    let spread = RwSignal::new(2_u8);
-    let load = move || load(spread.get());
+    let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
+    let (named, name) = query_signal_with_options::<u8>("spread", options);
+    let spread = Memo::new(move |_| named.get().unwrap_or(USUAL).clamp(1, 10));
+    let load = StoredValue::new(load);
     view! {
         <section class="panel" aria-labelledby="disagreements">
             <div class="above">
@@ -100,29 +107,35 @@ where
                         max="10"
                         prop:value=move || spread.get().to_string()
                         on:change:target=move |event| {
-                            spread.set(event.target().value().parse().unwrap_or(2).clamp(1, 10));
+                            let to: u8 = event.target().value().parse().unwrap_or(USUAL);
+                            name.set((to != USUAL).then(|| to.clamp(1, 10)));
                         }
                     />
                     <span>"points apart"</span>
                 </label>
             </div>
-            <Fetched what="the disagreements" load let:found>
-                <Found found />
-            </Fetched>
+            {move || {
+                let spread = spread.get();
+                let load = move |after| load.with_value(|load| load(spread, after));
+                view! {
+                    <Paged what="the disagreements" load empty=|| view! { <Nobody /> } let:rows>
+                        <Found rows />
+                    </Paged>
+                }
+            }}
         </section>
     }
 }
 
 #[component]
-fn Found(found: Vec<Disagreement>) -> impl IntoView {
-    if found.is_empty() {
-        return view! {
-            <p class="muted">
-                "Nobody disagrees that far. Conversations that you are still to rate blindly are left out."
-            </p>
-        }
-        .into_any();
+fn Nobody() -> impl IntoView {
+    view! {
+        <p class="muted">"Nobody disagrees that far. Conversations that you are still to rate blindly are left out."</p>
     }
+}
+
+#[component]
+fn Found(rows: RwSignal<Vec<Disagreement>>) -> impl IntoView {
     let project = Project::here().name();
     let row = move |one: Disagreement| {
         let href = format!("{}?panel=people", address::conversation(&project, &one.conversation));
@@ -152,10 +165,11 @@ fn Found(found: Vec<Disagreement>) -> impl IntoView {
                     <th scope="col">"Scores"</th>
                 </tr>
             </thead>
-            <tbody>{found.into_iter().map(row).collect_view()}</tbody>
+            <tbody>
+                <For each=move || rows.get() key=|one| (one.conversation.clone(), one.criterion.clone()) children=row />
+            </tbody>
         </table>
     }
-    .into_any()
 }
 
 /// Enough of an id to tell it from others: the end of it is random.

@@ -10,7 +10,7 @@ use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
 use super::choices::RunChoice;
-use crate::components::{Empty, Labelled, Paged, Problems, Refused, Send};
+use crate::components::{Empty, Paged, Problems, Refused, Send};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -124,9 +124,12 @@ fn Make(project: String) -> impl IntoView {
     view! {
         <form class="panel narrow" aria-label="Compare a judge with people" on:submit=send>
             <Refused why=problems />
-            <Labelled label="Compare the judge of a run with what people rated" wrong=problems.at("/run")>
-                <RunChoice value=run none="Choose a run" />
-            </Labelled>
+            <RunChoice
+                label="Compare the judge of a run with what people rated"
+                value=run
+                none="Choose a run"
+                wrong=problems.at("/run")
+            />
             <div>
                 <Send label="Compare" busy />
             </div>

@@ -1,57 +1,82 @@
-//! What can be chosen from: runs and corpora of the project.
+//! What can be chosen from: runs and corpora of the project, newest first.
 
 use domain::api::{Page, RunSummary};
 use domain::corpus::CorpusSummary;
 use leptos::prelude::*;
 
 use crate::api_client::Answer;
+use crate::components::{Labelled, Paged};
 use crate::session::Project;
 use crate::{api_client, format};
 
-/// The newest runs.
 #[component]
 pub fn RunChoice(
+    label: &'static str,
     value: RwSignal<String>,
     /// What stands there if none is chosen.
     none: &'static str,
+    wrong: Signal<Option<String>>,
 ) -> impl IntoView {
     let project = Project::here().name();
-    let found = LocalResource::new(move || {
+    let load = move |after| {
         let project = project.clone();
-        async move { api_client::runs::list(&project, None).await }
-    });
+        async move { api_client::runs::list(&project, after).await }
+    };
     let named = |run: RunSummary| {
         (run.id, format!("{}, {}, {} conversations", run.playbook, format::time(run.created_at), run.planned))
     };
-    let options = Signal::derive(move || options(&found, named));
-    view! { <Choice value none options /> }
+    view! { <Choice what="runs" label value none wrong load named /> }
 }
 
-/// The newest corpora.
 #[component]
-pub fn CorpusChoice(value: RwSignal<String>, none: &'static str) -> impl IntoView {
+pub fn CorpusChoice(
+    label: &'static str,
+    value: RwSignal<String>,
+    none: &'static str,
+    wrong: Signal<Option<String>>,
+) -> impl IntoView {
     let project = Project::here().name();
-    let found = LocalResource::new(move || {
+    let load = move |after| {
         let project = project.clone();
-        async move { api_client::reviews::corpora(&project).await }
-    });
+        async move { api_client::corpora::list(&project, after).await }
+    };
     let named =
         |corpus: CorpusSummary| (corpus.id, format!("{}, {} conversations", corpus.name, corpus.train + corpus.golden));
-    let options = Signal::derive(move || options(&found, named));
-    view! { <Choice value none options /> }
-}
-
-fn options<T: Clone + 'static>(
-    found: &LocalResource<Answer<Page<T>>>,
-    named: impl Fn(T) -> (String, String),
-) -> Vec<(String, String)> {
-    let found = found.read();
-    let page = found.as_ref().and_then(|answer| answer.as_ref().ok());
-    page.map(|page| page.items.iter().cloned().map(named).collect()).unwrap_or_default()
+    view! { <Choice what="corpora" label value none wrong load named /> }
 }
 
 #[component]
-fn Choice(value: RwSignal<String>, none: &'static str, options: Signal<Vec<(String, String)>>) -> impl IntoView {
+fn Choice<T, F>(
+    what: &'static str,
+    label: &'static str,
+    value: RwSignal<String>,
+    none: &'static str,
+    wrong: Signal<Option<String>>,
+    load: impl Fn(Option<String>) -> F + Send + Sync + 'static,
+    named: fn(T) -> (String, String),
+) -> impl IntoView
+where
+    T: Clone + Send + Sync + 'static,
+    F: Future<Output = Answer<Page<T>>> + 'static,
+{
+    let choose = move |options: Signal<Vec<(String, String)>>| {
+        view! {
+            <Labelled label wrong>
+                <Select value none options />
+            </Labelled>
+        }
+    };
+    view! {
+        <div class="stack">
+            <Paged what load empty=move || choose(Signal::stored(Vec::new())) let:rows>
+                {choose(Signal::derive(move || rows.read().iter().cloned().map(named).collect()))}
+            </Paged>
+        </div>
+    }
+}
+
+#[component]
+fn Select(value: RwSignal<String>, none: &'static str, options: Signal<Vec<(String, String)>>) -> impl IntoView {
     view! {
         <select on:change:target=move |event| value.set(event.target().value())>
             <option value="" prop:selected=move || value.read().is_empty()>

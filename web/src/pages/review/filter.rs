@@ -75,9 +75,7 @@ pub fn FilterFields(filter: Filter) -> impl IntoView {
     };
     view! {
         <div class="fields">
-            <Labelled label="Run">
-                <RunChoice value=filter.value("run") none="All runs" />
-            </Labelled>
+            <RunChoice label="Run" value=filter.value("run") none="All runs" wrong=Signal::stored(None) />
             <Labelled label="Outcome">
                 <Select
                     value=filter.value("outcome")

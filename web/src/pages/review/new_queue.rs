@@ -139,18 +139,12 @@ fn Sources(order: Order, problems: Problems) -> impl IntoView {
         </fieldset>
         {move || match order.source.get() {
             Source::Run => {
-                view! {
-                    <Labelled label="Run" wrong=problems.at("/run")>
-                        <RunChoice value=order.run none="Choose a run" />
-                    </Labelled>
-                }
+                view! { <RunChoice label="Run" value=order.run none="Choose a run" wrong=problems.at("/run") /> }
                     .into_any()
             }
             Source::Corpus => {
                 view! {
-                    <Labelled label="Corpus" wrong=problems.at("/corpus")>
-                        <CorpusChoice value=order.corpus none="Choose a corpus" />
-                    </Labelled>
+                    <CorpusChoice label="Corpus" value=order.corpus none="Choose a corpus" wrong=problems.at("/corpus") />
                 }
                     .into_any()
             }

@@ -1,5 +1,7 @@
 //! One review queue: how far it is, what is in it, and how its raters agree.
 
+use std::time::Duration;
+
 use domain::access::Role;
 use domain::api::{QueueState, ReviewQueue};
 use leptos::prelude::*;
@@ -11,11 +13,14 @@ use super::items::Items;
 use super::new_queue::of;
 use super::progress::Progress;
 use super::queues::State;
-use crate::action::act;
+use crate::action::{act, act_at_once};
 use crate::app::set_title;
-use crate::components::{Crumbs, Fetched, LongText, Tabs, use_tab};
+use crate::components::{Crumbs, Fetched, LongText, Tabs, refresh, use_tab};
 use crate::session::Project;
 use crate::{address, api_client, format};
+
+/// How often is asked how far an open queue is.
+const EVERY: Duration = Duration::from_secs(5);
 
 const PARTS: [&str; 2] = ["items", "agreement"];
 const TABS: [(&str, &str); 2] = [("items", "Conversations"), ("agreement", "Agreement")];
@@ -48,6 +53,8 @@ fn Queue(queue: ReviewQueue) -> impl IntoView {
         n => format!("Each conversation is rated by {n} people."),
     };
     let queue = RwSignal::new(queue);
+    follow(queue);
+    let rated = Memo::new(move |_| queue.read().progress.done);
     let (part, choose) = use_tab("part", &PARTS);
     view! {
         <header class="title">
@@ -70,7 +77,7 @@ fn Queue(queue: ReviewQueue) -> impl IntoView {
             {move || {
                 let id = id.clone();
                 match part.get() {
-                    "agreement" => view! { <Together queue=id /> }.into_any(),
+                    "agreement" => view! { <Together queue=id rated /> }.into_any(),
                     _ => view! { <Items queue=id /> }.into_any(),
                 }
             }}
@@ -78,16 +85,38 @@ fn Queue(queue: ReviewQueue) -> impl IntoView {
     }
 }
 
+/// While it is open, others rate too. What is changed on this page is not taken back by an answer that is older.
+fn follow(queue: RwSignal<ReviewQueue>) {
+    let id = queue.read_untracked().id.clone();
+    let open = Memo::new(move |_| queue.read().state == QueueState::Open);
+    let again = refresh(EVERY, open.into(), move || {
+        let id = id.clone();
+        async move { api_client::reviews::one(&id).await }
+    });
+    let newest = again.newest();
+    Effect::new(move |_| {
+        let Some(ReviewQueue { progress, .. }) = newest.get() else { return };
+        if queue.with_untracked(|known| known.progress != progress) {
+            queue.update(|known| known.progress = progress);
+        }
+    });
+}
+
 #[component]
-fn Together(queue: String) -> impl IntoView {
+fn Together(
+    queue: String,
+    /// How many ratings there are.
+    rated: Memo<i64>,
+) -> impl IntoView {
     let id = queue.clone();
     let agreement = move || {
+        rated.track();
         let id = id.clone();
         async move { api_client::reviews::agreement(&id).await }
     };
-    let disagreements = move |spread| {
+    let disagreements = move |spread, after| {
         let id = queue.clone();
-        async move { api_client::reviews::disagreements(&id, spread).await }
+        async move { api_client::reviews::disagreements(&id, spread, after).await }
     };
     view! {
         <Agreements load=agreement />
@@ -100,22 +129,25 @@ fn Actions(queue: RwSignal<ReviewQueue>) -> impl IntoView {
     let (project, busy) = (Project::here(), RwSignal::new(false));
     let open = Memo::new(move |_| queue.read().state == QueueState::Open);
     let turn = move |_| {
-        let (id, to) = (queue.read_untracked().id.clone(), if open.get_untracked() { "closed" } else { "open" });
+        let to = if open.get_untracked() { QueueState::Closed } else { QueueState::Open };
+        let turned = ReviewQueue { state: to, ..queue.get_untracked() };
+        let (id, to) = (turned.id.clone(), to.as_str());
         let change = async move { api_client::reviews::change(&id, &json!({"state": to})).await };
-        act(busy, format!("The queue is {to}."), change, move |changed| drop(queue.try_set(changed)));
+        act_at_once(busy, format!("The queue is {to}."), queue, turned, change);
     };
     move || {
         project.may(Role::Author).then(|| {
-            let rate = format!("{}/rate", of(&project.name(), &queue.read_untracked().id));
+            let rate = move || format!("{}/rate", of(&project.name(), &queue.read_untracked().id));
             view! {
                 <div class="actions">
-                    {open.get().then(|| view! {
+                    {move || open.get().then(|| view! {
                         <A href={rate} {..} class="button main">
                             "Rate"
                         </A>
                     })}
+                    // It stays the same button, so that the keyboard stays at it.
                     <button type="button" aria-disabled=move || busy.get().to_string() on:click=turn>
-                        {if open.get() { "Close the queue" } else { "Open it again" }}
+                        {move || if open.get() { "Close the queue" } else { "Open it again" }}
                     </button>
                 </div>
             }

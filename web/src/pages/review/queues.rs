@@ -58,9 +58,9 @@ fn Together(project: String) -> impl IntoView {
         let name = name.clone();
         async move { api_client::ratings::agreement(&name).await }
     };
-    let disagreements = move |spread| {
+    let disagreements = move |spread, after| {
         let name = project.clone();
-        async move { api_client::ratings::disagreements(&name, spread).await }
+        async move { api_client::ratings::disagreements(&name, spread, after).await }
     };
     view! {
         <Agreements load=agreement />

@@ -1,6 +1,7 @@
 //! What stands beside a scenario that is written: its world, and others that are like it.
 
 mod play;
+mod shown;
 mod similar;
 mod steps;
 mod world;

@@ -11,7 +11,7 @@ use super::super::names::short;
 use super::gaps::{Gaps, tone};
 use crate::components::chart::intervals::Scale;
 use crate::components::chart::{Estimate, Figure, Intervals};
-use crate::components::{Failure, Fetched, Loading};
+use crate::components::{Fetched, Paged};
 use crate::format::{self, percent};
 use crate::labels::words;
 use crate::session::Project;
@@ -25,22 +25,20 @@ pub fn Compared(
     choose: Callback<Option<String>>,
 ) -> impl IntoView {
     let project = Project::here();
-    let others = LocalResource::new(move || {
-        let name = project.name();
-        async move { api_client::runs::list(&name, None).await }
-    });
+    let load = move |after| {
+        let name = project.0.get_untracked();
+        async move { api_client::runs::list(&name, after).await }
+    };
     let own = StoredValue::new(run.clone());
     view! {
         <section aria-labelledby="comparison">
             <h2 id="comparison">"Beside another run"</h2>
-            {move || match others.get() {
-                None => view! { <Loading what="runs" /> }.into_any(),
-                Some(Err(error)) => view! { <Failure error retry=move || others.refetch() /> }.into_any(),
-                Some(Ok(page)) => {
-                    let runs: Vec<RunSummary> = page.items.into_iter().filter(|run| run.id != own.get_value()).collect();
-                    view! { <Other runs with choose /> }.into_any()
-                }
-            }}
+            <Paged what="runs" load empty=|| () let:runs>
+                {move || {
+                    let others = runs.get().into_iter().filter(|run: &RunSummary| run.id != own.get_value());
+                    view! { <Other runs=others.collect() with choose /> }
+                }}
+            </Paged>
             {move || {
                 let (run, with) = (run.clone(), with.get()?);
                 let load = move || {

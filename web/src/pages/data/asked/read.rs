@@ -1,23 +1,7 @@
-//! Parameters, taken apart.
+//! Parameters as a filter.
 
 use domain::filter::{Bounds, Filter, Top};
-use leptos_router::location::Url;
 use serde::de::DeserializeOwned;
-
-/// Names and values of a query, in their order.
-pub fn pairs(query: &str) -> Vec<(String, String)> {
-    let pairs = query.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty());
-    let pair = |pair: &str| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (plain(name), plain(value))
-    };
-    pairs.map(pair).collect()
-}
-
-fn plain(text: &str) -> String {
-    let text = text.replace('+', " ");
-    if text.contains('%') { Url::unescape(&text) } else { text }
-}
 
 /// The filter that the parameters mean; what cannot be read is left out.
 pub fn filter(pairs: &[(String, String)]) -> Filter {

@@ -1,60 +1,57 @@
-//! Of what: a corpus, or a run. It stands in the address.
+//! Of what: a corpus, or a run.
 
-use domain::api::RunSummary;
+use domain::api::{Page, RunSummary};
 use domain::corpus::{CorpusState, CorpusSummary};
-use domain::export::{CorpusRows, RunRows, SourceSpec, Split};
+use domain::export::Split;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_location, use_navigate, use_query_map};
 
+use super::super::filters::Filters;
 use super::super::inputs::{Choice, Switch};
 use super::super::names::short;
+use super::asked;
 use crate::api_client::Answer;
-use crate::components::Fetched;
+use crate::components::Paged;
 use crate::session::Project;
 use crate::{api_client, format};
 
-/// What an export can be made of: what stands in the address, and what it is called.
-type Sources = Vec<(String, String)>;
+/// What an export can be made of: its kind and id, and what it is called.
+type Offered = (String, String);
 
 #[component]
-pub fn Source(source: RwSignal<Option<SourceSpec>>) -> impl IntoView {
-    let (query, location, navigate) = (use_query_map(), use_location(), StoredValue::new_local(use_navigate()));
-    let named = Memo::new(move |_| {
-        let query = query.read();
-        ["corpus", "run"].into_iter().find_map(|kind| Some((kind, query.get(kind).filter(|id| !id.is_empty())?)))
-    });
-    Effect::new(move |_| source.set(named.get().map(|(kind, id)| fresh(kind, id))));
-    let choose = Callback::new(move |to: String| {
-        let profile = query.read_untracked().get("profile").map(|profile| format!("profile={profile}"));
-        let chosen = to.split_once(' ').map(|(kind, id)| format!("{kind}={id}"));
-        let asked: Vec<String> = chosen.into_iter().chain(profile).collect();
-        let to = format!("{}?{}", location.pathname.get_untracked(), asked.join("&"));
-        let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
-        navigate.with_value(|navigate| navigate(&to, options));
-    });
+pub fn Source(filters: Filters) -> impl IntoView {
+    let named = Memo::new(move |_| asked::named(&filters.asked.read()));
     let kind = Memo::new(move |_| named.get().map(|(kind, _)| kind));
     let project = Project::here();
-    let load = move || {
-        let name = project.name();
-        async move { all(&name).await }
-    };
     view! {
         <section class="panel" aria-labelledby="source">
             <h2 id="source">"Of what"</h2>
-            <Fetched what="corpora and runs" load let:sources>
-                <Choices sources named choose />
-            </Fetched>
+            {move || {
+                let name = project.name();
+                let load = move |after| {
+                    let name = name.clone();
+                    async move { newest(&name, after).await }
+                };
+                view! {
+                    <Paged what="corpora and runs" load empty=|| view! { <Nothing /> } let:sources>
+                        {move || view! { <Choices sources=sources.get() named filters /> }}
+                    </Paged>
+                }
+            }}
             {move || match kind.get()? {
-                "corpus" => Some(view! { <OfCorpus source /> }.into_any()),
-                _ => Some(view! { <OfRun source /> }.into_any()),
+                "corpus" => Some(view! { <OfCorpus filters /> }.into_any()),
+                _ => Some(view! { <OfRun filters /> }.into_any()),
             }}
         </section>
     }
 }
 
 #[component]
-fn Choices(sources: Sources, named: Memo<Option<(&'static str, String)>>, choose: Callback<String>) -> impl IntoView {
+fn Nothing() -> impl IntoView {
+    view! { <p class="muted">"There is no run and no corpus yet that an export could be made of."</p> }
+}
+
+#[component]
+fn Choices(sources: Vec<Offered>, named: Memo<Option<(&'static str, String)>>, filters: Filters) -> impl IntoView {
     let key = move || named.get().map(|(kind, id)| format!("{kind} {id}")).unwrap_or_default();
     let mut options = vec![(String::new(), "Choose a corpus or a run".to_owned())];
     options.extend(sources);
@@ -63,101 +60,96 @@ fn Choices(sources: Sources, named: Memo<Option<(&'static str, String)>>, choose
     if let Some(own) = own.filter(|(own, _)| !options.iter().any(|(key, _)| key == own)) {
         options.push(own);
     }
-    view! { <Choice label="Corpus or run" options value=Signal::derive(key) change=choose /> }
+    let change = Callback::new(move |to: String| {
+        filters.choose(|asked| {
+            let (kind, id) = to.split_once(' ').unwrap_or_default();
+            asked::with_source(asked, kind, id)
+        });
+    });
+    view! { <Choice label="Corpus or run" options value=Signal::derive(key) change /> }
 }
 
 #[component]
-fn OfCorpus(source: RwSignal<Option<SourceSpec>>) -> impl IntoView {
-    let set = move |change: &dyn Fn(&mut CorpusRows)| {
-        source.update(|source| {
-            if let Some(SourceSpec::Corpus(rows)) = source {
-                change(rows);
-            }
-        });
-    };
-    let rows = move || match source.get() {
-        Some(SourceSpec::Corpus(rows)) => Some(rows),
-        _ => None,
-    };
-    let split = Signal::derive(move || {
-        rows().and_then(|rows| rows.split).map(|split| split.as_str().to_owned()).unwrap_or_default()
-    });
-    let branches = Signal::derive(move || rows().is_some_and(|rows| rows.branches));
-    let options = [("", "As the profile does"), ("train", "Train"), ("golden", "Golden")];
+fn OfCorpus(filters: Filters) -> impl IntoView {
+    let split = Signal::derive(move || filters.asked.read().one("split").unwrap_or_default().to_owned());
+    let sides = Split::ALL.map(Split::as_str).into_iter().zip(["Train", "Golden"]);
+    let options = [("", "As the profile does")].into_iter().chain(sides);
+    let options: Vec<_> = options.map(|(key, says)| (key.to_owned(), says.to_owned())).collect();
     view! {
         <Choice
             label="Side"
             hint="What is kept for measuring must not get among what is trained on: a profile of one file holds the training part, one of several a file for each."
-            options=options.map(|(key, says)| (key.to_owned(), says.to_owned()))
+            options
             value=split
-            change=Callback::new(move |to: String| {
-                let split = Split::ALL.into_iter().find(|split| split.as_str() == to);
-                set(&|rows| rows.split = split);
-            })
+            change=Callback::new(move |to: String| filters.choose(|asked| asked.with("split", Some(to))))
         />
-        <Branches on=branches change=Callback::new(move |on| set(&|rows| rows.branches = on)) />
+        <Branches filters />
     }
 }
 
 #[component]
-fn OfRun(source: RwSignal<Option<SourceSpec>>) -> impl IntoView {
-    let set = move |change: &dyn Fn(&mut RunRows)| {
-        source.update(|source| {
-            if let Some(SourceSpec::Run(rows)) = source {
-                change(rows);
-            }
-        });
-    };
-    let is = move |of: fn(&RunRows) -> bool| {
-        Signal::derive(move || matches!(&*source.read(), Some(SourceSpec::Run(rows)) if of(rows)))
-    };
+fn OfRun(filters: Filters) -> impl IntoView {
     view! {
-        <Switch
-            label="Also what was not accepted"
-            hint="Its metadata says so."
-            value=is(|rows| rows.all)
-            change=Callback::new(move |on| set(&|rows| rows.all = on))
-        />
-        <Switch
+        <Also filters name="all" label="Also what was not accepted" hint="Its metadata says so." />
+        <Also
+            filters
+            name="corrected"
             label="Also scores as people would have given them"
             hint="By the judge's calibration."
-            value=is(|rows| rows.corrected)
-            change=Callback::new(move |on| set(&|rows| rows.corrected = on))
         />
-        <Branches on=is(|rows| rows.branches) change=Callback::new(move |on| set(&|rows| rows.branches = on)) />
+        <Branches filters />
     }
 }
 
 #[component]
-fn Branches(on: Signal<bool>, change: Callback<bool>) -> impl IntoView {
-    view! { <Switch label="Also what sub-agents did" hint="Each as a row of its own." value=on change /> }
+fn Branches(filters: Filters) -> impl IntoView {
+    view! { <Also filters name="branches" label="Also what sub-agents did" hint="Each as a row of its own." /> }
 }
 
-fn fresh(kind: &str, id: String) -> SourceSpec {
-    if kind == "corpus" {
-        SourceSpec::Corpus(CorpusRows { id, split: None, branches: false })
-    } else {
-        SourceSpec::Run(RunRows { id, judging: None, corrected: false, all: false, branches: false })
+/// What an export holds only if somebody asks for it.
+#[component]
+fn Also(
+    filters: Filters,
+    /// In the address.
+    name: &'static str,
+    label: &'static str,
+    hint: &'static str,
+) -> impl IntoView {
+    let value = Signal::derive(move || asked::is_on(&filters.asked.read(), name));
+    let change = Callback::new(move |on| filters.choose(|asked| asked::turned(asked, name, on)));
+    view! { <Switch label hint value change /> }
+}
+
+/// In place of a cursor, once a list has no more.
+const END: &str = "-";
+
+/// The corpora that are ready and the runs, newest first: both lists a page further. A cursor is one of each.
+async fn newest(project: &str, after: Option<String>) -> Answer<Page<Offered>> {
+    let (corpora, runs) = after.as_deref().and_then(|after| after.split_once(' ')).unwrap_or_default();
+    let corpora = part(corpora, async |after| api_client::corpora::list(project, after).await).await?;
+    let runs = part(runs, async |after| api_client::runs::list(project, after).await).await?;
+    let [of_corpora, of_runs] = [&corpora.next, &runs.next].map(|next| next.as_deref().unwrap_or(END));
+    let more = [of_corpora, of_runs] != [END; 2];
+    let next = more.then(|| format!("{of_corpora} {of_runs}"));
+    let ready = corpora.items.into_iter().filter(|corpus| corpus.state == CorpusState::Ready);
+    Ok(Page { items: ready.map(corpus).chain(runs.items.into_iter().map(run)).collect(), next })
+}
+
+/// A list's next page; an empty cursor stands for its beginning.
+async fn part<T>(cursor: &str, load: impl AsyncFnOnce(Option<String>) -> Answer<Page<T>>) -> Answer<Page<T>> {
+    match cursor {
+        END => Ok(Page { items: Vec::new(), next: None }),
+        "" => load(None).await,
+        after => load(Some(after.to_owned())).await,
     }
 }
 
-/// The newest corpora that are ready, and the newest runs.
-async fn all(project: &str) -> Answer<Sources> {
-    let corpora = api_client::corpora::list(project, None).await?.items.into_iter();
-    let runs = api_client::runs::list(project, None).await?.items.into_iter();
-    let ready = corpora.filter(|corpus| corpus.state == CorpusState::Ready);
-    let corpus = |corpus: CorpusSummary| {
-        let rows = i64::try_from(corpus.train + corpus.golden).unwrap_or(i64::MAX);
-        (format!("corpus {}", corpus.id), format!("Corpus {} · {} conversations", corpus.name, format::count(rows)))
-    };
-    let run = |run: RunSummary| {
-        let says = format!(
-            "Run of {} · {} · {} accepted",
-            run.playbook,
-            format::time(run.created_at),
-            format::count(run.accepted)
-        );
-        (format!("run {}", run.id), says)
-    };
-    Ok(ready.map(corpus).chain(runs.map(run)).collect())
+fn corpus(corpus: CorpusSummary) -> Offered {
+    let rows = i64::try_from(corpus.train + corpus.golden).unwrap_or(i64::MAX);
+    (format!("corpus {}", corpus.id), format!("Corpus {} · {} conversations", corpus.name, format::count(rows)))
+}
+
+fn run(run: RunSummary) -> Offered {
+    let (made, accepted) = (format::time(run.created_at), format::count(run.accepted));
+    (format!("run {}", run.id), format!("Run of {} · {made} · {accepted} accepted", run.playbook))
 }

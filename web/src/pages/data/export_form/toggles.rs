@@ -1,15 +1,18 @@
 //! What differs from a profile's defaults. Only what the profile can honour is offered.
 
-use domain::export::{Arguments, Data, PairRule, Profile, Reasoning, Score, Shape as Settled, Toggles, ToolsAs};
+use domain::export::{Arguments, Data, Profile, Reasoning, Shape as Settled, Toggles, ToolsAs};
 use leptos::prelude::*;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
+use super::super::filters::Filters;
 use super::super::inputs::{Choice, Number};
+use super::asked;
 use crate::components::Problems;
 
 /// One of the toggles, by the means to change it.
 struct Toggle<T: 'static> {
+    /// In the address.
+    name: &'static str,
     label: &'static str,
     all: &'static [(T, &'static str)],
     put: fn(&mut Toggles, Option<T>),
@@ -18,6 +21,7 @@ struct Toggle<T: 'static> {
 }
 
 const REASONING: Toggle<Reasoning> = Toggle {
+    name: "reasoning",
     label: "Reasoning",
     all: &[
         (Reasoning::Keep, "In reasoning_content"),
@@ -29,6 +33,7 @@ const REASONING: Toggle<Reasoning> = Toggle {
     settled: |shape| shape.reasoning,
 };
 const ARGUMENTS: Toggle<Arguments> = Toggle {
+    name: "arguments",
     label: "Arguments of calls",
     all: &[(Arguments::String, "JSON text"), (Arguments::Object, "Objects")],
     put: |toggles, to| toggles.arguments = to,
@@ -36,6 +41,7 @@ const ARGUMENTS: Toggle<Arguments> = Toggle {
     settled: |shape| shape.arguments,
 };
 const TOOLS: Toggle<ToolsAs> = Toggle {
+    name: "tools",
     label: "Descriptions of tools",
     all: &[(ToolsAs::Array, "An array"), (ToolsAs::Json, "JSON text")],
     put: |toggles, to| toggles.tools = to,
@@ -43,6 +49,7 @@ const TOOLS: Toggle<ToolsAs> = Toggle {
     settled: |shape| shape.tools,
 };
 const DATA: Toggle<Data> = Toggle {
+    name: "data",
     label: "Data files",
     all: &[(Data::Jsonl, "JSON lines"), (Data::Parquet, "Parquet")],
     put: |toggles, to| toggles.data = to,
@@ -66,23 +73,18 @@ pub fn kept(profile: Profile, toggles: Toggles) -> Toggles {
 }
 
 #[component]
-pub fn Shape(
-    profile: Memo<Profile>,
-    toggles: RwSignal<Toggles>,
-    pairs: RwSignal<PairRule>,
-    problems: Problems,
-) -> impl IntoView {
+pub fn Shape(filters: Filters, profile: Memo<Profile>, problems: Problems) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="shape">
             <h2 id="shape">"In which shape"</h2>
             <div class="fields">
-                {move || choice(&REASONING, profile.get(), toggles, problems.at("/toggles/reasoning"))}
-                {move || choice(&ARGUMENTS, profile.get(), toggles, problems.at("/toggles/arguments"))}
-                {move || choice(&TOOLS, profile.get(), toggles, problems.at("/toggles/tools"))}
-                {move || choice(&DATA, profile.get(), toggles, problems.at("/toggles/data"))}
+                {move || choice(&REASONING, profile.get(), filters, problems.at("/toggles/reasoning"))}
+                {move || choice(&ARGUMENTS, profile.get(), filters, problems.at("/toggles/arguments"))}
+                {move || choice(&TOOLS, profile.get(), filters, problems.at("/toggles/tools"))}
+                {move || choice(&DATA, profile.get(), filters, problems.at("/toggles/data"))}
             </div>
             <Show when=move || profile.get().is_of_pairs()>
-                <Pairing pairs problems />
+                <Pairing filters problems />
             </Show>
         </section>
     }
@@ -91,11 +93,11 @@ pub fn Shape(
 fn choice<T>(
     toggle: &'static Toggle<T>,
     profile: Profile,
-    toggles: RwSignal<Toggles>,
+    filters: Filters,
     wrong: Signal<Option<String>>,
 ) -> impl IntoView
 where
-    T: Copy + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static,
+    T: Copy + PartialEq + Serialize + Send + Sync + 'static,
 {
     let offered = toggle.all.iter().filter(|(value, _)| {
         let mut only = Toggles::default();
@@ -104,25 +106,24 @@ where
     });
     let options: Vec<(String, String)> = offered.map(|(value, says)| (word(value), (*says).to_owned())).collect();
     let value = Signal::derive(move || {
-        let chosen = (toggle.get)(&kept(profile, toggles.get()));
+        let chosen = (toggle.get)(&kept(profile, asked::toggles(&filters.asked.read())));
         let default = || profile.settle(&Toggles::default()).ok().map(|shape| (toggle.settled)(&shape));
         chosen.or_else(default).map(|value| word(&value)).unwrap_or_default()
     });
-    let change = Callback::new(move |to: String| {
-        let to: Option<T> = serde_json::from_value(to.into()).ok();
-        toggles.update(|toggles| (toggle.put)(toggles, to));
-    });
+    let change = Callback::new(move |to: String| filters.choose(|asked| asked.with(toggle.name, Some(to))));
     view! { <Choice label=toggle.label options value change wrong /> }
 }
 
 /// When one answer is preferred to another.
 #[component]
-fn Pairing(pairs: RwSignal<PairRule>, problems: Problems) -> impl IntoView {
+fn Pairing(filters: Filters, problems: Problems) -> impl IntoView {
+    let pairs = Memo::new(move |_| asked::pairs(&filters.asked.read()));
     let score = Signal::derive(move || word(&pairs.read().score));
-    let choose = Callback::new(move |to: String| {
-        if let Ok(score) = serde_json::from_value::<Score>(to.into()) {
-            pairs.update(|pairs| pairs.score = score);
-        }
+    let choose = Callback::new(move |to: String| filters.choose(|asked| asked.with("score", Some(to))));
+    let part = Callback::new(move |margin: Option<f64>| {
+        // A field that was emptied asks for any difference.
+        let margin = margin.unwrap_or_default().to_string();
+        filters.choose(|asked| asked.with("margin", Some(margin)));
     });
     let options = [("overall", "The judge's overall score"), ("weighted_mean", "The weighted mean of its criteria")];
     view! {
@@ -137,7 +138,7 @@ fn Pairing(pairs: RwSignal<PairRule>, problems: Problems) -> impl IntoView {
                 label="By at least"
                 hint="0 to 10; with 0 any difference is enough."
                 value=Signal::derive(move || Some(pairs.read().margin))
-                change=Callback::new(move |margin: Option<f64>| pairs.update(|pairs| pairs.margin = margin.unwrap_or_default()))
+                change=part
                 max=10.0
                 step=0.5
                 wrong=problems.at("/pairs/margin")

@@ -114,10 +114,9 @@ fn Variant(draft: Draft, problems: Problems, variants: Vec<String>) -> impl Into
 fn SubAgents(draft: Draft, problems: Problems, sub_agents: Vec<String>, models: Vec<String>) -> impl IntoView {
     let rows = sub_agents.into_iter().map(|name| {
         let label = format!("Model of {}", labels::words(&name));
-        let known = draft.sub_agents.read_untracked().get(&name).cloned().unwrap_or_default();
-        let option = |model: &String| {
-            view! { <option value=model.clone() selected=*model == known>{model.clone()}</option> }
-        };
+        let own = name.clone();
+        let model = move || draft.sub_agents.read().get(&own).cloned().unwrap_or_default();
+        let option = |model: &String| view! { <option value=model.clone()>{model.clone()}</option> };
         let options = models.iter().map(option).collect_view();
         let choose = move |event| {
             let (name, model) = (name.clone(), event_target_value(&event));
@@ -129,9 +128,9 @@ fn SubAgents(draft: Draft, problems: Problems, sub_agents: Vec<String>, models: 
         view! {
             <label class="field">
                 <span class="name">{label}</span>
-                <select on:change=choose>
-                    <option value="" selected=known.is_empty()>"the agent's"</option>
-                    <option value=SCRIPTED selected=known == SCRIPTED>"scripted (asks no model)"</option>
+                <select prop:value=model on:change=choose>
+                    <option value="">"the agent's"</option>
+                    <option value=SCRIPTED>"scripted (asks no model)"</option>
                     {options}
                 </select>
             </label>

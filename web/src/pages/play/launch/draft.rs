@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 
 /// The name of what asks no model.
 pub const SCRIPTED: &str = "scripted";
+/// When a fault happens: at certain calls, or with a probability.
+pub const CALLS: &str = "calls";
+pub const CHANCE: &str = "chance";
 
 /// All of the form; numbers as they are typed, empty for the default.
 #[derive(Clone, Copy)]
@@ -40,6 +43,7 @@ pub struct Draft {
     pub forecast: RwSignal<String>,
     pub paused: RwSignal<bool>,
     pub faults: RwSignal<Vec<Fault>>,
+    last_fault: StoredValue<usize>,
 }
 
 /// Who plays a role.
@@ -95,7 +99,14 @@ impl Draft {
             forecast: text(),
             paused: RwSignal::new(false),
             faults: RwSignal::new(Vec::new()),
+            last_fault: StoredValue::new(0),
         }
+    }
+
+    /// The id of another fault.
+    pub fn next_fault(self) -> usize {
+        self.last_fault.update_value(|last| *last += 1);
+        self.last_fault.get_value()
     }
 
     /// The body of `POST /projects/{project}/runs`; what has its default is left out.
@@ -147,6 +158,25 @@ impl Fault {
             calls: RwSignal::new(String::new()),
             probability: RwSignal::new("0.1".to_owned()),
         }
+    }
+
+    /// One that was [`written`](Self::written). What is missing is as in a new one.
+    pub fn read(id: usize, text: &str) -> Self {
+        let fault = Self::new(id);
+        let mut words = text.splitn(4, ':').map(str::to_owned);
+        fault.kind.set(words.next().unwrap_or_default());
+        let at_calls = words.next().is_some_and(|when| when == CALLS);
+        fault.at_calls.set(at_calls);
+        let number = if at_calls { fault.calls } else { fault.probability };
+        number.set(words.next().unwrap_or_default());
+        fault.tools.set(words.next().unwrap_or_default());
+        fault
+    }
+
+    /// On one line: what, when, at which calls or how probably, of which tools.
+    pub fn written(self) -> String {
+        let (when, number) = if self.at_calls.get() { (CALLS, self.calls) } else { (CHANCE, self.probability) };
+        format!("{}:{when}:{}:{}", self.kind.get(), number.get(), self.tools.get())
     }
 
     fn rule(self) -> Value {

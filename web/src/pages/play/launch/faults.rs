@@ -3,7 +3,7 @@
 use domain::fault::FaultKind;
 use leptos::prelude::*;
 
-use super::draft::{Draft, Fault};
+use super::draft::{CALLS, CHANCE, Draft, Fault};
 use crate::components::{Labelled, Problems};
 use crate::labels;
 
@@ -19,11 +19,7 @@ const KINDS: [FaultKind; 7] = [
 
 #[component]
 pub fn Faults(draft: Draft, problems: Problems) -> impl IntoView {
-    let next = StoredValue::new(0);
-    let add = move |_| {
-        next.update_value(|next| *next += 1);
-        draft.faults.update(|faults| faults.push(Fault::new(next.get_value())));
-    };
+    let add = move |_| draft.faults.update(|faults| faults.push(Fault::new(draft.next_fault())));
     let wrong = problems.at("/faults");
     view! {
         <section class="panel" aria-labelledby="launch-faults">
@@ -48,7 +44,7 @@ pub fn Faults(draft: Draft, problems: Problems) -> impl IntoView {
 fn Rule(fault: Fault, draft: Draft) -> impl IntoView {
     let option = |kind: FaultKind| view! { <option value=kind.as_str()>{labels::words(kind.as_str())}</option> };
     let when = move |event: leptos::ev::Targeted<leptos::ev::Event, leptos::web_sys::HtmlSelectElement>| {
-        fault.at_calls.set(event.target().value() == "calls");
+        fault.at_calls.set(event.target().value() == CALLS);
     };
     view! {
         <div class="fault" role="group" aria-label="A fault">
@@ -60,8 +56,8 @@ fn Rule(fault: Fault, draft: Draft) -> impl IntoView {
             </Labelled>
             <Labelled label="When">
                 <select on:change:target=when>
-                    <option value="chance">"with a probability"</option>
-                    <option value="calls" selected=move || fault.at_calls.get()>
+                    <option value=CHANCE>"with a probability"</option>
+                    <option value=CALLS selected=move || fault.at_calls.get()>
                         "at certain calls"
                     </option>
                 </select>

@@ -1,16 +1,16 @@
 //! The script of a scenario, played as it is written now, step by step with the world after each.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use domain::api::trials::{PlayScenario, Rehearsal, Trace};
 use domain::outcome::Outcome;
 use leptos::prelude::*;
 
+use super::shown::Shown;
 use super::steps;
-use crate::action::act;
+use crate::action::Waited;
 use crate::api_client;
-use crate::components::{Badge, JsonTree, Mark, OriginOf, Transcript};
+use crate::components::{Badge, JsonTree, OriginOf, Transcript, Working, WorldChanges, marks};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 use crate::pages::authoring::prompt::Prompt;
@@ -18,25 +18,31 @@ use crate::transcript::turns;
 
 #[component]
 pub fn Play() -> impl IntoView {
-    let draft = Draft::here();
-    let (played, busy) = (RwSignal::new(None::<(PlayScenario, Rehearsal)>), RwSignal::new(false));
-    let play = move |_| {
+    let (draft, shown) = (Draft::here(), Shown::here());
+    let (played, asked) = (RwSignal::new(None::<(PlayScenario, Rehearsal)>), Waited::new());
+    let play = move || {
         let wanted = PlayScenario { drafts: draft.files.get_untracked(), ..PlayScenario::default() };
-        let (place, asked) = (draft.place(), wanted.clone());
-        act(busy, "", async move { api_client::trials::play(&place, &asked).await }, move |rehearsal| {
-            played.set(Some((wanted, rehearsal)));
-        });
+        let (place, sent) = (draft.place(), wanted.clone());
+        let work = |end| async move { api_client::trials::play_over(&end, &place, &sent).await };
+        asked.ask(work, move |rehearsal| played.set(Some((wanted, rehearsal))));
     };
+    // A link to a step shows it, to whoever may play.
+    if shown.is_named() && draft.may_write.get_untracked() {
+        play();
+    }
     view! {
         <p class="muted">
             "Plays the script as it is written now, saved or not, and verifies it. No model is asked, and nothing is kept."
         </p>
         <p>
-            <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=play>
-                {move || if busy.get() { "Playing …" } else { "Play the script" }}
+            <button type="button" class="main" aria-disabled=move || asked.busy().to_string() on:click=move |_| play()>
+                "Play the script"
             </button>
         </p>
-        {move || played.get().map(|(wanted, rehearsal)| view! { <Played wanted rehearsal /> })}
+        <Show when=move || asked.busy()>
+            <Working what="Playing" doing=Signal::stored(None) cancel=move || asked.cancel() />
+        </Show>
+        {move || played.get().map(|(wanted, rehearsal)| view! { <Played wanted rehearsal shown /> })}
     }
 }
 
@@ -45,6 +51,7 @@ fn Played(
     /// How it was played.
     wanted: PlayScenario,
     rehearsal: Rehearsal,
+    shown: Shown,
 ) -> impl IntoView {
     let Rehearsal { world, events, outcome, verification, prompts, .. } = rehearsal;
     let (tone, says) = match outcome {
@@ -55,15 +62,18 @@ fn Played(
     let failed: Vec<String> = failed.map(|item| item.detail).collect();
     let all = turns(events.clone());
     let last = all.len().saturating_sub(1);
-    let at = RwSignal::new(0_usize);
+    let at = shown.at(last);
     let (all, events) = (StoredValue::new(all), StoredValue::new(events));
-    let seq = move || all.with_value(|all| all.get(at.get()).map_or(0, |turn| turn.seq));
-    let after = Memo::new(move |_| events.with_value(|events| steps::after(&world, events, seq())));
+    let event = move |at: usize| all.with_value(|all| all.get(at).map(|turn| turn.seq));
+    let seq = move || event(at.get()).unwrap_or_default();
+    let since = move || event(at.get().checked_sub(1)?);
+    let after = Memo::new(move |_| events.with_value(|events| steps::after(&world, events, since(), seq())));
     let document = Signal::derive(move || Arc::new(after.read().0.clone()));
-    let changed = |pointer: &String| (pointer.clone(), Mark::Changed);
-    let marks = Signal::derive(move || after.read().1.iter().map(changed).collect::<HashMap<_, _>>());
-    let go = move |to: usize| at.set(to.min(last));
+    let changes = Signal::derive(move || after.read().1.clone());
+    let marks = Signal::derive(move || marks(&after.read().1));
+    let go = move |to: usize| shown.go(to.min(last));
     let picked = RwSignal::new(None::<String>);
+    let pick = Callback::new(move |pointer| picked.set(Some(pointer)));
     // A sub-agent's calls belong to the step in which it was called.
     let step = move |seq: u32| all.with_value(|all| all.iter().position(|turn| turn.seq >= seq).unwrap_or(last));
     let place = Draft::here().place();
@@ -91,7 +101,7 @@ fn Played(
                     min="0"
                     max=last.to_string()
                     prop:value=move || at.get().to_string()
-                    on:input:target=move |event| go(event.target().value().parse().unwrap_or_default())
+                    on:input:target=move |event| shown.slide(event.target().value().parse().unwrap_or_default())
                 />
             </label>
             <span>{move || format!("{} of {}", at.get() + 1, last + 1)}</span>
@@ -104,9 +114,10 @@ fn Played(
             view! { <Transcript turns=Signal::stored(turn.into_iter().collect()) /> }
         }}
         <h3>"The world after this step"</h3>
-        <Show when=move || marks.read().is_empty()>
+        <Show when=move || after.read().1.is_empty()>
             <p class="muted">"This step changes nothing."</p>
         </Show>
+        <WorldChanges label="What this step changed" changes pick />
         <p class="muted hint">"Choose a value to see which step wrote it."</p>
         <OriginOf
             picked
@@ -116,13 +127,7 @@ fn Played(
             go=Callback::new(move |seq| go(step(seq)))
             show="Show the step"
         />
-        <JsonTree
-            label="The world after this step"
-            document
-            marks
-            picked
-            pick=Callback::new(move |pointer| picked.set(Some(pointer)))
-        />
+        <JsonTree label="The world after this step" document marks picked pick />
         <h3>"What each role is told first"</h3>
         {prompts.into_iter().map(|prompt| view! { <Prompt prompt /> }).collect_view()}
     }

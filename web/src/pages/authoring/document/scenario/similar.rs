@@ -6,7 +6,7 @@ use domain::api::documents::{DocumentSummary, Found};
 use domain::document;
 use domain::finding::Rule;
 use domain::project::Kind;
-use domain::similarity::ratio;
+use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL, ratio};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
@@ -17,9 +17,6 @@ use crate::pages::authoring::document::Draft;
 use crate::session::Project;
 use crate::{address, api_client, format};
 
-/// From here on `groundstate validate` reports two descriptions, and two goals.
-const SAME_DESCRIPTION: f64 = 0.85;
-const SAME_GOAL: f64 = 0.90;
 /// How many are shown. All are ranked by the beginnings that a list has; these are read, and compared as a whole.
 const NEAREST: usize = 8;
 
@@ -50,7 +47,7 @@ struct Likeness {
 }
 
 impl Likeness {
-    /// From 1 on they are reported.
+    /// From 1 on `groundstate validate` reports them.
     fn nearness(self) -> f64 {
         (self.description / SAME_DESCRIPTION).max(self.goal / SAME_GOAL)
     }

@@ -1,79 +1,65 @@
 //! The worlds of a script that was played, from its first world and the patches of its calls.
 
 use domain::event::{Event, EventKind};
-use domain::patch::{Patch, PatchOp, segments};
+use domain::patch::{Change, PatchOp, apply};
 use serde_json::Value;
 
-/// The world after an event, and what the last patch until then changed.
-pub fn after(world: &Value, events: &[Event], seq: u32) -> (Value, Vec<String>) {
-    let (mut world, mut changed) = (world.clone(), Vec::new());
-    for event in events.iter().filter(|event| event.seq <= seq) {
-        let EventKind::ToolAnswered { patch, .. } = &event.kind else { continue };
-        apply(&mut world, patch);
-        if event.seq == seq {
-            changed.extend(patch.iter().map(|op| op.path().to_owned()));
-        }
-    }
-    (world, changed)
+/// The world after an event, and what became of it since an earlier one, or since the start: what a sub-agent did comes
+/// before the answer that it gave, and belongs to the same step.
+pub fn after(world: &Value, events: &[Event], since: Option<u32>, seq: u32) -> (Value, Vec<Change>) {
+    let mut world = world.clone();
+    let before = |event: &Event| since.is_some_and(|since| event.seq <= since);
+    let until = events.iter().filter(|event| event.seq <= seq);
+    let (known, own): (Vec<&Event>, Vec<&Event>) = until.partition(|event| before(event));
+    apply(&mut world, ops(&known));
+    let changes = apply(&mut world, ops(&own));
+    (world, changes)
 }
 
-/// The patches come from the server, which has applied them: what does not fit is left out.
-fn apply(world: &mut Value, patch: &Patch) {
-    for op in patch {
-        let Some(mut path) = segments(op.path()) else { continue };
-        let Some(last) = path.pop() else {
-            if let PatchOp::Add { value, .. } | PatchOp::Replace { value, .. } = op {
-                *world = value.clone();
-            }
-            continue;
-        };
-        let parent = path.iter().try_fold(&mut *world, |at, segment| child(at, segment));
-        match (parent, op) {
-            (Some(Value::Object(map)), PatchOp::Add { value, .. } | PatchOp::Replace { value, .. }) => {
-                map.insert(last, value.clone());
-            }
-            (Some(Value::Object(map)), PatchOp::Remove { .. }) => drop(map.remove(&last)),
-            (Some(Value::Array(items)), op) => in_list(items, &last, op),
-            _ => {}
-        }
-    }
-}
-
-fn in_list(items: &mut Vec<Value>, at: &str, op: &PatchOp) {
-    let index = if at == "-" { Some(items.len()) } else { at.parse().ok() };
-    match (index, op) {
-        (Some(index), PatchOp::Add { value, .. }) if index <= items.len() => items.insert(index, value.clone()),
-        (Some(index), PatchOp::Replace { value, .. }) if index < items.len() => items[index] = value.clone(),
-        (Some(index), PatchOp::Remove { .. }) if index < items.len() => drop(items.remove(index)),
-        _ => {}
-    }
-}
-
-fn child<'a>(value: &'a mut Value, segment: &str) -> Option<&'a mut Value> {
-    match value {
-        Value::Object(map) => map.get_mut(segment),
-        Value::Array(items) => items.get_mut(segment.parse::<usize>().ok()?),
-        _ => None,
-    }
+fn ops<'a>(events: &[&'a Event]) -> impl Iterator<Item = &'a PatchOp> {
+    events.iter().flat_map(|event| match &event.kind {
+        EventKind::ToolAnswered { patch, .. } => patch.as_slice(),
+        _ => &[],
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::event::{Answer, Usage};
     use serde_json::json;
 
     use super::*;
 
     #[test]
-    fn patches_lead_to_the_next_world() {
-        let mut world = json!({"orders": {"a": {"state": "open"}}, "log": [1]});
-        let patch: Patch = serde_json::from_value(json!([
-            {"op": "replace", "path": "/orders/a/state", "value": "sent"},
-            {"op": "add", "path": "/orders/b", "value": {}},
-            {"op": "add", "path": "/log/-", "value": 2},
-            {"op": "remove", "path": "/log/0"},
-        ]))
-        .unwrap();
-        apply(&mut world, &patch);
-        assert_eq!(world, json!({"orders": {"a": {"state": "sent"}, "b": {}}, "log": [2]}));
+    fn a_step_holds_what_its_sub_agent_changed() {
+        let answered = |seq, patch: Value| Event {
+            seq,
+            ancestry: Vec::new(),
+            kind: EventKind::ToolAnswered {
+                call_id: String::new(),
+                tool: "t".to_owned(),
+                content: String::new(),
+                answer: Answer::Succeeded,
+                patch: serde_json::from_value(patch).unwrap(),
+                fault: None,
+                note: None,
+                usage: Usage::default(),
+            },
+        };
+        let events = [
+            answered(2, json!([{"op": "replace", "path": "/a/state", "value": "held"}])),
+            answered(5, json!([{"op": "replace", "path": "/a/state", "value": "sent"}])),
+            answered(6, json!([{"op": "remove", "path": "/a/held"}])),
+            answered(7, json!([])),
+            answered(9, json!([{"op": "add", "path": "/b", "value": 1}])),
+        ];
+        let world = json!({"a": {"state": "open", "held": true}});
+        let change = |pointer: &str, was, is| Change { pointer: pointer.to_owned(), was, is };
+        assert_eq!(after(&world, &events, None, 1), (world.clone(), Vec::new()));
+        let first = change("/a/state", Some(json!("open")), Some(json!("held")));
+        assert_eq!(after(&world, &events, None, 2).1, [first]);
+        let inner =
+            [change("/a/state", Some(json!("held")), Some(json!("sent"))), change("/a/held", Some(json!(true)), None)];
+        assert_eq!(after(&world, &events, Some(2), 7), (json!({"a": {"state": "sent"}}), inner.to_vec()));
     }
 }
