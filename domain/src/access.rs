@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 /// What a member of a project is. Each may do what those before may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = MemberRole)]
 pub enum Role {
     /// Looks at everything.
     Viewer,

@@ -26,8 +26,8 @@ use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::verdict::{Verdict, Verification};
 pub use conversations::{
-    BranchSummary, CONVERSATION_FILTER, ConversationFacets, CorpusAnalytics, Cost, Facet, FacetValue, Neighbours,
-    RunAnalytics, RunComparison,
+    BranchOrigin, BranchSummary, CONVERSATION_FILTER, ConversationFacets, CorpusAnalytics, Cost, Facet, FacetValue,
+    Neighbours, RunAnalytics, RunComparison,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -88,6 +88,9 @@ pub struct ConversationDetail {
     pub run_id: String,
     /// As it stands in URLs.
     pub project: String,
+    /// Absent unless it is a branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_of: Option<BranchOrigin>,
     /// Role -> model. `scripted` is no model, and says so.
     pub models: BTreeMap<String, String>,
     pub events: Vec<Event>,
@@ -179,9 +182,13 @@ pub struct ModelSummary {
     pub name: String,
     /// How its endpoints call it.
     pub model: String,
-    /// Environment variable that holds the key, and whether this server has it.
+    /// Environment variable that holds the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
+    /// File that holds the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_file: Option<String>,
+    /// Whether this server finds the key there.
     pub key_found: bool,
     /// Money for a million tokens, read and written.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -87,6 +87,7 @@ pub struct CorpusRows {
 /// What a row is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = ExportSplit)]
 pub enum Split {
     Train,
     /// Kept apart, to measure what training did.
@@ -123,6 +124,7 @@ impl Default for PairRule {
 /// Which of a verdict's two sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = ExportScore)]
 pub enum Score {
     /// The judge's own word on the whole conversation.
     #[default]

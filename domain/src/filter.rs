@@ -12,6 +12,7 @@ mod top;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -44,6 +45,9 @@ pub struct Filter {
     /// Persona profiles.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<String>,
+    /// Models of runs: `NAME` played the agent under test, `ROLE:NAME` another role, such as `judge:NAME`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub complexities: Vec<Complexity>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -51,17 +55,28 @@ pub struct Filter {
     /// Who is to blame; what did not fail passes only an empty list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blames: Vec<Blame>,
+    /// A part of the reason why they failed, letter by letter. What did not fail does not pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// How they came to their end: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub endings: Vec<String>,
     /// The least score by criterion, from 0 to 10. What has no score for it does not pass.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub min_scores: BTreeMap<String, u8>,
+    /// The highest score by criterion that is accepted, from 0 to 10. What has no score for it does not pass.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub max_scores: BTreeMap<String, u8>,
     /// The least overall score, from 0 to 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 10))]
     #[schema(minimum = 0, maximum = 10)]
     pub min_overall: Option<u8>,
+    /// The highest overall score that is accepted, from 0 to 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 10))]
+    #[schema(minimum = 0, maximum = 10)]
+    pub max_overall: Option<u8>,
     /// The best of those that pass everything else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub top: Vec<Top>,
@@ -71,6 +86,12 @@ pub struct Filter {
     /// Whether the verifier found nothing wrong. What it never looked at does not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
+    /// Finished at this moment or later. What is still played does not pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished_from: Option<DateTime<Utc>>,
+    /// Finished before this moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished_before: Option<DateTime<Utc>>,
     /// Turns of the user.
     #[serde(skip_serializing_if = "Bounds::is_open")]
     pub turns: Bounds,

@@ -45,6 +45,7 @@ impl fmt::Display for Grade {
 /// What is looked for. Names and grades are read by other programs: they stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schema(as = FindingRule)]
 pub enum Rule {
     InvalidWorld,
     UnreachableOutcome,

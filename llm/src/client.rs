@@ -70,14 +70,14 @@ impl From<Failure> for Failed {
 }
 
 impl Client {
-    /// Reads the key from the environment; asks nothing yet.
+    /// Reads the key; asks nothing yet.
     pub fn new(spec: EndpointSpec, options: EndpointOptions) -> Result<Self, SetupError> {
         let key = Key::of(&spec)?;
         let mut headers = HeaderMap::new();
-        if let Some((key, variable)) = key.as_ref().zip(spec.key_env()) {
+        if let Some((key, place)) = key.as_ref().zip(spec.key()) {
             let header = key
                 .header()
-                .ok_or_else(|| SetupError::UnsendableKey { model: spec.to_string(), variable: variable.to_owned() })?;
+                .ok_or_else(|| SetupError::UnsendableKey { model: spec.to_string(), place: place.clone() })?;
             headers.insert(AUTHORIZATION, header);
         }
         let http = reqwest::Client::builder()

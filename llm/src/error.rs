@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use engine::ChatReply;
 
+use crate::spec::KeyPlace;
+
 /// A model that cannot be set up: found before anything is asked.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    #[error("{model}: the environment variable {variable}, which must hold the key, is not set or empty")]
-    MissingKey { model: String, variable: String },
-    #[error("{model}: the key in the environment variable {variable} has characters that no HTTP header may have")]
-    UnsendableKey { model: String, variable: String },
+    #[error("{model}: {place}, which must hold the key, {reason}")]
+    MissingKey { model: String, place: KeyPlace, reason: String },
+    #[error("{model}: the key in {place} has characters that no HTTP header may have")]
+    UnsendableKey { model: String, place: KeyPlace },
     #[error("{model}: the HTTP client cannot be built ({reason})")]
     NoClient { model: String, reason: String },
     #[error("{model}: {reason}")]

@@ -26,7 +26,7 @@ pub use pool::{Health, Member, Pool, PoolStatus, ReplicaStatus, Standing};
 pub use probe::{ProbeOptions, probe};
 pub use registry::{PoolSpec, Price, Registry, UnknownModel, same_url};
 pub use scripted::Scripted;
-pub use spec::{EndpointSpec, ModelSpec, SpecError, UrlError};
+pub use spec::{EndpointSpec, KeyPlace, ModelSpec, SpecError, UrlError};
 
 /// Something that plays a role.
 pub trait ChatModel: Send + Sync {

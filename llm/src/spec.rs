@@ -2,6 +2,7 @@
 //! `NAME@BASE_URL@KEY_ENV`.
 
 mod endpoint;
+mod key_place;
 mod url;
 
 use std::fmt;
@@ -11,6 +12,8 @@ use serde::{Deserialize, Serialize};
 
 pub use endpoint::EndpointSpec;
 pub(crate) use endpoint::is_variable;
+pub use key_place::KeyPlace;
+pub(crate) use key_place::is_path;
 pub use url::UrlError;
 pub(crate) use url::check as check_url;
 

@@ -20,7 +20,7 @@ pub use diff::diff;
 pub use examine::{Outlook, examine};
 pub use refused::Refused;
 pub use replace::{Replacement, replace};
-pub use save::{Edit, Order, check, save};
+pub use save::{Edit, Order, Saved, check, save};
 pub use used_by::used_by;
 pub use validate::{counted, found_in, validate};
 

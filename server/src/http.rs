@@ -10,6 +10,7 @@ mod audit;
 mod audit_log;
 mod branches;
 mod calibrations;
+mod connections;
 mod conversations;
 mod corpora;
 mod corrections;
@@ -55,6 +56,7 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use app::App;
+pub use connections::serve;
 use error::HttpError;
 
 /// Largest body, but for uploads.

@@ -9,22 +9,28 @@ use utoipa::ToSchema;
 use crate::analytics::{Analytics, Bin, Comparison, MeanGap};
 
 /// The parameters by which lists of conversations are narrowed, in the API and in the addresses of the app.
-pub const CONVERSATION_FILTER: [&str; 24] = [
+pub const CONVERSATION_FILTER: [&str; 30] = [
     "run",
     "scenario",
     "family",
     "tag",
     "playbook",
+    "model",
     "persona",
     "complexity",
     "outcome",
     "blame",
+    "reason",
     "ending",
     "min_score",
+    "max_score",
     "min_overall",
+    "max_overall",
     "top",
     "goal_achieved",
     "verified",
+    "finished_from",
+    "finished_before",
     "min_turns",
     "max_turns",
     "min_tool_calls",
@@ -51,6 +57,17 @@ pub struct BranchSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     pub created_at: DateTime<Utc>,
+}
+
+/// Where a conversation comes from that goes on differently than another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BranchOrigin {
+    pub conversation: String,
+    /// The first event that is not shared.
+    pub seq: u32,
+    /// Who wrote what stands there instead; absent: a model said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_by: Option<String>,
 }
 
 /// How many conversations there are of each value. Each facet is counted without what is asked of it itself: what else

@@ -124,6 +124,7 @@ pub struct Part {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = CorpusGroup)]
 pub struct Group {
     pub families: Vec<String>,
     pub conversations: u64,

@@ -1,5 +1,7 @@
 //! What a filter looks at.
 
+use chrono::{DateTime, Utc};
+
 use super::Status;
 use crate::outcome::Blame;
 use crate::persona::Complexity;
@@ -19,11 +21,15 @@ pub struct Facts<'a> {
     pub family: u32,
     pub tags: &'a [u32],
     pub playbook: u32,
+    /// Of its run: the name of the agent's model, and of each role `ROLE:NAME`.
+    pub models: &'a [u32],
     pub persona: u32,
     pub complexity: Complexity,
-    /// As the judging that counts says, and so are the scores and all up to `agreement`.
+    /// As the judging that counts says, and so are the reason, the scores and all up to `agreement`.
     pub status: Status,
     pub blame: Option<Blame>,
+    /// Why it failed.
+    pub reason: Option<&'a str>,
     /// 0 to 10; `None` if it was not judged.
     pub overall: Option<u8>,
     pub scores: &'a [Scored],
@@ -32,6 +38,7 @@ pub struct Facts<'a> {
     pub verified: Option<bool>,
     /// Of a panel, from 0 to 1.
     pub agreement: Option<f32>,
+    pub finished: Option<DateTime<Utc>>,
     /// How it came to its end.
     pub ending: Option<u32>,
     /// Turns of the user.

@@ -1,5 +1,9 @@
 //! A filter that is ready to look at many conversations.
 
+use std::ops::RangeInclusive;
+
+use chrono::{DateTime, Utc};
+
 use super::facts::NOTHING;
 use super::{Bounds, Facts, Filter, Status};
 use crate::outcome::Blame;
@@ -13,15 +17,19 @@ pub struct Matcher {
     families: Accepted<u32>,
     tags: Accepted<u32>,
     playbooks: Accepted<u32>,
+    models: Accepted<u32>,
     personas: Accepted<u32>,
     complexities: Accepted<Complexity>,
     outcomes: Accepted<Status>,
     blames: Accepted<Blame>,
+    reason: Option<String>,
     endings: Accepted<u32>,
-    min_scores: Vec<(u32, u8)>,
-    min_overall: Option<u8>,
+    scores: Vec<(u32, RangeInclusive<u8>)>,
+    overall: Option<RangeInclusive<u8>>,
     goal_achieved: Option<bool>,
     verified: Option<bool>,
+    finished_from: Option<DateTime<Utc>>,
+    finished_before: Option<DateTime<Utc>>,
     turns: Bounds,
     tool_calls: Bounds,
     tools_any: Accepted<u32>,
@@ -38,31 +46,48 @@ impl Filter {
             (names(&self.runs), names(&self.scenarios), names(&self.families), names(&self.tags));
         let (playbooks, personas, endings, tools_any) =
             (names(&self.playbooks), names(&self.personas), names(&self.endings), names(&self.tools_any));
+        let models = names(&self.models);
+        let scores = self.scores().map(|(criterion, range)| (number(criterion).unwrap_or(NOTHING), range)).collect();
         Matcher {
             runs,
             scenarios,
             families,
             tags,
             playbooks,
+            models,
             personas,
             complexities: Accepted::of(&self.complexities, |complexity| Some(*complexity)),
             outcomes: Accepted::of(&self.outcomes, |status| Some(*status)),
             blames: Accepted::of(&self.blames, |blame| Some(*blame)),
+            reason: self.reason.clone(),
             endings,
-            min_scores: self
-                .min_scores
-                .iter()
-                .map(|(criterion, min)| (number(criterion).unwrap_or(NOTHING), *min))
-                .collect(),
-            min_overall: self.min_overall,
+            scores,
+            overall: self.overall(),
             goal_achieved: self.goal_achieved,
             verified: self.verified,
+            finished_from: self.finished_from,
+            finished_before: self.finished_before,
             turns: self.turns,
             tool_calls: self.tool_calls,
             tools_any,
             tools_all: self.tools_all.iter().map(|tool| number(tool).unwrap_or(NOTHING)).collect(),
             min_agreement: self.min_agreement.map(as_kept),
         }
+    }
+
+    /// What is asked of scores: each criterion once, and which scores pass.
+    pub fn scores(&self) -> impl Iterator<Item = (&str, RangeInclusive<u8>)> {
+        let least = |criterion: &String| self.min_scores.get(criterion).copied().unwrap_or(0);
+        let highest = |criterion: &String| self.max_scores.get(criterion).copied().unwrap_or(10);
+        let all =
+            self.min_scores.keys().chain(self.max_scores.keys().filter(|name| !self.min_scores.contains_key(*name)));
+        all.map(move |criterion| (criterion.as_str(), least(criterion)..=highest(criterion)))
+    }
+
+    /// Which overall scores pass; `None`: all, and what has none.
+    pub fn overall(&self) -> Option<RangeInclusive<u8>> {
+        let asked = self.min_overall.is_some() || self.max_overall.is_some();
+        asked.then(|| self.min_overall.unwrap_or(0)..=self.max_overall.unwrap_or(10))
     }
 }
 
@@ -80,16 +105,18 @@ impl Matcher {
             && self.families.has(facts.family)
             && self.tags.has_any(facts.tags)
             && self.playbooks.has(facts.playbook)
+            && self.models.has_any(facts.models)
             && self.personas.has(facts.persona)
             && self.complexities.has(facts.complexity)
     }
 
     fn matches_verdict(&self, facts: &Facts<'_>) -> bool {
-        let reaches = |(criterion, min): &(u32, u8)| facts.score(Some(*criterion)) >= Some(*min);
+        let within = |range: &RangeInclusive<u8>, score: Option<u8>| score.is_some_and(|score| range.contains(&score));
         self.outcomes.has(facts.status)
             && self.blames.has_maybe(facts.blame)
-            && self.min_overall.is_none_or(|min| facts.overall >= Some(min))
-            && self.min_scores.iter().all(reaches)
+            && self.reason.as_deref().is_none_or(|part| facts.reason.is_some_and(|reason| reason.contains(part)))
+            && self.overall.as_ref().is_none_or(|range| within(range, facts.overall))
+            && self.scores.iter().all(|(criterion, range)| within(range, facts.score(Some(*criterion))))
             && self.goal_achieved.is_none_or(|wanted| facts.goal_achieved == Some(wanted))
             && self.verified.is_none_or(|wanted| facts.verified == Some(wanted))
             && self.min_agreement.is_none_or(|min| facts.agreement >= Some(min))
@@ -99,6 +126,8 @@ impl Matcher {
         let within =
             |bounds: Bounds, value: Option<u32>| bounds.is_open() || value.is_some_and(|value| bounds.hold(value));
         self.endings.has_maybe(facts.ending)
+            && self.finished_from.is_none_or(|from| facts.finished >= Some(from))
+            && self.finished_before.is_none_or(|before| facts.finished.is_some_and(|at| at < before))
             && within(self.turns, facts.turns)
             && within(self.tool_calls, facts.tool_calls)
             && self.tools_any.has_any(facts.tools)

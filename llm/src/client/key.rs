@@ -1,4 +1,4 @@
-//! The key of an endpoint: read from the environment, kept in memory, shown nowhere.
+//! The key of an endpoint: read where its spec says, kept in memory, shown nowhere.
 
 use std::fmt;
 
@@ -15,14 +15,11 @@ const SHORTEST_SECRET: usize = 8;
 impl Key {
     /// The key that the spec names, if it names one.
     pub fn of(spec: &EndpointSpec) -> Result<Option<Self>, SetupError> {
-        let Some(variable) = spec.key_env() else {
+        let Some(place) = spec.key() else {
             return Ok(None);
         };
-        let key = std::env::var(variable).unwrap_or_default();
-        match key.trim() {
-            "" => Err(SetupError::MissingKey { model: spec.to_string(), variable: variable.to_owned() }),
-            key => Ok(Some(Self(key.to_owned()))),
-        }
+        let missing = |reason| SetupError::MissingKey { model: spec.to_string(), place: place.clone(), reason };
+        place.read().map(|key| Some(Self(key))).map_err(missing)
     }
 
     /// The value of the `Authorization` header, marked so that no log shows it.

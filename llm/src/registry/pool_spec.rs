@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Price;
-use crate::spec::{EndpointSpec, check_url, is_name, is_variable};
+use crate::spec::{EndpointSpec, KeyPlace, check_url, is_name, is_path, is_variable};
 
 /// A model and the endpoints that serve it. It holds no secret: it names where the key is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +27,9 @@ pub struct PoolSpec {
     /// Environment variable that holds the key of all endpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
+    /// File that holds the key of all endpoints and nothing else, by its absolute path; instead of `key_env`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_file: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// Most requests that one endpoint answers at once, however well it does.
@@ -57,6 +60,7 @@ impl PoolSpec {
             replicas,
             workers: false,
             key_env: None,
+            key_file: None,
             price: None,
             max_in_flight: None,
             start_in_flight: Self::START_IN_FLIGHT,
@@ -72,6 +76,12 @@ impl PoolSpec {
     /// How the endpoints call the model.
     pub fn model(&self) -> &str {
         self.model.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Where the key of all endpoints is, if they need one.
+    pub fn key(&self) -> Option<KeyPlace> {
+        let file = self.key_file.clone().map(KeyPlace::File);
+        file.or_else(|| self.key_env.clone().map(KeyPlace::Env))
     }
 
     /// What no schema can say: pointers of fields, and what is wrong. What may be a secret is not repeated.
@@ -90,6 +100,14 @@ impl PoolSpec {
                 "expected the name of an environment variable like OPENAI_API_KEY (what stands there is not shown, \
                  it may be a key)",
             );
+        }
+        if self.key_file.as_deref().is_some_and(|path| !is_path(path)) {
+            wrong(
+                "/key_file",
+                "expected the path of a file, from `/` on (what stands there is not shown, it may be a key)",
+            );
+        } else if self.key_file.is_some() && self.key_env.is_some() {
+            wrong("/key_file", "give either `key_env` or `key_file`");
         }
         if self.slow_after_seconds.is_some() && self.slow_after().is_none_or(|slow| slow.is_zero()) {
             wrong("/slow_after_seconds", "expected seconds, more than 0");
@@ -123,9 +141,7 @@ impl PoolSpec {
 
     /// The endpoints of a spec without problems.
     pub(crate) fn endpoints(&self) -> impl Iterator<Item = EndpointSpec> {
-        self.replicas
-            .iter()
-            .map(|url| EndpointSpec::of_checked(self.model().to_owned(), url.clone(), self.key_env.clone()))
+        self.replicas.iter().map(|url| EndpointSpec::of_checked(self.model().to_owned(), url.clone(), self.key()))
     }
 }
 

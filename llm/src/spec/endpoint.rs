@@ -5,21 +5,21 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
-use super::SpecError;
 use super::url::{check, has_credentials};
+use super::{KeyPlace, SpecError};
 
 /// A model behind an OpenAI-compatible endpoint. Only parsing makes one, so it holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EndpointSpec {
     name: String,
     base_url: String,
-    key_env: Option<String>,
+    key: Option<KeyPlace>,
 }
 
 impl EndpointSpec {
     /// From parts that were checked.
-    pub(crate) const fn of_checked(name: String, base_url: String, key_env: Option<String>) -> Self {
-        Self { name, base_url, key_env }
+    pub(crate) const fn of_checked(name: String, base_url: String, key: Option<KeyPlace>) -> Self {
+        Self { name, base_url, key }
     }
 
     /// The model's name, as the endpoint knows it.
@@ -32,9 +32,17 @@ impl EndpointSpec {
         &self.base_url
     }
 
+    /// Where the key is, if it needs one.
+    pub const fn key(&self) -> Option<&KeyPlace> {
+        self.key.as_ref()
+    }
+
     /// The environment variable that holds the key.
     pub fn key_env(&self) -> Option<&str> {
-        self.key_env.as_deref()
+        match &self.key {
+            Some(KeyPlace::Env(variable)) => Some(variable),
+            _ => None,
+        }
     }
 }
 
@@ -49,8 +57,8 @@ impl FromStr for EndpointSpec {
         if name.trim().is_empty() {
             return Err(SpecError::NoName);
         }
-        let (base_url, key_env) = match rest.rsplit_once('@') {
-            Some((url, variable)) if is_variable(variable) => (url, Some(variable.to_owned())),
+        let (base_url, key) = match rest.rsplit_once('@') {
+            Some((url, variable)) if is_variable(variable) => (url, Some(KeyPlace::Env(variable.to_owned()))),
             // The `@` of `https://user:password@host` is no separator.
             Some(_) if Url::parse(rest).is_ok_and(|url| has_credentials(&url)) => {
                 return Err(super::UrlError::Credentials.into());
@@ -59,7 +67,7 @@ impl FromStr for EndpointSpec {
             None => (rest, None),
         };
         check(base_url, !rest.contains('@'))?;
-        Ok(Self { name: name.to_owned(), base_url: base_url.to_owned(), key_env })
+        Ok(Self { name: name.to_owned(), base_url: base_url.to_owned(), key })
     }
 }
 
@@ -73,7 +81,7 @@ pub fn is_variable(text: &str) -> bool {
 impl fmt::Display for EndpointSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{}", self.name, self.base_url)?;
-        match &self.key_env {
+        match self.key_env() {
             Some(variable) => write!(f, "@{variable}"),
             None => Ok(()),
         }

@@ -111,7 +111,9 @@ async fn read_and_report(args: &Report, pool: &PgPool) -> anyhow::Result<()> {
         let message = "none of the rated conversations has a verdict here; name their run with --run";
         return Err(BadInput::one(args.file.display().to_string(), message).into());
     }
-    keep(pool, &ratings, &said, &calibrations).await?;
+    let mut tx = pool.begin().await?;
+    keep(&mut tx, &ratings, &said, &calibrations).await?;
+    tx.commit().await?;
     match args.format {
         Format::Json => {
             let reports: BTreeMap<&str, _> = calibrations.iter().map(|c| (c.judge.as_str(), &c.report)).collect();

@@ -94,7 +94,8 @@ async fn check(pool: &PgPool, file: &Registry, args: &Check) -> anyhow::Result<E
     };
     let options = ProbeOptions { context_length: args.context_length, patience: PATIENCE };
     eprintln!("asking {} a dozen questions …", args.model);
-    let probe = probes::probe(pool, &args.model, &spec, &options).await?;
+    let probe = probes::ask(pool, &spec, &options).await?;
+    models::keep_probe(&mut *pool.acquire().await?, &args.model, &probe).await?;
     if args.json {
         say!("{}", serde_json::to_string_pretty(&probe)?);
     } else {

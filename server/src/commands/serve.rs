@@ -81,9 +81,8 @@ async fn both(
     let _following = jobs::workers::follow(&connection.pool, &clients);
     judgings::take_up(&connection.pool, &clients, stop).await?;
     let served = async {
-        let service = http::router(app).into_make_service_with_connect_info::<SocketAddr>();
-        let server = axum::serve(listener, service);
-        Ok(server.with_graceful_shutdown(stop.clone().cancelled_owned()).await?)
+        http::serve(listener, http::router(app), stop.clone()).await;
+        anyhow::Ok(())
     };
     let corpora = async {
         jobs::corpora::work(connection.pool.clone(), stop.clone()).await;

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use domain::document;
 use domain::finding::{Grade, Reported};
 use domain::review::Review;
+use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL};
 use llm::Pool;
 
 use super::BAD_INPUT;
@@ -31,10 +32,10 @@ pub struct Validate {
     #[arg(long, default_value = ".")]
     project: PathBuf,
     /// From how alike on two descriptions are reported: the gestalt ratio
-    #[arg(long, value_name = "RATIO", default_value_t = 0.85, value_parser = ratio)]
+    #[arg(long, value_name = "RATIO", default_value_t = SAME_DESCRIPTION, value_parser = ratio)]
     similar_description: f64,
     /// From how alike on two user goals are reported: the gestalt ratio
-    #[arg(long, value_name = "RATIO", default_value_t = 0.90, value_parser = ratio)]
+    #[arg(long, value_name = "RATIO", default_value_t = SAME_GOAL, value_parser = ratio)]
     similar_goal: f64,
     /// How findings are written
     #[arg(long, value_enum, default_value_t = Format::Text)]

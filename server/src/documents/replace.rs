@@ -5,7 +5,7 @@ use domain::project::DocumentId;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Edit, Order, Refused, save};
+use super::{Edit, Order, Refused, Saved, save};
 use crate::library::Cache;
 use crate::library::project::Documents;
 use crate::store::documents;
@@ -30,7 +30,7 @@ pub async fn replace(
     cache: &Cache,
     given: Documents,
     wanted: &Replacement<'_>,
-) -> Result<Changes, Refused> {
+) -> Result<Saved, Refused> {
     let mut missing = Vec::new();
     if wanted.delete {
         let heads = documents::heads(&mut *pool.acquire().await?, wanted.project).await?.into_iter();
@@ -47,5 +47,6 @@ pub async fn replace(
         dry_run: wanted.dry_run,
         edits: kept.chain(missing.into_iter().map(|id| edit(id, None))).collect(),
     };
-    Ok(Changes { ignored: given.ignored, ..save(pool, cache, &order).await? })
+    let saved = save(pool, cache, &order).await?;
+    Ok(Saved { changes: Changes { ignored: given.ignored, ..saved.changes }, ..saved })
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::Problem;
 use domain::api::documents::{Change, Changes, DocumentChange, Found};
 use domain::project::DocumentId;
-use sqlx::PgPool;
+use sqlx::{PgPool, Postgres, Transaction};
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
@@ -37,6 +37,13 @@ pub struct Order<'a> {
     pub edits: Vec<Edit>,
 }
 
+/// What was saved, in a transaction for whoever wants to keep something with it, and who has to commit it.
+pub struct Saved {
+    pub changes: Changes,
+    /// `None` if there is nothing to keep.
+    pub tx: Option<Transaction<'static, Postgres>>,
+}
+
 /// How often a change is checked anew because others changed documents meanwhile.
 const ATTEMPTS: usize = 8;
 
@@ -46,7 +53,7 @@ const ATTEMPTS: usize = 8;
 ///
 /// # Errors
 /// See [`Refused`]; then nothing was changed.
-pub async fn save(pool: &PgPool, cache: &Cache, order: &Order<'_>) -> Result<Changes, Refused> {
+pub async fn save(pool: &PgPool, cache: &Cache, order: &Order<'_>) -> Result<Saved, Refused> {
     for _ in 0..ATTEMPTS {
         let state = State::read(pool, order.project).await?;
         let planned = plan(&state, order)?;
@@ -57,15 +64,16 @@ pub async fn save(pool: &PgPool, cache: &Cache, order: &Order<'_>) -> Result<Cha
             ..Changes::default()
         };
         if planned.is_empty() {
-            return Ok(changes);
+            return Ok(Saved { changes, tx: None });
         }
         let outlook = outlook(cache, &state, &planned).await?;
         if order.promote && !outlook.is_sound() {
             return Err(Refused::Unsound(outlook.found));
         }
-        if order.dry_run || keep(pool, order, &state, &planned, &outlook).await? {
+        let tx = if order.dry_run { None } else { keep(pool, order, &state, &planned, &outlook).await? };
+        if order.dry_run || tx.is_some() {
             changes.found = outlook.found;
-            return Ok(changes);
+            return Ok(Saved { changes, tx });
         }
     }
     Err(Refused::Busy)
@@ -163,19 +171,19 @@ async fn outlook(cache: &Cache, state: &State, planned: &[Step<'_>]) -> Result<O
     examined.await?.map_err(Refused::Bad)
 }
 
-/// False if others changed the documents since they were read.
+/// `None` if others changed the documents since they were read.
 async fn keep(
     pool: &PgPool,
     order: &Order<'_>,
     state: &State,
     planned: &[Step<'_>],
     outlook: &Outlook,
-) -> Result<bool, Refused> {
+) -> Result<Option<Transaction<'static, Postgres>>, Refused> {
     let now = clock::now();
     let mut tx = pool.begin().await?;
     documents::lock(&mut tx, order.project).await?;
     if documents::stamp(&mut tx, order.project).await? != state.stamp {
-        return Ok(false);
+        return Ok(None);
     }
     for step in planned {
         let id = &step.edit.id;
@@ -200,8 +208,7 @@ async fn keep(
         };
         documents::insert(&mut tx, &new).await?;
     }
-    tx.commit().await?;
-    Ok(true)
+    Ok(Some(tx))
 }
 
 impl Step<'_> {

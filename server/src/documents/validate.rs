@@ -7,7 +7,7 @@ use domain::finding::{Reported, Rule};
 use domain::progress::Doing;
 use domain::{Problem, document};
 use serde_json::{Value, json};
-use sqlx::PgPool;
+use sqlx::{PgPool, Postgres, Transaction};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
@@ -18,14 +18,15 @@ use crate::store::runs;
 use crate::store::validations::{self, Validation};
 
 /// Checks all that a project uses, proves every scenario and looks for near-duplicates. How far it is, is said to `tell`; it
-/// ends soon after nobody listens any more, or this future is dropped.
+/// ends soon after nobody listens any more, or this future is dropped. What it found is kept by whoever commits the
+/// transaction.
 pub async fn validate(
     pool: &PgPool,
     project: Uuid,
     id: Uuid,
     limits: Limits,
     tell: watch::Sender<Option<Doing>>,
-) -> anyhow::Result<Validation> {
+) -> anyhow::Result<(Validation, Transaction<'static, Postgres>)> {
     let files = super::files(pool, project).await?;
     let options = json!({"similar_description": limits.description, "similar_goal": limits.goal, "models": []});
     let (files, found) = spawn_blocking(move || {
@@ -57,8 +58,7 @@ pub async fn validate(
     let mut tx = pool.begin().await?;
     runs::insert_library(&mut tx, &validation.library, &serde_json::to_value(&files)?, now).await?;
     validations::insert(&mut tx, &validation).await?;
-    tx.commit().await?;
-    Ok(validation)
+    Ok((validation, tx))
 }
 
 /// Says what is done next, and hears whether somebody still waits for it.

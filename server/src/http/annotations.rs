@@ -66,10 +66,12 @@ pub async fn create(
         resolved_by: None,
         resolved_at: None,
     };
-    if !annotations::insert(&mut *pool.acquire().await?, &row).await? {
+    let mut tx = pool.begin().await?;
+    if !annotations::insert(&mut tx, &row).await? {
         return Err(missing());
     }
     audit.subject(row.id);
+    audit.commit(tx).await?;
     Ok((StatusCode::CREATED, Json(row.into())))
 }
 
@@ -91,6 +93,7 @@ pub struct AnnotationChange {
 pub async fn change(
     State(pool): State<PgPool>,
     author: Author,
+    audit: Audit,
     Path(id): Path<Uuid>,
     Body(change): Body<AnnotationChange>,
 ) -> Result<Json<Annotation>> {
@@ -118,7 +121,7 @@ pub async fn change(
         _ => {}
     }
     annotations::update(&mut tx, &row).await?;
-    tx.commit().await?;
+    audit.commit(tx).await?;
     Ok(Json(row.into()))
 }
 
@@ -127,14 +130,20 @@ pub async fn change(
 /// Admins of the project may delete anybody's.
 #[utoipa::path(delete, path = "/annotations/{annotation}", tag = "reviews", params(("annotation" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["author"])))]
-pub async fn delete(State(pool): State<PgPool>, author: Author, Path(id): Path<Uuid>) -> Result<StatusCode> {
-    let mut db = pool.acquire().await?;
-    let row = get(&mut db, id).await?;
-    let admin = author.caller.role(&mut db, author.project).await? == Some(Role::Admin);
+pub async fn delete(
+    State(pool): State<PgPool>,
+    author: Author,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<StatusCode> {
+    let mut tx = pool.begin().await?;
+    let row = get(&mut tx, id).await?;
+    let admin = author.caller.role(&mut tx, author.project).await? == Some(Role::Admin);
     if row.author != author.caller.name && !admin {
         return Err(HttpError::Forbidden(format!("it is {}'s: you may resolve it", row.author)));
     }
-    annotations::delete(&mut db, id).await?;
+    annotations::delete(&mut tx, id).await?;
+    audit.commit(tx).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

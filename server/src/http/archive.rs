@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::access::{Author, Reader};
 use super::app::App;
 use super::audit::Audit;
-use super::documents::message;
+use super::documents::{kept, message};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use crate::archive::{pack, unpack};
@@ -93,24 +93,21 @@ pub async fn upload(
     if delete && drafts {
         return Err(HttpError::BadRequest("`delete` takes effect at once, `drafts` does not: choose one".into()));
     }
-    if dry_run {
-        audit.nothing_changed();
-    }
     let message = message(text.as_deref().unwrap_or_default())?;
     let body = body?;
     let given = spawn_blocking(move || unpack(&body)).await.map_err(|e| HttpError::Internal(e.into()))??;
     let author_name = &author.caller.name;
     let wanted =
         Replacement { project: author.project, author: author_name, message: &message, delete, drafts, dry_run };
-    let changes = documents::replace(app.pool(), app.libraries(), given, &wanted).await?;
-    audit.detail(serde_json::json!({"documents": changes.documents.len()}));
-    Ok(Json(changes))
+    let saved = documents::replace(app.pool(), app.libraries(), given, &wanted).await?;
+    audit.detail(serde_json::json!({"documents": saved.changes.documents.len()}));
+    kept(&audit, saved).await
 }
 
 /// Fill an empty project with the documents that ship with Groundstate
 #[utoipa::path(post, path = "/projects/{project}/demo", tag = "documents", params(("project" = String, Path)),
     responses((status = 201, body = Changes), Problems), security(("session" = []), ("token" = ["author"])))]
-pub async fn demo(State(app): State<App>, author: Author) -> Result<(StatusCode, Json<Changes>)> {
+pub async fn demo(State(app): State<App>, author: Author, audit: Audit) -> Result<(StatusCode, Json<Changes>)> {
     let heads = store::documents::heads(&mut *app.pool().acquire().await?, author.project).await?;
     if !heads.is_empty() {
         return Err(HttpError::Conflict("the project has documents already; make another one".into()));
@@ -124,5 +121,6 @@ pub async fn demo(State(app): State<App>, author: Author) -> Result<(StatusCode,
         drafts: false,
         dry_run: false,
     };
-    Ok((StatusCode::CREATED, Json(documents::replace(app.pool(), app.libraries(), given, &wanted).await?)))
+    let saved = documents::replace(app.pool(), app.libraries(), given, &wanted).await?;
+    Ok((StatusCode::CREATED, kept(&audit, saved).await?))
 }

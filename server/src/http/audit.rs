@@ -1,4 +1,4 @@
-//! Every change goes into the audit log, here and nowhere else: a handler cannot forget it.
+//! Every change goes into the audit log, and in the transaction that makes it: either both are kept, or neither is.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,100 +7,113 @@ use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use serde_json::{Value, json};
+use sqlx::{Postgres, Transaction};
 use tracing::error;
 use uuid::Uuid;
 
 use super::access::Caller;
 use super::app::App;
-use super::error::HttpError;
+use super::error::{HttpError, Result};
 use crate::clock;
 use crate::store::audit::{self, Entry};
 
-/// What a handler adds to its entry.
-#[derive(Clone, Default)]
+/// The entry of a request, to which its handler adds what the request itself does not say.
+#[derive(Clone)]
 pub struct Audit(Arc<Mutex<Noted>>);
 
-#[derive(Default)]
 struct Noted {
-    project: Option<Uuid>,
-    actor: Option<String>,
-    subject: Option<String>,
-    detail: Option<Value>,
-    unchanged: bool,
+    entry: Entry,
+    /// Whether it is written, or is not to be.
+    settled: bool,
 }
 
 impl Audit {
+    /// Commits a change together with its entry. What a handler changes is kept by this and by nothing else.
+    ///
+    /// # Errors
+    /// The entry cannot be written, or the database is away: then nothing is changed.
+    pub async fn commit(&self, mut tx: Transaction<'_, Postgres>) -> Result<()> {
+        let mut entry = self.entry();
+        entry.at = clock::now();
+        audit::insert(&mut tx, &entry).await?;
+        tx.commit().await?;
+        self.note(|noted| noted.settled = true);
+        Ok(())
+    }
+
     /// The project that the request is about.
     pub fn project(&self, id: Uuid) {
-        self.note(|noted| noted.project = Some(id));
+        self.note(|noted| noted.entry.project_id = Some(id));
     }
 
     /// Who it was, if the request itself does not say.
     pub fn actor(&self, name: &str) {
-        self.note(|noted| noted.actor = Some(name.to_owned()));
+        self.note(|noted| name.clone_into(&mut noted.entry.actor));
     }
 
     /// What was made or changed, if it does not stand in the path.
     pub fn subject(&self, id: impl ToString) {
-        self.note(|noted| noted.subject = Some(id.to_string()));
+        self.note(|noted| noted.entry.subject = id.to_string());
     }
 
     pub fn detail(&self, detail: Value) {
-        self.note(|noted| noted.detail = Some(detail));
+        self.note(|noted| noted.entry.detail = detail);
     }
 
     /// The request only looked, although its method says that it changes.
     pub fn nothing_changed(&self) {
-        self.note(|noted| noted.unchanged = true);
+        self.note(|noted| noted.settled = true);
     }
 
-    fn note(&self, change: impl FnOnce(&mut Noted)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    /// The answer begins before there is a change to commit.
+    pub fn later(&self) {
+        self.note(|noted| noted.settled = true);
+    }
+
+    fn note<T>(&self, change: impl FnOnce(&mut Noted) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn entry(&self) -> Entry {
+        self.note(|noted| noted.entry.clone())
     }
 }
 
 impl FromRequestParts<App> for Audit {
     type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, HttpError> {
-        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_default())
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self> {
+        let audit = parts.extensions.get::<Self>().cloned();
+        audit.ok_or_else(|| HttpError::Damaged("a route outside the audit log".into()))
     }
 }
 
-/// Writes an entry for each request that changed something.
+/// Begins the entry of each request, and looks whether the handler has written it.
 pub async fn record(State(app): State<App>, path: MatchedPath, request: Request, next: Next) -> Response {
     let safe = request.method().is_safe();
-    let noted = Audit::default();
     let (mut parts, body) = request.into_parts();
-    parts.extensions.insert(noted.clone());
-    let action = format!("{} {}", parts.method, path.as_str());
     let caller = parts.extensions.get::<Caller>().cloned();
     let subject = match RawPathParams::from_request_parts(&mut parts, &app).await {
         Ok(params) => params.iter().map(|(_, value)| value).collect::<Vec<_>>().join("/"),
         Err(_) => String::new(),
     };
-    let response = next.run(Request::from_parts(parts, body)).await;
-    if safe || !response.status().is_success() {
-        return response;
-    }
-    let entry = {
-        let noted = noted.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.unchanged {
-            return response;
-        }
-        Entry {
-            at: clock::now(),
-            actor: noted.actor.clone().or(caller.as_ref().map(|caller| caller.name.clone())).unwrap_or_default(),
-            token: caller.and_then(|caller| caller.token),
-            project_id: noted.project,
-            action,
-            subject: noted.subject.clone().unwrap_or(subject),
-            detail: noted.detail.clone().unwrap_or_else(|| json!({})),
-        }
+    let entry = Entry {
+        at: clock::now(),
+        actor: caller.as_ref().map(|caller| caller.name.clone()).unwrap_or_default(),
+        token: caller.and_then(|caller| caller.token),
+        project_id: None,
+        action: format!("{} {}", parts.method, path.as_str()),
+        subject,
+        detail: json!({}),
     };
-    let kept = async { audit::insert(&mut *app.pool().acquire().await?, &entry).await };
-    if let Err(e) = kept.await {
-        error!(error = %e, action = entry.action, subject = entry.subject, actor = entry.actor, "not in the audit log");
+    let audit = Audit(Arc::new(Mutex::new(Noted { entry, settled: false })));
+    parts.extensions.insert(audit.clone());
+    let response = next.run(Request::from_parts(parts, body)).await;
+    if !safe && response.status().is_success() && !audit.note(|noted| noted.settled) {
+        let action = audit.entry().action;
+        error!(action, "changed something that is not in the audit log");
+        // So that every test of such a handler fails.
+        debug_assert!(false, "{action} is not in the audit log");
     }
     response
 }

@@ -75,11 +75,15 @@ pub async fn create(
         return Err(HttpError::Conflict("the conversation is still being played; branch it when it has ended".into()));
     }
     let wanted = new.wanted(&app, runner.caller.name).await?;
-    let (run, made) = branch::create(app.pool(), id, wanted).await?;
-    audit.subject(made);
-    let all = branches::of(&mut *app.pool().acquire().await?, id).await?;
+    let branch = branch::prepare(app.pool(), id, wanted).await?;
+    let mut tx = app.pool().begin().await?;
+    let (run, made) = branch.keep(&mut tx).await?;
+    let all = branches::of(&mut tx, id).await?;
     let own = all.into_iter().find(|branch| branch.run == run.to_string());
-    Ok((StatusCode::CREATED, Json(own.ok_or_else(|| HttpError::missing("run", &run.to_string()))?)))
+    let own = own.ok_or_else(|| HttpError::missing("run", &run.to_string()))?;
+    audit.subject(made);
+    audit.commit(tx).await?;
+    Ok((StatusCode::CREATED, Json(own)))
 }
 
 impl NewBranch {

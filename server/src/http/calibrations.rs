@@ -85,9 +85,9 @@ pub async fn create(
     for calibration in &made {
         calibrations::insert(&mut tx, calibration).await?;
     }
-    tx.commit().await?;
     let ids: Vec<String> = made.iter().map(|calibration| calibration.id.to_string()).collect();
     audit.subject(ids.join(" "));
+    audit.commit(tx).await?;
     Ok((StatusCode::CREATED, Json(made.into_iter().map(detail).collect())))
 }
 
@@ -147,6 +147,7 @@ pub struct UploadParams {
 pub async fn upload(
     State(pool): State<PgPool>,
     author: Author,
+    audit: Audit,
     Query(params): Query<UploadParams>,
     headers: HeaderMap,
     request: Request,
@@ -176,7 +177,9 @@ pub async fn upload(
     let known = |text: &str| text.parse().is_ok_and(|id: Uuid| said.verdicts.contains_key(&id));
     let unknown =
         ratings.rows.iter().filter(|row| !known(&row.conversation)).map(|row| row.conversation.clone()).collect();
-    let kept = keep(&pool, &ratings, &said, &[]).await?;
+    let mut tx = pool.begin().await?;
+    let kept = keep(&mut tx, &ratings, &said, &[]).await?;
+    audit.commit(tx).await?;
     Ok(Json(RatingsKept { kept, unknown }))
 }
 

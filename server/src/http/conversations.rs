@@ -133,6 +133,7 @@ pub async fn show(
     let (run_id, mut summary) = conversations::get(&mut db, uuid).await?.ok_or_else(missing)?;
     let run = runs::get(&mut db, run_id).await?.ok_or_else(missing)?;
     let models = serde_json::from_value(run.config["models"].clone()).unwrap_or_else(|_| BTreeMap::new());
+    let branch_of = serde_json::from_value(run.config["branch_of"].clone()).unwrap_or_default();
     let events = events::of(&mut db, uuid).await?;
     let (mut verdicts, mut verification) = (Vec::new(), None);
     for event in &events {
@@ -146,8 +147,8 @@ pub async fn show(
     let scores = verdict.iter().flat_map(|verdict| &verdict.scores);
     summary.scores = scores.map(|score| (score.criterion.clone(), score.score)).collect();
     let project = projects::get(&mut db, reader.project).await?.ok_or_else(missing)?.name;
-    let detail =
-        ConversationDetail { summary, run_id: run_id.to_string(), project, models, events, verdict, verification };
+    let run_id = run_id.to_string();
+    let detail = ConversationDetail { summary, run_id, project, branch_of, models, events, verdict, verification };
     let blind = ratings::blind(&mut db, uuid, &reader.caller, reader.project).await?;
     Ok(Json(if blind { detail.unjudged() } else { detail }))
 }

@@ -55,8 +55,8 @@ pub async fn create(
     audit: Audit,
     Body(new): Body<NewCorpus>,
 ) -> Result<(StatusCode, Json<CorpusSummary>)> {
-    let mut db = pool.acquire().await?;
-    let mut problems = problems(&mut db, author.project, &new.spec, "/spec").await?;
+    let mut tx = pool.begin().await?;
+    let mut problems = problems(&mut tx, author.project, &new.spec, "/spec").await?;
     problems.extend(name_problem(&new.name).map(|problem| FieldError::at("/name", problem)));
     if !problems.is_empty() {
         return Err(HttpError::Invalid(problems));
@@ -69,11 +69,13 @@ pub async fn create(
         created_by: &author.caller.name,
         created_at: clock::now(),
     };
-    if !store::insert(&mut db, &corpus).await? {
+    if !store::insert(&mut tx, &corpus).await? {
         return Err(HttpError::Conflict(format!("there is a corpus {} already; take another name", new.name)));
     }
+    let made = detail(&mut tx, corpus.id).await?.summary;
     audit.subject(corpus.id);
-    Ok((StatusCode::CREATED, Json(detail(&mut db, corpus.id).await?.summary)))
+    audit.commit(tx).await?;
+    Ok((StatusCode::CREATED, Json(made)))
 }
 
 async fn problems(db: &mut PgConnection, project: Uuid, spec: &Spec, at: &str) -> Result<Vec<FieldError>> {
@@ -96,38 +98,54 @@ async fn detail(db: &mut PgConnection, id: Uuid) -> Result<CorpusDetail> {
 /// Build a corpus no further
 #[utoipa::path(post, path = "/corpora/{corpus}/cancel", tag = "corpora", params(("corpus" = Uuid, Path)),
     responses((status = 200, body = CorpusSummary), Problems), security(("session" = []), ("token" = ["author"])))]
-pub async fn cancel(State(pool): State<PgPool>, _: Author, Path(id): Path<Uuid>) -> Result<Json<CorpusSummary>> {
-    let mut db = pool.acquire().await?;
-    let cancelled = store::cancel(&mut db, id, clock::now()).await?;
-    let corpus = detail(&mut db, id).await?.summary;
+pub async fn cancel(
+    State(pool): State<PgPool>,
+    _: Author,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<CorpusSummary>> {
+    let mut tx = pool.begin().await?;
+    let cancelled = store::cancel(&mut tx, id, clock::now()).await?;
+    let corpus = detail(&mut tx, id).await?.summary;
     if !cancelled {
         return Err(HttpError::Conflict(format!("the corpus is {} and is not being built", corpus.state.as_str())));
     }
+    audit.commit(tx).await?;
     Ok(Json(corpus))
 }
 
 /// Build a corpus again that failed or was cancelled, by the same selection
 #[utoipa::path(post, path = "/corpora/{corpus}/retry", tag = "corpora", params(("corpus" = Uuid, Path)),
     responses((status = 200, body = CorpusSummary), Problems), security(("session" = []), ("token" = ["author"])))]
-pub async fn retry(State(pool): State<PgPool>, _: Author, Path(id): Path<Uuid>) -> Result<Json<CorpusSummary>> {
-    let mut db = pool.acquire().await?;
-    let begun = store::build_again(&mut db, id).await?;
-    let corpus = detail(&mut db, id).await?.summary;
+pub async fn retry(
+    State(pool): State<PgPool>,
+    _: Author,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<CorpusSummary>> {
+    let mut tx = pool.begin().await?;
+    let begun = store::build_again(&mut tx, id).await?;
+    let corpus = detail(&mut tx, id).await?.summary;
     if !begun {
         let state = corpus.state.as_str();
         return Err(HttpError::Conflict(format!(
             "the corpus is {state}; only what failed or was cancelled is built again"
         )));
     }
+    audit.commit(tx).await?;
     Ok(Json(corpus))
 }
 
 /// Delete a corpus that no export was made of
 #[utoipa::path(delete, path = "/corpora/{corpus}", tag = "corpora", params(("corpus" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["author"])))]
-pub async fn delete(State(pool): State<PgPool>, _: Author, Path(id): Path<Uuid>) -> Result<StatusCode> {
-    match store::delete(&mut *pool.acquire().await?, id).await? {
-        Deleted::Done => Ok(StatusCode::NO_CONTENT),
+pub async fn delete(State(pool): State<PgPool>, _: Author, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {
+    let mut tx = pool.begin().await?;
+    match store::delete(&mut tx, id).await? {
+        Deleted::Done => {
+            audit.commit(tx).await?;
+            Ok(StatusCode::NO_CONTENT)
+        }
         Deleted::Missing => Err(HttpError::missing("corpus", &id.to_string())),
         Deleted::Exported => {
             Err(HttpError::Conflict("an export was made of the corpus; delete its exports first".to_owned()))

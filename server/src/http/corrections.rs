@@ -111,8 +111,8 @@ pub async fn create(
     let new = corrections::New { conversation: id, seq, turn, author, note, created_at };
     let mut tx = pool.begin().await?;
     let version = corrections::insert(&mut tx, &new).await?;
-    tx.commit().await?;
     audit.detail(serde_json::json!({"version": version, "seq": seq}));
+    audit.commit(tx).await?;
     let corrections::New { turn, author, note, .. } = new;
     Ok((StatusCode::CREATED, Json(Correction { version, seq, turn, author, note, created_at })))
 }

@@ -21,7 +21,7 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::page;
-use crate::documents::{self as edit, Edit, Order, Refused};
+use crate::documents::{self as edit, Edit, Order, Refused, Saved};
 use crate::library::project::Texts;
 use crate::store::documents::{self, Filter};
 pub use place::Collection;
@@ -98,6 +98,7 @@ pub async fn save(
     State(app): State<App>,
     author: Author,
     place: Place,
+    audit: Audit,
     headers: HeaderMap,
     Body(wanted): Body<SaveDocument>,
 ) -> Result<Json<Changes>> {
@@ -113,7 +114,16 @@ pub async fn save(
         dry_run: false,
         edits,
     };
-    Ok(Json(edit::save(app.pool(), app.libraries(), &order).await?))
+    kept(&audit, edit::save(app.pool(), app.libraries(), &order).await?).await
+}
+
+/// Commits what was saved, if it is anything.
+pub async fn kept(audit: &Audit, saved: Saved) -> Result<Json<Changes>> {
+    match saved.tx {
+        Some(tx) => audit.commit(tx).await?,
+        None => audit.nothing_changed(),
+    }
+    Ok(Json(saved.changes))
 }
 
 /// Check a text before it is saved
@@ -153,6 +163,7 @@ pub async fn delete(
     State(app): State<App>,
     author: Author,
     place: Place,
+    audit: Audit,
     headers: HeaderMap,
     Query(deletion): Query<Deletion>,
 ) -> Result<Json<Changes>> {
@@ -168,7 +179,7 @@ pub async fn delete(
     };
     match edit::save(app.pool(), app.libraries(), &order).await {
         Err(Refused::Unsound(found)) => Err(HttpError::Conflict(needed(&place, &found))),
-        done => Ok(Json(done?)),
+        done => kept(&audit, done?).await,
     }
 }
 

@@ -63,10 +63,12 @@ pub async fn create(
         created_at: clock::now(),
         spec,
     };
-    let mut db = pool.acquire().await?;
-    exports::insert(&mut db, &new).await?;
+    let mut tx = pool.begin().await?;
+    exports::insert(&mut tx, &new).await?;
+    let made = found(&mut tx, id).await?;
     audit.subject(id);
-    Ok((StatusCode::CREATED, Json(found(&mut db, id).await?)))
+    audit.commit(tx).await?;
+    Ok((StatusCode::CREATED, Json(made)))
 }
 
 /// One export: how far it is, what it holds
@@ -79,20 +81,29 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
 /// Stop building an export
 #[utoipa::path(post, path = "/exports/{export}/cancel", tag = "exports", params(("export" = Uuid, Path)),
     responses((status = 200, body = ExportSummary), Problems), security(("session" = []), ("token" = ["run"])))]
-pub async fn cancel(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<ExportSummary>> {
-    let mut db = pool.acquire().await?;
-    if exports::cancel(&mut db, id, clock::now()).await? {
-        return Ok(Json(found(&mut db, id).await?));
+pub async fn cancel(
+    State(pool): State<PgPool>,
+    _: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<ExportSummary>> {
+    let mut tx = pool.begin().await?;
+    let cancelled = exports::cancel(&mut tx, id, clock::now()).await?;
+    let export = found(&mut tx, id).await?;
+    if !cancelled {
+        return Err(HttpError::Conflict(format!("the export is {} already", export.state.as_str())));
     }
-    let state = found(&mut db, id).await?.state;
-    Err(HttpError::Conflict(format!("the export is {} already", state.as_str())))
+    audit.commit(tx).await?;
+    Ok(Json(export))
 }
 
 /// Delete an export and its file
 #[utoipa::path(delete, path = "/exports/{export}", tag = "exports", params(("export" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["run"])))]
-pub async fn delete(State(app): State<App>, _: Runner, Path(id): Path<Uuid>) -> Result<StatusCode> {
-    exports::delete(&mut *app.pool().acquire().await?, id).await?;
+pub async fn delete(State(app): State<App>, _: Runner, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {
+    let mut tx = app.pool().begin().await?;
+    exports::delete(&mut tx, id).await?;
+    audit.commit(tx).await?;
     jobs::exports::remove(app.files(), id);
     Ok(StatusCode::NO_CONTENT)
 }

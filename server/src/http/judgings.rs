@@ -57,10 +57,10 @@ pub async fn create(
     Body(new): Body<NewJudging>,
 ) -> Result<(StatusCode, Json<JudgingSummary>)> {
     let registry = models::registry(&app).await?;
-    let mut db = app.pool().acquire().await?;
-    let run = runs::get(&mut db, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
+    let mut tx = app.pool().begin().await?;
+    let run = runs::get(&mut tx, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
     let own =
-        judgings::get(&mut db, run.judging).await?.ok_or_else(|| HttpError::Damaged("a run without judges".into()))?;
+        judgings::get(&mut tx, run.judging).await?.ok_or_else(|| HttpError::Damaged("a run without judges".into()))?;
     let (specs, pools) = if new.models.is_empty() {
         (own.models, own.pools)
     } else {
@@ -80,10 +80,12 @@ pub async fn create(
         criteria_apart: new.criteria_apart,
         pools,
     };
-    judgings::insert(&mut db, &judging).await?;
-    jobs::judgings::begin(app.pool(), app.clients(), judging.id, app.stop());
+    judgings::insert(&mut tx, &judging).await?;
+    let made = summary(&mut tx, &judging).await?;
     audit.subject(judging.id);
-    Ok((StatusCode::CREATED, Json(summary(&mut db, &judging).await?)))
+    audit.commit(tx).await?;
+    jobs::judgings::begin(app.pool(), app.clients(), judging.id, app.stop());
+    Ok((StatusCode::CREATED, Json(made)))
 }
 
 /// How far a judging is
@@ -98,13 +100,20 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
 /// Stop a judging; verdicts so far are kept
 #[utoipa::path(post, path = "/judgings/{judging}/cancel", tag = "judgings", params(("judging" = Uuid, Path)),
     responses((status = 200, body = JudgingSummary), Problems), security(("session" = []), ("token" = ["run"])))]
-pub async fn cancel(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<JudgingSummary>> {
-    let mut db = pool.acquire().await?;
-    if !judgings::end(&mut db, id, Progress::Cancelled, None).await? {
+pub async fn cancel(
+    State(pool): State<PgPool>,
+    _: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<JudgingSummary>> {
+    let mut tx = pool.begin().await?;
+    if !judgings::end(&mut tx, id, Progress::Cancelled, None).await? {
         return Err(HttpError::Conflict("the judging has ended already".into()));
     }
-    let judging = judgings::get(&mut db, id).await?.ok_or_else(|| HttpError::missing("judging", &id.to_string()))?;
-    Ok(Json(summary(&mut db, &judging).await?))
+    let judging = judgings::get(&mut tx, id).await?.ok_or_else(|| HttpError::missing("judging", &id.to_string()))?;
+    let ended = summary(&mut tx, &judging).await?;
+    audit.commit(tx).await?;
+    Ok(Json(ended))
 }
 
 /// What a judging says, conversation by conversation

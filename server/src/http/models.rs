@@ -56,6 +56,9 @@ pub struct ModelSpecBody {
     /// Environment variable of the players that holds the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     key_env: Option<String>,
+    /// File of the players that holds the key and nothing else, by its absolute path; instead of `key_env`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_file: Option<String>,
     /// `{"prompt": x, "completion": y}`, money for a million tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     price: Option<Value>,
@@ -90,8 +93,10 @@ pub async fn set(
     if !problems.is_empty() {
         return Err(HttpError::Invalid(problems));
     }
-    models::set(&mut *app.pool().acquire().await?, &name, &value, clock::now()).await?;
+    let mut tx = app.pool().begin().await?;
+    models::set(&mut tx, &name, &value, clock::now()).await?;
     audit.detail(value);
+    audit.commit(tx).await?;
     Ok(Json(summary(&app, &pool)))
 }
 
@@ -100,14 +105,21 @@ pub async fn set(
 /// Runs that were started with it keep it.
 #[utoipa::path(delete, path = "/models/{model}", tag = "models", params(("model" = String, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["installation"])))]
-pub async fn delete(State(app): State<App>, _: Administrator, Path(name): Path<String>) -> Result<StatusCode> {
+pub async fn delete(
+    State(app): State<App>,
+    _: Administrator,
+    audit: Audit,
+    Path(name): Path<String>,
+) -> Result<StatusCode> {
     if app.registry().pool(&name).is_ok() {
         return Err(HttpError::Conflict(format!("models.yaml says what {name} is; remove it there")));
     }
-    match models::delete(&mut *app.pool().acquire().await?, &name).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(HttpError::missing("model", &name)),
+    let mut tx = app.pool().begin().await?;
+    if !models::delete(&mut tx, &name).await? {
+        return Err(HttpError::missing("model", &name));
     }
+    audit.commit(tx).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -130,6 +142,7 @@ pub struct ProbeParams {
 pub async fn probe(
     State(app): State<App>,
     _: Administrator,
+    audit: Audit,
     Path(name): Path<String>,
     Query(params): Query<ProbeParams>,
 ) -> Result<Json<ModelProbe>> {
@@ -140,13 +153,15 @@ pub async fn probe(
     let registry = registry(&app).await?;
     let spec = registry.pool(&name).map_err(|_| HttpError::missing("model", &name))?;
     let options = ProbeOptions { context_length: params.context_length, patience: PROBE_PATIENCE };
-    match probes::probe(app.pool(), &name, spec, &options).await {
-        Ok(probe) => Ok(Json(probe)),
-        Err(error) => match error.downcast::<SetupError>() {
-            Ok(error) => Err(HttpError::Conflict(error.to_string())),
-            Err(error) => Err(HttpError::Internal(error)),
-        },
-    }
+    let asked = probes::ask(app.pool(), spec, &options).await;
+    let probe = asked.map_err(|error| match error.downcast::<SetupError>() {
+        Ok(error) => HttpError::Conflict(error.to_string()),
+        Err(error) => error.into(),
+    })?;
+    let mut tx = app.pool().begin().await?;
+    models::keep_probe(&mut tx, &name, &probe).await?;
+    audit.commit(tx).await?;
+    Ok(Json(probe))
 }
 
 /// What a model was found to be able to when it was asked last; `null` if it never was
@@ -187,7 +202,8 @@ fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
         name: pool.name.clone(),
         model: pool.model().to_owned(),
         key_env: pool.key_env.clone(),
-        key_found: pool.key_env.as_ref().is_none_or(|variable| std::env::var_os(variable).is_some()),
+        key_file: pool.key_file.clone(),
+        key_found: pool.key().is_none_or(|place| place.read().is_ok()),
         price: pool.price.map(|price| serde_json::to_value(price).unwrap_or_default()),
         max_in_flight: pool.max_in_flight,
         from_file: app.registry().pool(&pool.name).is_ok(),

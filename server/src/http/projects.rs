@@ -48,11 +48,13 @@ pub async fn create(
     let name = people::project_name(&new.name).map_err(|detail| HttpError::invalid("/name", detail))?;
     let title = check_title(new.title.as_deref().unwrap_or(&name))?;
     let project = Project { id: clock::id(), name, title, created_at: clock::now() };
-    if !projects::insert(&mut *pool.acquire().await?, &project).await? {
+    let mut tx = pool.begin().await?;
+    if !projects::insert(&mut tx, &project).await? {
         return Err(HttpError::Conflict(format!("there is a project {} already", project.name)));
     }
     audit.project(project.id);
     audit.subject(&project.name);
+    audit.commit(tx).await?;
     Ok((StatusCode::CREATED, Json(summary(project))))
 }
 
@@ -77,11 +79,14 @@ pub struct ProjectChange {
 pub async fn change(
     State(pool): State<PgPool>,
     admin: Admin,
+    audit: Audit,
     Body(change): Body<ProjectChange>,
 ) -> Result<Json<ProjectSummary>> {
-    let mut db = pool.acquire().await?;
-    projects::set_title(&mut db, admin.project, &check_title(&change.title)?).await?;
-    let project = projects::get(&mut db, admin.project).await?;
+    let title = check_title(&change.title)?;
+    let mut tx = pool.begin().await?;
+    projects::set_title(&mut tx, admin.project, &title).await?;
+    let project = projects::get(&mut tx, admin.project).await?;
+    audit.commit(tx).await?;
     project.map(|project| Json(summary(project))).ok_or_else(|| HttpError::Damaged("a project went".into()))
 }
 
@@ -112,10 +117,11 @@ pub async fn set_member(
     Path((_, user)): Path<(String, String)>,
     Body(membership): Body<Membership>,
 ) -> Result<Json<MemberSummary>> {
-    let mut db = pool.acquire().await?;
-    let found = users::named(&mut db, &user).await?.ok_or_else(|| HttpError::missing("user", &user))?;
-    projects::set_role(&mut db, admin.project, found.id, membership.role.as_str()).await?;
+    let mut tx = pool.begin().await?;
+    let found = users::named(&mut tx, &user).await?.ok_or_else(|| HttpError::missing("user", &user))?;
+    projects::set_role(&mut tx, admin.project, found.id, membership.role.as_str()).await?;
     audit.detail(serde_json::json!({"role": membership.role}));
+    audit.commit(tx).await?;
     Ok(Json(MemberSummary { user: found.name, role: membership.role }))
 }
 
@@ -126,14 +132,16 @@ pub async fn set_member(
 pub async fn remove_member(
     State(pool): State<PgPool>,
     admin: Admin,
+    audit: Audit,
     Path((_, user)): Path<(String, String)>,
 ) -> Result<StatusCode> {
-    let mut db = pool.acquire().await?;
-    let found = users::named(&mut db, &user).await?.ok_or_else(|| HttpError::missing("user", &user))?;
-    match projects::remove(&mut db, admin.project, found.id).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(HttpError::NotFound(format!("{user} is no member"))),
+    let mut tx = pool.begin().await?;
+    let found = users::named(&mut tx, &user).await?.ok_or_else(|| HttpError::missing("user", &user))?;
+    if !projects::remove(&mut tx, admin.project, found.id).await? {
+        return Err(HttpError::NotFound(format!("{user} is no member")));
     }
+    audit.commit(tx).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 fn summary(project: Project) -> ProjectSummary {

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::{Author, Caller, Reader, Role};
+use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::words;
@@ -60,6 +61,7 @@ pub struct NewRating {
 pub async fn rate(
     State(pool): State<PgPool>,
     author: Author,
+    audit: Audit,
     Path(id): Path<Uuid>,
     Body(new): Body<NewRating>,
 ) -> Result<Json<ConversationRatings>> {
@@ -68,7 +70,7 @@ pub async fn rate(
     let rating = new.checked(&criteria, &author.caller.name)?;
     ratings::rate(&mut tx, id, &rating).await?;
     let seen = seen(&mut tx, id, &author.caller, author.project).await?;
-    tx.commit().await?;
+    audit.commit(tx).await?;
     Ok(Json(seen))
 }
 

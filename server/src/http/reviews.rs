@@ -67,8 +67,8 @@ pub async fn create(
     }
     reviews::fill(&mut tx, queue.id, &conversations).await?;
     let made = summary(&mut tx, queue).await?;
-    tx.commit().await?;
     audit.subject(&made.id);
+    audit.commit(tx).await?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
@@ -112,7 +112,7 @@ pub async fn change(
     reviews::update(&mut tx, &queue).await?;
     audit.detail(serde_json::json!({"state": queue.state}));
     let changed = summary(&mut tx, queue).await?;
-    tx.commit().await?;
+    audit.commit(tx).await?;
     Ok(Json(changed))
 }
 

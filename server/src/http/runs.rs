@@ -9,7 +9,7 @@ use domain::api::{Page, RunSummary, RunTerms};
 use domain::budget::Budget;
 use domain::forecast::Forecast;
 use serde::Deserialize;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -62,9 +62,11 @@ pub async fn create(
     run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
     // Keys are looked for before anything is stored.
     Models::of(&config, app.clients()).map_err(|e| HttpError::invalid("/models", e.to_string()))?;
-    let run = run::create(app.pool(), &library, &config, terms).await?;
+    let mut tx = app.pool().begin().await?;
+    let run = run::insert(&mut tx, &library, &config, terms).await?;
+    let made = summary(&mut tx, run.id).await?;
     audit.subject(run.id);
-    let made = summary(&mut *app.pool().acquire().await?, run.id).await?;
+    audit.commit(tx).await?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
@@ -154,10 +156,15 @@ pub async fn forecast(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid
 /// Ask no more models; what is in flight comes to its end
 #[utoipa::path(post, path = "/runs/{run}/pause", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
-pub async fn pause(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<RunSummary>> {
-    let mut db = pool.acquire().await?;
-    control::pause(&mut db, id, None).await?;
-    Ok(Json(summary(&mut db, id).await?))
+pub async fn pause(
+    State(pool): State<PgPool>,
+    _: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<RunSummary>> {
+    let mut tx = pool.begin().await?;
+    control::pause(&mut tx, id, None).await?;
+    steered(tx, &audit, id).await
 }
 
 /// Go on with a run that was paused
@@ -165,24 +172,34 @@ pub async fn pause(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) 
 /// If it paused after the conversations of a forecast, that cap is lifted.
 #[utoipa::path(post, path = "/runs/{run}/resume", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
-pub async fn resume(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<RunSummary>> {
-    let mut db = pool.acquire().await?;
-    let run = runs::get(&mut db, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
-    let now = runs::summary(&mut db, &run).await?;
+pub async fn resume(
+    State(pool): State<PgPool>,
+    _: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<RunSummary>> {
+    let mut tx = pool.begin().await?;
+    let run = runs::get(&mut tx, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
+    let now = runs::summary(&mut tx, &run).await?;
     if run.budget.conversations.is_some_and(|cap| now.finished >= i64::from(cap)) {
-        control::set_budget(&mut db, id, &Budget { conversations: None, ..run.budget }).await?;
+        control::set_budget(&mut tx, id, &Budget { conversations: None, ..run.budget }).await?;
     }
-    control::resume(&mut db, id).await?;
-    Ok(Json(summary(&mut db, id).await?))
+    control::resume(&mut tx, id).await?;
+    steered(tx, &audit, id).await
 }
 
 /// End a run for good; what was played stays
 #[utoipa::path(post, path = "/runs/{run}/cancel", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
-pub async fn cancel(State(pool): State<PgPool>, _: Runner, Path(id): Path<Uuid>) -> Result<Json<RunSummary>> {
-    let mut db = pool.acquire().await?;
-    control::cancel(&mut db, id).await?;
-    Ok(Json(summary(&mut db, id).await?))
+pub async fn cancel(
+    State(pool): State<PgPool>,
+    _: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<RunSummary>> {
+    let mut tx = pool.begin().await?;
+    control::cancel(&mut tx, id).await?;
+    steered(tx, &audit, id).await
 }
 
 /// Play again what somebody else than the agent spoiled
@@ -194,10 +211,10 @@ pub async fn retry(
     audit: Audit,
     Path(id): Path<Uuid>,
 ) -> Result<Json<RunSummary>> {
-    let mut db = pool.acquire().await?;
-    let again = control::retry_failed(&mut db, id).await?;
+    let mut tx = pool.begin().await?;
+    let again = control::retry_failed(&mut tx, id).await?;
     audit.detail(serde_json::json!({"conversations": again}));
-    Ok(Json(summary(&mut db, id).await?))
+    steered(tx, &audit, id).await
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -215,6 +232,7 @@ pub struct RunChange {
 pub async fn change(
     State(pool): State<PgPool>,
     _: Runner,
+    audit: Audit,
     Path(id): Path<Uuid>,
     Body(change): Body<RunChange>,
 ) -> Result<Json<RunSummary>> {
@@ -230,8 +248,14 @@ pub async fn change(
     if let Some(budget) = &change.budget {
         control::set_budget(&mut tx, id, budget).await?;
     }
-    tx.commit().await?;
-    Ok(Json(summary(&mut *pool.acquire().await?, id).await?))
+    steered(tx, &audit, id).await
+}
+
+/// Ends a change of a run, and says what the run is now.
+async fn steered(mut tx: Transaction<'_, Postgres>, audit: &Audit, id: Uuid) -> Result<Json<RunSummary>> {
+    let now = summary(&mut tx, id).await?;
+    audit.commit(tx).await?;
+    Ok(Json(now))
 }
 
 pub(super) async fn summary(db: &mut PgConnection, id: Uuid) -> Result<RunSummary> {

@@ -66,10 +66,14 @@ pub async fn create(
         }
         return Err(HttpError::Forbidden("name and password do not fit together".into()));
     };
-    sign_in::forget(&mut db, &subjects[0]).await?;
+    drop(db);
+    let mut tx = app.pool().begin().await?;
+    sign_in::forget(&mut tx, &subjects[0]).await?;
     audit.actor(&user.name);
     audit.subject(&user.name);
-    open(&mut db, user, app.https()).await
+    let opened = open(&mut tx, user, app.https()).await?;
+    audit.commit(tx).await?;
+    Ok(opened)
 }
 
 /// Who is signed in
@@ -86,10 +90,13 @@ pub async fn delete(
     State(app): State<App>,
     jar: CookieJar,
     _: SignedIn,
+    audit: Audit,
 ) -> Result<(StatusCode, [(HeaderName, String); 1])> {
+    let mut tx = app.pool().begin().await?;
     if let Some(cookie) = jar.get(SESSION_COOKIE) {
-        sessions::delete(&mut *app.pool().acquire().await?, &secret::hash(cookie.value())).await?;
+        sessions::delete(&mut tx, &secret::hash(cookie.value())).await?;
     }
+    audit.commit(tx).await?;
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie("", 0, app.https()))]))
 }
 
@@ -154,7 +161,7 @@ pub async fn accept(State(app): State<App>, audit: Audit, Body(given): Body<Acce
     audit.actor(&user.name);
     audit.subject(&user.name);
     let opened = open(&mut tx, user, app.https()).await?;
-    tx.commit().await?;
+    audit.commit(tx).await?;
     Ok(opened)
 }
 

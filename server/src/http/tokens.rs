@@ -73,13 +73,13 @@ pub async fn create(
     if new.expires_at.is_some_and(|at| at <= now) {
         return Err(HttpError::invalid("/expires_at", "is over already"));
     }
-    let mut db = pool.acquire().await?;
+    let mut tx = pool.begin().await?;
     let project = match &new.project {
         None => None,
         Some(name) => {
             let missing = || HttpError::invalid("/project", format!("there is no project {name}"));
-            let project = projects::named(&mut db, name).await?.ok_or_else(missing)?;
-            caller.role(&mut db, project.id).await?.ok_or_else(missing)?;
+            let project = projects::named(&mut tx, name).await?.ok_or_else(missing)?;
+            caller.role(&mut tx, project.id).await?.ok_or_else(missing)?;
             Some(project)
         }
     };
@@ -93,9 +93,10 @@ pub async fn create(
         expires_at: new.expires_at,
         last_used_at: None,
     };
-    let secret = people::keep_token(&mut db, &token).await?;
+    let secret = people::keep_token(&mut tx, &token).await?;
     audit.subject(token.id);
     audit.detail(serde_json::json!({"name": token.name, "scopes": token.scopes}));
+    audit.commit(tx).await?;
     Ok((
         StatusCode::CREATED,
         Json(NewTokenAnswer { secret, token: summary(token, project.map(|project| project.name)) }),
@@ -108,14 +109,17 @@ pub async fn create(
 pub async fn delete(
     State(pool): State<PgPool>,
     SignedIn(caller): SignedIn,
+    audit: Audit,
     Path(id): Path<String>,
 ) -> Result<StatusCode> {
     let missing = || HttpError::missing("token", &id);
     let token: Uuid = id.parse().map_err(|_| missing())?;
-    match tokens::delete(&mut *pool.acquire().await?, caller.id, token).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(missing()),
+    let mut tx = pool.begin().await?;
+    if !tokens::delete(&mut tx, caller.id, token).await? {
+        return Err(missing());
     }
+    audit.commit(tx).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 fn summary(token: Token, project: Option<String>) -> TokenSummary {

@@ -58,8 +58,8 @@ pub async fn create(
         return Err(HttpError::Conflict(format!("there is a user {} already", user.name)));
     }
     let invitation = people::invite(&mut tx, &user).await?;
-    tx.commit().await?;
     audit.subject(&user.name);
+    audit.commit(tx).await?;
     Ok((StatusCode::CREATED, Json(invitation)))
 }
 
@@ -94,8 +94,8 @@ pub async fn change(
         return Err(HttpError::Conflict("somebody must stay administrator".into()));
     }
     users::update(&mut tx, &user).await?;
-    tx.commit().await?;
     audit.detail(serde_json::json!({"administrator": change.administrator, "disabled": change.disabled}));
+    audit.commit(tx).await?;
     Ok(Json(summary(user)))
 }
 
@@ -105,12 +105,13 @@ pub async fn change(
 pub async fn invite_again(
     State(pool): State<PgPool>,
     _: Administrator,
+    audit: Audit,
     Path(name): Path<String>,
 ) -> Result<(StatusCode, Json<Invitation>)> {
     let mut tx = pool.begin().await?;
     let user = users::named(&mut tx, &name).await?.ok_or_else(|| HttpError::missing("user", &name))?;
     let invitation = people::invite(&mut tx, &user).await?;
-    tx.commit().await?;
+    audit.commit(tx).await?;
     Ok((StatusCode::CREATED, Json(invitation)))
 }
 

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::api::Page;
 use domain::api::documents::{NewValidation, ValidationDetail, ValidationSummary};
+use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL};
 use sqlx::PgPool;
 use std::collections::HashMap;
 use tokio::sync::watch;
@@ -56,14 +57,20 @@ pub async fn create(
     Body(wanted): Body<NewValidation>,
 ) -> Result<Response> {
     let limits = Limits {
-        description: ratio("/similar_description", wanted.similar_description, 0.85)?,
-        goal: ratio("/similar_goal", wanted.similar_goal, 0.90)?,
+        description: ratio("/similar_description", wanted.similar_description, SAME_DESCRIPTION)?,
+        goal: ratio("/similar_goal", wanted.similar_goal, SAME_GOAL)?,
     };
     let id = clock::id();
     audit.subject(id);
     let (tell, told) = watch::channel(None);
-    let work = async move { detail(validate(&pool, author.project, id, limits, tell).await?) };
+    let kept = audit.clone();
+    let work = async move {
+        let (validation, tx) = validate(&pool, author.project, id, limits, tell).await?;
+        kept.commit(tx).await?;
+        detail(validation)
+    };
     if followed::wanted(&headers) {
+        audit.later();
         return Ok(followed::answer("validation", work, told));
     }
     // Dropped with this when it takes too long, and that ends the work.

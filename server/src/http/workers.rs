@@ -58,8 +58,8 @@ pub async fn join(
         let detail = format!("{} is served by fixed endpoints; let its specification say `workers: true`", new.model);
         return Err(HttpError::invalid("/model", detail));
     }
-    let mut db = app.pool().acquire().await?;
-    let id = match workers::join(&mut db, token, &new).await? {
+    let mut tx = app.pool().begin().await?;
+    let id = match workers::join(&mut tx, token, &new).await? {
         Joined::As(id) => id,
         Joined::NameTaken => {
             let taken =
@@ -68,11 +68,12 @@ pub async fn join(
         }
     };
     if registered.pool(&new.model).is_err() {
-        models::set(&mut db, &new.model, &json!({"name": new.model, "workers": true}), clock::now()).await?;
+        models::set(&mut tx, &new.model, &json!({"name": new.model, "workers": true}), clock::now()).await?;
     }
     audit.actor(&new.name);
     audit.subject(id);
     audit.detail(json!({"model": new.model, "url": new.url, "engine": new.engine}));
+    audit.commit(tx).await?;
     let (heartbeat_seconds, lost_after_seconds) = (HEARTBEAT.as_secs_f64(), LOST_AFTER.as_secs_f64());
     Ok((StatusCode::CREATED, Json(WorkerJoined { id, heartbeat_seconds, lost_after_seconds })))
 }
@@ -115,12 +116,15 @@ pub async fn beat(
 pub async fn leave(
     State(pool): State<PgPool>,
     Joining { token, .. }: Joining,
+    audit: Audit,
     Path(id): Path<String>,
 ) -> Result<StatusCode> {
-    match workers::leave(&mut *pool.acquire().await?, token, number(&id)?).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(HttpError::missing("worker", &id)),
+    let mut tx = pool.begin().await?;
+    if !workers::leave(&mut tx, token, number(&id)?).await? {
+        return Err(HttpError::missing("worker", &id));
     }
+    audit.commit(tx).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Say what a worker is to do
@@ -136,17 +140,18 @@ pub async fn order(
     Path(id): Path<String>,
     Body(orders): Body<WorkerOrders>,
 ) -> Result<Json<WorkerOrders>> {
-    let mut db = pool.acquire().await?;
+    let mut tx = pool.begin().await?;
     let worker = number(&id)?;
-    let known = workers::all(&mut db).await?.into_iter().find(|known| known.id == worker);
+    let known = workers::all(&mut tx).await?.into_iter().find(|known| known.id == worker);
     let known = known.ok_or_else(|| HttpError::missing("worker", &id))?;
     if orders.order == WorkerOrder::Restart && known.engine == Engine::External {
         return Err(HttpError::Conflict("its engine is run by somebody else; restart it there".into()));
     }
-    if !workers::order(&mut db, worker, orders.order).await? {
+    if !workers::order(&mut tx, worker, orders.order).await? {
         return Err(HttpError::missing("worker", &id));
     }
     audit.detail(json!({"name": known.name, "order": orders.order}));
+    audit.commit(tx).await?;
     Ok(Json(orders))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use domain::filter::{Facts, Scored, Status, Symbols};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
@@ -16,6 +17,8 @@ pub const NONE: u8 = u8::MAX;
 pub const NONE_16: u16 = u16::MAX;
 /// The same in a column of names.
 pub const NONE_32: u32 = u32::MAX;
+/// The same in a column of moments.
+pub const NEVER: i64 = i64::MAX;
 
 /// A run, by position.
 #[derive(Debug, Clone)]
@@ -30,6 +33,10 @@ pub struct Columns {
     playbook: String,
     /// What the column of tools counts: sets of names, sorted.
     pub tool_sets: Vec<Box<[u32]>>,
+    /// Why conversations failed, each text once: what the column of reasons counts.
+    pub reasons: Symbols,
+    /// Who plays the run, as filters name it.
+    pub models: Vec<u32>,
     tool_set_numbers: HashMap<Box<[u32]>, u32>,
     pub id: Vec<Uuid>,
     pub scenario: Vec<u32>,
@@ -37,6 +44,9 @@ pub struct Columns {
     pub persona: Vec<u32>,
     pub ending: Vec<u32>,
     pub tools: Vec<u32>,
+    pub reason: Vec<u32>,
+    /// When it finished, in microseconds from 1970 on.
+    pub finished: Vec<i64>,
     /// Place in `Complexity::ALL`.
     pub complexity: Vec<u8>,
     /// See [`state`]; [`NONE`] where nothing has begun.
@@ -72,6 +82,8 @@ pub struct Row<'a> {
     pub complexity: Complexity,
     pub status: Option<Status>,
     pub blame: Option<Blame>,
+    pub reason: Option<&'a str>,
+    pub finished: Option<DateTime<Utc>>,
     pub ending: Option<&'a str>,
     pub turns: Option<u32>,
     pub tool_calls: Option<u32>,
@@ -109,9 +121,10 @@ pub fn unpacked(state: u8) -> Option<(Status, Option<Blame>)> {
 }
 
 impl Columns {
-    pub fn new(run: Uuid, playbook: &str, about: Arc<Scenarios>) -> Self {
+    pub fn new(run: Uuid, playbook: &str, models: &[String], about: Arc<Scenarios>) -> Self {
         let mut names = Symbols::default();
         names.intern(&run.to_string());
+        let models = models.iter().map(|model| names.intern(model)).collect();
         Self {
             run,
             names,
@@ -120,12 +133,16 @@ impl Columns {
             about,
             playbook: playbook.to_owned(),
             tool_sets: Vec::new(),
+            reasons: Symbols::default(),
+            models,
             tool_set_numbers: HashMap::new(),
             id: Vec::new(),
             scenario: Vec::new(),
             persona: Vec::new(),
             ending: Vec::new(),
             tools: Vec::new(),
+            reason: Vec::new(),
+            finished: Vec::new(),
             complexity: Vec::new(),
             state: Vec::new(),
             overall: Vec::new(),
@@ -150,18 +167,19 @@ impl Columns {
 
     /// What a position takes in memory, names apart.
     pub fn bytes_per_row(&self) -> usize {
-        let names = size_of::<u32>() * 4;
+        let names = size_of::<u32>() * 5;
         let shorts = size_of::<u16>() * 3;
         let bytes = 5 + self.scores.len();
-        size_of::<Uuid>() + names + shorts + bytes + size_of::<f32>()
+        size_of::<Uuid>() + names + shorts + bytes + size_of::<f32>() + size_of::<i64>()
     }
 
     /// Makes room for positions that have not begun.
     pub fn grow(&mut self, len: usize) {
         self.id.resize(len, Uuid::nil());
-        for column in [&mut self.scenario, &mut self.persona, &mut self.ending, &mut self.tools] {
+        for column in [&mut self.scenario, &mut self.persona, &mut self.ending, &mut self.tools, &mut self.reason] {
             column.resize(len, NONE_32);
         }
+        self.finished.resize(len, NEVER);
         for column in [&mut self.weighted_mean, &mut self.turns, &mut self.tool_calls] {
             column.resize(len, NONE_16);
         }
@@ -180,9 +198,9 @@ impl Columns {
         self.persona[i] = self.names.intern(row.persona);
         self.ending[i] = row.ending.map_or(NONE_32, |ending| self.names.intern(ending));
         self.tools[i] = self.tool_set_number(row.tools);
+        self.finished[i] = row.finished.map_or(NEVER, |at| at.timestamp_micros());
         self.complexity[i] = row.complexity as u8;
-        self.state[i] = state(row.status.unwrap_or(Status::Unfinished), row.blame);
-        self.verified[i] = row.verified.map_or(NONE, u8::from);
+        self.decide(i, row.status.unwrap_or(Status::Unfinished), row.blame, row.reason, row.verified);
         self.turns[i] = narrow(row.turns);
         self.tool_calls[i] = narrow(row.tool_calls);
         self.say(i, &Said::default());
@@ -209,8 +227,16 @@ impl Columns {
     }
 
     /// Puts an outcome in place of the one that the conversation had when it was played.
-    pub fn decide(&mut self, i: usize, status: Status, blame: Option<Blame>, verified: Option<bool>) {
+    pub fn decide(
+        &mut self,
+        i: usize,
+        status: Status,
+        blame: Option<Blame>,
+        reason: Option<&str>,
+        verified: Option<bool>,
+    ) {
         self.state[i] = state(status, blame);
+        self.reason[i] = reason.map_or(NONE_32, |reason| self.reasons.intern(reason));
         self.verified[i] = verified.map_or(NONE, u8::from);
     }
 
@@ -260,15 +286,18 @@ impl Columns {
             family: scenario.family,
             tags: &scenario.tags,
             playbook: scenario.playbook,
+            models: &self.models,
             persona: self.persona[i],
             complexity: Complexity::ALL[usize::from(self.complexity[i])],
             status,
             blame,
+            reason: Some(self.reason[i]).filter(|reason| *reason != NONE_32).map(|reason| self.reasons.name(reason)),
             overall: known(self.overall[i]),
             scores,
             goal_achieved: known(self.goal_achieved[i]).map(|flag| flag == 1),
             verified: known(self.verified[i]).map(|flag| flag == 1),
             agreement: Some(self.agreement[i]).filter(|agreement| !agreement.is_nan()),
+            finished: DateTime::from_timestamp_micros(self.finished[i]).filter(|_| self.finished[i] != NEVER),
             ending: Some(self.ending[i]).filter(|ending| *ending != NONE_32),
             turns: known_16(self.turns[i]),
             tool_calls: known_16(self.tool_calls[i]),

@@ -160,7 +160,13 @@ fn name(dimension: &Dimension) -> &'static str {
         Dimension::Turns => "turns",
         Dimension::ToolCalls => "tool_calls",
         Dimension::Tool => "tool",
-        Dimension::Run | Dimension::Search | Dimension::Score(_) | Dimension::Top | Dimension::Agreement => "",
+        Dimension::Run
+        | Dimension::Search
+        | Dimension::Reason
+        | Dimension::Finished
+        | Dimension::Score(_)
+        | Dimension::Top
+        | Dimension::Agreement => "",
     }
 }
 

@@ -36,7 +36,7 @@ pub async fn load(pool: &PgPool, abouts: &Abouts, asked: &Head) -> anyhow::Resul
     let mut tx = snapshot(pool).await?;
     let head = head(&mut tx, asked).await?;
     let about = abouts.of(&mut tx, &head.library).await?;
-    let mut columns = Columns::new(head.run, &head.playbook, about);
+    let mut columns = Columns::new(head.run, &head.playbook, &head.models, about);
     columns.grow(usize::try_from(head.next_position)?);
     let open = facts::open(&mut tx, head.run).await?;
     let said = if head.own { (0, 0) } else { facts::said(&mut tx, head.judging).await? };
@@ -65,7 +65,7 @@ async fn head(db: &mut PgConnection, asked: &Head) -> anyhow::Result<Head> {
 impl Loaded {
     /// Of a run of which nothing has begun.
     fn nothing(head: &Head) -> Self {
-        let columns = Columns::new(head.run, &head.playbook, Arc::new(Scenarios::new()));
+        let columns = Columns::new(head.run, &head.playbook, &head.models, Arc::new(Scenarios::new()));
         Self {
             columns: Arc::new(columns),
             head: head.clone(),
@@ -180,6 +180,8 @@ impl Loaded {
                 complexity: complexity.with_context(|| format!("conversation {}: no such complexity", played.id))?,
                 status: Some(status),
                 blame,
+                reason: played.reason.as_deref().filter(|_| !unread),
+                finished: played.finished_at,
                 ending: played.ending.as_deref(),
                 turns: count(played.user_turns),
                 tool_calls: count(played.tool_calls),
@@ -207,7 +209,7 @@ impl Loaded {
         );
         if !self.head.own {
             let (status, blame) = outcome_of(Some(&judged.outcome), judged.blame.as_deref());
-            self.rows().decide(row, status, blame, judged.verified);
+            self.rows().decide(row, status, blame, judged.reason.as_deref(), judged.verified);
         }
     }
 }

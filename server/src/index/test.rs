@@ -1,11 +1,13 @@
 //! A filter as tests of columns: for each thing that it asks, which values pass.
 
+use std::ops::RangeInclusive;
+
 use domain::filter::{Bounds, Filter, Status};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 
 use super::Columns;
-use super::columns::{Known, NONE, NONE_16, unpacked};
+use super::columns::{Known, NEVER, NONE, NONE_16, unpacked};
 
 /// What a filter can ask about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub enum Dimension {
     Complexity,
     Outcome,
     Blame,
+    Reason,
+    Finished,
     Ending,
     Score(String),
     Overall,
@@ -42,6 +46,8 @@ pub enum Test<'a> {
     /// By number; what has no number does not pass.
     Names(&'a [u32], Vec<bool>),
     AtLeast(&'a [f32], f32),
+    /// From, and before.
+    Moments(&'a [i64], i64, i64),
 }
 
 impl Test<'_> {
@@ -57,6 +63,9 @@ impl Test<'_> {
                 mark(failed, &column[rows], bit, |value| passes.get(value as usize).copied().unwrap_or_default());
             }
             Self::AtLeast(column, least) => mark(failed, &column[rows], bit, |value| value >= *least),
+            Self::Moments(column, from, before) => {
+                mark(failed, &column[rows], bit, |value| (*from..*before).contains(&value));
+            }
         }
     }
 }
@@ -70,7 +79,9 @@ fn mark<T: Copy>(failed: &mut [u64], column: &[T], bit: u64, passes: impl Fn(T) 
 /// What a filter and a search for a part of scenarios' names ask of a run. `top` is not among it.
 pub fn tests<'a>(columns: &'a Columns, filter: &Filter, search: Option<&str>) -> Vec<(Dimension, Test<'a>)> {
     let mut tests = Vec::new();
-    if !filter.runs.is_empty() && !filter.runs.contains(&columns.run.to_string()) {
+    let others = !filter.runs.is_empty() && !filter.runs.contains(&columns.run.to_string());
+    let played = |model: &String| columns.names.get(model).is_some_and(|model| columns.models.contains(&model));
+    if others || !filter.models.is_empty() && !filter.models.iter().any(played) {
         tests.push((Dimension::Run, bytes(&columns.state, |_| false)));
     }
     cases(columns, filter, search, &mut tests);
@@ -129,15 +140,20 @@ fn verdicts<'a>(columns: &'a Columns, filter: &Filter, tests: &mut Tests<'a>) {
     if !filter.blames.is_empty() {
         state(Dimension::Blame, &|_, blame| blame.is_some_and(|blame| filter.blames.contains(&blame)));
     }
-    for (criterion, least) in &filter.min_scores {
+    if let Some(part) = &filter.reason {
+        let passes =
+            (0..).take(columns.reasons.len()).map(|reason| columns.reasons.name(reason).contains(part.as_str()));
+        tests.push((Dimension::Reason, Test::Names(&columns.reason, passes.collect())));
+    }
+    for (criterion, range) in filter.scores() {
         let test = match columns.scores_of(criterion) {
-            Some(column) => bytes(column, |score| score != NONE && score >= *least),
+            Some(column) => scores(column, &range),
             None => bytes(&columns.state, |_| false),
         };
-        tests.push((Dimension::Score(criterion.clone()), test));
+        tests.push((Dimension::Score(criterion.to_owned()), test));
     }
-    if let Some(least) = filter.min_overall {
-        tests.push((Dimension::Overall, bytes(&columns.overall, |score| score != NONE && score >= least)));
+    if let Some(range) = filter.overall() {
+        tests.push((Dimension::Overall, scores(&columns.overall, &range)));
     }
     if let Some(wanted) = filter.goal_achieved {
         tests.push((Dimension::Goal, bytes(&columns.goal_achieved, |flag| flag == u8::from(wanted))));
@@ -155,6 +171,11 @@ fn courses<'a>(columns: &'a Columns, filter: &Filter, tests: &mut Tests<'a>) {
     if !filter.endings.is_empty() {
         let asked: Vec<u32> = number(&filter.endings).into_iter().flatten().collect();
         tests.push((Dimension::Ending, Test::Names(&columns.ending, table(&asked))));
+    }
+    if filter.finished_from.is_some() || filter.finished_before.is_some() {
+        let from = filter.finished_from.map_or(i64::MIN, |at| at.timestamp_micros());
+        let before = filter.finished_before.map_or(NEVER, |at| at.timestamp_micros());
+        tests.push((Dimension::Finished, Test::Moments(&columns.finished, from, before)));
     }
     if !filter.turns.is_open() {
         tests.push((Dimension::Turns, within(&columns.turns, filter.turns)));
@@ -182,6 +203,10 @@ pub fn bytes(column: &[u8], passes: impl Fn(u8) -> bool) -> Test<'_> {
     let mut table = Box::new([false; 256]);
     (0..=u8::MAX).for_each(|value| table[usize::from(value)] = passes(value));
     Test::Bytes(column, table)
+}
+
+fn scores<'a>(column: &'a [u8], range: &RangeInclusive<u8>) -> Test<'a> {
+    bytes(column, |score| score != NONE && range.contains(&score))
 }
 
 /// Which numbers of names were asked for.

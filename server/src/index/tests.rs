@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use domain::filter::{Bounds, Filter, Scored, Status, Top};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
@@ -16,6 +17,7 @@ use super::{About, By, Place, Query, Sort};
 const NAMES: [&str; 4] = ["refund_late", "refund", "card_abroad", "never_seen"];
 const TOOLS: [&str; 4] = ["find", "book", "cancel", "no_tool"];
 const ENDINGS: [&str; 4] = ["user_ended", "walked_out", "terminal", "nothing"];
+const REASONS: [&str; 4] = ["overall 6 is below 7", "overall 5 is below 7", "endpoint down", "nothing"];
 
 struct Chance(Box<dyn Rng>);
 
@@ -59,7 +61,8 @@ fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
     let known =
         [("refund", about("refunds", &["money"], "shop")), ("card_abroad", about("cards", &["card", "money"], "bank"))];
     let known: BTreeMap<String, About> = known.into_iter().map(|(id, about)| (id.to_owned(), about)).collect();
-    let mut columns = Columns::new(Uuid::from_u128(run), "bank", std::sync::Arc::new(known));
+    let models = if run == 1 { ["qwen", "agent:qwen"] } else { ["gpt-x", "agent:gpt-x"] }.map(str::to_owned);
+    let mut columns = Columns::new(Uuid::from_u128(run), "bank", &models, std::sync::Arc::new(known));
     columns.grow(rows);
     let criteria = ["goal", "tone"].map(|name| columns.names.intern(name));
     for row in 0..rows {
@@ -79,6 +82,8 @@ fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
                 complexity: Complexity::ALL[chance.below(4)],
                 status: Some(status),
                 blame,
+                reason: blame.and_then(|_| chance.maybe(|chance| REASONS[chance.below(3)])),
+                finished: chance.maybe(moment),
                 ending: chance.maybe(|chance| ENDINGS[chance.below(3)]),
                 turns: chance.maybe(|chance| u32::from(chance.small(12))),
                 tool_calls: chance.maybe(|chance| u32::from(chance.small(5))),
@@ -102,6 +107,11 @@ fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
     columns
 }
 
+/// Few, so that many are the same.
+fn moment(chance: &mut Chance) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_800_000_000, 500_000 * u32::from(chance.small(9))).unwrap()
+}
+
 fn bounds(chance: &mut Chance) -> Bounds {
     let bound = |chance: &mut Chance| if chance.yes(8) { u32::MAX } else { u32::from(chance.small(12)) };
     if !chance.yes(4) {
@@ -118,6 +128,7 @@ fn filter(chance: &mut Chance) -> Filter {
         tags: chance.some(&["money", "card", "none"]),
         playbooks: chance.some(&["bank", "shop"]),
         personas: chance.some(&NAMES),
+        models: chance.some(&["qwen", "agent:gpt-x", "judge:qwen"]),
         endings: chance.some(&ENDINGS),
         tools_any: chance.some(&TOOLS),
         tools_all: chance.some(&TOOLS),
@@ -136,11 +147,20 @@ fn filter(chance: &mut Chance) -> Filter {
         if chance.yes(12) {
             filter.min_scores.insert(criterion.to_owned(), chance.small(11));
         }
+        if chance.yes(12) {
+            filter.max_scores.insert(criterion.to_owned(), chance.small(11));
+        }
     }
     if rare(chance) {
         let criterion = chance.maybe(|chance| ["goal", "unknown"][usize::from(chance.yes(6))].to_owned());
         filter.top.push(Top { criterion, share: f64::from(chance.small(10) + 1) / 10.0 });
     }
+    // All of it together would let nothing pass.
+    let rare = |chance: &mut Chance| chance.yes(10);
+    filter.max_overall = rare(chance).then(|| chance.small(11));
+    filter.reason = rare(chance).then(|| ["overall", "5", "endpoint down", "else"][chance.below(4)].to_owned());
+    filter.finished_from = rare(chance).then(|| moment(chance));
+    filter.finished_before = rare(chance).then(|| moment(chance));
     filter
 }
 
@@ -247,6 +267,7 @@ fn each_facet_is_counted_without_what_is_asked_of_it() {
         filter.top.clear();
         filter.personas = vec!["refund".to_owned()];
         filter.min_scores = [("goal".to_owned(), 5)].into();
+        filter.max_scores = [("goal".to_owned(), 8)].into();
         let facets = Query::new(&runs, &filter, None).facets();
         let without = |change: &dyn Fn(&mut Filter)| {
             let mut other = filter.clone();
@@ -257,7 +278,11 @@ fn each_facet_is_counted_without_what_is_asked_of_it() {
             let expected = without(&|filter| filter.personas = vec![(*persona).to_owned()]).len() as u64;
             assert_eq!(facets.values["persona"].get(*persona).copied().unwrap_or_default(), expected, "seed {seed}");
         }
-        let scored = without(&|filter| filter.min_scores = [("goal".to_owned(), 0)].into()).len() as u64;
+        let scored = without(&|filter| {
+            filter.min_scores = [("goal".to_owned(), 0)].into();
+            filter.max_scores.clear();
+        });
+        let scored = scored.len() as u64;
         assert_eq!(facets.scores["goal"].iter().sum::<u64>(), scored, "seed {seed}");
         for tool in &TOOLS[..3] {
             let expected = without(&|filter| {

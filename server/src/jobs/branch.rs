@@ -10,7 +10,7 @@ use domain::role::Role;
 use engine::{ChatReply, Conversation, Next};
 use llm::{ModelSpec, PoolSpec};
 use serde::{Deserialize, Serialize};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::plan::RunConfig;
@@ -18,6 +18,7 @@ use super::run::{self, Terms};
 use super::{active, plan};
 use crate::bad_input::BadInput;
 use crate::clock;
+use crate::library::Library;
 use crate::store::branches;
 use crate::store::conversations::{self, Planned};
 use crate::store::events;
@@ -43,11 +44,26 @@ pub struct Wanted {
     pub by: String,
 }
 
-/// A run of its own, which plays the conversation on. Gives the run and its conversation.
+/// A run of its own, which plays the conversation on.
+pub struct Branch {
+    library: Library,
+    config: RunConfig,
+    terms: Terms,
+    planned: Planned,
+    /// Hash of the world that it starts from.
+    world: String,
+    /// The conversation that it parts from, and the event before which it does.
+    from: Uuid,
+    before: u32,
+    /// What stands in the place of that event.
+    own: Option<Event>,
+}
+
+/// A branch that is still to be kept.
 ///
 /// # Errors
 /// [`BadInput`]: nothing can go on from there, or what is said instead cannot stand there.
-pub async fn create(pool: &PgPool, id: Uuid, wanted: Wanted) -> anyhow::Result<(Uuid, Uuid)> {
+pub async fn prepare(pool: &PgPool, id: Uuid, wanted: Wanted) -> anyhow::Result<Branch> {
     let (of, planned, past) = {
         let mut db = pool.acquire().await?;
         let (of, planned) = conversations::planned(&mut db, id).await?.context("the conversation is gone")?;
@@ -60,6 +76,7 @@ pub async fn create(pool: &PgPool, id: Uuid, wanted: Wanted) -> anyhow::Result<(
         told(Conversation::resume(case, past.iter().take_while(|event| event.seq < wanted.seq))?, &wanted, &past)?;
     let planned = Planned { id: clock::id(), position: 0, attempt: 1, ..planned };
     let origin = Origin { conversation: id, seq: wanted.seq, edited_by: wanted.said.is_some().then_some(wanted.by) };
+    let before = wanted.seq;
     let config = changed(config, wanted.agent, origin, &planned);
     let terms = Terms {
         project: of.project,
@@ -68,13 +85,19 @@ pub async fn create(pool: &PgPool, id: Uuid, wanted: Wanted) -> anyhow::Result<(
         planned: 1,
         ..Terms::default()
     };
-    let mut tx = pool.begin().await?;
-    let made = run::insert(&mut tx, &library, &config, terms).await?;
-    let own = own.map(|event| serde_json::to_string(&event).map(|json| (event.seq, json))).transpose()?;
-    let begun = branches::Begun { run: made.id, planned: &planned, world: &world, from: id, before: wanted.seq, own };
-    branches::insert(&mut tx, &begun, clock::now()).await?;
-    tx.commit().await?;
-    Ok((made.id, planned.id))
+    Ok(Branch { library, config, terms, planned, world, from: id, before, own })
+}
+
+impl Branch {
+    /// Keeps it within a transaction. Gives the run and its conversation.
+    pub async fn keep(self, tx: &mut PgConnection) -> anyhow::Result<(Uuid, Uuid)> {
+        let Self { library, config, terms, planned, world, from, before, own } = self;
+        let made = run::insert(&mut *tx, &library, &config, terms).await?;
+        let own = own.map(|event| serde_json::to_string(&event).map(|json| (event.seq, json))).transpose()?;
+        let begun = branches::Begun { run: made.id, planned: &planned, world: &world, from, before, own };
+        branches::insert(tx, &begun, clock::now()).await?;
+        Ok((made.id, planned.id))
+    }
 }
 
 /// What was said in place of the turn, as the event that it is; `None` if a model is to say it.

@@ -9,7 +9,7 @@ use domain::calibration::ratings::{self, Format};
 use domain::calibration::{OVERALL, Rating, Ratings, calibrate};
 use domain::problem::Problem;
 use domain::verdict::Verdict;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::bad_input::BadInput;
@@ -117,12 +117,16 @@ pub fn ratings_of(criteria: &[String], rows: Vec<(Uuid, HumanRating)>) -> Rating
     Ratings { criteria, rows: rows.into_iter().map(row).collect() }
 }
 
-/// Keeps ratings of conversations that the judging knows, and calibrations, or nothing at all. Says how many ratings were
+/// Keeps ratings of conversations that the judging knows, and calibrations, within a transaction. Says how many ratings were
 /// kept.
-pub async fn keep(pool: &PgPool, ratings: &Ratings, said: &Said, calibrations: &[Calibration]) -> store::Result<usize> {
+pub async fn keep(
+    tx: &mut PgConnection,
+    ratings: &Ratings,
+    said: &Said,
+    calibrations: &[Calibration],
+) -> store::Result<usize> {
     let now = clock::now();
     let mut kept = 0;
-    let mut tx = pool.begin().await?;
     for row in &ratings.rows {
         let Some(id) = row.conversation.parse().ok().filter(|id| said.verdicts.contains_key(id)) else { continue };
         let rating = HumanRating {
@@ -132,12 +136,11 @@ pub async fn keep(pool: &PgPool, ratings: &Ratings, said: &Said, calibrations: &
             comment: None,
             created_at: now,
         };
-        stored::rate(&mut tx, id, &rating).await?;
+        stored::rate(&mut *tx, id, &rating).await?;
         kept += 1;
     }
     for calibration in calibrations {
-        calibrations::insert(&mut tx, calibration).await?;
+        calibrations::insert(&mut *tx, calibration).await?;
     }
-    tx.commit().await?;
     Ok(kept)
 }

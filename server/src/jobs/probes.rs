@@ -15,16 +15,14 @@ use crate::clock;
 use crate::library::Library;
 use crate::store::{self, models};
 
-/// Asks all endpoints of a model, those of its workers too, and keeps what is found under the name that runs use.
+/// Asks all endpoints of a model, those of its workers too. What is found is to be kept under the name that runs use.
 ///
 /// # Errors
 /// A key is missing, or the database cannot be reached.
-pub async fn probe(pool: &PgPool, named: &str, spec: &PoolSpec, options: &ProbeOptions) -> anyhow::Result<ModelProbe> {
+pub async fn ask(pool: &PgPool, spec: &PoolSpec, options: &ProbeOptions) -> anyhow::Result<ModelProbe> {
     let members = if spec.workers { workers::of_model(pool, &spec.name).await? } else { Vec::new() };
     let replicas = llm::probe(spec, &members, options).await?;
-    let probe = ModelProbe { probed_at: clock::now(), replicas };
-    models::keep_probe(&mut *pool.acquire().await?, named, &probe).await?;
-    Ok(probe)
+    Ok(ModelProbe { probed_at: clock::now(), replicas })
 }
 
 /// How long an endpoint has that a command asks.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use domain::corpus::{CorpusState, CorpusSummary};
 use domain::problem::Problem;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
 use super::calibrate::sheet;
@@ -97,20 +97,26 @@ fn bad(field: &str, message: String) -> anyhow::Error {
     BadInput(vec![Problem::new("", 0, field, message)]).into()
 }
 
-/// Gives a rater what they hold, or the next one that has a place for them; `None` if there is nothing left. Says also how
-/// many they could be given, this one counted.
-pub async fn next(pool: &PgPool, queue: Uuid, rater: &str) -> store::Result<(i64, Option<Taken>)> {
+/// Gives a rater what they hold, or the next one that has a place for them, in a transaction that is still to be committed;
+/// `None` if there is nothing left. Says also how many they could be given, this one counted.
+pub async fn next(
+    pool: &PgPool,
+    queue: Uuid,
+    rater: &str,
+) -> store::Result<(i64, Option<(Taken, Transaction<'static, Postgres>)>)> {
     // Others who are just taking the same ones are done in a moment.
     const PATIENCE: u32 = 200;
-    let mut db = pool.acquire().await?;
     for _ in 0..PATIENCE {
         let now = clock::now();
-        let taken = reviews::take(&mut db, queue, rater, now, now + IDLE).await?;
-        let left = reviews::left(&mut db, queue, rater, now).await?;
-        if taken.is_some() || left == 0 {
-            return Ok((left, taken));
+        let mut tx = pool.begin().await?;
+        let taken = reviews::take(&mut tx, queue, rater, now, now + IDLE).await?;
+        let left = reviews::left(&mut tx, queue, rater, now).await?;
+        match taken {
+            Some(taken) => return Ok((left, Some((taken, tx)))),
+            None if left == 0 => return Ok((0, None)),
+            None => tx.rollback().await?,
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    Ok((reviews::left(&mut db, queue, rater, clock::now()).await?, None))
+    Ok((reviews::left(&mut *pool.acquire().await?, queue, rater, clock::now()).await?, None))
 }

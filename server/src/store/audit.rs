@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::Result;
 
+#[derive(Debug, Clone)]
 pub struct Entry {
     pub at: DateTime<Utc>,
     pub actor: String,

@@ -87,3 +87,32 @@ pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<BranchS
         })
         .collect())
 }
+
+/// A conversation that shares its beginning with one of another run.
+pub struct Kin {
+    pub conversation: Uuid,
+    pub run: Uuid,
+    /// Its run's own.
+    pub judging: Uuid,
+}
+
+/// The branches of a run's conversations, and what its own conversation is a branch of: of them what has ended and counts.
+pub async fn kin(db: &mut PgConnection, run: Uuid) -> Result<Vec<Kin>> {
+    let rows = sqlx::query_as!(
+        Kin,
+        r#"WITH kin AS (
+               SELECT (config -> 'branch_of' ->> 'conversation')::uuid AS id FROM runs WHERE id = $1
+               UNION
+               SELECT branch.id
+               FROM runs r JOIN conversations origin ON origin.id = (r.config -> 'branch_of' ->> 'conversation')::uuid
+                    JOIN conversations branch ON branch.run_id = r.id
+               WHERE r.config -> 'branch_of' ->> 'conversation' IS NOT NULL AND origin.run_id = $1
+                     AND NOT origin.superseded
+           )
+           SELECT c.id AS "conversation!", c.run_id AS "run!", j.id AS "judging!"
+           FROM kin JOIN conversations c ON c.id = kin.id JOIN judgings j ON j.run_id = c.run_id AND j.original
+           WHERE c.outcome IS NOT NULL AND NOT c.superseded ORDER BY c.id"#,
+        run
+    );
+    Ok(rows.fetch_all(db).await?)
+}

@@ -10,7 +10,7 @@ use sqlx::types::Json;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
-pub use conversations::{Found, Looked, conversations, ended, events, runs};
+pub use conversations::{Found, Long, Looked, conversations, ended, events, runs};
 pub use manifest::{Kept, conversations as kept, manifest};
 
 use super::copy::Rows;

@@ -1,5 +1,6 @@
 //! What lists, filters and statistics look at: narrow columns, read in bulk.
 
+use chrono::{DateTime, Utc};
 use futures::{Stream, TryStreamExt};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -15,6 +16,8 @@ pub struct Head {
     pub own: bool,
     pub library: String,
     pub playbook: String,
+    /// Who plays it and judges here, as filters name them: `NAME` of the agent under test, and `ROLE:NAME` of each role.
+    pub models: Vec<String>,
     /// Positions from here on have not begun.
     pub next_position: i32,
     pub finished: bool,
@@ -27,8 +30,8 @@ pub struct Head {
 pub async fn of_project(db: &mut PgConnection, project: Uuid, only: &[Uuid]) -> Result<Vec<Head>> {
     let heads = sqlx::query_as!(
         Head,
-        r#"SELECT r.id AS run, j.id AS judging, true AS "own!", r.library, playbook, next_position,
-                  finished_at IS NOT NULL AS "finished!", retried
+        r#"SELECT r.id AS run, j.id AS judging, true AS "own!", r.library, playbook,
+                  models_of(r.config, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried
            FROM runs r JOIN judgings j ON j.run_id = r.id AND original
            WHERE project_id = $1 AND (cardinality($2::uuid[]) = 0 OR r.id = ANY($2))
            ORDER BY r.created_at DESC, r.id DESC"#,
@@ -87,8 +90,8 @@ pub async fn one_moment(db: &mut PgConnection) -> Result<()> {
 pub async fn of_judging(db: &mut PgConnection, run: Uuid, judging: Uuid) -> Result<Option<Head>> {
     let head = sqlx::query_as!(
         Head,
-        r#"SELECT r.id AS run, j.id AS judging, original AS "own!", r.library, playbook, next_position,
-                  finished_at IS NOT NULL AS "finished!", retried
+        r#"SELECT r.id AS run, j.id AS judging, original AS "own!", r.library, playbook,
+                  models_of(r.config, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried
            FROM runs r JOIN judgings j ON j.run_id = r.id WHERE r.id = $1 AND j.id = $2"#,
         run,
         judging
@@ -111,6 +114,8 @@ pub struct Played {
     pub complexity: String,
     pub outcome: Option<String>,
     pub blame: Option<String>,
+    pub reason: Option<String>,
+    pub finished_at: Option<DateTime<Utc>>,
     pub ending: Option<String>,
     pub user_turns: Option<i32>,
     pub verified: Option<bool>,
@@ -122,8 +127,8 @@ pub struct Played {
 pub fn played(db: &mut PgConnection, run: Uuid) -> impl Stream<Item = Result<Played>> + '_ {
     let rows = sqlx::query_as!(
         Played,
-        "SELECT id, position, scenario, persona, complexity, outcome, blame, ending, user_turns, verified, tool_calls,
-                tools
+        "SELECT id, position, scenario, persona, complexity, outcome, blame, reason, finished_at, ending, user_turns,
+                verified, tool_calls, tools
          FROM conversations WHERE run_id = $1 AND NOT superseded",
         run
     );
@@ -134,8 +139,8 @@ pub fn played(db: &mut PgConnection, run: Uuid) -> impl Stream<Item = Result<Pla
 pub async fn played_at(db: &mut PgConnection, run: Uuid, positions: &[i32]) -> Result<Vec<Played>> {
     let rows = sqlx::query_as!(
         Played,
-        "SELECT id, position, scenario, persona, complexity, outcome, blame, ending, user_turns, verified, tool_calls,
-                tools
+        "SELECT id, position, scenario, persona, complexity, outcome, blame, reason, finished_at, ending, user_turns,
+                verified, tool_calls, tools
          FROM conversations WHERE run_id = $1 AND position = ANY($2) AND NOT superseded",
         run,
         positions
@@ -149,6 +154,7 @@ pub struct Judged {
     pub judge_version: String,
     pub outcome: String,
     pub blame: Option<String>,
+    pub reason: Option<String>,
     pub overall: Option<i16>,
     pub goal_achieved: Option<bool>,
     /// In the order of the criteria of that version of the judge.
@@ -163,8 +169,8 @@ pub struct Judged {
 pub fn judged(db: &mut PgConnection, judging: Uuid) -> impl Stream<Item = Result<Judged>> + '_ {
     let rows = sqlx::query_as!(
         Judged,
-        "SELECT conversation_id, judge_version, outcome, blame, overall, goal_achieved, scores, weighted_mean, agreement,
-                verified
+        "SELECT conversation_id, judge_version, outcome, blame, reason, overall, goal_achieved, scores, weighted_mean,
+                agreement, verified
          FROM verdicts WHERE judging_id = $1",
         judging
     );
@@ -175,8 +181,8 @@ pub fn judged(db: &mut PgConnection, judging: Uuid) -> impl Stream<Item = Result
 pub async fn judged_of(db: &mut PgConnection, judging: Uuid, conversations: &[Uuid]) -> Result<Vec<Judged>> {
     let rows = sqlx::query_as!(
         Judged,
-        "SELECT conversation_id, judge_version, outcome, blame, overall, goal_achieved, scores, weighted_mean, agreement,
-                verified
+        "SELECT conversation_id, judge_version, outcome, blame, reason, overall, goal_achieved, scores, weighted_mean,
+                agreement, verified
          FROM verdicts WHERE judging_id = $1 AND conversation_id = ANY($2)",
         judging,
         conversations

@@ -3,6 +3,7 @@
 mod access;
 mod analytics;
 mod archive;
+mod audit;
 mod branches;
 mod conversations;
 mod corpora;
@@ -11,6 +12,7 @@ mod exports;
 mod followed;
 mod headers;
 mod invitations;
+mod judgings;
 mod limits;
 mod metrics;
 mod models;
@@ -24,8 +26,6 @@ mod session;
 mod validations;
 mod workers;
 mod worlds;
-
-use std::net::SocketAddr;
 
 use domain::access::{Role, Scope};
 use domain::api::ProblemDetails;
@@ -86,8 +86,8 @@ impl TestApp {
             stop: CancellationToken::new(),
             libraries: Cache::default(),
         };
-        let service = server::http::router(App::new(setup)).into_make_service_with_connect_info::<SocketAddr>();
-        tokio::spawn(async { axum::serve(listener, service).await });
+        let router = server::http::router(App::new(setup));
+        tokio::spawn(server::http::serve(listener, router, CancellationToken::new()));
         let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
         Self { url, pool: pool.clone(), client: Client::new(), token, files }
     }

@@ -1,10 +1,13 @@
 //! Does the API keep what its document says? Asked by schemathesis, which makes requests up from the document, good ones
-//! and bad ones: no answer may be a fault of ours, and none may be undocumented.
+//! and bad ones: no answer may be a fault of ours, and none may be undocumented. Half of them are about what there is: a run
+//! that was played, and one of everything around it.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::{Outcome, build_groundstate, with_database};
 use crate::groundstate::Groundstate;
@@ -12,6 +15,11 @@ use crate::process::{quiet, run};
 use crate::{install, places, python, web};
 
 const REQUIREMENTS: &str = "xtask/src/test/api-requirements.txt";
+/// The small playbook that authors begin with: what checks and plays it takes no time.
+const PLAYBOOK: &str = "corner_shop";
+/// What paths name of the things that there are, and what must have been shown of them.
+const THINGS: [&str; 9] =
+    ["run", "conversation", "judging", "queue", "calibration", "validation", "corpus", "export", "project"];
 /// What the document cannot say.
 const HOOKS: &str = "xtask/src/test/api-hooks.py";
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
@@ -24,11 +32,14 @@ pub fn run_step() -> Result<Outcome> {
     let program = build_groundstate()?;
     let programs = python::environment("schemathesis", REQUIREMENTS)?;
     let files = places::target_dir().join("xtask/api");
+    if files.exists() {
+        fs::remove_dir_all(&files)?;
+    }
     fs::create_dir_all(&files)?;
     with_database(|url| {
         let groundstate = Groundstate { program, database: Some(url.to_owned()) };
         quiet(groundstate.command().args(["users", "create", "fuzzer", "--administrator"]))?;
-        quiet(groundstate.command().args(["sync", "--push"]))?;
+        play(&groundstate, &files)?;
         let token = ["tokens", "create", "--user", "fuzzer", "--name", "fuzz", "--scope", "admin"];
         let said = quiet(groundstate.command().args(token))?;
         let token = said.split_whitespace().find(|word| word.starts_with("gs_")).context("no token was printed")?;
@@ -44,7 +55,27 @@ pub fn run_step() -> Result<Outcome> {
         // It answers for as long as a run is played.
         fuzz.args(["--exclude-path-regex", "/progress$"]);
         fuzz.arg("--header").arg(format!("Authorization: Bearer {token}"));
-        run(fuzz.current_dir(&files).env("SCHEMATHESIS_HOOKS", hooks))
+        fuzz.env("SCHEMATHESIS_HOOKS", hooks).env("GROUNDSTATE_API", format!("{}/api/v1", server.url));
+        run(fuzz.current_dir(&files).env("GROUNDSTATE_TOKEN", token))?;
+        check_shown(&files.join("shown.json"))
     })?;
     Ok(Outcome::Passed)
+}
+
+/// A project with a run of a few conversations, which no model was asked for.
+fn play(groundstate: &Groundstate, files: &Path) -> Result<()> {
+    quiet(groundstate.command().args(["playbook", "new", PLAYBOOK]).current_dir(files))?;
+    quiet(groundstate.command().args(["sync", "--push"]).current_dir(files))?;
+    let generate = ["generate", "--playbook", PLAYBOOK, "--n", "6", "--out", "rows.jsonl"];
+    quiet(groundstate.command().args(generate).current_dir(files))?;
+    Ok(())
+}
+
+/// What only ever asked for ids that are made up would find nothing, and would not say so.
+fn check_shown(told: &Path) -> Result<()> {
+    let shown: BTreeMap<String, u32> = serde_json::from_slice(&fs::read(told)?)?;
+    println!("    shown of what there is: {shown:?}");
+    let missed: Vec<_> = THINGS.iter().filter(|name| !shown.contains_key(**name)).collect();
+    ensure!(missed.is_empty(), "nothing was shown of the {missed:?} that there is");
+    Ok(())
 }

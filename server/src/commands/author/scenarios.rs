@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use domain::Problem;
 use domain::problem::did_you_mean;
+use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL};
 use llm::{ModelError, Pool};
 
 use super::super::INTERRUPTED;
@@ -63,10 +64,10 @@ pub struct Scenarios {
     #[arg(long, default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: u32,
     /// From how alike a description is to another one on a draft is dropped: the gestalt ratio
-    #[arg(long, value_name = "RATIO", default_value_t = 0.85, value_parser = ratio)]
+    #[arg(long, value_name = "RATIO", default_value_t = SAME_DESCRIPTION, value_parser = ratio)]
     similar_description: f64,
     /// From how alike a user goal is to another one on a draft is dropped: the gestalt ratio
-    #[arg(long, value_name = "RATIO", default_value_t = 0.90, value_parser = ratio)]
+    #[arg(long, value_name = "RATIO", default_value_t = SAME_GOAL, value_parser = ratio)]
     similar_goal: f64,
     /// Show what the model would be asked first, and ask nothing
     #[arg(long)]

@@ -12,7 +12,7 @@ use super::{check_server, refused};
 use crate::archive::{pack, unpack};
 use crate::bad_input::BadInput;
 use crate::clock;
-use crate::documents::{self, Replacement};
+use crate::documents::{self, Replacement, Saved};
 use crate::library::Cache;
 use crate::library::project::Documents;
 use crate::store::audit::{self, Entry};
@@ -93,8 +93,9 @@ impl Remote {
                 let Push { message, delete, drafts, dry_run } = *push;
                 let wanted = Replacement { project: project.id, author: "", message, delete, drafts, dry_run };
                 let pool = &connection.pool;
-                let changes = documents::replace(pool, &Cache::default(), given, &wanted).await.map_err(refused)?;
-                if !dry_run && !changes.documents.is_empty() {
+                let saved = documents::replace(pool, &Cache::default(), given, &wanted).await.map_err(refused)?;
+                let Saved { changes, tx } = saved;
+                if let Some(mut tx) = tx {
                     let entry = Entry {
                         at: clock::now(),
                         actor: String::new(),
@@ -104,7 +105,8 @@ impl Remote {
                         subject: project.name.clone(),
                         detail: json!({"documents": changes.documents.len()}),
                     };
-                    audit::insert(&mut *pool.acquire().await?, &entry).await?;
+                    audit::insert(&mut tx, &entry).await?;
+                    tx.commit().await?;
                 }
                 Ok(changes)
             }

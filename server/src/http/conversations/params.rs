@@ -1,8 +1,10 @@
 //! What a list of conversations is asked for, from the query string. Lists are repeated parameters.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
 
+use chrono::{DateTime, Utc};
 use domain::api::CONVERSATION_FILTER;
 use domain::filter::{Filter, Top};
 use domain::problem::did_you_mean;
@@ -30,6 +32,8 @@ pub struct FilterParams {
     /// Tags of scenarios.
     tag: Option<Vec<String>>,
     playbook: Option<Vec<String>>,
+    /// Models of runs: `NAME` played the agent under test, `ROLE:NAME` another role, such as `judge:NAME`.
+    model: Option<Vec<String>>,
     /// Persona profiles.
     persona: Option<Vec<String>>,
     #[param(inline)]
@@ -39,18 +43,29 @@ pub struct FilterParams {
     /// Who is to blame.
     #[param(inline)]
     blame: Option<Vec<domain::outcome::Blame>>,
+    /// A part of the reason why they failed, letter by letter.
+    reason: Option<String>,
     /// How they came to their end: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
     ending: Option<Vec<String>>,
     /// The least score of a criterion, as `CRITERION:SCORE`. All of them hold.
     min_score: Option<Vec<String>>,
+    /// The highest score of a criterion, as `CRITERION:SCORE`. All of them hold.
+    max_score: Option<Vec<String>>,
     /// The least overall score.
     #[param(minimum = 0, maximum = 10)]
     min_overall: Option<u8>,
+    /// The highest overall score.
+    #[param(minimum = 0, maximum = 10)]
+    max_overall: Option<u8>,
     /// The best share of those that pass everything else: `0.1` by the overall score, `CRITERION:0.1` by a criterion.
     top: Option<Vec<String>>,
     goal_achieved: Option<bool>,
     /// Whether the verifier found nothing wrong.
     verified: Option<bool>,
+    /// Finished at this moment or later, as in RFC 3339.
+    finished_from: Option<DateTime<Utc>>,
+    /// Finished before this moment.
+    finished_before: Option<DateTime<Utc>>,
     /// Turns of the user.
     min_turns: Option<u32>,
     max_turns: Option<u32>,
@@ -143,7 +158,7 @@ impl Asked {
         if !found.is_empty() {
             return Err(HttpError::BadRequest(found.join("; ")));
         }
-        if asked.filter.min_scores.len() + asked.filter.top.len() > MOST_CRITERIA {
+        if asked.filter.scores().count() + asked.filter.top.len() > MOST_CRITERIA {
             return Err(bad("min_score", format!("more than {MOST_CRITERIA} criteria")));
         }
         Ok(asked)
@@ -158,6 +173,7 @@ impl Asked {
             "family" => filter.families.push(text()),
             "tag" => filter.tags.push(text()),
             "playbook" => filter.playbooks.push(text()),
+            "model" => filter.models.push(text()),
             "persona" => filter.personas.push(text()),
             "ending" => filter.endings.push(text()),
             "tool_any" => filter.tools_any.push(text()),
@@ -165,14 +181,8 @@ impl Asked {
             "complexity" => filter.complexities.push(word(name, value)?),
             "outcome" => filter.outcomes.push(word(name, value)?),
             "blame" => filter.blames.push(word(name, value)?),
-            "min_score" => {
-                let (criterion, least) = value
-                    .rsplit_once(':')
-                    .ok_or_else(|| bad(name, format!("expected CRITERION:SCORE, found `{}`", short(value))))?;
-                if filter.min_scores.insert(criterion.to_owned(), number(name, least)?).is_some() {
-                    return Err(bad(name, format!("the criterion `{}` is given twice", short(criterion))));
-                }
-            }
+            "min_score" => of_criterion(&mut filter.min_scores, name, value)?,
+            "max_score" => of_criterion(&mut filter.max_scores, name, value)?,
             "top" => {
                 let (criterion, share) = value.rsplit_once(':').map_or((None, value), |(c, share)| (Some(c), share));
                 filter.top.push(Top { criterion: criterion.map(str::to_owned), share: number(name, share)? });
@@ -189,9 +199,13 @@ impl Asked {
         self.seen.push(name.to_owned());
         let filter = &mut self.filter;
         match name {
+            "reason" => filter.reason = Some(value.to_owned()),
             "min_overall" => filter.min_overall = Some(number(name, value)?),
+            "max_overall" => filter.max_overall = Some(number(name, value)?),
             "goal_achieved" => filter.goal_achieved = Some(number(name, value)?),
             "verified" => filter.verified = Some(number(name, value)?),
+            "finished_from" => filter.finished_from = Some(number(name, value)?),
+            "finished_before" => filter.finished_before = Some(number(name, value)?),
             "min_turns" => filter.turns.min = Some(number(name, value)?),
             "max_turns" => filter.turns.max = Some(number(name, value)?),
             "min_tool_calls" => filter.tool_calls.min = Some(number(name, value)?),
@@ -251,6 +265,17 @@ where
     value.parse().map_err(|error| bad(name, format!("`{}`: {error}", short(value))))
 }
 
+/// The least or highest score of a criterion.
+fn of_criterion(scores: &mut BTreeMap<String, u8>, name: &str, value: &str) -> Result<()> {
+    let (criterion, score) = value
+        .rsplit_once(':')
+        .ok_or_else(|| bad(name, format!("expected CRITERION:SCORE, found `{}`", short(value))))?;
+    match scores.insert(criterion.to_owned(), number(name, score)?) {
+        Some(_) => Err(bad(name, format!("the criterion `{}` is given twice", short(criterion)))),
+        None => Ok(()),
+    }
+}
+
 /// A run, whose id may be written in any way that stands for a UUID.
 fn id(name: &str, value: &str) -> Result<String> {
     let id = value.parse::<uuid::Uuid>().map_err(|_| bad(name, format!("`{}` is no run's id", short(value))))?;
@@ -271,11 +296,13 @@ fn parameter(pointer: &str) -> String {
         "families" => "family",
         "tags" => "tag",
         "playbooks" => "playbook",
+        "models" => "model",
         "personas" => "persona",
         "endings" => "ending",
         "tools_any" => "tool_any",
         "tools_all" => "tool_all",
         "min_scores" => "min_score",
+        "max_scores" => "max_score",
         "turns" => "min_turns",
         "tool_calls" => "min_tool_calls",
         other => other,

@@ -11,11 +11,12 @@ use std::collections::HashMap;
 use tokio::task::spawn_blocking;
 use utoipa::{IntoParams, ToSchema};
 
-use super::message;
 use super::place::{Collection, Place, base, tag};
+use super::{kept, message};
 use crate::documents::{self as edit, Edit, Order, Refused};
 use crate::http::access::{Author, Reader};
 use crate::http::app::App;
+use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Body, Path, Query};
 use crate::http::page::{PageParams, page};
@@ -123,6 +124,7 @@ pub async fn restore(
     State(app): State<App>,
     author: Author,
     place: Place,
+    audit: Audit,
     headers: HeaderMap,
     Body(wanted): Body<Restoration>,
 ) -> Result<Json<Changes>> {
@@ -139,7 +141,7 @@ pub async fn restore(
     };
     let base = base(&headers, wanted.base_version)?;
     let edits = vec![Edit { id: place.id, files: Some(old.files), base }];
-    changed(&app, &author, &message, wanted.promote, edits).await
+    changed(&app, &author, &audit, &message, wanted.promote, edits).await
 }
 
 #[derive(Default, Deserialize, ToSchema)]
@@ -160,18 +162,26 @@ pub async fn promote(
     State(app): State<App>,
     author: Author,
     place: Place,
+    audit: Audit,
     Body(wanted): Body<Promotion>,
 ) -> Result<Json<Changes>> {
     let newest = documents::get(&mut *app.pool().acquire().await?, author.project, &place.id, None).await?;
     let newest = newest.filter(|document| !document.saved.deleted).ok_or(Refused::Missing(place.id.clone()))?;
     let base = Some(wanted.version.unwrap_or(newest.saved.version));
     let edits = vec![Edit { id: place.id, files: Some(newest.files), base }];
-    changed(&app, &author, "", true, edits).await
+    changed(&app, &author, &audit, "", true, edits).await
 }
 
-async fn changed(app: &App, author: &Author, message: &str, promote: bool, edits: Vec<Edit>) -> Result<Json<Changes>> {
+async fn changed(
+    app: &App,
+    author: &Author,
+    audit: &Audit,
+    message: &str,
+    promote: bool,
+    edits: Vec<Edit>,
+) -> Result<Json<Changes>> {
     let order = Order { project: author.project, author: &author.caller.name, message, promote, dry_run: false, edits };
-    Ok(Json(edit::save(app.pool(), app.libraries(), &order).await?))
+    kept(audit, edit::save(app.pool(), app.libraries(), &order).await?).await
 }
 
 async fn at(pool: &PgPool, reader: &Reader, place: &Place, version: i32) -> Result<Document> {

@@ -55,12 +55,13 @@ pub async fn next(
         return Err(HttpError::Conflict("the queue is closed; PATCH it with {\"state\": \"open\"} to go on".into()));
     }
     let (left, taken) = review_queue::next(&pool, id, &author.caller.name).await?;
-    let Some(taken) = taken else {
+    let Some((taken, mut tx)) = taken else {
         audit.nothing_changed();
         return Ok(Json(NextReview { left, task: None }));
     };
+    let criteria = ratings::criteria(&mut tx, taken.conversation).await?;
     audit.subject(format!("{id}/{}", taken.conversation));
-    let criteria = ratings::criteria(&mut *pool.acquire().await?, taken.conversation).await?;
+    audit.commit(tx).await?;
     let task = ReviewTask {
         conversation: taken.conversation.to_string(),
         ordinal: taken.ordinal,
@@ -79,14 +80,17 @@ pub async fn next(
 pub async fn skip(
     State(pool): State<PgPool>,
     author: Author,
+    audit: Audit,
     Path((queue, conversation)): Path<(Uuid, Uuid)>,
 ) -> Result<Json<ReviewItem>> {
-    let mut db = pool.acquire().await?;
-    item(&mut db, queue, conversation).await?;
-    if !reviews::skip(&mut db, queue, conversation, &author.caller.name, clock::now()).await? {
+    let mut tx = pool.begin().await?;
+    item(&mut tx, queue, conversation).await?;
+    if !reviews::skip(&mut tx, queue, conversation, &author.caller.name, clock::now()).await? {
         return Err(HttpError::Conflict("you do not hold it: only what was taken can be skipped".into()));
     }
-    Ok(Json(item(&mut db, queue, conversation).await?))
+    let skipped = item(&mut tx, queue, conversation).await?;
+    audit.commit(tx).await?;
+    Ok(Json(skipped))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -109,14 +113,16 @@ pub async fn assign(
     Path((queue, conversation)): Path<(Uuid, Uuid)>,
     Body(NewAssignment { rater }): Body<NewAssignment>,
 ) -> Result<(StatusCode, Json<ReviewItem>)> {
-    let mut db = pool.acquire().await?;
-    item(&mut db, queue, conversation).await?;
-    check_rater(&mut db, admin.project, &rater).await?;
-    if !reviews::assign(&mut db, queue, conversation, &rater, &admin.caller.name, clock::now()).await? {
+    let mut tx = pool.begin().await?;
+    item(&mut tx, queue, conversation).await?;
+    check_rater(&mut tx, admin.project, &rater).await?;
+    if !reviews::assign(&mut tx, queue, conversation, &rater, &admin.caller.name, clock::now()).await? {
         return Err(HttpError::Conflict(format!("{rater} has rated it already")));
     }
+    let assigned = item(&mut tx, queue, conversation).await?;
     audit.detail(serde_json::json!({"rater": rater}));
-    Ok((StatusCode::CREATED, Json(item(&mut db, queue, conversation).await?)))
+    audit.commit(tx).await?;
+    Ok((StatusCode::CREATED, Json(assigned)))
 }
 
 /// Take a conversation back from somebody who has not rated it
@@ -126,14 +132,16 @@ pub async fn assign(
 pub async fn withdraw(
     State(pool): State<PgPool>,
     _: Admin,
+    audit: Audit,
     Path((queue, conversation, rater)): Path<(Uuid, Uuid, String)>,
 ) -> Result<StatusCode> {
-    let mut db = pool.acquire().await?;
-    item(&mut db, queue, conversation).await?;
-    match reviews::withdraw(&mut db, queue, conversation, &rater).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(HttpError::NotFound(format!("{rater} does not hold that conversation"))),
+    let mut tx = pool.begin().await?;
+    item(&mut tx, queue, conversation).await?;
+    if !reviews::withdraw(&mut tx, queue, conversation, &rater).await? {
+        return Err(HttpError::NotFound(format!("{rater} does not hold that conversation")));
     }
+    audit.commit(tx).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 async fn item(db: &mut PgConnection, queue: Uuid, conversation: Uuid) -> Result<ReviewItem> {

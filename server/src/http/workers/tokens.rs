@@ -57,9 +57,11 @@ pub async fn create(
         return Err(HttpError::invalid("/expires_at", "expected a time to come, within ten years"));
     }
     let token = JoinToken { id: clock::id(), name, created_by: caller.name, created_at: now, expires_at };
-    let secret = people::keep_join_token(&mut *pool.acquire().await?, &token).await?;
+    let mut tx = pool.begin().await?;
+    let secret = people::keep_join_token(&mut tx, &token).await?;
     audit.subject(token.id);
     audit.detail(json!({"name": token.name}));
+    audit.commit(tx).await?;
     let id = token.id.to_string();
     let JoinToken { name, created_by, created_at, expires_at, .. } = token;
     let token = JoinTokenSummary { id, name, created_by, created_at, expires_at, last_used_at: None };
@@ -71,11 +73,18 @@ pub async fn create(
 /// Workers that joined with it are asked nothing any more.
 #[utoipa::path(delete, path = "/join-tokens/{token}", tag = "models", params(("token" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["installation"])))]
-pub async fn delete(State(pool): State<PgPool>, _: Administrator, Path(id): Path<String>) -> Result<StatusCode> {
+pub async fn delete(
+    State(pool): State<PgPool>,
+    _: Administrator,
+    audit: Audit,
+    Path(id): Path<String>,
+) -> Result<StatusCode> {
     let missing = || HttpError::missing("join token", &id);
     let token: Uuid = id.parse().map_err(|_| missing())?;
-    match join_tokens::delete(&mut *pool.acquire().await?, token).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(missing()),
+    let mut tx = pool.begin().await?;
+    if !join_tokens::delete(&mut tx, token).await? {
+        return Err(missing());
     }
+    audit.commit(tx).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

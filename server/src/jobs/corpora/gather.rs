@@ -106,9 +106,10 @@ async fn rough(
         ..filter.clone()
     };
     let matcher = without_events.compile(|name| Some(symbols.intern(name)));
-    let with_scores = !filter.min_scores.is_empty()
+    let scores = filter.scores().next().is_some()
         || filter.min_agreement.is_some()
         || filter.top.iter().any(|t| t.criterion.is_some());
+    let long = store::Long { scores, reasons: filter.reason.is_some() };
     let only: Option<Vec<Uuid>> =
         (!filter.runs.is_empty()).then(|| filter.runs.iter().filter_map(|id| id.parse().ok()).collect());
     let mut reading = Reading::begin(teller.pool).await?;
@@ -122,17 +123,21 @@ async fn rough(
             cases.insert(looked.library.clone(), Cases::read(files).await?);
         }
         let Some(cases) = cases.get_mut(&looked.library) else { continue };
-        let run = symbols.intern(&looked.run.to_string());
+        let run = Arc::new(rough::Run {
+            id: looked.run,
+            number: symbols.intern(&looked.run.to_string()),
+            models: looked.models.iter().map(|model| symbols.intern(model)).collect(),
+        });
         let mut unreadable = None;
         let hear = |own| {
-            match Rough::new(looked.run, run, own, cases, symbols) {
+            match Rough::new(&run, own, cases, symbols) {
                 Ok(rough) if matcher.matches(&rough.facts(&Course::default())) => found.push(rough),
                 Ok(_) => {}
                 Err(error) => unreadable = Some(error),
             }
             if unreadable.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        store::conversations(db, &looked, with_scores, hear).await?;
+        store::conversations(db, &looked, long, hear).await?;
         if let Some(error) = unreadable {
             return Err(crate::store::StoreError::from(error).into());
         }

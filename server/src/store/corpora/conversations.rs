@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use chrono::{DateTime, Utc};
 use domain::filter::{Status, Whose};
 use domain::outcome::Blame;
 use domain::verdict::{Verdict, Verification};
@@ -20,6 +21,8 @@ pub struct Looked {
     /// `None` if it was never judged as it is asked for.
     pub judging: Option<Uuid>,
     pub original: bool,
+    /// Who plays it and judges here, as filters name them.
+    pub models: Vec<String>,
 }
 
 /// The runs of a project, or these of them, the oldest first.
@@ -30,9 +33,10 @@ pub async fn runs(db: &mut PgConnection, project: Uuid, only: Option<&[Uuid]>, w
     };
     let rows = sqlx::query_as!(
         Looked,
-        r#"SELECT r.id AS run, r.library, j.id AS "judging?", coalesce(j.original, false) AS "original!"
+        r#"SELECT r.id AS run, r.library, j.id AS "judging?", coalesce(j.original, false) AS "original!",
+                  models_of(r.config, coalesce(j.models, '[]')) AS "models!"
            FROM runs r LEFT JOIN LATERAL (
-               SELECT id, original FROM judgings
+               SELECT id, original, models FROM judgings
                WHERE run_id = r.id AND CASE $3 WHEN 'own' THEN original WHEN 'latest' THEN true ELSE id = $4 END
                ORDER BY created_at DESC, id DESC LIMIT 1) j ON true
            WHERE r.project_id = $1 AND ($2::uuid[] IS NULL OR r.id = ANY($2)) ORDER BY r.created_at, r.id"#,
@@ -63,6 +67,9 @@ pub struct Found {
     pub complexity: String,
     pub status: Status,
     pub blame: Option<Blame>,
+    /// Only if it is asked for.
+    pub reason: Option<String>,
+    pub finished_at: Option<DateTime<Utc>>,
     pub ending: Option<String>,
     pub turns: Option<u32>,
     pub overall: Option<u8>,
@@ -73,17 +80,25 @@ pub struct Found {
     pub verified: Option<bool>,
 }
 
+/// What is read of each conversation only if a filter asks for it: it is long.
+#[derive(Debug, Clone, Copy)]
+pub struct Long {
+    pub scores: bool,
+    pub reasons: bool,
+}
+
 /// Hands over what has ended in a run, in order, until it is told to stop.
 pub async fn conversations(
     db: &mut PgConnection,
     looked: &Looked,
-    with_scores: bool,
+    long: Long,
     mut hear: impl FnMut(Found) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut rows = sqlx::query_as!(
         Row,
         r#"SELECT c.id, c.position, c.scenario, c.persona, c.complexity, c.outcome, c.blame, c.ending, c.user_turns,
-                  v.outcome AS "judged?", v.blame AS "judged_blame?", v.overall AS "overall?",
+                  c.finished_at, CASE WHEN $4 THEN c.reason END AS reason, v.outcome AS "judged?",
+                  v.blame AS "judged_blame?", CASE WHEN $4 THEN v.reason END AS "judged_reason?", v.overall AS "overall?",
                   v.goal_achieved AS "goal_achieved?",
                   CASE WHEN $3 THEN v.verdict END AS "verdict?: Json<Verdict>",
                   v.verification AS "verification?: Json<Verification>"
@@ -91,7 +106,8 @@ pub async fn conversations(
            WHERE c.run_id = $1 AND c.outcome IS NOT NULL AND NOT c.superseded ORDER BY c.position"#,
         looked.run,
         looked.judging,
-        with_scores
+        long.scores,
+        long.reasons
     )
     .fetch(db);
     while let Some(row) = rows.try_next().await? {
@@ -112,8 +128,11 @@ struct Row {
     blame: Option<String>,
     ending: Option<String>,
     user_turns: Option<i32>,
+    finished_at: Option<DateTime<Utc>>,
+    reason: Option<String>,
     judged: Option<String>,
     judged_blame: Option<String>,
+    judged_reason: Option<String>,
     overall: Option<i16>,
     goal_achieved: Option<bool>,
     verdict: Option<Json<Verdict>>,
@@ -122,11 +141,17 @@ struct Row {
 
 impl Row {
     fn found(self, original: bool) -> Result<Found> {
-        let (status, blame) = match (&self.judged, original) {
+        let (status, blame, reason) = match (&self.judged, original) {
             // The judging has not come to it yet, or never will.
-            (None, false) if self.ending.is_some() => (Status::Unfinished, None),
-            (None, _) | (_, true) => ended_as(self.id, self.outcome.as_deref(), self.blame.as_deref())?,
-            (Some(judged), false) => ended_as(self.id, Some(judged), self.judged_blame.as_deref())?,
+            (None, false) if self.ending.is_some() => (Status::Unfinished, None, None),
+            (None, _) | (_, true) => {
+                let (status, blame) = ended_as(self.id, self.outcome.as_deref(), self.blame.as_deref())?;
+                (status, blame, self.reason)
+            }
+            (Some(judged), false) => {
+                let (status, blame) = ended_as(self.id, Some(judged), self.judged_blame.as_deref())?;
+                (status, blame, self.judged_reason)
+            }
         };
         let score = |score: i16| {
             u8::try_from(score).map_err(|_| BadRow {
@@ -144,6 +169,8 @@ impl Row {
             complexity: self.complexity,
             status,
             blame,
+            reason,
+            finished_at: self.finished_at,
             ending: self.ending,
             turns: self.user_turns.and_then(|turns| u32::try_from(turns).ok()),
             overall: self.overall.map(score).transpose()?,

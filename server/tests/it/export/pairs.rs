@@ -78,7 +78,7 @@ async fn openai_takes_one_message_a_side(pool: PgPool) {
     }
 }
 
-/// They are of two runs, so that only a corpus holds both.
+/// They are of two runs, and a corpus may hold both.
 #[sqlx::test(migrations = "../migrations")]
 async fn a_branch_and_its_origin_part_where_it_branches(pool: PgPool) {
     let app = TestApp::start(&pool).await;

@@ -1,6 +1,6 @@
 //! /api/v1/conversations/{id}/branches
 
-use domain::api::BranchSummary;
+use domain::api::{BranchOrigin, BranchSummary, ConversationDetail};
 use domain::event::{Event, EventKind};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -45,6 +45,9 @@ async fn a_branch_shares_what_was_said_before_and_goes_on_by_itself(pool: PgPool
         assert_eq!(status, StatusCode::CREATED, "{answer}");
         let branch: BranchSummary = serde_json::from_value(answer).unwrap();
         assert_eq!((branch.edited_by.as_deref(), branch.outcome.as_deref()), (by, None));
+        let detail: ConversationDetail = app.json(&format!("/api/v1/conversations/{}", branch.conversation)).await;
+        let (conversation, edited_by) = (story.planned.id.to_string(), branch.edited_by.clone());
+        assert_eq!(detail.branch_of, Some(BranchOrigin { conversation, seq: branch.seq, edited_by }));
         let seq = usize::try_from(branch.seq).unwrap();
         let own = kept(&pool, &branch.conversation).await;
         assert_eq!(own[..seq], story.events[..seq], "what came before is shared");
@@ -64,6 +67,8 @@ async fn a_branch_shares_what_was_said_before_and_goes_on_by_itself(pool: PgPool
     let listed: Vec<BranchSummary> = app.json(&path).await;
     assert_eq!(listed.iter().map(|branch| branch.seq).collect::<Vec<_>>(), [agents[0], users[1]]);
     assert!(listed.iter().all(|branch| branch.outcome.is_some()));
+    let origin: ConversationDetail = app.json(&format!("/api/v1/conversations/{}", story.planned.id)).await;
+    assert_eq!(origin.branch_of, None);
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use domain::api::{
     ConversationDetail, ConversationFacets, ConversationSummary, Neighbours, Page, RunState, RunSummary,
 };
@@ -150,6 +151,8 @@ async fn lists_are_narrowed_by_what_they_show(pool: PgPool) {
         all.iter().filter(|item| test(item)).map(|item| item.position).collect()
     };
     let persona = all[0].persona.clone();
+    let middle = all[15].finished_at.unwrap();
+    let moment = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Micros, true);
     let score = |item: &ConversationSummary, criterion: &str| item.scores[criterion];
     let cases: Vec<(String, Vec<i32>)> = vec![
         (format!("scenario={HELP}"), keep(&|item| item.scenario == HELP)),
@@ -163,6 +166,18 @@ async fn lists_are_narrowed_by_what_they_show(pool: PgPool) {
         ("min_turns=3".into(), keep(&|item| item.turns >= Some(3))),
         ("min_score=consistency:9".into(), keep(&|item| score(item, "consistency") >= 9)),
         ("min_overall=9".into(), keep(&|item| item.overall >= Some(9))),
+        ("max_score=consistency:9".into(), keep(&|item| score(item, "consistency") <= 9)),
+        (
+            "min_score=consistency:9&max_score=consistency:9&max_overall=9".into(),
+            keep(&|item| score(item, "consistency") == 9 && item.overall <= Some(9)),
+        ),
+        ("max_overall=0".into(), Vec::new()),
+        (format!("finished_from={}", moment(middle)), keep(&|item| item.finished_at >= Some(middle))),
+        (format!("finished_before={}", moment(middle)), keep(&|item| item.finished_at < Some(middle))),
+        ("model=scripted&model=nobody".into(), keep(&|_| true)),
+        ("model=judge:scripted".into(), keep(&|_| true)),
+        ("model=judge:nobody".into(), Vec::new()),
+        ("reason=a".into(), Vec::new()),
         (
             "outcome=accepted&verified=true&goal_achieved=true".into(),
             keep(&|item| item.outcome == Some(Outcome::Accepted)),
@@ -190,6 +205,29 @@ async fn lists_are_narrowed_by_what_they_show(pool: PgPool) {
         "what else there is"
     );
     assert_eq!(facets.scores["overall"].iter().map(|bin| bin.count).sum::<u64>(), 10);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn failures_are_found_by_their_reason_and_runs_by_their_models(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let broken = nobody().await;
+    played(&pool, &[HELP], 2, 1, &[]).await;
+    let run = played(&pool, &[HELP], 3, 1, &[(Role::Judge, broken.clone())]).await;
+    let id = run.run.id.to_string();
+    let broken = broken.replace('@', "%40");
+    for (query, own, other) in [
+        ("reason=cannot%20be%20reached".to_owned(), 3, 0),
+        ("reason=Cannot".to_owned(), 0, 0),
+        (format!("model=judge:{broken}"), 3, 0),
+        (format!("model={broken}"), 0, 0),
+        ("model=judge:scripted".to_owned(), 0, 2),
+        ("model=scripted".to_owned(), 3, 2),
+        (format!("model=agent:scripted&model=judge:{broken}&outcome=failed"), 3, 0),
+    ] {
+        let found: List = app.json(&format!("/api/v1/projects/default/conversations?{query}")).await;
+        let owns = found.items.iter().filter(|item| item.run_id == id).count();
+        assert_eq!((owns, found.items.len() - owns), (own, other), "{query}");
+    }
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -246,7 +284,9 @@ async fn hostile_filters(pool: PgPool) {
     let list = format!("/api/v1/runs/{}/conversations", run.run.id);
     // Names that nothing has find nothing, whatever they say.
     for value in ["'%3B%20DROP%20TABLE%20runs%3B--", "%25", "%F0%9F%90%98", "%22%7D"] {
-        for name in ["scenario", "family", "tag", "persona", "playbook", "ending", "tool_any", "tool_all"] {
+        for name in
+            ["scenario", "family", "tag", "model", "persona", "playbook", "ending", "reason", "tool_any", "tool_all"]
+        {
             let found: List = app.json(&format!("{list}?{name}={value}")).await;
             assert_eq!(found.items.len(), 0, "{name}={value}");
         }
@@ -268,6 +308,19 @@ async fn hostile_filters(pool: PgPool) {
         ("min_turns=5&max_turns=4", "`min_turns`: nothing is at least 5 and at most 4"),
         ("min_score=tone", "`min_score`: expected CRITERION:SCORE, found `tone`"),
         ("min_score=tone:11", "`min_score`: expected 0 to 10, found 11"),
+        ("max_score=tone", "`max_score`: expected CRITERION:SCORE, found `tone`"),
+        ("max_score=tone:1&max_score=tone:2", "`max_score`: the criterion `tone` is given twice"),
+        ("min_score=tone:5&max_score=tone:4", "`max_score`: nothing is at least 5 and at most 4"),
+        ("max_overall=11", "`max_overall`: expected 0 to 10, found 11"),
+        ("min_overall=5&max_overall=4", "`max_overall`: nothing is at least 5 and at most 4"),
+        ("model=", "`model`: expected a name of 1 to 200 bytes without control characters"),
+        ("reason=", "`reason`: expected 1 to 200 bytes without control characters"),
+        ("reason=a&reason=b", "`reason`: is given twice"),
+        ("finished_from=today", "`finished_from`: `today`: input contains invalid characters"),
+        (
+            "finished_from=2026-11-24T10:00:00Z&finished_before=2026-11-24T10:00:00Z",
+            "`finished_before`: nothing is finished from 2026-11-24 10:00:00 UTC on and before 2026-11-24 10:00:00 UTC",
+        ),
         ("top=0", "`top`: expected a share above 0, up to 1; found 0"),
         ("top=NaN", "`top`: expected a share above 0, up to 1; found NaN"),
         ("min_agreement=inf", "`min_agreement`: expected 0 to 1, found inf"),
@@ -321,7 +374,10 @@ async fn another_judging_sees_them_otherwise(pool: PgPool) {
             assert_eq!((&found.items[0].outcome, found.items[1].scores.len()), (&None, 8));
             let failed: List = app.json(&format!("{path}?judging={whose}&blame=agent")).await;
             assert_eq!(positions(&failed), [1]);
+            let long: List = app.json(&format!("{path}?judging={whose}&reason=too%20long")).await;
+            assert_eq!(positions(&long), [1]);
         }
+        assert_eq!(app.json::<List>(&format!("{path}?judging=own&reason=too%20long")).await.items, []);
         let found: List = app.json(&format!("{path}?judging=own&outcome=accepted")).await;
         assert_eq!(positions(&found), [0, 1, 2]);
     }

@@ -1,5 +1,6 @@
 //! /api/v1/projects/{project}/corpora and /api/v1/corpora
 
+mod filters;
 mod preview;
 
 use std::collections::BTreeSet;

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use domain::api::Page;
+use domain::api::{BranchSummary, Page};
 use domain::correction::turns;
+use domain::event::EventKind;
 use domain::export::{ExportPreview, ExportState, ExportSummary};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use server::jobs;
+use server::jobs::active::ActiveRun;
+use server::jobs::cast::Clients;
 use server::store::exports;
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
@@ -15,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::TestApp;
-use crate::support::play::{HANDOVER, HELP, TRANSFER, exported, played, stories};
+use crate::support::play::{HANDOVER, HELP, TRANSFER, exported, hasty, play_all, played, stories};
 
 const ALL: &str = "/api/v1/projects/default/exports";
 
@@ -246,6 +249,62 @@ async fn a_corpus_gives_a_file_for_each_split(pool: PgPool) {
     assert_eq!(single.rows, Some(2), "what is kept for measuring is not among what is trained on");
     let golden = json!({"corpus": {"id": corpus, "split": "golden"}});
     assert_eq!(built(&app, &json!({"source": golden, "profile": "verl"})).await.rows, Some(2));
+}
+
+/// A branch is a run of its own; pairs of either run know the other.
+#[sqlx::test(migrations = "../migrations")]
+async fn pairs_of_a_run_are_also_those_of_its_branches_and_of_what_it_branches_from(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP], 1, 1, &[]).await;
+    let [story] = stories(&player).await.try_into().unwrap_or_else(|_| panic!("one story"));
+    let answer = story.events.iter().find_map(|event| match &event.kind {
+        EventKind::AgentSpoke { tool_calls, content, .. } if tool_calls.is_empty() => Some((event.seq, content)),
+        _ => None,
+    });
+    let ((seq, said), worse) = (answer.unwrap(), "I can not say.");
+    let path = format!("/api/v1/conversations/{}/branches", story.planned.id);
+    let branch: BranchSummary = app.post(&path, &json!({"seq": seq, "content": worse})).await;
+    let of_origin = of_run(player.run.id, "trl_dpo");
+    let early = built(&app, &of_origin).await;
+    assert_eq!((early.rows, early.total), (Some(0), 1), "it has not come to its end");
+    let playing = ActiveRun::load(&pool, branch.run.parse().unwrap(), &Clients::new(hasty())).await.unwrap();
+    let branched = play_all(playing, 1).await;
+
+    for spec in [&of_origin, &of_run(branched.run.id, "trl_dpo")] {
+        let preview: ExportPreview = app.post(&format!("{ALL}/preview"), spec).await;
+        assert_eq!((preview.total, preview.looked_at), (2, 2));
+        let export = built(&app, spec).await;
+        assert_eq!((export.rows, export.done, export.total), (Some(1), 2, 2));
+        let text = app.text(&format!("/api/v1/exports/{}/file", export.id)).await;
+        let pair: Value = serde_json::from_str(&text).unwrap();
+        for record in [&pair, &preview.record.unwrap()] {
+            assert_eq!(record["chosen"][0]["content"], json!(said));
+            assert_eq!(record["rejected"][0]["content"], worse);
+        }
+        let metadata: Value = serde_json::from_str(pair["metadata"].as_str().unwrap()).unwrap();
+        assert_eq!(metadata["chosen"]["id"], json!(story.planned.id));
+        assert_eq!(metadata["rejected"]["id"], json!(branch.conversation));
+    }
+    // Whoever wants rows asked for those of one run, and whoever names another judging for what it says of this run.
+    assert_eq!(built(&app, &of_run(player.run.id, "canonical")).await.total, 1);
+    let again = judged_again(&pool, player.run.id).await;
+    let spec = json!({"source": {"run": {"id": player.run.id, "judging": again}}, "profile": "trl_dpo"});
+    assert_eq!(built(&app, &spec).await.total, 1);
+}
+
+/// A judging that has said nothing yet.
+async fn judged_again(pool: &PgPool, run: Uuid) -> Uuid {
+    let id = server::clock::id();
+    sqlx::query(
+        "INSERT INTO judgings (id, run_id, library, models, original, created_at)
+         SELECT $1, run_id, library, models, false, now() FROM judgings WHERE run_id = $2 AND original",
+    )
+    .bind(id)
+    .bind(run)
+    .execute(pool)
+    .await
+    .unwrap();
+    id
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -6,6 +6,8 @@ use domain::api::ProblemDetails;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::time;
 
 use super::TestApp;
@@ -49,4 +51,28 @@ async fn what_takes_too_long_is_answered_and_a_change_comes_to_its_end(pool: PgP
         }
     };
     time::timeout(Duration::from_secs(30), known).await.unwrap();
+}
+
+/// Who sends a letter now and then does not hold a connection for ever.
+#[sqlx::test(migrations = "../migrations")]
+async fn the_head_of_a_request_comes_within_a_minute(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let address = app.url.strip_prefix("http://").unwrap();
+    let begin = async || {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: ").await.unwrap();
+        stream
+    };
+    let (mut slow, mut slower) = (begin().await, begin().await);
+    let (mut answer, mut nothing) = (String::new(), String::new());
+    time::sleep(Duration::from_millis(100)).await;
+    pass(59).await;
+    slow.write_all(b"x\r\nConnection: close\r\n\r\n").await.unwrap();
+    slow.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    slower.write_all(b"x").await.unwrap();
+    time::sleep(Duration::from_millis(100)).await;
+    pass(2).await;
+    time::timeout(Duration::from_secs(30), slower.read_to_string(&mut nothing)).await.unwrap().unwrap();
+    assert_eq!(nothing, "", "it is closed");
 }

@@ -6,6 +6,8 @@ use llm::{PoolSpec, Registry};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::PgPool;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::TestApp;
 use crate::support::endpoint::{Endpoint, says};
@@ -22,6 +24,9 @@ async fn models_are_added_and_keys_are_never_taken(pool: PgPool) {
         (json!({"replicas": ["ftp://x"]}), "/replicas/0"),
         (json!({"replicas": ["http://user:secret@x/v1"]}), "/replicas/0"),
         (json!({"replicas": ["http://x/v1"], "key_env": "sk-abcdef"}), "/key_env"),
+        (json!({"replicas": ["http://x/v1"], "key_file": "sk-abcdef"}), "/key_file"),
+        (json!({"replicas": ["http://x/v1"], "key_file": "secret/key"}), "/key_file"),
+        (json!({"replicas": ["http://x/v1"], "key_file": "/run/key", "key_env": "KEY"}), "/key_file"),
         (json!({"replicas": ["http://x/v1"], "key": "sk-abcdef"}), "/key"),
         (json!({"replicas": ["http://x/v1"], "price": {"prompt": -1.0, "completion": 0.0}}), "/price"),
     ] {
@@ -39,6 +44,45 @@ async fn models_are_added_and_keys_are_never_taken(pool: PgPool) {
     assert_eq!(app.send(Method::DELETE, "/api/v1/models/gpt-x", &spec).await.0, StatusCode::NO_CONTENT);
     assert_eq!(app.send(Method::DELETE, "/api/v1/models/gpt-x", &spec).await.0, StatusCode::NOT_FOUND);
     assert_eq!(app.json::<Vec<PlayerSummary>>("/api/v1/players").await, []);
+}
+
+/// The key of a file is sent to the endpoint, and is neither stored nor told.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_key_may_stand_in_a_file(pool: PgPool) {
+    const KEY: &str = "sk-in-a-file-4711";
+    let folder = tempfile::tempdir().unwrap();
+    let (file, missing) = (folder.path().join("key"), folder.path().join("none"));
+    std::fs::write(&file, format!("{KEY}\n")).unwrap();
+    let server = MockServer::start().await;
+    // As endpoints do that do not know it.
+    let refusal = ResponseTemplate::new(401).set_body_string(format!("the key {KEY} is not known"));
+    Mock::given(any()).respond_with(refusal).mount(&server).await;
+    let app = TestApp::start(&pool).await;
+    for (name, file) in [("good", &file), ("bad", &missing)] {
+        let spec = json!({"replicas": [format!("{}/v1", server.uri())], "key_file": file});
+        let (status, made) = app.send(Method::PUT, &format!("/api/v1/models/{name}"), &spec).await;
+        assert_eq!((status, &made["key_file"]), (StatusCode::OK, &json!(file)), "{made}");
+        assert_eq!(made["key_found"], json!(name == "good"));
+    }
+    let probe: ModelProbe = app.post("/api/v1/models/good/probe", &json!({})).await;
+    let sent = server.received_requests().await.unwrap();
+    assert!(!sent.is_empty());
+    assert!(sent.iter().all(|request| request.headers["authorization"] == format!("Bearer {KEY}")));
+    let said = serde_json::to_string(&probe).unwrap();
+    assert!(said.contains("[key]") && !said.contains("4711"), "{said}");
+
+    let (status, problem) = app.send(Method::POST, "/api/v1/models/bad/probe", &json!({})).await;
+    let detail =
+        format!("bad@{}/v1: the file {}, which must hold the key, cannot be read", server.uri(), missing.display());
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(problem["detail"].as_str().unwrap().starts_with(&detail), "{problem}");
+    for path in ["/api/v1/models", "/api/v1/models/good/probe", "/api/v1/audit"] {
+        let answer = app.text(path).await;
+        assert!(!answer.contains("4711"), "{path}: {answer}");
+    }
+    let stored = "SELECT string_agg(m::text, '') || (SELECT string_agg(a::text, '') FROM audit_log a) FROM models m";
+    let stored: String = sqlx::query_scalar(stored).fetch_one(&pool).await.unwrap();
+    assert!(stored.contains(file.to_str().unwrap()) && !stored.contains("4711"), "{stored}");
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -141,6 +141,21 @@ async fn behind_a_proxy_only_who_guesses_waits(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn behind_a_proxy_cookies_go_over_https_alone(pool: PgPool) {
+    let app = TestApp::behind_proxy(&pool).await;
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob"})).await;
+    let accepted = accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await;
+    let signed_in = sign_in(&app, "bob", PASSWORD).await;
+    let signed_out = app.request(Method::DELETE, "/api/v1/session").send().await.unwrap();
+    for (answer, age) in [(accepted, 1_209_600), (signed_in, 1_209_600), (signed_out, 0)] {
+        assert!(answer.status().is_success());
+        let cookie = answer.headers()["set-cookie"].to_str().unwrap();
+        assert!(cookie.starts_with("groundstate_session="), "{cookie}");
+        assert!(cookie.ends_with(&format!("; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}; Secure")), "{cookie}");
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn tokens_are_made_in_sessions_and_shown_once(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let (status, problem) = app.send(Method::POST, "/api/v1/tokens", &json!({"name": "ci", "scopes": ["run"]})).await;

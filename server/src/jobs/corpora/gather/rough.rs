@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use domain::filter::{Facts, Scored, Status, Symbols};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
@@ -23,6 +24,14 @@ pub struct Case {
     playbook: u32,
     pub playbook_name: String,
     pub known: Known,
+}
+
+/// What conversations of one run share.
+pub struct Run {
+    pub id: Uuid,
+    pub number: u32,
+    /// Who plays it and judges it.
+    pub models: Vec<u32>,
 }
 
 /// The scenarios of one library.
@@ -68,13 +77,14 @@ pub struct Rough {
     pub case: Arc<Case>,
     /// What the verifier found when it was judged again.
     pub verified: Option<bool>,
-    run: Uuid,
-    run_number: u32,
+    run: Arc<Run>,
     position: i32,
     persona: u32,
     complexity: Complexity,
     status: Status,
     blame: Option<Blame>,
+    reason: Option<String>,
+    finished: Option<DateTime<Utc>>,
     overall: Option<u8>,
     scores: Box<[Scored]>,
     goal_achieved: Option<bool>,
@@ -84,13 +94,7 @@ pub struct Rough {
 }
 
 impl Rough {
-    pub fn new(
-        run: Uuid,
-        run_number: u32,
-        own: Found,
-        cases: &mut Cases,
-        symbols: &mut Symbols,
-    ) -> Result<Self, BadRow> {
+    pub fn new(run: &Arc<Run>, own: Found, cases: &mut Cases, symbols: &mut Symbols) -> Result<Self, BadRow> {
         let complexity = Complexity::ALL.into_iter().find(|known| known.as_str() == own.complexity);
         let complexity = complexity.ok_or_else(|| BadRow {
             table: "conversations",
@@ -105,13 +109,14 @@ impl Rough {
             id: own.id,
             case: cases.of(&own.scenario, symbols),
             verified: own.verified,
-            run,
-            run_number,
+            run: Arc::clone(run),
             position: own.position,
             persona: symbols.intern(&own.persona),
             complexity,
             status: own.status,
             blame: own.blame,
+            reason: own.reason,
+            finished: own.finished_at,
             overall: own.overall,
             scores: scores
                 .map(|score| Scored { criterion: symbols.intern(&score.criterion), score: score.score })
@@ -125,21 +130,24 @@ impl Rough {
 
     pub fn facts<'a>(&'a self, course: &'a Course) -> Facts<'a> {
         Facts {
-            run: self.run_number,
+            run: self.run.number,
             position: self.position,
             scenario: self.case.scenario,
             family: self.case.family,
             tags: &self.case.tags,
             playbook: self.case.playbook,
+            models: &self.run.models,
             persona: self.persona,
             complexity: self.complexity,
             status: self.status,
             blame: self.blame,
+            reason: self.reason.as_deref(),
             overall: self.overall,
             scores: &self.scores,
             goal_achieved: self.goal_achieved,
             verified: course.verified,
             agreement: self.agreement,
+            finished: self.finished,
             ending: self.ending,
             turns: self.turns,
             tool_calls: course.tool_calls,
@@ -150,7 +158,7 @@ impl Rough {
     pub fn candidate(&self, hash: [u8; 16], findings: Findings) -> Candidate {
         Candidate {
             id: self.id,
-            run: self.run,
+            run: self.run.id,
             position: self.position,
             scenario: self.case.scenario,
             family: self.case.family,

@@ -1,0 +1,155 @@
+//! The audit log and what it tells of: both are kept, or neither is.
+
+use std::collections::{BTreeMap, HashMap};
+
+use domain::access::Scope;
+use domain::api::{AuditEntry, Invitation, Page, RunSummary, SessionDetail, TokenSummary};
+use domain::corpus::CorpusSummary;
+use domain::export::ExportSummary;
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
+use server::store::users;
+use sqlx::{AssertSqlSafe, PgPool};
+
+use super::access::things;
+use super::archive::filled;
+use super::{TestApp, somebody, token};
+use crate::support::documents::{few, scenario};
+use crate::support::play::{HANDOVER, HELP};
+
+const DEFAULT: &str = "/api/v1/projects/default";
+const PASSWORD: &str = "correct horse";
+
+/// Lets no entry be written.
+async fn break_log(pool: &PgPool) {
+    let refuse =
+        "CREATE FUNCTION log_is_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the log is full'; END $$;
+         CREATE TRIGGER log_is_full BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION log_is_full()";
+    sqlx::raw_sql(refuse).execute(pool).await.unwrap();
+}
+
+/// Everything that is stored, by table, but for when tokens were used.
+async fn stored(pool: &PgPool) -> BTreeMap<String, String> {
+    let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'";
+    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(pool).await.unwrap();
+    let mut all = BTreeMap::new();
+    for table in tables {
+        let rows = format!(
+            "SELECT coalesce(string_agg(row, E'\\n' ORDER BY row), '')
+             FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS row FROM \"{table}\" t) AS rows"
+        );
+        let rows: String = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_one(pool).await.unwrap();
+        all.insert(table, rows);
+    }
+    all
+}
+
+/// A browser in which somebody is signed in: tokens make no tokens.
+struct Browser {
+    cookie: String,
+    csrf: String,
+}
+
+impl Browser {
+    async fn of(app: &TestApp) -> Self {
+        let invited: Invitation = app.post("/api/v1/users", &json!({"name": "signer"})).await;
+        let accept = app.with_token(String::new()).request(Method::POST, "/api/v1/invitations/accept");
+        let body = json!({"secret": invited.secret, "password": PASSWORD});
+        let answer = accept.json(&body).send().await.unwrap();
+        let cookie = answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+        let session: SessionDetail = answer.json().await.unwrap();
+        Self { cookie, csrf: session.csrf_token.unwrap() }
+    }
+
+    async fn post(&self, app: &TestApp, path: &str, body: &Value) -> (StatusCode, Value) {
+        let request = Client::new().post(format!("{}{path}", app.url)).json(body);
+        let request = request.header("cookie", &self.cookie).header("x-csrf-token", &self.csrf);
+        let answer = request.send().await.unwrap();
+        (answer.status(), answer.json().await.unwrap_or_default())
+    }
+}
+
+/// Changes of every kind that can be made one after the other.
+async fn changes(app: &TestApp) -> Vec<(Method, String, Value)> {
+    somebody(&app.pool, "stranger", false).await;
+    let known: HashMap<_, _> = things::made(app, app, "stranger").await.into_iter().collect();
+    let made = |name: &str| known[name].as_str();
+    let order = json!({"scenarios": [HELP], "n": 2, "paused": true});
+    let run: RunSummary = app.post(&format!("{DEFAULT}/runs"), &order).await;
+    let corpus: CorpusSummary = app.post(&format!("{DEFAULT}/corpora"), &json!({"name": "open"})).await;
+    let cancelled: CorpusSummary = app.post(&format!("{DEFAULT}/corpora"), &json!({"name": "cancelled"})).await;
+    let _: Value = app.post(&format!("/api/v1/corpora/{}/cancel", cancelled.id), &json!({})).await;
+    let spec = json!({"source": {"run": {"id": made("{run}")}}, "profile": "canonical"});
+    let export: ExportSummary = app.post(&format!("{DEFAULT}/exports"), &spec).await;
+    let guest: Invitation = app.post("/api/v1/users", &json!({"name": "guest"})).await;
+    let root = users::named(&mut app.pool.acquire().await.unwrap(), "root").await.unwrap().unwrap().id;
+    token(&app.pool, root, &[Scope::Read]).await;
+    let spare: Vec<TokenSummary> = app.json("/api/v1/tokens").await;
+    let text = format!("{}# changed\n", few().get(&scenario(HELP)).unwrap());
+    let queue = json!({"name": "other", "conversations": [made("{conversation}")], "raters_each": 3});
+    let none = Value::Null;
+    let changes = [
+        (Method::POST, "/users".into(), json!({"name": "new"})),
+        (Method::PATCH, "/users/spare".into(), json!({"administrator": true})),
+        (Method::POST, "/invitations/accept".into(), json!({"secret": guest.secret, "password": PASSWORD})),
+        (Method::POST, "/users/guest/invitation".into(), none.clone()),
+        (Method::POST, "/tokens".into(), json!({"name": "ci", "scopes": ["read"]})),
+        (Method::DELETE, format!("/tokens/{}", spare[0].id), none.clone()),
+        (Method::POST, "/join-tokens".into(), json!({"name": "rack 9"})),
+        (Method::POST, "/projects".into(), json!({"name": "other"})),
+        (Method::PATCH, "/projects/default".into(), json!({"title": "Other"})),
+        (Method::PUT, "/projects/default/members/spare".into(), json!({"role": "viewer"})),
+        (Method::DELETE, "/projects/default/members/spare".into(), none.clone()),
+        (Method::PUT, "/models/new".into(), json!({"replicas": ["http://127.0.0.1:9/v1"]})),
+        (Method::POST, "/models/spare/probe".into(), none.clone()),
+        (Method::DELETE, "/models/spare".into(), none.clone()),
+        (Method::PUT, format!("/projects/default/scenarios/{HELP}"), json!({"text": text, "promote": true})),
+        (Method::DELETE, format!("/projects/default/scenarios/{HANDOVER}"), none.clone()),
+        (Method::POST, "/projects/default/validations".into(), json!({})),
+        (Method::POST, "/projects/default/runs".into(), order),
+        (Method::PATCH, format!("/runs/{}", run.id), json!({"priority": 3})),
+        (Method::POST, format!("/runs/{}/resume", run.id), none.clone()),
+        (Method::POST, format!("/runs/{}/pause", run.id), none.clone()),
+        (Method::POST, format!("/runs/{}/cancel", run.id), none.clone()),
+        (Method::POST, format!("/runs/{}/judgings", made("{run}")), json!({})),
+        (Method::POST, "/projects/default/corpora".into(), json!({"name": "new"})),
+        (Method::POST, format!("/corpora/{}/cancel", corpus.id), none.clone()),
+        (Method::POST, format!("/corpora/{}/retry", cancelled.id), none.clone()),
+        (Method::DELETE, format!("/corpora/{}", corpus.id), none.clone()),
+        (Method::POST, "/projects/default/exports".into(), spec),
+        (Method::POST, format!("/exports/{}/cancel", export.id), none.clone()),
+        (Method::DELETE, format!("/exports/{}", made("{export}")), none.clone()),
+        (Method::POST, "/projects/default/review-queues".into(), queue),
+        (Method::PUT, format!("/conversations/{}/ratings", made("{conversation}")), json!({"goal_achieved": true})),
+        (Method::DELETE, format!("/annotations/{}", made("{annotation}")), none),
+    ];
+    changes.map(|(method, path, body)| (method, format!("/api/v1{path}"), body)).into()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_cannot_be_logged_is_not_done(pool: PgPool) {
+    let app = filled(&pool).await;
+    let browser = Browser::of(&app).await;
+    let changes = changes(&app).await;
+    let ask = async |(method, path, body): &(Method, String, Value)| match path.as_str() {
+        "/api/v1/tokens" => browser.post(&app, path, body).await,
+        _ => app.send(method.clone(), path, body).await,
+    };
+    break_log(&pool).await;
+    let before = stored(&pool).await;
+    for change in &changes {
+        let (status, answer) = ask(change).await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR, "{change:?}: {answer}");
+        let after = stored(&pool).await;
+        let changed: Vec<_> = after.iter().filter(|(table, rows)| before.get(*table) != Some(*rows)).collect();
+        assert!(changed.is_empty(), "{change:?}: {changed:#?}");
+    }
+    sqlx::raw_sql("DROP TRIGGER log_is_full ON audit_log").execute(&pool).await.unwrap();
+    let logged = async || app.json::<Page<AuditEntry>>("/api/v1/audit?limit=200").await.items.len();
+    let known = logged().await;
+    for change in &changes {
+        let (status, answer) = ask(change).await;
+        assert!(status.is_success(), "{change:?}: {status} {answer}");
+    }
+    assert_eq!(logged().await - known, changes.len(), "each is logged once");
+}
