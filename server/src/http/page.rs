@@ -38,6 +38,18 @@ impl PageParams {
             |text: &String| text.parse().map_err(|_| HttpError::BadRequest(format!("`after`: `{text}` is no cursor")));
         self.after.as_ref().map(read).transpose()
     }
+
+    /// After which name the page begins, in lists that are ordered by it.
+    ///
+    /// # Errors
+    /// What no name can hold, and PostgreSQL cannot read.
+    pub fn name(&self) -> Result<&str> {
+        let name = self.after.as_deref().unwrap_or_default();
+        match name.contains('\0') {
+            true => Err(HttpError::BadRequest("`after`: it has a zero byte".into())),
+            false => Ok(name),
+        }
+    }
 }
 
 /// A page of what was read with one more than it holds: that one tells whether there is a next.

@@ -93,6 +93,10 @@ async fn people_are_invited_changed_and_never_the_last_one_locked_out(pool: PgPo
     let users: Page<UserSummary> = app.json("/api/v1/users").await;
     let names: Vec<(&str, bool)> = users.items.iter().map(|user| (user.name.as_str(), user.invited)).collect();
     assert_eq!(names, [("bob", false), ("root", true)]);
+    let after: Page<UserSummary> = app.json("/api/v1/users?after=bob").await;
+    assert_eq!(after.items, users.items[1..]);
+    let detail = app.problem("/api/v1/users?after=b%00b", StatusCode::BAD_REQUEST).await;
+    assert_eq!(detail, "`after`: it has a zero byte");
     for change in [json!({"administrator": false}), json!({"disabled": true})] {
         let (status, _) = app.send(Method::PATCH, "/api/v1/users/bob", &change).await;
         assert_eq!(status, StatusCode::OK);
