@@ -59,6 +59,18 @@ test("projects come a page at a time", async () => {
   await site.visit("/projects", (page) => growsTo(page, rows(page), MANY + 1));
 });
 
+test("models, which are asked for again and again, come a page at a time", async () => {
+  await each(MANY, (i) => site.ask("PUT", `/models/many-${i}`, { replicas: ["http://127.0.0.1:9/v1"] }));
+  const known = await site.ask("GET", "/models");
+  await site.visit("/models", async (page) => {
+    const models = page.locator("section.model");
+    await growsTo(page, models, known.length);
+    await site.ask("DELETE", "/models/many-0");
+    await page.getByRole("region", { name: "many-0", exact: true }).waitFor({ state: "detached" });
+    assert.equal(await models.count(), known.length - 1, "what was asked for stays");
+  });
+});
+
 test("disagreements come a page at a time", async () => {
   const [run] = (await site.ask("GET", `${PROJECT}/runs`)).items;
   const { items } = await site.ask("GET", `/runs/${run.id}/conversations?limit=${PLAYED}`);

@@ -4,14 +4,16 @@ use domain::api::{ModelSummary, ReplicaSummary};
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::components::Badge;
+use crate::components::{Badge, FirstRows, MoreRows};
 use crate::format;
 use crate::labels::Tone;
 
 /// Cells change; rows are made anew only for other endpoints.
 #[component]
 pub fn Replicas(#[prop(into)] model: Signal<ModelSummary>) -> impl IntoView {
-    let urls = move || model.read().replicas.iter().map(|replica| replica.url.clone()).collect::<Vec<_>>();
+    // As many as there are workers.
+    let first = FirstRows::new();
+    let urls = move || first.of(model.read().replicas.iter().map(|replica| replica.url.clone()));
     view! {
         <div class="scroll-x" tabindex="0" role="region" aria-label="Endpoints">
             <table class="grid">
@@ -43,6 +45,7 @@ pub fn Replicas(#[prop(into)] model: Signal<ModelSummary>) -> impl IntoView {
                 </tbody>
             </table>
         </div>
+        <MoreRows first all=Signal::derive(move || model.read().replicas.len()) />
     }
 }
 

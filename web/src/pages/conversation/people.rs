@@ -8,7 +8,7 @@ use super::branch::Branches;
 use super::cursor::Cursor;
 use super::notes::Notes;
 use super::remarks::Remarks;
-use crate::components::{LongText, show};
+use crate::components::{FirstRows, LongText, MoreRows, show};
 use crate::pages::review::RatingForm;
 use crate::{api_client, format, labels};
 
@@ -82,7 +82,7 @@ fn Ratings(
                 {earlier.clone().into_iter().map(|rating| view! { <Rating rating who="You" /> }).collect_view()}
             </details>
         })}
-        {others.into_iter().map(|rating| view! { <Rating rating /> }).collect_view()}
+        <Others others />
         <Show when=move || !over.get()>
             <p class="muted">"It can be rated once it has come to its end."</p>
         </Show>
@@ -104,6 +104,19 @@ fn Ratings(
                 }
             }
         </Show>
+    }
+}
+
+/// What other people said: a queue asks ten of them at most, but anybody may rate.
+#[component]
+fn Others(others: Vec<HumanRating>) -> impl IntoView {
+    let (first, all) = (FirstRows::new(), others.len());
+    let shown = move || first.of(others.iter().cloned());
+    view! {
+        <For each=shown key=|rating| rating.rater.clone() let:rating>
+            <Rating rating />
+        </For>
+        <MoreRows first all=Signal::stored(all) />
     }
 }
 
@@ -130,6 +143,7 @@ fn Rating(rating: HumanRating, #[prop(optional)] who: Option<&'static str>) -> i
 
 #[component]
 fn Annotations(notes: Notes, cursor: Cursor) -> impl IntoView {
+    let first = FirstRows::new();
     let events = Memo::new(move |_| {
         let mut events: Vec<u32> = notes.annotations.read().iter().map(|one| one.seq).collect();
         events.sort_unstable();
@@ -151,9 +165,10 @@ fn Annotations(notes: Notes, cursor: Cursor) -> impl IntoView {
         <Show when=move || events.read().is_empty()>
             <p class="muted">"Nobody noted anything. A turn is annotated with the button below it."</p>
         </Show>
-        <For each=move || events.get() key=|seq| *seq let:seq>
+        <For each=move || first.of(events.get()) key=|seq| *seq let:seq>
             {of(seq)}
         </For>
+        <MoreRows first all=Signal::derive(move || events.read().len()) />
     }
 }
 
@@ -178,6 +193,7 @@ fn Corrections(notes: Notes, cursor: Cursor) -> impl IntoView {
             </li>
         }
     };
+    let first = FirstRows::new();
     move || {
         let corrected = notes.corrected.get();
         let (all, limits) = corrected.map(|found| (found.corrections, found.not_rechecked)).unwrap_or_default();
@@ -185,8 +201,12 @@ fn Corrections(notes: Notes, cursor: Cursor) -> impl IntoView {
             return view! { <p class="muted">"No turn was corrected. An agent's turn is corrected with the button below it."</p> }
                 .into_any();
         }
+        let rows = all.len();
         view! {
-            <ul class="stack">{all.into_iter().map(one).collect_view()}</ul>
+            <ul class="stack">
+                <For each=move || first.of(all.iter().cloned()) key=|one| (one.seq, one.version) children=one />
+            </ul>
+            <MoreRows first all=Signal::stored(rows) />
             <details>
                 <summary>"What was not done again"</summary>
                 <ul class="lines">{limits.into_iter().map(|text| view! { <li>{text}</li> }).collect_view()}</ul>

@@ -6,17 +6,19 @@ use leptos::prelude::*;
 
 use super::notes::Notes;
 use crate::action::act;
-use crate::components::{Badge, LongText};
+use crate::components::{Badge, FirstRows, LongText, MoreRows};
 use crate::labels::Tone;
 use crate::session::{Project, Session};
 use crate::{api_client, format};
 
 #[component]
 pub fn Remarks(own: Memo<Vec<Annotation>>, notes: Notes) -> impl IntoView {
+    let first = FirstRows::new();
     view! {
-        <For each=move || own.get() key=|one| (one.id.clone(), one.resolved_at, one.text.len()) let:one>
+        <For each=move || first.of(own.get()) key=|one| (one.id.clone(), one.resolved_at, one.text.len()) let:one>
             <Remark one notes />
         </For>
+        <MoreRows first all=Signal::derive(move || own.read().len()) />
     }
 }
 

@@ -4,7 +4,7 @@ use domain::api::VerdictSummary;
 use domain::outcome::Outcome;
 use leptos::prelude::*;
 
-use crate::components::{Badge, Fetched, LongText};
+use crate::components::{Badge, Fetched, FirstRows, LongText, MoreRows};
 use crate::labels::{self, Tone};
 use crate::{api_client, format};
 
@@ -31,7 +31,17 @@ fn List(all: Vec<VerdictSummary>) -> impl IntoView {
     if all.is_empty() {
         return view! { <p class="muted">"No judging has spoken of it, or you are to rate it first."</p> }.into_any();
     }
-    view! { <ul class="stack">{all.into_iter().map(|one| view! { <One one /> }).collect_view()}</ul> }.into_any()
+    let (first, rows) = (FirstRows::new(), all.len());
+    let shown = move || first.of(all.iter().cloned().enumerate());
+    view! {
+        <ul class="stack">
+            <For each=shown key=|(at, _)| *at let:one>
+                <One one=one.1 />
+            </For>
+        </ul>
+        <MoreRows first all=Signal::stored(rows) />
+    }
+    .into_any()
 }
 
 #[component]

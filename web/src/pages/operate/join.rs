@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use serde_json::json;
 
 use crate::action::act;
-use crate::components::{Command, Confirm, Problems, Refused, Send, TextField, send, show};
+use crate::components::{Command, Confirm, FirstRows, MoreRows, Problems, Refused, Send, TextField, send, show};
 use crate::{api_client, format};
 
 #[component]
@@ -30,14 +30,7 @@ fn Ask(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
         });
     };
     let known = show("join tokens", tokens, move |known: Vec<JoinTokenSummary>| {
-        (!known.is_empty()).then(|| {
-            view! {
-                <h3>"Tokens that there are"</h3>
-                <ul class="plain">
-                    {known.into_iter().map(|token| view! { <Known token tokens=Callback::new(move |()| tokens.refetch()) /> }).collect_view()}
-                </ul>
-            }
-        })
+        (!known.is_empty()).then(|| view! { <AllKnown known again=Callback::new(move |()| tokens.refetch()) /> })
     });
     view! {
         <form class="stack" on:submit=submit>
@@ -52,6 +45,21 @@ fn Ask(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
             </div>
         </form>
         {known}
+    }
+}
+
+#[component]
+fn AllKnown(known: Vec<JoinTokenSummary>, again: Callback<()>) -> impl IntoView {
+    let (first, all) = (FirstRows::new(), known.len());
+    let shown = move || first.of(known.iter().cloned());
+    view! {
+        <h3>"Tokens that there are"</h3>
+        <ul class="plain">
+            <For each=shown key=|token| token.id.clone() let:token>
+                <Known token tokens=again />
+            </For>
+        </ul>
+        <MoreRows first all=Signal::stored(all) />
     }
 }
 

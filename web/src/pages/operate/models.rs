@@ -9,7 +9,7 @@ use super::model_form::ModelForm;
 use super::probe::Probe;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Confirm, Dialog, Empty, Refreshed, Replicas, refresh};
+use crate::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Refreshed, Replicas, refresh};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};
@@ -20,9 +20,9 @@ const EVERY: Duration = Duration::from_secs(3);
 pub fn ModelsPage() -> impl IntoView {
     set_title("Models");
     let models = refresh(EVERY, Signal::derive(|| true), api_client::models::list);
-    let add = RwSignal::new(false);
+    let (add, first) = (RwSignal::new(false), FirstRows::new());
     let list = models.show("models", move |known: Signal<Vec<ModelSummary>>| {
-        let names = move || known.read().iter().map(|model| model.name.clone()).collect::<Vec<_>>();
+        let names = move || first.of(known.read().iter().map(|model| model.name.clone()));
         let none = Memo::new(move |_| known.read().is_empty());
         view! {
             <Show when=move || none.get()>
@@ -36,6 +36,7 @@ pub fn ModelsPage() -> impl IntoView {
             <For each=names key=Clone::clone let:name>
                 <Model name known models />
             </For>
+            <MoreRows first all=Signal::derive(move || known.read().len()) />
         }
     });
     view! {

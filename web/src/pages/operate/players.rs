@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::api::PlayerSummary;
 use leptos::prelude::*;
 
-use crate::components::{Badge, Command, refresh};
+use crate::components::{Badge, Command, FirstRows, MoreRows, refresh};
 use crate::labels::Tone;
 use crate::{api_client, format};
 
@@ -16,8 +16,9 @@ const LATE_SECONDS: f64 = 15.0;
 #[component]
 pub fn Players() -> impl IntoView {
     let players = refresh(EVERY, Signal::derive(|| true), api_client::models::players);
-    let list = players.show("players", |known: Signal<Vec<PlayerSummary>>| {
-        let ids = move || known.read().iter().map(|player| player.id).collect::<Vec<_>>();
+    let first = FirstRows::new();
+    let list = players.show("players", move |known: Signal<Vec<PlayerSummary>>| {
+        let ids = move || first.of(known.read().iter().map(|player| player.id));
         let none = Memo::new(move |_| known.read().is_empty());
         view! {
             <Show when=move || none.get()>
@@ -45,6 +46,7 @@ pub fn Players() -> impl IntoView {
                     </tbody>
                 </table>
             </div>
+            <MoreRows first all=Signal::derive(move || known.read().len()) />
         }
     });
     view! {

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::join::Join;
 use crate::action::act;
-use crate::components::{Badge, Confirm, Dialog, Empty, Refreshed, refresh};
+use crate::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Refreshed, refresh};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};
@@ -17,9 +17,9 @@ const EVERY: Duration = Duration::from_secs(2);
 #[component]
 pub fn Serving() -> impl IntoView {
     let workers = refresh(EVERY, Signal::derive(|| true), api_client::workers::list);
-    let add = RwSignal::new(false);
+    let (add, first) = (RwSignal::new(false), FirstRows::new());
     let list = workers.show("workers", move |known: Signal<Vec<WorkerSummary>>| {
-        let ids = move || known.read().iter().map(|worker| worker.id).collect::<Vec<_>>();
+        let ids = move || first.of(known.read().iter().map(|worker| worker.id));
         let none = Memo::new(move |_| known.read().is_empty());
         view! {
             <Show when=move || none.get()>
@@ -33,6 +33,7 @@ pub fn Serving() -> impl IntoView {
             <For each=ids key=|id| *id let:id>
                 <Worker id known workers />
             </For>
+            <MoreRows first all=Signal::derive(move || known.read().len()) />
         }
     });
     view! {

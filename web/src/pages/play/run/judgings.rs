@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 use super::Followed;
 use crate::action::act;
-use crate::components::{Badge, Refreshed, refresh};
+use crate::components::{Badge, FirstRows, MoreRows, Refreshed, refresh};
 use crate::labels::{self, Tone};
 use crate::session::Project;
 use crate::{api_client, format};
@@ -33,14 +33,16 @@ pub fn Judgings(followed: Followed) -> impl IntoView {
         let some = known.is_none_or(|known| known.iter().any(|judging| judging.state == RUNNING && !judging.original));
         goes_on.set(some || followed.live.get());
     });
+    let first = FirstRows::new();
     let list = judgings.show("judgings", move |known: Signal<Vec<JudgingSummary>>| {
-        let ids = move || known.read().iter().map(|judging| judging.id.clone()).collect::<Vec<_>>();
+        let ids = move || first.of(known.read().iter().map(|judging| judging.id.clone()));
         view! {
             <ul class="judgings">
                 <For each=ids key=Clone::clone let:id>
                     <Judging id known judgings />
                 </For>
             </ul>
+            <MoreRows first all=Signal::derive(move || known.read().len()) />
         }
     });
     view! {
