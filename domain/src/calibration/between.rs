@@ -69,7 +69,7 @@ fn of_criterion<'a>(criterion: &str, rated: impl Iterator<Item = &'a Vec<&'a Rat
     })
 }
 
-/// The largest spread first.
+/// The largest spread first, then by conversation and criterion: no two have the same place.
 pub fn disagreements(ratings: &Ratings) -> Vec<Disagreement> {
     let mut found = Vec::new();
     for (conversation, ratings_of) in ratings.by_conversation() {
@@ -86,6 +86,8 @@ pub fn disagreements(ratings: &Ratings) -> Vec<Disagreement> {
             }
         }
     }
-    found.sort_by(|a, b| b.spread.cmp(&a.spread).then_with(|| a.conversation.cmp(&b.conversation)));
+    found.sort_by(|a, b| {
+        b.spread.cmp(&a.spread).then_with(|| (&a.conversation, &a.criterion).cmp(&(&b.conversation, &b.criterion)))
+    });
     found
 }

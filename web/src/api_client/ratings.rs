@@ -4,7 +4,7 @@ use domain::api::{ConversationRatings, Page, ReviewAgreement};
 use domain::calibration::Disagreement;
 use serde_json::Value;
 
-use super::{Answer, cut, get, put, query};
+use super::{Answer, get, put, query};
 use crate::address::segment;
 
 pub async fn of(conversation: &str) -> Answer<ConversationRatings> {
@@ -26,11 +26,9 @@ pub async fn disagreements(project: &str, spread: u8, after: Option<String>) -> 
     apart(&format!("/projects/{}/ratings/disagreements", segment(project)), spread, after).await
 }
 
-/// Most that the API tells of.
-const MOST: &str = "1000";
-
 /// Disagreements of a project or a queue.
 pub async fn apart(path: &str, spread: u8, after: Option<String>) -> Answer<Page<Disagreement>> {
-    let asked = [("spread", spread.to_string()), ("limit", MOST.to_owned())];
-    Ok(cut(query(path, &asked).await?, after))
+    let after = after.map(|after| ("after", after));
+    let asked: Vec<_> = [("spread", spread.to_string())].into_iter().chain(after).collect();
+    query(path, &asked).await
 }

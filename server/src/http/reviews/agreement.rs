@@ -1,10 +1,13 @@
 //! How far people agree with each other.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{HumanRating, ReviewAgreement};
+use domain::api::{HumanRating, Page, ReviewAgreement};
 use domain::calibration::{Disagreement, OVERALL, Ratings, disagreements, inter_rater};
 use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
@@ -12,8 +15,9 @@ use utoipa::IntoParams;
 use uuid::Uuid;
 
 use crate::http::access::{Reader, Role};
-use crate::http::error::{HttpError, Problems, Result};
+use crate::http::error::{Problems, Result};
 use crate::http::extract::{Path, Query};
+use crate::http::page::{PageParams, page};
 use crate::jobs::calibrate::ratings_of;
 use crate::store::{ratings, reviews};
 
@@ -39,9 +43,11 @@ pub async fn of_project(State(pool): State<PgPool>, reader: Reader) -> Result<Js
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct DisagreementParams {
-    /// How many, 1 to 1000; default: 50.
-    #[param(minimum = 1, maximum = 1000)]
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
     limit: Option<u16>,
+    /// `next` of the page before.
+    after: Option<String>,
     /// Only those of this criterion.
     criterion: Option<String>,
     /// Only those that are at least so many points apart; default: 1.
@@ -53,14 +59,14 @@ pub struct DisagreementParams {
 ///
 /// Conversations that you are still to rate blindly are left out.
 #[utoipa::path(get, path = "/review-queues/{queue}/disagreements", tag = "reviews",
-    params(("queue" = Uuid, Path), DisagreementParams), responses((status = 200, body = Vec<Disagreement>), Problems),
+    params(("queue" = Uuid, Path), DisagreementParams), responses((status = 200, body = Page<Disagreement>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn disagreements_of_queue(
     State(pool): State<PgPool>,
     reader: Reader,
     Path(queue): Path<Uuid>,
     Query(params): Query<DisagreementParams>,
-) -> Result<Json<Vec<Disagreement>>> {
+) -> Result<Json<Page<Disagreement>>> {
     let mut db = pool.acquire().await?;
     let rated = ratings::of_queue(&mut db, queue).await?;
     params.of(&mut db, &reader, rated).await.map(Json)
@@ -71,23 +77,21 @@ pub async fn disagreements_of_queue(
 /// Conversations that you are still to rate blindly are left out.
 #[utoipa::path(get, path = "/projects/{project}/ratings/disagreements", tag = "reviews",
     params(("project" = String, Path), DisagreementParams),
-    responses((status = 200, body = Vec<Disagreement>), Problems), security(("session" = []), ("token" = ["read"])))]
+    responses((status = 200, body = Page<Disagreement>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn disagreements_of_project(
     State(pool): State<PgPool>,
     reader: Reader,
     Query(params): Query<DisagreementParams>,
-) -> Result<Json<Vec<Disagreement>>> {
+) -> Result<Json<Page<Disagreement>>> {
     let mut db = pool.acquire().await?;
     let rated = ratings::of_project(&mut db, reader.project).await?;
     params.of(&mut db, &reader, rated).await.map(Json)
 }
 
 impl DisagreementParams {
-    async fn of(&self, db: &mut PgConnection, reader: &Reader, mut rated: Rated) -> Result<Vec<Disagreement>> {
-        let limit = self.limit.unwrap_or(50);
-        if !(1..=1000).contains(&limit) {
-            return Err(HttpError::BadRequest(format!("`limit`: {limit} is not from 1 to 1000")));
-        }
+    async fn of(self, db: &mut PgConnection, reader: &Reader, mut rated: Rated) -> Result<Page<Disagreement>> {
+        let asked = PageParams { limit: self.limit, after: self.after };
+        let (limit, after) = (asked.limit()?, asked.cursor::<After>()?);
         let conversations: Vec<Uuid> = rated.iter().map(|(id, _)| *id).collect();
         let admin = reader.caller.role(db, reader.project).await? == Some(Role::Admin);
         let hidden = reviews::blind(db, &conversations, &reader.caller.name, admin).await?;
@@ -95,10 +99,45 @@ impl DisagreementParams {
         rated.retain(|(id, _)| !hidden.contains(id));
         let mut found = disagreements(&compared(rated));
         found.retain(|one| {
-            self.criterion.as_ref().is_none_or(|only| *only == one.criterion) && one.spread >= self.spread.unwrap_or(1)
+            self.criterion.as_ref().is_none_or(|only| *only == one.criterion)
+                && one.spread >= self.spread.unwrap_or(1)
+                && after.as_ref().is_none_or(|after| after < &After::of(one))
         });
-        found.truncate(limit.into());
-        Ok(found)
+        found.truncate(usize::from(limit) + 1);
+        Ok(page(found, limit, |one| After::of(one).to_string()))
+    }
+}
+
+/// Where a disagreement stands among others, as [`disagreements`] sorts them: whatever is rated meanwhile, the page after it
+/// begins with what stands behind it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct After {
+    spread: Reverse<u8>,
+    conversation: String,
+    criterion: String,
+}
+
+impl After {
+    fn of(one: &Disagreement) -> Self {
+        let Disagreement { conversation, criterion, spread, .. } = one;
+        Self { spread: Reverse(*spread), conversation: conversation.clone(), criterion: criterion.clone() }
+    }
+}
+
+impl Display for After {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.spread.0, self.conversation, self.criterion)
+    }
+}
+
+impl FromStr for After {
+    type Err = ();
+
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
+        let mut parts = text.splitn(3, '.');
+        let mut part = || parts.next().ok_or(());
+        let spread = Reverse(part()?.parse().map_err(drop)?);
+        Ok(Self { spread, conversation: part()?.to_owned(), criterion: part()?.to_owned() })
     }
 }
 

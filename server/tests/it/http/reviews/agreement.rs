@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::api::{RatingsKept, ReviewAgreement};
+use domain::api::{Page, RatingsKept, ReviewAgreement};
 use domain::calibration::Disagreement;
 use serde::Deserialize;
 use serde_json::json;
@@ -52,16 +52,29 @@ async fn alpha_of_a_queue_and_of_a_project_is_as_published(pool: PgPool) {
     assert!((consistency.exact - 43.0 / 55.0).abs() < 1e-12 && (consistency.within_one - 52.0 / 55.0).abs() < 1e-12);
     assert_eq!(app.json::<ReviewAgreement>("/api/v1/projects/default/ratings/agreement").await, found);
 
-    let apart: Vec<Disagreement> = app.json(&format!("{path}/disagreements")).await;
+    let Page { items: apart, next } = app.json::<Page<Disagreement>>(&format!("{path}/disagreements")).await;
+    assert_eq!(next, None);
     assert_eq!(apart.iter().map(|one| one.spread).collect::<Vec<_>>(), [3, 1, 1], "the largest spread first");
     let scores: BTreeMap<String, u8> =
         [("ann", 1), ("ben", 2), ("cem", 3), ("dee", 4)].map(|(name, score)| (name.to_owned(), score)).into();
     assert_eq!(apart[0].scores, scores);
-    let wide: Vec<Disagreement> = app.json("/api/v1/projects/default/ratings/disagreements?spread=2").await;
-    assert_eq!(wide, apart[..1]);
-    let other: Vec<Disagreement> = app.json(&format!("{path}/disagreements?criterion=overall&limit=1")).await;
-    assert_eq!(other, []);
-    assert_eq!(app.status(&format!("{path}/disagreements?limit=0")).await, StatusCode::BAD_REQUEST);
+    let wide: Page<Disagreement> = app.json("/api/v1/projects/default/ratings/disagreements?spread=2").await;
+    assert_eq!(wide.items, apart[..1]);
+    let other: Page<Disagreement> = app.json(&format!("{path}/disagreements?criterion=overall&limit=1")).await;
+    assert_eq!(other.items, []);
+    for wrong in ["limit=0", "limit=201", "after=x", "after=3.a"] {
+        assert_eq!(app.status(&format!("{path}/disagreements?{wrong}")).await, StatusCode::BAD_REQUEST, "{wrong}");
+    }
+
+    // One by one they are the same, to the last.
+    let (mut walked, mut at) = (Vec::new(), String::new());
+    loop {
+        let page: Page<Disagreement> = app.json(&format!("{path}/disagreements?limit=1{at}")).await;
+        walked.extend(page.items);
+        let Some(next) = page.next else { break };
+        at = format!("&after={next}");
+    }
+    assert_eq!(walked, apart);
 }
 
 #[sqlx::test(migrations = "../migrations")]

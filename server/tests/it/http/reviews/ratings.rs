@@ -1,6 +1,6 @@
 //! /api/v1/conversations/{id}/ratings, and who sees what
 
-use domain::api::{ConversationDetail, ConversationRatings};
+use domain::api::{ConversationDetail, ConversationRatings, Page};
 use domain::calibration::Disagreement;
 use serde_json::json;
 use sqlx::PgPool;
@@ -100,8 +100,8 @@ async fn raters_judge_blindly(pool: PgPool) {
     // Nor do other lists tell.
     let apart = format!("/api/v1/review-queues/{}/disagreements", made.id);
     rate(&app, &id, &json!({"scores": {"overall": 9}})).await;
-    assert_eq!(ben.json::<Vec<Disagreement>>(&apart).await, []);
-    assert_eq!(ann.json::<Vec<Disagreement>>(&apart).await.len(), 1);
+    assert_eq!(ben.json::<Page<Disagreement>>(&apart).await.items, []);
+    assert_eq!(ann.json::<Page<Disagreement>>(&apart).await.items.len(), 1);
     let skip = format!("/api/v1/review-queues/{}/items/{id}/skip", made.id);
     let _: Value = ben.post(&skip, &json!({})).await;
     assert_eq!(hidden(&ben).await, (true, 0), "who skips may still come back to it");
