@@ -328,7 +328,7 @@ test("a conversation goes on differently from a turn, and both are kept", () =>
     const words = "One moment please, I will look into it.";
     await page.locator(".bubble.agent").first().waitFor();
     const before = await page.locator(".bubble.user").first().innerText();
-    await page.getByRole("button", { name: "Branch" }).first().click();
+    await page.locator(".turn.agent").getByRole("button", { name: "Branch" }).first().click();
     const form = page.getByRole("form", { name: "Branch" });
     await form.getByLabel("What the agent says here instead").fill(words);
     await form.getByRole("button", { name: "Branch from here" }).click();
@@ -339,6 +339,25 @@ test("a conversation goes on differently from a turn, and both are kept", () =>
     assert.equal(branches.length, 1);
     assert.ok(page.url().endsWith(branches[0].conversation));
     await screenshot(page, "branch");
+  }));
+
+test("it goes on differently from a turn of the user, too", () =>
+  site.visit(address(changing[0]), async (page) => {
+    const words = "Good morning. I need your help with something else.";
+    const turn = page.locator(".turn.user").first();
+    const seq = (await turn.getAttribute("id")).replace("turn-", "");
+    await turn.getByRole("button", { name: "Branch" }).click();
+    const form = page.getByRole("form", { name: "Branch" });
+    await form.getByLabel("What the user says here instead").fill(words);
+    await form.getByRole("button", { name: "Branch from here" }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(changing[0]));
+    await page.locator(".bubble.user").first().getByText(words).waitFor();
+    const branch = new URL(page.url()).pathname.split("/").at(-1);
+    const { branch_of } = await site.ask("GET", `/conversations/${branch}`);
+    assert.deepEqual([branch_of.conversation, branch_of.seq], [changing[0], Number(seq)]);
+    assert.ok(branch_of.edited_by);
+    await page.goBack();
+    await page.waitForURL(`**/conversations/${changing[0]}`);
   }));
 
 test("another model goes on from a turn; both lead to each other, and become a preference pair", async () => {
@@ -404,7 +423,7 @@ test("what is still being played is followed to its end, and nothing that was ch
       }
       await route.fulfill({ response, json });
     });
-    await page.getByRole("button", { name: "Branch" }).first().click();
+    await page.locator(".turn.agent").getByRole("button", { name: "Branch" }).first().click();
     const form = page.getByRole("form", { name: "Branch" });
     await form.getByLabel("What the agent says here instead").fill("Let me see.");
     await form.getByRole("button", { name: "Branch from here" }).click();

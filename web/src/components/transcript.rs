@@ -23,6 +23,8 @@ pub struct Place {
     pub seq: u32,
     /// The event in which an agent spoke, if this turn is the first that shows it.
     pub spoke: Option<u32>,
+    /// The event in which the user spoke, if this turn shows it.
+    pub asked: Option<u32>,
 }
 
 /// The element that shows an event, as addresses name it.
@@ -73,7 +75,8 @@ fn OneTurn(
 ) -> impl IntoView {
     let Turn { seq, of, what } = turn;
     let agents = matches!(&what, What::Agent { .. } | What::Call(_));
-    let place = Place { seq, spoke: (agents && first).then_some(of) };
+    let asked = matches!(&what, What::User { .. }).then_some(of);
+    let place = Place { seq, spoke: (agents && first).then_some(of), asked };
     let class = match &what {
         What::User { .. } => "turn user",
         What::Agent { .. } => "turn agent",

@@ -11,20 +11,47 @@ use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
 use super::notes::Notes;
-use crate::components::{Badge, Fetched, Labelled, Problems, Refused, Send, send};
+use crate::components::{Badge, Fetched, FirstRows, Labelled, MoreRows, Problems, Refused, Send, send};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, api_client, format};
 
-/// The form at an agent's turn.
+/// Whose turn is said differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    Agent,
+    User,
+}
+
+impl Whose {
+    /// What the field for other words is called, and what becomes of it left empty.
+    const fn says(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Agent => ("What the agent says here instead", "Left empty, the chosen model says it."),
+            Self::User => (
+                "What the user says here instead",
+                "Left empty, whoever played the user says it anew, and the chosen model is the agent after it.",
+            ),
+        }
+    }
+}
+
+/// The form at a turn of the agent or of the user.
 #[component]
-pub fn Branch(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
+pub fn Branch(
+    /// The turn's event.
+    seq: u32,
+    whose: Whose,
+    notes: Notes,
+    close: Callback<()>,
+) -> impl IntoView {
+    let (label, hint) = whose.says();
     let (model, content) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let (busy, problems) = (RwSignal::new(false), Problems::default());
     let models = LocalResource::new(api_client::models::list);
     let (project, navigate) = (Project::here(), use_navigate());
     let submit = move |event: leptos::ev::SubmitEvent| {
-        let mut body = json!({"seq": spoke});
+        let mut body = json!({"seq": seq});
         for (name, text) in [("model", model.get_untracked()), ("content", content.get_untracked())] {
             if !text.trim().is_empty() {
                 body[name] = text.into();
@@ -59,8 +86,8 @@ pub fn Branch(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
                 </select>
             </Labelled>
             <Labelled
-                label="What the agent says here instead"
-                hint="Left empty, the chosen model says it."
+                label
+                hint
                 wrong=problems.at("/content")
             >
                 <textarea rows="4" dir="auto" bind:value=content></textarea>
@@ -85,12 +112,25 @@ pub fn Branches(conversation: String) -> impl IntoView {
     view! {
         <Fetched what="the branches" load let:branches>
             {if branches.is_empty() {
-                view! { <p class="muted">"None. An agent's turn can be branched in the transcript."</p> }.into_any()
+                view! { <p class="muted">"None. Turns of the agent and of the user can be branched in the transcript."</p> }.into_any()
             } else {
-                let row = |branch: BranchSummary| view! { <Row branch /> };
-                view! { <ul class="branches">{branches.into_iter().map(row).collect_view()}</ul> }.into_any()
+                view! { <List branches /> }.into_any()
             }}
         </Fetched>
+    }
+}
+
+#[component]
+fn List(branches: Vec<BranchSummary>) -> impl IntoView {
+    let (first, all) = (FirstRows::new(), branches.len());
+    let shown = move || first.of(branches.iter().cloned());
+    view! {
+        <ul class="branches">
+            <For each=shown key=|branch| branch.conversation.clone() let:branch>
+                <Row branch />
+            </For>
+        </ul>
+        <MoreRows first all=Signal::stored(all) />
     }
 }
 

@@ -4,7 +4,7 @@ use domain::access::Role;
 use leptos::prelude::*;
 
 use super::annotate::Annotate;
-use super::branch::Branch;
+use super::branch::{Branch, Whose};
 use super::correct::{Correct, Corrected};
 use super::cursor::Cursor;
 use super::notes::Notes;
@@ -24,7 +24,8 @@ enum Form {
 
 #[component]
 pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView {
-    let Place { seq, spoke } = place;
+    let Place { seq, spoke, asked } = place;
+    let parts = spoke.map(|at| (at, Whose::Agent)).or(asked.map(|at| (at, Whose::User)));
     let form = RwSignal::new(Form::None);
     let project = Project::here();
     let author = project.may(Role::Author);
@@ -45,7 +46,7 @@ pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView 
             })}
         }
     });
-    let branching = (spoke.is_some() && project.may(Role::Runner)).then(|| {
+    let branching = (parts.is_some() && project.may(Role::Runner)).then(|| {
         view! {
             <button type="button" class="quiet" on:click=move |_| toggle(Form::Branch)>
                 "Branch"
@@ -64,10 +65,10 @@ pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView 
             {writing}
             {branching}
         </div>
-        {move || match (form.get(), spoke) {
-            (Form::Annotate, _) => view! { <Annotate seq notes close /> }.into_any(),
-            (Form::Correct, Some(spoke)) => view! { <Correct spoke notes close /> }.into_any(),
-            (Form::Branch, Some(spoke)) => view! { <Branch spoke notes close /> }.into_any(),
+        {move || match (form.get(), spoke, parts) {
+            (Form::Annotate, ..) => view! { <Annotate seq notes close /> }.into_any(),
+            (Form::Correct, Some(spoke), _) => view! { <Correct spoke notes close /> }.into_any(),
+            (Form::Branch, _, Some((seq, whose))) => view! { <Branch seq whose notes close /> }.into_any(),
             _ => ().into_any(),
         }}
         {spoke.map(|spoke| view! { <Corrected spoke notes /> })}
