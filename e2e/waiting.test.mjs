@@ -69,7 +69,7 @@ test("a probe of a model says that it goes on, and is cancelled", async () => {
       await model.getByText(/^Asking its endpoints/).waitFor();
       await screenshot(page, "probe-waiting");
       await waitsAndCancels(page, model, /\/models\/silent\/probe$/, /^Asking its endpoints/);
-      await model.getByText("It is not waited for.", { exact: false }).waitFor();
+      await model.getByText("It was broken off", { exact: false }).waitFor();
       assert.equal(await model.getByRole("button", { name: "Probe" }).getAttribute("aria-disabled"), "false");
     });
   } finally {

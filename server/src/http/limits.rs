@@ -29,10 +29,11 @@ pub async fn to_the_end(request: Request, next: Next) -> Result<Response> {
     })
 }
 
-/// Whether it changes nothing: then nobody needs it who no longer waits, and it ends with its connection. A preview is asked
-/// for by POST only because its question is long.
+/// Whether it only looks: then nobody needs it who no longer waits, and it ends with its connection. A preview is asked for
+/// by POST only because its question is long. A probe is kept once all is known, in one transaction; until then it looks,
+/// and its questions cost money.
 pub fn only_looks(request: &Request) -> bool {
-    let preview = |path: &MatchedPath| path.as_str().ends_with("/preview");
+    let looks = |path: &MatchedPath| ["/preview", "/probe"].iter().any(|end| path.as_str().ends_with(end));
     request.method().is_safe()
-        || (request.method() == Method::POST && request.extensions().get::<MatchedPath>().is_some_and(preview))
+        || (request.method() == Method::POST && request.extensions().get::<MatchedPath>().is_some_and(looks))
 }

@@ -135,7 +135,8 @@ pub struct ProbeParams {
 ///
 /// Whether it answers, calls tools in every form, keeps to a schema, says when a reply was cut, and more; and what the
 /// platform will use of it. A dozen requests go to each endpoint, which may cost money. What is found is kept, and runs
-/// with this model warn by it.
+/// with this model warn by it. Whoever hangs up ends it: nothing more is asked, and nothing is kept. It is therefore not
+/// done once for an Idempotency-Key.
 #[utoipa::path(post, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path), ProbeParams),
     responses((status = 200, body = ModelProbe), Problems),
     security(("session" = []), ("token" = ["installation"])))]

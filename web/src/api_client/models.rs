@@ -25,7 +25,7 @@ pub async fn probed(name: &str) -> Answer<Option<ModelProbe>> {
     get(&format!("/models/{}/probe", segment(name))).await
 }
 
-/// Asks each endpoint a dozen small questions. The server asks to the end also when nobody waits for it.
+/// Asks each endpoint a dozen small questions. The server asks no more once nobody waits for it.
 pub async fn probe(name: &str, end: &End) -> Answer<ModelProbe> {
     post_over(end, &format!("/models/{}/probe", segment(name)), &Value::Null).await
 }

@@ -1,7 +1,9 @@
 //! /api/v1/models and /api/v1/players
 
+use std::time::Duration;
+
 use domain::api::probe::{ModelProbe, ProbeKind, ProbeOutcome};
-use domain::api::{ModelSummary, PlayerSummary};
+use domain::api::{AuditEntry, ModelSummary, Page, PlayerSummary};
 use llm::{PoolSpec, Registry};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
@@ -113,4 +115,31 @@ async fn a_probe_says_what_each_endpoint_can(pool: PgPool) {
     assert!(problem["detail"].as_str().unwrap().contains("GS_TEST_KEY_THAT_IS_NOT_SET"), "{problem}");
     assert_eq!(app.send(Method::POST, "/api/v1/models/nobody/probe", &json!({})).await.0, StatusCode::NOT_FOUND);
     assert_eq!(endpoint.requests().len(), asked, "nothing else was asked");
+}
+
+/// It costs money: nothing is asked for whoever hung up, and nothing half is kept.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_probe_ends_with_its_connection(pool: PgPool) {
+    let endpoint = Endpoint::start_held(Duration::ZERO, |_| says("ready")).await;
+    let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+    let app = TestApp::with_models(&pool, [PoolSpec::new("local", vec![url])].into_iter().collect()).await;
+    let asked = app.request(Method::POST, "/api/v1/models/local/probe").header("idempotency-key", "once");
+    let asked = tokio::spawn(async move { asked.json(&json!({})).send().await });
+    let begun = async {
+        while endpoint.requests().is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), begun).await.unwrap();
+    asked.abort();
+    // As long as the server needs to hear of it.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let so_far = endpoint.requests().len();
+    endpoint.release();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(endpoint.requests().len(), so_far, "nothing more is asked");
+    assert_eq!(app.json::<Option<ModelProbe>>("/api/v1/models/local/probe").await, None);
+    assert_eq!(app.json::<Page<AuditEntry>>("/api/v1/audit").await.items, []);
+    let again: ModelProbe = app.post("/api/v1/models/local/probe", &json!({})).await;
+    assert_eq!(app.json::<Option<ModelProbe>>("/api/v1/models/local/probe").await, Some(again));
 }

@@ -51,7 +51,7 @@ pub fn Probe(name: String) -> impl IntoView {
             </Show>
             <Show when=move || left.get()>
                 <p class="muted" role="status">
-                    "It is not waited for. The server asks to the end; what it finds stands here when the page is opened again."
+                    "It was broken off: nothing is asked any more, and nothing of it is kept."
                 </p>
             </Show>
             <div aria-live="polite">
