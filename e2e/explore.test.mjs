@@ -73,6 +73,62 @@ test("a histogram narrows by dragging and by numbers", () =>
     assert.equal(query(page).toString(), "");
   }));
 
+test("what has no facet is written, kept in the address and taken away by its chip, by keyboard alone", () =>
+  site.visit(LIST, async (page) => {
+    await listed(page);
+    const panel = page.getByRole("complementary", { name: "Filters" });
+    const chip = (says) => page.getByRole("button", { name: `Remove the filter ${says}` });
+    const write = async (label, text) => {
+      await panel.getByLabel(label).focus();
+      await page.keyboard.type(text);
+      await page.keyboard.press("Enter");
+    };
+
+    await write("Add a model", "scripted");
+    await chip("Model scripted").waitFor();
+    await write("Add a model", "judge:scripted");
+    await chip("Model judge:scripted").waitFor();
+    assert.deepEqual(query(page).getAll("model"), ["scripted", "judge:scripted"]);
+    await counted(page).getByText(`${PLANNED} conversations`).waitFor();
+
+    await panel.getByLabel("Finished from (UTC)").fill("2020-02-29T12:30");
+    await chip("Finished from 2020-02-29 12:30 UTC").waitFor();
+    assert.equal(query(page).get("finished_from"), "2020-02-29T12:30:00Z");
+    await panel.getByLabel("Finished before (UTC)").fill("2020-03-01T00:00");
+    await page.getByRole("heading", { name: "No conversation is like that." }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "No conversation is like that." }).waitFor();
+    assert.equal(await panel.getByLabel("Finished before (UTC)").inputValue(), "2020-03-01T00:00");
+    await chip("Finished before 2020-03-01 00:00 UTC").focus();
+    await page.keyboard.press("Enter");
+    await listed(page);
+
+    const overall = panel.getByRole("group", { name: "Overall score" }).getByLabel("Overall score: at most");
+    await overall.focus();
+    await page.keyboard.type("9");
+    await page.keyboard.press("Enter");
+    await chip("Overall score ≤ 9").waitFor();
+    const { matching } = await site.ask("GET", `${LIST}/facets?${query(page)}`);
+    await counted(page).getByText(matching === PLANNED ? `${PLANNED} conversations` : `${matching} of ${PLANNED}`).waitFor();
+
+    await write("Whose verdicts count", "latest");
+    await chip("Judged: latest").waitFor();
+    await write("Failed for", "no such reason");
+    await chip("Failed for “no such reason”").waitFor();
+    await page.getByRole("heading", { name: "No conversation is like that." }).waitFor();
+    // A corpus is selected by all of it.
+    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.waitForURL("**/corpora/new?**");
+    await chip("Failed for “no such reason”").click();
+    assert.deepEqual(
+      [...query(page).keys()].sort(),
+      ["finished_from", "judging", "max_overall", "model", "model"],
+    );
+    assert.equal(await page.getByLabel("Overall score: at most").inputValue(), "9");
+    assert.equal(await page.getByLabel("Finished from (UTC)").inputValue(), "2020-02-29T12:30");
+    assert.equal(await page.getByLabel("Whose verdicts count").inputValue(), "latest");
+  }));
+
 test("columns order the list, and a conversation keeps the question it was found by", () =>
   site.visit(`${LIST}?outcome=accepted`, async (page) => {
     await listed(page);

@@ -11,6 +11,7 @@ mod export;
 mod export_form;
 mod exports;
 mod filters;
+mod further;
 mod inputs;
 mod names;
 mod progress;

@@ -1,5 +1,7 @@
 //! `groundstate corpora create`.
 
+mod filter;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,7 +10,6 @@ use anyhow::Context;
 use domain::Problem;
 use domain::corpus::{CorpusState, CorpusSummary, Dimension, Spec, Treatment, name_problem};
 use domain::document;
-use domain::persona::Complexity;
 use sqlx::PgPool;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -21,6 +22,7 @@ use crate::clock;
 use crate::jobs::corpora as job;
 use crate::store::corpora::{self as store, New};
 use crate::store::projects;
+use filter::{FLAGS, FilterFlags};
 
 /// Exit code if nothing could be selected.
 const FAILED: u8 = 1;
@@ -33,28 +35,9 @@ pub struct Create {
     /// How it is selected, as YAML or JSON; flags are laid over it
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
-    /// Only conversations of this run (repeat the flag for several, here and below)
-    #[arg(long = "run", value_name = "RUN")]
-    runs: Vec<String>,
-    #[arg(long = "scenario", value_name = "SCENARIO")]
-    scenarios: Vec<String>,
-    /// Only scenarios with one of these tags
-    #[arg(long = "tag", value_name = "TAG")]
-    tags: Vec<String>,
-    #[arg(long = "persona", value_name = "PROFILE")]
-    personas: Vec<String>,
-    #[arg(long = "complexity", value_name = "TIER", value_parser = complexity)]
-    complexities: Vec<Complexity>,
-    /// The least overall score
-    #[arg(long, value_name = "SCORE")]
-    min_overall: Option<u8>,
-    /// The least score for a criterion
-    #[arg(long = "min-score", value_name = "CRITERION=SCORE", value_parser = score)]
-    min_scores: Vec<(String, u8)>,
-    /// Only what the verifier passed
-    #[arg(long)]
-    verified: bool,
-    /// Drop near-duplicates: the resemblance from which on they are
+    #[command(flatten)]
+    filter: FilterFlags,
+    /// Drop near-duplicates: the resemblance from which on they are, from 0.3 to 1
     #[arg(long, value_name = "RESEMBLANCE")]
     near: Option<f64>,
     /// Keep what holds personal data or secrets, and count it
@@ -69,7 +52,7 @@ pub struct Create {
     /// At most so many conversations
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// Share of the golden part
+    /// Share of the golden part, from 0 to below 1
     #[arg(long, value_name = "SHARE")]
     golden: Option<f64>,
     /// Of the split
@@ -82,19 +65,9 @@ pub struct Create {
     pub connection: ConnectionArgs,
 }
 
-fn complexity(text: &str) -> Result<Complexity, String> {
-    let known = Complexity::ALL.into_iter().find(|complexity| complexity.as_str() == text);
-    known.ok_or_else(|| "expected simple, medium, complex or vague".to_owned())
-}
-
 fn dimension(text: &str) -> Result<Dimension, String> {
     let all = [Dimension::Scenario, Dimension::Persona, Dimension::Complexity];
     all.into_iter().find(|by| by.as_str() == text).ok_or_else(|| "expected scenario, persona or complexity".to_owned())
-}
-
-fn score(text: &str) -> Result<(String, u8), String> {
-    let parts = text.split_once('=').and_then(|(name, least)| Some((name.to_owned(), least.parse().ok()?)));
-    parts.ok_or_else(|| "expected a criterion, `=` and a score from 0 to 10".to_owned())
 }
 
 impl Create {
@@ -125,23 +98,7 @@ impl Create {
     }
 
     fn lay_over(&self, spec: &mut Spec) {
-        let filter = &mut spec.filter;
-        for (own, flags) in [
-            (&mut filter.runs, &self.runs),
-            (&mut filter.scenarios, &self.scenarios),
-            (&mut filter.tags, &self.tags),
-            (&mut filter.personas, &self.personas),
-        ] {
-            if !flags.is_empty() {
-                own.clone_from(flags);
-            }
-        }
-        if !self.complexities.is_empty() {
-            filter.complexities.clone_from(&self.complexities);
-        }
-        filter.min_overall = self.min_overall.or(filter.min_overall);
-        filter.min_scores.extend(self.min_scores.iter().cloned());
-        filter.verified = self.verified.then_some(true).or(filter.verified);
+        self.filter.lay_over(&mut spec.filter);
         spec.duplicates.near = self.near.or(spec.duplicates.near);
         if self.keep_findings {
             (spec.scan.pii, spec.scan.secrets) = (Treatment::Keep, Treatment::Keep);
@@ -157,17 +114,15 @@ impl Create {
 
 /// The flag that a pointer into the selection is set by.
 fn flag(at: &str) -> String {
-    let known = [
-        ("/filter/runs", "--run"),
-        ("/filter/min_overall", "--min-overall"),
-        ("/filter/min_scores", "--min-score"),
+    let others = [
         ("/duplicates/near", "--near"),
         ("/balance/at_most", "--at-most"),
         ("/limit", "--limit"),
         ("/split/golden", "--golden"),
         ("/split/seed", "--seed"),
     ];
-    known.into_iter().find(|(own, _)| at.starts_with(own)).map_or_else(|| at.to_owned(), |(_, flag)| flag.to_owned())
+    let known = FLAGS.into_iter().chain(others).find(|(own, _)| at.starts_with(own));
+    known.map_or_else(|| at.to_owned(), |(_, flag)| flag.to_owned())
 }
 
 pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result<ExitCode> {

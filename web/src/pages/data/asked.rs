@@ -145,6 +145,22 @@ impl Asked {
         self.with_criterion("min_score", criterion, least)
     }
 
+    /// The highest score of a criterion, or overall.
+    pub fn most(&self, criterion: &str) -> Option<u32> {
+        if criterion == OVERALL {
+            return self.number("max_overall");
+        }
+        self.of_criterion("max_score", criterion)?.parse().ok()
+    }
+
+    pub fn with_most(&self, criterion: &str, most: Option<u32>) -> Self {
+        let most = most.map(|most| most.to_string());
+        if criterion == OVERALL {
+            return self.with("max_overall", most);
+        }
+        self.with_criterion("max_score", criterion, most)
+    }
+
     /// The conversations that a filter means.
     pub fn of(filter: &Filter) -> Self {
         Self::new(read::written(filter))

@@ -42,9 +42,14 @@ pub fn condition(name: &str, value: &str) -> String {
     };
     match name {
         "min_overall" => format!("Overall score ≥ {value}"),
+        "max_overall" => format!("Overall score ≤ {value}"),
         "min_score" => {
             let (criterion, least) = of_criterion(value);
             format!("{criterion} ≥ {least}")
+        }
+        "max_score" => {
+            let (criterion, most) = of_criterion(value);
+            format!("{criterion} ≤ {most}")
         }
         "top" => {
             let (criterion, share) = of_criterion(value);
@@ -58,6 +63,10 @@ pub fn condition(name: &str, value: &str) -> String {
         "min_agreement" => format!("Agreement ≥ {value}"),
         "tool_any" => format!("Calls {value}"),
         "tool_all" => format!("Calls also {value}"),
+        "reason" => format!("Failed for “{value}”"),
+        "model" => format!("Model {value}"),
+        "finished_from" => format!("Finished from {}", moment(value)),
+        "finished_before" => format!("Finished before {}", moment(value)),
         "search" => format!("Scenario contains “{value}”"),
         "run" => format!("Run {}", short(value)),
         "judging" => format!("Judged: {}", if value.len() > 10 { short(value) } else { value }),
@@ -66,6 +75,11 @@ pub fn condition(name: &str, value: &str) -> String {
             format!("{label}: {}", self::value(facet, value))
         }
     }
+}
+
+/// What is no moment is shown as it was asked: the answer says what is wrong with it.
+fn moment(value: &str) -> String {
+    value.parse().map_or_else(|_| value.to_owned(), crate::format::time)
 }
 
 /// The part of an id that tells it from others made in the same hour.
@@ -87,6 +101,9 @@ mod tests {
     fn conditions_read_as_people_say_them() {
         let all = [
             ("min_score", "tool_usage:7"),
+            ("max_score", "tool_usage:9"),
+            ("finished_from", "2026-11-24T19:00:00+01:00"),
+            ("finished_before", "tomorrow"),
             ("top", "0.1"),
             ("verified", "true"),
             ("blame", "simulated_user"),
@@ -96,6 +113,9 @@ mod tests {
             all.map(|(name, value)| condition(name, value)),
             [
                 "Tool usage ≥ 7",
+                "Tool usage ≤ 9",
+                "Finished from 2026-11-24 18:00 UTC",
+                "Finished before tomorrow",
                 "Best 10 % by overall score",
                 "Verifier: passed",
                 "Blame: simulated user",

@@ -1,5 +1,6 @@
 //! Which conversations a queue is made of, as a filter.
 
+use domain::api::CONVERSATION_FILTER;
 use leptos::prelude::*;
 use leptos_router::params::ParamsMap;
 
@@ -10,26 +11,6 @@ use crate::{api_client, format, labels};
 
 /// What the form asks for; what else a list was asked for is kept as it is.
 const OWN: [&str; 5] = ["run", "outcome", "verified", "min_overall", "search"];
-const ALSO: [&str; 18] = [
-    "scenario",
-    "family",
-    "tag",
-    "playbook",
-    "persona",
-    "complexity",
-    "blame",
-    "ending",
-    "min_score",
-    "top",
-    "goal_achieved",
-    "min_turns",
-    "max_turns",
-    "min_tool_calls",
-    "max_tool_calls",
-    "tool_any",
-    "tool_all",
-    "min_agreement",
-];
 
 #[derive(Clone, Copy)]
 pub struct Filter {
@@ -46,7 +27,7 @@ impl Filter {
         };
         Self {
             values: OWN.map(|name| (name, RwSignal::new(address.get(name).unwrap_or_default()))),
-            also: RwSignal::new(ALSO.iter().flat_map(all).collect()),
+            also: RwSignal::new(CONVERSATION_FILTER.iter().filter(|name| !OWN.contains(name)).flat_map(all).collect()),
         }
     }
 

@@ -1,5 +1,8 @@
 //! Parameters as a filter.
 
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, SecondsFormat, Utc};
 use domain::filter::{Bounds, Filter, Top};
 use serde::de::DeserializeOwned;
 
@@ -21,18 +24,16 @@ fn take(filter: &mut Filter, name: &str, value: &str) {
         "tag" => filter.tags.push(text),
         "playbook" => filter.playbooks.push(text),
         "persona" => filter.personas.push(text),
+        "model" => filter.models.push(text),
         "ending" => filter.endings.push(text),
         "tool_any" => filter.tools_any.push(text),
         "tool_all" => filter.tools_all.push(text),
         "complexity" => word(value).into_iter().for_each(|value| filter.complexities.push(value)),
         "outcome" => word(value).into_iter().for_each(|value| filter.outcomes.push(value)),
         "blame" => word(value).into_iter().for_each(|value| filter.blames.push(value)),
-        "min_score" => {
-            let parsed = value.rsplit_once(':').and_then(|(name, least)| Some((name.to_owned(), least.parse().ok()?)));
-            if let Some((criterion, least)) = parsed {
-                filter.min_scores.insert(criterion, least);
-            }
-        }
+        "reason" => filter.reason = Some(text),
+        "min_score" => of_criterion(&mut filter.min_scores, value),
+        "max_score" => of_criterion(&mut filter.max_scores, value),
         "top" => {
             let (criterion, share) = value.rsplit_once(':').map_or((None, value), |(name, share)| (Some(name), share));
             let criterion = criterion.map(str::to_owned);
@@ -42,11 +43,19 @@ fn take(filter: &mut Filter, name: &str, value: &str) {
         }
         "judging" => filter.judging = text.into(),
         "min_overall" => filter.min_overall = value.parse().ok(),
+        "max_overall" => filter.max_overall = value.parse().ok(),
+        "finished_from" => filter.finished_from = value.parse().ok(),
+        "finished_before" => filter.finished_before = value.parse().ok(),
         "goal_achieved" => filter.goal_achieved = value.parse().ok(),
         "verified" => filter.verified = value.parse().ok(),
         "min_agreement" => filter.min_agreement = value.parse().ok(),
         _ => bounds(filter, name, value),
     }
+}
+
+fn of_criterion(scores: &mut BTreeMap<String, u8>, value: &str) {
+    let parsed = value.rsplit_once(':').and_then(|(name, score)| Some((name.to_owned(), score.parse().ok()?)));
+    scores.extend(parsed);
 }
 
 fn bounds(filter: &mut Filter, name: &str, value: &str) {
@@ -73,15 +82,22 @@ pub fn written(filter: &Filter) -> Vec<(String, String)> {
     add("tag", filter.tags.clone());
     add("playbook", filter.playbooks.clone());
     add("persona", filter.personas.clone());
+    add("model", filter.models.clone());
     add("complexity", filter.complexities.iter().map(ToString::to_string).collect());
     add("outcome", filter.outcomes.iter().map(ToString::to_string).collect());
     add("blame", filter.blames.iter().map(ToString::to_string).collect());
+    add("reason", filter.reason.iter().cloned().collect());
     add("ending", filter.endings.clone());
-    add("min_score", filter.min_scores.iter().map(|(name, least)| format!("{name}:{least}")).collect());
+    for (name, scores) in [("min_score", &filter.min_scores), ("max_score", &filter.max_scores)] {
+        add(name, scores.iter().map(|(criterion, score)| format!("{criterion}:{score}")).collect());
+    }
     add("min_overall", filter.min_overall.iter().map(ToString::to_string).collect());
+    add("max_overall", filter.max_overall.iter().map(ToString::to_string).collect());
     add("top", filter.top.iter().map(top).collect());
     add("goal_achieved", filter.goal_achieved.iter().map(ToString::to_string).collect());
     add("verified", filter.verified.iter().map(ToString::to_string).collect());
+    add("finished_from", filter.finished_from.iter().map(moment).collect());
+    add("finished_before", filter.finished_before.iter().map(moment).collect());
     for (name, Bounds { min, max }) in [("turns", filter.turns), ("tool_calls", filter.tool_calls)] {
         add(&format!("min_{name}"), min.iter().map(ToString::to_string).collect());
         add(&format!("max_{name}"), max.iter().map(ToString::to_string).collect());
@@ -97,6 +113,11 @@ pub fn written(filter: &Filter) -> Vec<(String, String)> {
 
 fn top(top: &Top) -> String {
     top.criterion.as_ref().map_or_else(|| top.share.to_string(), |criterion| format!("{criterion}:{}", top.share))
+}
+
+/// As short as it is exact.
+fn moment(at: &DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
 /// One of the words that an enumeration is written with.

@@ -1,4 +1,5 @@
 use super::*;
+use domain::api::CONVERSATION_FILTER;
 use domain::corpus::{Balance, Dimension, Duplicates, Scan, Split, Treatment};
 
 fn asked(pairs: &[(&str, &str)]) -> Asked {
@@ -18,6 +19,9 @@ fn a_value_is_toggled_and_a_number_is_replaced() {
     assert_eq!(one.toggled("tool_any", "a"), Asked::default());
     let scored = one.with_least("goal", Some(7)).with_least("goal", Some(8)).with_least(OVERALL, Some(6));
     assert_eq!((scored.least("goal"), scored.least(OVERALL), scored.least("tone")), (Some(8), Some(6), None));
+    let bounded = scored.with_most("goal", Some(9)).with_most(OVERALL, Some(8)).with_most("goal", Some(10));
+    assert_eq!((bounded.most("goal"), bounded.most(OVERALL), bounded.most("tone")), (Some(10), Some(8), None));
+    assert_eq!(bounded.with_most("goal", None).with_most(OVERALL, None), scored);
     assert_eq!(scored.with_least("goal", None).with_least(OVERALL, None), one);
 }
 
@@ -34,19 +38,37 @@ fn shares_may_be_of_a_criterion_or_overall() {
 fn the_filter_of_a_corpus_is_written_as_it_is_read() {
     let all = asked(&[
         ("run", "01a20319-f6ef-72bd-84b4-d90772ba48fe"),
+        ("scenario", "hats"),
+        ("family", "boxes"),
+        ("tag", "refund"),
+        ("playbook", "attic"),
         ("persona", "calm"),
+        ("model", "judge:gpt-x"),
         ("complexity", "vague"),
         ("outcome", "failed"),
         ("blame", "agent"),
+        ("reason", "is below 5 %"),
+        ("ending", "walked_out"),
         ("min_score", "goal:7"),
+        ("max_score", "goal:9"),
         ("min_overall", "6"),
+        ("max_overall", "9"),
         ("top", "0.1"),
+        ("goal_achieved", "false"),
         ("verified", "true"),
+        ("finished_from", "2026-11-24T18:00:00Z"),
+        ("finished_before", "2026-11-25T18:30:00.500Z"),
         ("min_turns", "2"),
+        ("max_turns", "8"),
+        ("min_tool_calls", "1"),
         ("max_tool_calls", "9"),
+        ("tool_any", "search"),
         ("tool_all", "refund"),
+        ("min_agreement", "0.8"),
         ("judging", "latest"),
     ]);
+    let missing = CONVERSATION_FILTER.iter().filter(|name| all.one(name).is_none());
+    assert_eq!(missing.collect::<Vec<_>>(), [&"search"], "what lists know, corpora know");
     assert_eq!(Asked::new(read::written(&all.filter())), all);
     assert_eq!(asked(&[("search", "card"), ("sort", "overall")]).filter(), Filter::default());
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::super::asked::{Asked, OVERALL};
 use super::super::filters::{Filters, Known};
+use super::super::further::Further;
 use super::super::inputs::{Number, Switch, whole};
 use super::super::names;
 
@@ -43,12 +44,14 @@ pub fn Quality(filters: Filters, known: Known) -> impl IntoView {
                 max=1.0
                 step=0.05
             />
+            <Further filters class="field" />
         </div>
         <table class="figures thresholds">
             <thead>
                 <tr>
                     <th scope="col">"Score"</th>
                     <th scope="col">"At least"</th>
+                    <th scope="col">"At most"</th>
                     <th scope="col">"Best share, in %"</th>
                 </tr>
             </thead>
@@ -61,12 +64,15 @@ pub fn Quality(filters: Filters, known: Known) -> impl IntoView {
     }
 }
 
-/// What a score must be at least, and among which best share it must be.
+/// What a score must be at least and at most, and among which best share it must be.
 #[component]
 fn Threshold(filters: Filters, name: String) -> impl IntoView {
     let says = names::score(&name);
-    let (of_least, of_share, set_least, set_share) = (name.clone(), name.clone(), name.clone(), name);
+    let (of_share, set_share) = (name.clone(), name.clone());
+    let (of_least, set_least) = (name.clone(), name.clone());
+    let (of_most, set_most) = (name.clone(), name);
     let least = Memo::new(move |_| filters.asked.read().least(&of_least));
+    let most = Memo::new(move |_| filters.asked.read().most(&of_most));
     let share = Memo::new(move |_| {
         let share: Option<f64> = filters.asked.read().of_criterion("top", &of_share)?.parse().ok();
         share.map(|share| (share * 10_000.0).round() / 100.0)
@@ -76,17 +82,17 @@ fn Threshold(filters: Filters, name: String) -> impl IntoView {
         <tr>
             <th scope="row">{says.clone()}</th>
             <td>
-                <input
-                    type="number"
-                    min="0"
-                    max="10"
-                    step="1"
-                    aria-label=format!("{says}: at least")
-                    prop:value=move || number(least.get().map(f64::from))
-                    on:change:target=move |event| {
-                        let least = whole(event.target().value().parse().ok());
-                        filters.refine(|asked| asked.with_least(&set_least, least));
-                    }
+                <Bound
+                    says=format!("{says}: at least")
+                    value=least
+                    change=Callback::new(move |least| filters.refine(|asked| asked.with_least(&set_least, least)))
+                />
+            </td>
+            <td>
+                <Bound
+                    says=format!("{says}: at most")
+                    value=most
+                    change=Callback::new(move |most| filters.refine(|asked| asked.with_most(&set_most, most)))
                 />
             </td>
             <td>
@@ -106,6 +112,22 @@ fn Threshold(filters: Filters, name: String) -> impl IntoView {
                 />
             </td>
         </tr>
+    }
+}
+
+/// A score, or none.
+#[component]
+fn Bound(says: String, value: Memo<Option<u32>>, change: Callback<Option<u32>>) -> impl IntoView {
+    view! {
+        <input
+            type="number"
+            min="0"
+            max="10"
+            step="1"
+            aria-label=says
+            prop:value=move || value.get().map(|value| value.to_string()).unwrap_or_default()
+            on:change:target=move |event| change.run(whole(event.target().value().parse().ok()))
+        />
     }
 }
 

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::super::asked::OVERALL;
 use super::super::filters::{Filters, Known};
+use super::super::further::Further;
 use super::super::names::{self, FACETS};
 use super::facet::FacetChoice;
 use super::range::{RangeChoice, Span};
@@ -35,6 +36,7 @@ pub fn Panel(filters: Filters, known: Known) -> impl IntoView {
         {LENGTHS.map(|(name, label)| view! { <LengthRange filters known name label /> }).collect_view()}
         {rest.iter().copied().map(facet).collect_view()}
         <Agreement filters />
+        <Further filters class="facet" />
     }
 }
 
@@ -50,15 +52,20 @@ fn offers(known: Known, filters: Filters, name: &str) -> bool {
 
 #[component]
 fn ScoreRange(filters: Filters, known: Known, name: String) -> impl IntoView {
-    let (own, least, label) = (name.clone(), name.clone(), names::score(&name));
+    let (own, bounded, label) = (name.clone(), name.clone(), names::score(&name));
     let bins = Signal::derive(move || {
         known.facets.read().as_ref().and_then(|facets| facets.scores.get(&own).cloned()).unwrap_or_default()
     });
-    let chosen = Signal::derive(move || Span { low: filters.asked.read().least(&least), high: None });
-    let choose = Callback::new(move |span: Span| {
-        filters.choose(|asked| asked.with_least(&name, span.low.filter(|low| *low > 0)));
+    let chosen = Signal::derive(move || {
+        let asked = filters.asked.read();
+        Span { low: asked.least(&bounded), high: asked.most(&bounded) }
     });
-    view! { <RangeChoice label bins chosen choose most=Signal::derive(|| BEST) above_only=true /> }
+    let choose = Callback::new(move |Span { low, high }: Span| {
+        filters.choose(|asked| {
+            asked.with_least(&name, low.filter(|low| *low > 0)).with_most(&name, high.filter(|high| *high < BEST))
+        });
+    });
+    view! { <RangeChoice label bins chosen choose most=Signal::derive(|| BEST) /> }
 }
 
 #[component]
@@ -80,7 +87,7 @@ fn LengthRange(filters: Filters, known: Known, name: &'static str, label: &'stat
         let text = |value: Option<u32>| value.map(|value| value.to_string());
         filters.choose(|asked| asked.with(&min, text(low)).with(&max, text(high)));
     });
-    view! { <RangeChoice label=label.to_owned() bins chosen choose most above_only=false /> }
+    view! { <RangeChoice label=label.to_owned() bins chosen choose most /> }
 }
 
 /// The best share of those that pass everything else.

@@ -35,14 +35,12 @@ pub fn RangeChoice(
     choose: Callback<Span>,
     /// The greatest number that there may be.
     most: Signal<u32>,
-    /// Whether only the least can be chosen.
-    above_only: bool,
 ) -> impl IntoView {
     let bars = Memo::new(move |_| buckets(&bins.read(), 0, most.get(), MOST_BARS));
     // Bars between which the pointer is being dragged.
     let drag = RwSignal::new(None::<(usize, usize)>);
     let seen = Memo::new(move |_| match drag.get() {
-        Some((from, to)) => span(&bars.read(), from, to, above_only),
+        Some((from, to)) => span(&bars.read(), from, to),
         None => chosen.get(),
     });
     let at = move |event: &PointerEvent| {
@@ -68,7 +66,7 @@ pub fn RangeChoice(
     };
     let up = move |_| {
         if let Some((from, to)) = drag.get_untracked() {
-            let wanted = span(&bars.read_untracked(), from, to, above_only);
+            let wanted = span(&bars.read_untracked(), from, to);
             drag.set(None);
             // A second click takes back the first.
             choose.run(if wanted == chosen.get_untracked() { Span::default() } else { wanted });
@@ -117,13 +115,10 @@ pub fn RangeChoice(
                 <Bound says=format!("{inputs}: at least") value=Signal::derive(move || seen.get().low) most choose=Callback::new(move |low| {
                     choose.run(Span { low, ..chosen.get_untracked() });
                 }) />
-                {(!above_only).then(|| view! {
-                    <span class="muted">"to"</span>
-                    <Bound says=format!("{inputs}: at most") value=Signal::derive(move || seen.get().high) most choose=Callback::new(move |high| {
-                        choose.run(Span { high, ..chosen.get_untracked() });
-                    }) />
-                })}
-                {above_only.then(|| view! { <span class="muted">"or more"</span> })}
+                <span class="muted">"to"</span>
+                <Bound says=format!("{inputs}: at most") value=Signal::derive(move || seen.get().high) most choose=Callback::new(move |high| {
+                    choose.run(Span { high, ..chosen.get_untracked() });
+                }) />
             </div>
         </fieldset>
     }
@@ -145,10 +140,10 @@ fn Bound(says: String, value: Signal<Option<u32>>, most: Signal<u32>, choose: Ca
 }
 
 /// What bars from one to another mean; to the ends of the drawing there is no bound.
-fn span(bars: &[Bucket], from: usize, to: usize, above_only: bool) -> Span {
+fn span(bars: &[Bucket], from: usize, to: usize) -> Span {
     let (first, last) = (from.min(to), from.max(to));
     let low = bars.get(first).map(|bar| bar.low).filter(|low| *low > 0);
-    let high = bars.get(last).map(|bar| bar.high).filter(|_| !above_only && last + 1 < bars.len());
+    let high = bars.get(last).map(|bar| bar.high).filter(|_| last + 1 < bars.len());
     Span { low, high }
 }
 
@@ -159,8 +154,8 @@ mod tests {
     #[test]
     fn bars_mean_a_range_and_the_ends_mean_no_bound() {
         let bars = buckets(&[], 0, 10, 40);
-        assert_eq!(span(&bars, 5, 3, false), Span { low: Some(3), high: Some(5) });
-        assert_eq!(span(&bars, 0, 10, false), Span::default());
-        assert_eq!(span(&bars, 7, 7, true), Span { low: Some(7), high: None });
+        assert_eq!(span(&bars, 5, 3), Span { low: Some(3), high: Some(5) });
+        assert_eq!(span(&bars, 0, 10), Span::default());
+        assert_eq!(span(&bars, 7, 10), Span { low: Some(7), high: None });
     }
 }
