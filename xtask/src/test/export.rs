@@ -17,6 +17,11 @@ use crate::{install, places, python};
 
 const CHECKER: &str = "../shared/export-check";
 const ROWS: &str = "xtask/src/test/export/rows.py";
+/// The package that holds them.
+const TEMPLATES: &str = "xtask/src/test/export/templates.txt";
+/// Those of the checker that leave reasoning where it is: the templates of GLM and `DeepSeek` take whatever stands in its tags out
+/// of earlier turns, which is theirs to do.
+const KEEPING: &str = "qwen2_5,qwen3,qwen3_training,qwen3_5_think,qwen3_8,llama3_1,gptoss,gemma4_v5,nemotron_3_nano,lfm2_2_5_v2,muse_glimmer";
 /// Two playbooks whose tools have the same names, and arguments of other types.
 const PROJECT: &str = "xtask/src/test/export/project";
 /// Whose users may write what they like.
@@ -52,7 +57,7 @@ pub fn run_step() -> Result<Outcome> {
 }
 
 /// What is looked at together.
-const CHECKS: [&[&str]; 9] = [
+const CHECKS: [&[&str]; 13] = [
     &[
         "all.jsonl",
         "--target",
@@ -93,7 +98,12 @@ const CHECKS: [&[&str]; 9] = [
     ],
     &["odd-trl.jsonl", "--target", "trl", "--hf-dir", "odd-hub-parquet", "--rl", "odd-rl.jsonl"],
     &["odd-openai.jsonl", "--target", "openai"],
-    &["odd-swift.jsonl", "--target", "canonical"],
+    &["odd-swift.jsonl", "--target", "canonical", "--templates", KEEPING],
+    // Templates are rendered of whole conversations alone: rows.py makes one of each side of each pair.
+    &["odd-pairs-trl-chosen.jsonl", "--target", "trl", "--dpo", "odd-pairs-trl.jsonl"],
+    &["odd-pairs-trl-rejected.jsonl", "--target", "trl"],
+    &["odd-pairs-openai-chosen.jsonl", "--target", "openai", "--dpo", "odd-pairs-openai.jsonl"],
+    &["odd-pairs-openai-rejected.jsonl", "--target", "openai"],
 ];
 
 /// Timeouts and errors between agents and tools.
@@ -126,14 +136,15 @@ impl Maker<'_> {
     }
 }
 
-/// Four runs: every scenario, with faults; agents that delegate; what trainers trip over; and a model that is now good and
-/// now not.
+/// Five runs: every scenario, with faults; agents that delegate; what trainers trip over; and models that are now good and
+/// now not, of which one trips them over as well.
 fn make(maker: &Maker<'_>) -> Result<()> {
     fs::write(maker.files.join("faults.yaml"), FAULTS)?;
     make_all(maker)?;
     make_team(maker)?;
     make_odd(maker)?;
-    make_pairs(maker)
+    make_pairs(maker)?;
+    make_odd_pairs(maker)
 }
 
 fn make_all(maker: &Maker<'_>) -> Result<()> {
@@ -189,21 +200,33 @@ fn make_odd(maker: &Maker<'_>) -> Result<()> {
 }
 
 fn make_pairs(maker: &Maker<'_>) -> Result<()> {
-    let model = model::start()?;
+    let model = model::two_ways()?;
     maker.generate("two-ways.jsonl", &["--scenario", "help_card_abroad", "--n", "24", "--agent", &model])?;
     maker.export("trl_dpo", "pairs-trl.jsonl", &[])?;
     maker.export("openai_dpo", "pairs-openai.jsonl", &[])
 }
 
-/// Its environment; the directory that holds it.
+/// Pairs of all that `make_odd` makes rows of, but for faults of the tools: two ways part only where all before is the same.
+/// rows.py counts whether it is there.
+fn make_odd_pairs(maker: &Maker<'_>) -> Result<()> {
+    let (project, model) = (maker.path("project"), model::labels()?);
+    let who = ["--agent", &model, "--sub-agent", "keeper=scripted"];
+    maker.generate("odd-two-ways.jsonl", &[&["--project", &project, "--n", "36"][..], &who].concat())?;
+    maker.export("trl_dpo", "odd-pairs-trl.jsonl", &[])?;
+    maker.export("openai_dpo", "odd-pairs-openai.jsonl", &[])
+}
+
+/// Its environment, and the chat templates that it looks for in TRL; the directory that holds it.
 fn set_up(checker: &Path) -> Result<PathBuf> {
     let paths = ["setup.sh", "requirements-core.txt"].map(|name| checker.join(name).to_string_lossy().into_owned());
-    python::kept("export-check", &paths.each_ref().map(String::as_str), |home, interpreter| {
+    python::kept("export-check", &[&paths[0], &paths[1], TEMPLATES], |home, interpreter| {
         install::programs(&["npm"], &["nodejs", "npm"])?;
         // It takes the first `python3` of the path.
         let before = Path::new(interpreter).parent().filter(|folder| folder.is_absolute()).map(Path::to_owned);
         let path = env::var_os("PATH").unwrap_or_default();
         let path = env::join_paths(before.into_iter().chain(env::split_paths(&path)))?;
-        quiet(Command::new("bash").arg(checker.join("setup.sh")).arg(home).env("PATH", path)).map(drop)
+        quiet(Command::new("bash").arg(checker.join("setup.sh")).arg(home).env("PATH", path))?;
+        // The templates are files of the package: what it runs on, which is gigabytes, is not needed to read them.
+        python::pip(&home.join("venv/bin"), &["install", "--quiet", "--no-deps", "-r", TEMPLATES])
     })
 }

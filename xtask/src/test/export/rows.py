@@ -134,6 +134,53 @@ def hold_everything(rows):
     assert not missing, f"the rows hold no {', no '.join(missing)}"
 
 
+# Preference pairs: what two conversations share, and what each says after it.
+
+
+def pair(written):
+    """Both profiles in one form: the messages before, those of either side, and the tools."""
+    if "input" in written:
+        before, tools = written["input"]["messages"], written["input"].get("tools")
+        sides = written["preferred_output"], written["non_preferred_output"]
+    else:
+        before, tools, sides = written["prompt"], written.get("tools"), (written["chosen"], written["rejected"])
+    return {"prompt": before, "chosen": sides[0], "rejected": sides[1], "tools": tools}
+
+
+def count_pairs(rows):
+    for side in ("prompt", "chosen", "rejected"):
+        yield f"long texts of {side}", sum(len(json.dumps(row[side], ensure_ascii=False)) >= LONG for row in rows)
+        for trip, holds in TRIPS.items():
+            yield f"{trip} in {side}", sum(any(any(map(holds, text)) for text in leaves(decode_calls(row[side]))) for row in rows)
+    calls = [len(one.get("tool_calls") or []) for row in rows for one in row["prompt"]]
+    yield "parallel calls", sum(n > 1 for n in calls)
+    yield "errors", sum(one["role"] == "tool" and one["content"].startswith("Error: ") for row in rows for one in row["prompt"])
+    yield "calls against words", sum(bool(row["chosen"][0].get("tool_calls")) for row in rows)
+    yield "arguments of two types", conflicts([{"tools": decoded(row["tools"])} for row in rows])
+
+
+def decode_calls(messages):
+    """With arguments as objects, whichever way they are written."""
+    arguments = lambda call: {**call, "function": {**call["function"], "arguments": decoded(call["function"]["arguments"])}}
+    return [{**one, "tool_calls": [arguments(call) for call in one.get("tool_calls") or []]} for one in messages]
+
+
+def hold_pairs(path, reasoning):
+    rows = [pair(row) for row in read(path)]
+    counted = {**dict(count_pairs(rows)), "reasoning": sum("reasoning_content" in one for row in rows for one in row["chosen"])}
+    if not reasoning:
+        assert not counted.pop("reasoning"), f"{path} holds reasoning, which OpenAI does not take"
+    missing = [kind for kind, number in counted.items() if not number]
+    assert not missing, f"{path}: the pairs hold no {', no '.join(missing)}"
+    print(f"    {path}: {len(rows)} pairs with all that trainers trip over")
+    # Each side as a conversation, which is all that chat templates know.
+    for side in ("chosen", "rejected"):
+        with open(path.replace(".jsonl", f"-{side}.jsonl"), "w", encoding="utf-8", newline="\n") as file:
+            for row in rows:
+                json.dump({"messages": row["prompt"] + row[side], "tools": row["tools"]}, file, ensure_ascii=False)
+                file.write("\n")
+
+
 # LLaMA-Factory: turns of two sides in strict alternation.
 
 CALLED = re.compile(r"\n<tool_call>\n(.*)\n</tool_call>\Z", re.S)
@@ -213,6 +260,8 @@ def main():
         same(path, [sharegpt(row) for row in read(path)], [sharegpt_of(row, reasoning) for row in rows])
     for path in ("odd-rl.parquet", "odd-rl.jsonl"):
         same(path, [prompt(row) for row in read(path)], [prompt_of(row) for row in rows])
+    hold_pairs("odd-pairs-trl.jsonl", reasoning=True)
+    hold_pairs("odd-pairs-openai.jsonl", reasoning=False)
     # Reasoning in every turn, which templates take out of earlier ones: no template can say whether it is all there.
     rows = read("all.jsonl")
     without_metadata("all-swift-inline.jsonl", rows, "inline")
