@@ -4,6 +4,7 @@
 //! thread makes something of it, one conversation after the other, so that each is used while it is still in the
 //! processor's cache. Whoever asked takes what was made in the order of the pages.
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
@@ -51,9 +52,9 @@ pub async fn pages<T: Send + 'static>(
     Ok(())
 }
 
-/// While the database works on one page, our cores work on others.
+/// While the database works on some pages, our cores work on others.
 fn at_once() -> usize {
-    available_parallelism().map_or(1, |cores| cores.get() * 2 + 2).min(MOST_AT_ONCE)
+    available_parallelism().map_or(1, NonZero::get).saturating_add(2).min(MOST_AT_ONCE)
 }
 
 /// Pages of what the source holds, in its order.
