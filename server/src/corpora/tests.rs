@@ -42,10 +42,14 @@ fn plays() -> impl Strategy<Value = Vec<Play>> {
     prop::collection::vec(play, 1..40)
 }
 
+fn dimensions() -> impl Strategy<Value = Dimension> {
+    prop::sample::select(vec![Dimension::Scenario, Dimension::Persona, Dimension::Complexity])
+}
+
 fn specs() -> impl Strategy<Value = Spec> {
     let near = prop::option::of(prop::sample::select(vec![0.5, 0.8, 0.95]));
-    let by = prop::sample::select(vec![Dimension::Scenario, Dimension::Persona, Dimension::Complexity]);
-    let balance = prop::option::of((by, prop::option::of(1..5_u32)).prop_map(|(by, at_most)| Balance { by, at_most }));
+    let balance =
+        prop::option::of((dimensions(), prop::option::of(1..5_u32)).prop_map(|(by, at_most)| Balance { by, at_most }));
     let split = (0.0..0.9, any::<u8>()).prop_map(|(golden, seed)| Split { golden, seed: seed.into(), near: 0.7 });
     (any::<bool>(), near, balance, prop::option::of(1..30_u32), split).prop_map(
         |(exact, near, balance, limit, split)| Spec {
@@ -103,6 +107,25 @@ fn selected(spec: &Spec, candidates: &Candidates) -> Selected {
 fn fates(spec: &Spec, plays: &[(usize, Play)]) -> BTreeMap<Uuid, Fate> {
     let candidates = candidates(plays);
     candidates.all.iter().map(|candidate| candidate.id).zip(selected(spec, &candidates).fates).collect()
+}
+
+/// How many of each group there are before they are balanced, and after.
+fn balanced(balance: Balance, plays: &[Play]) -> (BTreeMap<usize, u32>, BTreeMap<usize, u32>) {
+    let spec = Spec { balance: Some(balance), ..Spec::default() };
+    let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
+    for (play, fate) in plays.iter().zip(selected(&spec, &candidates(&numbered(plays))).fates) {
+        let group = match balance.by {
+            Dimension::Scenario => play.scenario.into(),
+            Dimension::Persona => play.persona.into(),
+            Dimension::Complexity => play.complexity,
+        };
+        let dropped = if let Fate::Dropped { by, .. } = fate { Some(by) } else { None };
+        if dropped != Some(Step::ExactDuplicates) {
+            *before.entry(group).or_default() += 1;
+            *after.entry(group).or_default() += u32::from(dropped != Some(Step::Balance));
+        }
+    }
+    (before, after)
 }
 
 proptest! {
@@ -168,15 +191,17 @@ proptest! {
     }
 
     #[test]
-    fn balanced_groups_are_equal(plays in plays()) {
-        let spec = Spec { balance: Some(Balance { by: Dimension::Persona, at_most: None }), ..Spec::default() };
-        let selected = selected(&spec, &candidates(&numbered(&plays)));
-        let mut sizes: BTreeMap<u8, usize> = BTreeMap::new();
-        let stays = |fate: &Fate| !matches!(fate, Fate::Dropped { by: Step::Balance, .. } | Fate::Dropped { by: Step::ExactDuplicates, .. });
-        for (play, _) in plays.iter().zip(&selected.fates).filter(|(_, fate)| stays(fate)) {
-            *sizes.entry(play.persona).or_default() += 1;
-        }
-        prop_assert_eq!(sizes.values().collect::<BTreeSet<_>>().len(), 1);
+    fn balanced_groups_are_equal(by in dimensions(), plays in plays()) {
+        let (before, after) = balanced(Balance { by, at_most: None }, &plays);
+        let smallest = before.values().min().copied();
+        prop_assert!(before.keys().eq(after.keys()) && after.values().all(|size| Some(*size) == smallest), "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn of_each_group_so_many_stay_at_most(by in dimensions(), most in 1..5_u32, plays in plays()) {
+        let (mut before, after) = balanced(Balance { by, at_most: Some(most) }, &plays);
+        before.values_mut().for_each(|size| *size = (*size).min(most));
+        prop_assert_eq!(before, after);
     }
 }
 

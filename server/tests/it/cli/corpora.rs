@@ -64,6 +64,9 @@ async fn every_condition_has_a_flag(pool: PgPool) {
         "--scenario help_card_abroad",
         "--family help_card_abroad --family bereavement_handover",
         "--playbook retail_bank --tag nobody_has_it",
+        "--persona careful_pensioner",
+        "--complexity simple --complexity vague",
+        "--complexity medium --complexity complex",
         "--model scripted",
         "--model judge:another",
         "--outcome failed",
@@ -95,6 +98,9 @@ async fn every_condition_has_a_flag(pool: PgPool) {
       6 --scenario help_card_abroad
      12 --family help_card_abroad --family bereavement_handover
       0 --playbook retail_bank --tag nobody_has_it
+      1 --persona careful_pensioner
+      7 --complexity simple --complexity vague
+      5 --complexity medium --complexity complex
      12 --model scripted
       0 --model judge:another
       0 --outcome failed

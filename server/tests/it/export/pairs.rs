@@ -22,7 +22,7 @@ use crate::support::agent;
 use crate::support::endpoint::{Endpoint, says};
 use crate::support::play::{HELP, hasty, play_all, played, rows, stories};
 
-async fn pairs(pool: &PgPool, profile: Profile) -> (Built, Vec<Value>) {
+async fn pairs(pool: &PgPool, profile: Profile, rule: PairRule) -> (Built, Vec<Value>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let endpoint = Endpoint::start(move |request| {
         let answers = request["messages"].as_array().unwrap().last().unwrap()["role"] == "tool";
@@ -36,12 +36,12 @@ async fn pairs(pool: &PgPool, profile: Profile) -> (Built, Vec<Value>) {
     .await;
     let run = played(pool, &[HELP], 24, 1, &[(Role::Agent, endpoint.model())]).await;
     let source = RunRows { id: run.run.id.to_string(), judging: None, corrected: false, all: false, branches: false };
-    written(pool, SourceSpec::Run(source), profile).await
+    written(pool, SourceSpec::Run(source), profile, rule).await
 }
 
 /// The pairs of a source.
-async fn written(pool: &PgPool, source: SourceSpec, profile: Profile) -> (Built, Vec<Value>) {
-    let spec = ExportSpec { source, profile, toggles: Toggles::default(), pairs: PairRule::default() };
+async fn written(pool: &PgPool, source: SourceSpec, profile: Profile, pairs: PairRule) -> (Built, Vec<Value>) {
+    let spec = ExportSpec { source, profile, toggles: Toggles::default(), pairs };
     let checked = order::check(pool, &spec, None).await.unwrap().ok().unwrap();
     let order = Order::of(pool, &spec, &checked).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ async fn written(pool: &PgPool, source: SourceSpec, profile: Profile) -> (Built,
 
 #[sqlx::test(migrations = "../migrations")]
 async fn what_was_accepted_is_preferred_to_what_was_not(pool: PgPool) {
-    let (built, pairs) = pairs(&pool, Profile::TrlDpo).await;
+    let (built, pairs) = pairs(&pool, Profile::TrlDpo, PairRule::default()).await;
     let report = built.parts[0].pairs.as_ref().unwrap();
     assert!(!pairs.is_empty());
     assert_eq!(report.used, i64::try_from(pairs.len()).unwrap());
@@ -69,13 +69,22 @@ async fn what_was_accepted_is_preferred_to_what_was_not(pool: PgPool) {
 
 #[sqlx::test(migrations = "../migrations")]
 async fn openai_takes_one_message_a_side(pool: PgPool) {
-    let (_, pairs) = pairs(&pool, Profile::OpenaiDpo).await;
+    let (_, pairs) = pairs(&pool, Profile::OpenaiDpo, PairRule::default()).await;
     assert!(!pairs.is_empty());
     for pair in &pairs {
         assert_eq!(pair["preferred_output"].as_array().unwrap().len(), 1);
         assert_eq!(pair["non_preferred_output"].as_array().unwrap().len(), 1);
         assert!(!pair.to_string().contains("reasoning_content"));
     }
+}
+
+/// The best score is 10, and nothing is ten better than what was judged at all.
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_closer_than_the_margin_is_no_pair(pool: PgPool) {
+    let (built, pairs) = pairs(&pool, Profile::TrlDpo, PairRule { margin: 10.0, ..PairRule::default() }).await;
+    let report = built.parts[0].pairs.as_ref().unwrap();
+    assert!(report.too_close > 0, "{report:?}");
+    assert_eq!((pairs.len(), report.used, report.candidates), (0, 0, report.alone + report.too_close));
 }
 
 /// They are of two runs, and a corpus may hold both.
@@ -103,7 +112,7 @@ async fn a_branch_and_its_origin_part_where_it_branches(pool: PgPool) {
     assert_eq!(corpus.summary.train, 2, "they say different things: {:?}", corpus.report);
 
     let source = SourceSpec::Corpus(CorpusRows { id: asked.id, split: None, branches: false });
-    let (built, pairs) = written(&pool, source, Profile::TrlDpo).await;
+    let (built, pairs) = written(&pool, source, Profile::TrlDpo, PairRule::default()).await;
     let report = built.parts[0].pairs.as_ref().unwrap();
     assert_eq!((report.candidates, report.possible, report.used), (2, 2, 1));
     let [pair] = &pairs[..] else { panic!("one pair: {pairs:?}") };

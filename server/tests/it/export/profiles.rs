@@ -1,6 +1,6 @@
 //! The shapes of trainers, on rows with parallel calls and reasoning.
 
-use domain::export::{Profile, Reasoning, Toggles, ToolsAs};
+use domain::export::{Arguments, Profile, Reasoning, Toggles, ToolsAs};
 use serde_json::{Value, json};
 use server::export::profile::{Place, record};
 use server::export::{Choice, Made, Source, rows};
@@ -45,6 +45,15 @@ async fn toggles_are_honoured(pool: PgPool) {
     let dropped = Toggles { reasoning: Some(Reasoning::Drop), ..Toggles::default() };
     let silent = first(&pool, Profile::Canonical, dropped).await;
     assert!(calling(&silent).get("reasoning_content").is_none() && calling(&silent)["content"] == "");
+
+    let swift = async |asked| {
+        let toggles = Toggles { arguments: asked, ..Toggles::default() };
+        let record = first(&pool, Profile::MsSwift, toggles).await;
+        calling(&record)["tool_calls"][0]["function"]["arguments"].clone()
+    };
+    let (text, object) = (swift(None).await, swift(Some(Arguments::Object)).await);
+    assert!(object.is_object());
+    assert_eq!(serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap(), object);
 }
 
 #[sqlx::test(migrations = "../migrations")]

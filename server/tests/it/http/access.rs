@@ -1,5 +1,6 @@
 //! Who may do what: every documented operation, asked by nobody and by each role.
 
+mod apart;
 pub mod things;
 
 use domain::access::{Role, Scope};

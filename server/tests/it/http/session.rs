@@ -80,6 +80,23 @@ async fn the_first_administrator_comes_by_a_link_that_works_once(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn a_session_ends_in_its_time_and_with_its_user(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob"})).await;
+    Browser::of(&app, accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await).await;
+    for end in [
+        "UPDATE sessions SET expires_at = now() - interval '1 second'",
+        "UPDATE users SET disabled_at = now() WHERE name = 'bob'",
+    ] {
+        let browser = Browser::of(&app, sign_in(&app, "bob", PASSWORD).await).await;
+        let looks = async || browser.send(Method::GET, "/api/v1/session", None, &json!({})).await;
+        assert_eq!(looks().await, StatusCode::OK);
+        sqlx::query(end).execute(&pool).await.unwrap();
+        assert_eq!(looks().await, StatusCode::UNAUTHORIZED, "{end}");
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn people_are_invited_changed_and_never_the_last_one_locked_out(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob", "administrator": true})).await;
