@@ -111,20 +111,27 @@ fn advice(error: ApiError) -> Advice {
             detail,
             action: "Check that groundstate serve is still running and can be reached from here.",
         },
-        ApiError::Refused(problem) => Advice {
-            title: problem.title,
-            detail: problem.detail,
-            action: match problem.status {
-                404 => "Check the address, or choose from a list.",
-                500.. => "The server's log says more. Try again once its cause is gone.",
-                _ => "Check the address.",
-            },
-        },
+        ApiError::Refused(problem) => {
+            Advice { title: problem.title, detail: problem.detail, action: next_step(problem.status) }
+        }
         ApiError::Unreadable { status, reason } => Advice {
             title: "The server's answer makes no sense here.".to_owned(),
             detail: format!("Status {status}: {reason}"),
             action: "Reload the page: it may be older than the server. Otherwise check what stands between them.",
         },
+    }
+}
+
+/// What somebody does who was refused something to look at.
+const fn next_step(status: u16) -> &'static str {
+    match status {
+        401 => "Sign in again.",
+        403 => "Ask an admin of the project for a role that may, or an administrator.",
+        404 => "Check the address, or choose from a list.",
+        409 => "It depends on something that is not ready: look there, then try again.",
+        429 => "Wait a little, then try again.",
+        500.. => "The server's log says more. Try again once its cause is gone.",
+        _ => "Correct the address, or go back and choose anew.",
     }
 }
 
@@ -142,6 +149,15 @@ mod tests {
             detail,
             errors,
         }))
+    }
+
+    #[test]
+    fn only_addresses_that_are_wrong_are_to_be_checked() {
+        let blamed = |status: &u16| next_step(*status).contains("address");
+        assert_eq!(
+            [400, 401, 403, 404, 409, 422, 429, 500, 503].into_iter().filter(blamed).collect::<Vec<_>>(),
+            [400, 404, 422]
+        );
     }
 
     #[test]
