@@ -17,7 +17,7 @@ pub struct Budget {
     /// Conversations that are begun, attempts played again not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversations: Option<i32>,
-    /// Seconds since the first conversation began.
+    /// Seconds of playing since the first conversation began; pauses do not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<i64>,
 }

@@ -38,7 +38,7 @@ pub mod verdicts;
 pub mod workers;
 pub mod worlds;
 
-pub use outage::patiently;
+pub use outage::{is_outage, patiently};
 
 use std::time::Duration;
 

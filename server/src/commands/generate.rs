@@ -22,6 +22,7 @@ use domain::role::Role;
 use domain::scenario::Scenario;
 use engine::plan::{Plan, Shard};
 use llm::{EndpointOptions, ModelSpec};
+use serde_json::json;
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -196,6 +197,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let retries = args.retries;
     let config = RunConfig {
         branch_of: None,
+        forecast: None,
         models,
         panel,
         retries,
@@ -307,23 +309,33 @@ async fn stored(
     forecast: Option<i32>,
     clients: &Clients,
 ) -> anyhow::Result<Arc<ActiveRun>> {
-    let Order { library, config, mut terms, .. } = order;
+    let Order { library, mut config, mut terms, .. } = order;
     for warning in probes::warnings(&mut *pool.acquire().await?, &config, &library).await? {
         eprintln!("warning: {warning}");
     }
-    if let Some(probe) = forecast {
-        terms.budget.conversations = Some(probe);
+    if let Some(after) = forecast {
+        config.forecast = Some(plan::Forecast::new(after, terms.budget.conversations));
+        terms.budget.conversations = Some(after);
     }
-    let run = run::create(pool, &library, &config, terms).await?;
+    let mut tx = pool.begin().await?;
+    let run = run::insert(&mut tx, &library, &config, terms).await?;
+    super::record(&mut tx, Some(run.project), "groundstate generate", &run.id.to_string(), json!({})).await?;
+    tx.commit().await?;
     Ok(Arc::new(ActiveRun::new(pool, run, config, Arc::new(library), clients)?))
 }
 
 /// A run that goes on, also if it was paused.
 async fn taken_up(pool: &PgPool, wanted: &str, clients: &Clients) -> anyhow::Result<Arc<ActiveRun>> {
     let id = resumed(pool, wanted).await?;
-    match control::resume(&mut *pool.acquire().await?, id).await {
+    let mut tx = pool.begin().await?;
+    match run::resume(&mut tx, id).await {
+        Ok(()) => {
+            let project = runs::get(&mut tx, id).await?.map(|run| run.project);
+            super::record(&mut tx, project, "groundstate generate --resume", &id.to_string(), json!({})).await?;
+            tx.commit().await?;
+        }
         // A run that has ended is exported again.
-        Ok(()) | Err(StoreError::Refused(Refused::Ended)) => {}
+        Err(StoreError::Refused(Refused::Ended)) => drop(tx),
         Err(StoreError::Refused(refused)) => bail!(BadInput::one("--resume", refused.to_string())),
         Err(error) => return Err(error.into()),
     }

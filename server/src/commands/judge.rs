@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use domain::event::Usage;
 use llm::{EndpointOptions, ModelSpec};
+use serde_json::json;
 use sqlx::PgPool;
 
 use super::INTERRUPTED;
@@ -115,7 +116,11 @@ async fn judge_and_report(
         let documents = judges.as_ref().unwrap_or(&library);
         let judging = judge::plan(&run, documents, &models)?;
         if !args.dry_run {
-            judge::store(pool, &judging, documents).await?;
+            let mut tx = pool.begin().await?;
+            judge::store(&mut tx, &judging, documents).await?;
+            let detail = json!({"run": run.id});
+            super::record(&mut tx, Some(run.project), "groundstate judge", &judging.id.to_string(), detail).await?;
+            tx.commit().await?;
         }
         judging
     };

@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 
 use domain::api::RunSummary;
-use sqlx::PgPool;
+use serde_json::{Value, json};
+use sqlx::{PgConnection, PgPool};
 
 use super::connection::{Connection, ConnectionArgs, Newest};
 use super::generate::{self, run_id, summary, terms::BudgetArgs};
 use crate::bad_input::BadInput;
+use crate::jobs::run;
 use crate::say::say;
 use crate::store::{StoreError, control, ledger, runs};
 
@@ -86,48 +88,58 @@ pub async fn run(command: RunsCommand) -> anyhow::Result<ExitCode> {
 
 async fn done(pool: &PgPool, command: &RunsCommand) -> anyhow::Result<()> {
     let named = async |named: &Named| generate::latest_or(pool, "RUN", named.run.as_deref()).await;
-    let mut db = pool.acquire().await?;
-    let (id, changed) = match command {
+    let id = match command {
         RunsCommand::List(args) => return list(pool, args.limit).await,
         RunsCommand::Audit(args) => return audit(pool, named(args).await?).await,
-        RunsCommand::Show(args) => (named(args).await?, Ok(())),
-        RunsCommand::Pause(args) => {
-            let id = named(args).await?;
-            (id, control::pause(&mut db, id, None).await)
+        RunsCommand::Show(args) => return show(pool, named(args).await?).await,
+        RunsCommand::Pause(args) | RunsCommand::Resume(args) | RunsCommand::Cancel(args) | RunsCommand::Retry(args) => {
+            named(args).await?
         }
-        RunsCommand::Resume(args) => {
-            let id = named(args).await?;
-            (id, control::resume(&mut db, id).await)
-        }
-        RunsCommand::Cancel(args) => {
-            let id = named(args).await?;
-            (id, control::cancel(&mut db, id).await)
-        }
-        RunsCommand::Retry(args) => {
-            let id = named(args).await?;
-            let again = control::retry_failed(&mut db, id).await;
-            (id, again.map(|n| say!("{n} conversations are played again")))
+        RunsCommand::Priority(args) => run_id(pool, "RUN", &args.run).await?,
+        RunsCommand::Budget(args) => run_id(pool, "RUN", &args.run).await?,
+    };
+    let mut tx = pool.begin().await?;
+    let (action, detail) = match change(&mut tx, id, command).await? {
+        Ok(changed) => changed,
+        Err(StoreError::Refused(refused)) => return Err(BadInput::one("RUN", refused.to_string()).into()),
+        Err(error) => return Err(error.into()),
+    };
+    let project = runs::get(&mut tx, id).await?.map(|run| run.project);
+    super::record(&mut tx, project, &format!("groundstate runs {action}"), &id.to_string(), detail.clone()).await?;
+    tx.commit().await?;
+    if let Some(again) = detail["conversations"].as_i64() {
+        say!("{again} conversations are played again");
+    }
+    show(pool, id).await
+}
+
+/// What was done, and more about it for the audit log.
+type Changed = Result<(&'static str, Value), StoreError>;
+
+/// # Errors
+/// [`BadInput`]: a budget that cannot be.
+async fn change(db: &mut PgConnection, id: uuid::Uuid, command: &RunsCommand) -> anyhow::Result<Changed> {
+    let (action, done, detail) = match command {
+        RunsCommand::Pause(_) => ("pause", control::pause(db, id, None).await, json!({})),
+        RunsCommand::Resume(_) => ("resume", run::resume(db, id).await, json!({})),
+        RunsCommand::Cancel(_) => ("cancel", control::cancel(db, id).await, json!({})),
+        RunsCommand::Retry(_) => {
+            let again = control::retry_failed(db, id).await;
+            return Ok(again.map(|again| ("retry", json!({"conversations": again}))));
         }
         RunsCommand::Priority(args) => {
-            let id = run_id(pool, "RUN", &args.run).await?;
-            (id, control::set_priority(&mut db, id, args.value).await)
+            ("priority", control::set_priority(db, id, args.value).await, json!({"priority": args.value}))
         }
         RunsCommand::Budget(args) => {
-            let id = run_id(pool, "RUN", &args.run).await?;
             let budget = args.budget.budget();
             if let Some((field, message)) = budget.problems().into_iter().next() {
                 return Err(BadInput::one(format!("--budget-{field}"), message).into());
             }
-            (id, control::set_budget(&mut db, id, &budget).await)
+            ("budget", control::set_budget(db, id, &budget).await, json!({"budget": budget}))
         }
+        RunsCommand::List(_) | RunsCommand::Show(_) | RunsCommand::Audit(_) => unreachable!("they change nothing"),
     };
-    match changed {
-        Ok(()) => {}
-        Err(StoreError::Refused(refused)) => return Err(BadInput::one("RUN", refused.to_string()).into()),
-        Err(error) => return Err(error.into()),
-    }
-    drop(db);
-    show(pool, id).await
+    Ok(done.map(|()| (action, detail)))
 }
 
 async fn list(pool: &PgPool, limit: i64) -> anyhow::Result<()> {

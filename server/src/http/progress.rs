@@ -7,11 +7,12 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use domain::api::{RunState, RunSummary};
-use futures::{Stream, stream};
+use futures::{Stream, StreamExt, stream};
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::access::Reader;
+use super::app::App;
 use super::error::{Problems, Result};
 use super::extract::Path;
 use super::runs::summary;
@@ -28,16 +29,18 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
     responses((status = 200, body = String, content_type = "text/event-stream"), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn follow(
-    State(pool): State<PgPool>,
+    State(app): State<App>,
     _: Reader,
     Path(run): Path<Uuid>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = std::result::Result<Event, Infallible>>>> {
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
     // The first look answers 404 as any other operation does.
-    let first = summary(&mut *pool.acquire().await?, run).await?;
-    let following = Following { pool, run, seen, next: Some(first), ended: false };
-    Ok(Sse::new(stream::unfold(following, Following::event)).keep_alive(KeepAlive::default()))
+    let first = summary(&mut *app.pool().acquire().await?, run).await?;
+    let following = Following { pool: app.pool().clone(), run, seen, next: Some(first), ended: false };
+    // A server that goes waits for no answer that has no end; the client comes back to another one.
+    let told = stream::unfold(following, Following::event).take_until(app.stop().clone().cancelled_owned());
+    Ok(Sse::new(told).keep_alive(KeepAlive::default()))
 }
 
 struct Following {

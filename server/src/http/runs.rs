@@ -179,12 +179,7 @@ pub async fn resume(
     Path(id): Path<Uuid>,
 ) -> Result<Json<RunSummary>> {
     let mut tx = pool.begin().await?;
-    let run = runs::get(&mut tx, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
-    let now = runs::summary(&mut tx, &run).await?;
-    if run.budget.conversations.is_some_and(|cap| now.finished >= i64::from(cap)) {
-        control::set_budget(&mut tx, id, &Budget { conversations: None, ..run.budget }).await?;
-    }
-    control::resume(&mut tx, id).await?;
+    run::resume(&mut tx, id).await?;
     steered(tx, &audit, id).await
 }
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use domain::Event;
 use domain::api::RunState;
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
-use tracing::error;
+use tracing::{error, warn};
 use uuid::Uuid;
 
 use super::budget::Spending;
@@ -18,7 +19,7 @@ use super::plan::{self, Repertoire, RunConfig};
 use crate::library::{Files, Library};
 use crate::store::conversations::Planned;
 use crate::store::runs::{self, Asked, Run};
-use crate::store::{self, control, events};
+use crate::store::{self, StoreError, control, events};
 
 pub struct ActiveRun {
     pub pool: PgPool,
@@ -142,6 +143,24 @@ impl ActiveRun {
     pub async fn halted_at_once(&self) -> Halt {
         self.at_once.cancelled().await;
         Halt::AtOnce
+    }
+}
+
+/// Reads a run, however long the database is away meanwhile.
+pub async fn patiently<T, F: Future<Output = anyhow::Result<T>>>(mut read: impl FnMut() -> F) -> anyhow::Result<T> {
+    let outage = |error: &anyhow::Error| {
+        let database = |error: &sqlx::Error| store::is_outage(error);
+        error.downcast_ref::<StoreError>().is_some_and(StoreError::is_outage)
+            || error.downcast_ref::<sqlx::Error>().is_some_and(database)
+    };
+    loop {
+        match read().await {
+            Err(error) if outage(&error) => {
+                warn!(%error, "the database is away; the run is read again");
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            answer => return answer,
+        }
     }
 }
 

@@ -55,6 +55,11 @@ impl Ahead {
         }
     }
 
+    /// Whether an ask was made before its turn.
+    pub fn has(&self, ask: &Ask) -> bool {
+        self.lock().iter().any(|asked| asked.ask == *ask)
+    }
+
     /// The answer to an ask that was made before its turn. `None` if it was not.
     pub async fn answer(&self, ask: &Ask) -> Option<Result<Answer, ModelError>> {
         let mut asked = {

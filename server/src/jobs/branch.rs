@@ -141,6 +141,7 @@ fn changed(
         scenarios: vec![planned.scenario.clone()],
         personas: vec![planned.persona.clone()],
         branch_of: Some(origin),
+        forecast: None,
         ..config
     };
     if let Some((model, pools)) = agent {

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use crate::clock;
-use crate::store::StoreError;
 use crate::store::steps::{self, Step, Writer};
+use crate::store::{StoreError, players};
 
 /// Two, so that one batch is made while the other is written to disk.
 const WRITERS: i16 = 2;
@@ -124,14 +124,25 @@ impl Desk {
                     }
                     wait = (wait * 2).min(LONGEST_WAIT);
                 }
+                // The answer was lost while it was being kept: what was sent again waited for it, and is there already.
+                Err(error) if unanswered && error.is_twice() && self.were_kept(steps).await => return Ok(()),
                 Err(error) => return Err(NotKept::Refused(Arc::new(error))),
             }
         }
     }
 
+    async fn were_kept(&mut self, steps: &[&Step]) -> bool {
+        let Some(db) = self.db.as_deref_mut() else { return false };
+        let kept = steps::were_kept(db, steps).await.unwrap_or(false);
+        if kept {
+            Self::count(steps);
+        }
+        kept
+    }
+
+    /// Counts what is kept, once.
     #[expect(clippy::cast_precision_loss, reason = "histograms are of floats")]
-    fn count(steps: &[&Step], begun: Instant) {
-        histogram!("groundstate_commit_seconds").record(begun.elapsed());
+    fn count(steps: &[&Step]) {
         histogram!("groundstate_commit_steps").record(steps.len() as f64);
         counter!("groundstate_events_total").increment(steps.iter().map(|step| step.events.len() as u64).sum());
         for end in steps.iter().filter_map(|step| step.end.as_ref()) {
@@ -146,15 +157,20 @@ impl Desk {
 
     async fn attempt(&mut self, steps: &[&Step], unanswered: bool) -> Result<bool, StoreError> {
         if self.db.is_none() {
-            self.db = Some(self.pool.acquire().await?);
+            let db = self.db.insert(self.pool.acquire().await?);
+            players::own(db, self.writer.player).await?;
         }
         let Some(db) = self.db.as_deref_mut() else { return Err(sqlx::Error::PoolClosed.into()) };
         if unanswered && steps::were_kept(db, steps).await? {
+            Self::count(steps);
             return Ok(true);
         }
         let begun = Instant::now();
         let kept = steps::commit(db, self.writer, steps, clock::now()).await?;
-        Self::count(steps, begun);
+        histogram!("groundstate_commit_seconds").record(begun.elapsed());
+        if kept {
+            Self::count(steps);
+        }
         Ok(kept)
     }
 }

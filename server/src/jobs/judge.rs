@@ -9,7 +9,7 @@ use engine::{ChatReply, Conversation, Next, Who};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use llm::{Answer, ChatModel, Failure, ModelError, ModelSpec};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use super::cast::Cast;
 use super::plan::{self, RunConfig};
@@ -57,12 +57,10 @@ pub fn plan(run: &Run, judges: &Library, models: &[ModelSpec]) -> anyhow::Result
     })
 }
 
-pub async fn store(pool: &PgPool, judging: &Judging, judges: &Library) -> anyhow::Result<()> {
-    let mut tx = pool.begin().await?;
+pub async fn store(tx: &mut PgConnection, judging: &Judging, judges: &Library) -> anyhow::Result<()> {
     let files = serde_json::to_value(&judges.files)?;
-    runs::insert_library(&mut tx, &judging.library, &files, judging.created_at).await?;
-    judgings::insert(&mut tx, judging).await?;
-    tx.commit().await?;
+    runs::insert_library(&mut *tx, &judging.library, &files, judging.created_at).await?;
+    judgings::insert(&mut *tx, judging).await?;
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::selection::Selection;
-use super::plan::RunConfig;
+use super::plan::{Forecast, RunConfig};
 use super::run::Terms;
 use crate::library::Library;
 
@@ -150,6 +150,7 @@ impl Checking<'_> {
             self.wrong("/panel", "`scripted` is no model and sits on no panel");
         }
         let pools = self.pools(models.values().chain(&panel).chain(sub_agents.values()));
+        let forecast = order.forecast.map(|after| Forecast::new(after, order.budget.conversations));
         let config = RunConfig {
             models,
             panel,
@@ -170,10 +171,13 @@ impl Checking<'_> {
             pipelining: !order.no_pipelining,
             criteria_apart: order.criteria_apart,
             out: String::new(),
+            forecast,
         };
         self.faults(order, &selection);
         let mut budget = order.budget.clone();
-        budget.conversations = order.forecast.or(budget.conversations);
+        if let Some(forecast) = forecast {
+            budget.conversations = Some(forecast.after);
+        }
         let terms = Terms {
             project,
             playbook: selection.names(),

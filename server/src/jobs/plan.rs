@@ -21,6 +21,22 @@ use crate::clock;
 use crate::library::Library;
 use crate::store::conversations::Planned;
 
+/// A few conversations that are played first, to say what all would take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// So many; the run's cap on conversations meanwhile.
+    pub after: i32,
+    /// The cap that was ordered, and counts once the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<i32>,
+}
+
+impl Forecast {
+    pub fn new(after: i32, cap: Option<i32>) -> Self {
+        Self { after: cap.map_or(after, |cap| after.min(cap)), cap }
+    }
+}
+
 /// What a run keeps besides its documents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunConfig {
@@ -75,6 +91,8 @@ pub struct RunConfig {
     /// The turn of another conversation from which the only one of this run goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_of: Option<Origin>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
     /// Where accepted rows are written.
     pub out: String,
 }
@@ -199,12 +217,17 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
     })
 }
 
-/// Judges of the agent's own model family: they tend to favour its words.
+/// Judges that are the agent itself, or of its model family: they tend to favour its words.
 pub fn family_warnings(config: &RunConfig, judges: &[ModelSpec]) -> Vec<String> {
     let own: BTreeSet<String> =
         config.models.get(&Role::Agent).into_iter().chain(config.sub_agents.values()).filter_map(llm::family).collect();
     let partial = judges.iter().filter_map(|judge| Some((judge, llm::family(judge).filter(|f| own.contains(f))?)));
+    let agents: Vec<&ModelSpec> =
+        config.models.get(&Role::Agent).into_iter().chain(config.sub_agents.values()).collect();
     let warning = |(judge, family)| {
+        if agents.contains(&judge) {
+            return format!("the agent {judge} judges itself, and models favour their own words; take another judge");
+        }
         format!(
             "the judge {judge} and the agent are both of the family `{family}`, and judges favour their own; take another judge"
         )

@@ -54,6 +54,8 @@ pub async fn play(
 ) -> Result<Outcome, Stopped> {
     let mut attempt = planned;
     loop {
+        // Also of a run whose models cost nothing: its time may be over.
+        run.may_ask().map_err(Stopped::Halted)?;
         // Of the highest level, so that whatever is logged says which conversation it is about.
         let span = error_span!("conversation", id = %attempt.id, run = %run.run.id, scenario = attempt.scenario);
         let playing = Play::new(run, committer, &attempt, past.take())?;
@@ -159,10 +161,13 @@ impl<'a> Play<'a> {
             return Ok(self.heard(who, &cast.name, answer));
         }
         self.keep().await?;
-        run.may_ask().map_err(Stopped::Halted)?;
         // What cannot even be asked is the program's to say.
         let Some(ask) = self.conversation.ask() else { return Ok(self.conversation.act()) };
         let ask = run.config.complete(ask);
+        // What was asked before its turn is in flight already, and is waited for like all that is.
+        if !self.ahead.has(&ask) {
+            run.may_ask().map_err(Stopped::Halted)?;
+        }
         let (ahead, conversation) = (&self.ahead, &self.conversation);
         if run.config.pipelining {
             ahead.ask(run, conversation, conversation.ahead());

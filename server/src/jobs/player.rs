@@ -14,7 +14,7 @@ use domain::api::RunState;
 use metrics::{counter, gauge};
 use sqlx::PgPool;
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 use uuid::Uuid;
@@ -25,6 +25,9 @@ use super::active::{self, ActiveRun};
 use super::cast::Clients;
 use super::commit::Committer;
 use crate::store::{self, players, runs};
+
+/// How long a player that goes waits for a database that does not answer.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -90,8 +93,9 @@ impl Player {
 
     async fn life(&self, stop: &CancellationToken) -> anyhow::Result<End> {
         let (host, pid) = alive::place();
-        let id = store::patiently(|| async { players::register(&mut *self.pool.acquire().await?, &host, pid).await })
-            .await?;
+        let lease = self.options.lease;
+        let register = || async { players::register(&mut *self.pool.acquire().await?, &host, pid, lease).await };
+        let id = store::patiently(register).await?;
         info!(player = id, "a player begins");
         let given_up = CancellationToken::new();
         let mut background = JoinSet::new();
@@ -105,11 +109,18 @@ impl Player {
         shift.claims.settled().await;
         let stuck = shift.stuck.take();
         drop(shift);
-        while writers.join_next().await.is_some() {}
+        // What they still have belongs to conversations that nobody plays here any more.
+        let written = async { while writers.join_next().await.is_some() {} };
+        if timeout(LAST_WORDS, written).await.is_err() {
+            given_up.cancel();
+            while writers.join_next().await.is_some() {}
+        }
         background.shutdown().await;
         self.lock_runs().clear();
         if !matches!(end, Ok(End::GivenUp)) {
-            let left = store::patiently(|| async { players::leave(&mut *self.pool.acquire().await?, id).await }).await;
+            let leave = || async { players::leave(&mut *self.pool.acquire().await?, id).await };
+            // Of whom the database hears nothing is given up later.
+            let left = timeout(LAST_WORDS, store::patiently(leave)).await.unwrap_or(Ok(()));
             if end.is_ok() {
                 left?;
             }
@@ -166,7 +177,7 @@ impl Shift<'_> {
         // What others have spent is known before anything is spent here.
         let known: Vec<Arc<ActiveRun>> = self.player.lock_runs().values().cloned().collect();
         alive::heed(&self.player.pool, self.id, &known).await?;
-        let mut deadline = None;
+        let (mut deadline, mut halted) = (None, false);
         let mut look = true;
         // With so few left to play it looks again, though nobody has told it of anything.
         let mut few_left = 0;
@@ -205,8 +216,13 @@ impl Shift<'_> {
                     deadline = Some(Instant::now() + self.player.options.drain);
                 }
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                    if halted {
+                        warn!(conversations = self.playing.len(), "the database does not answer; what it has stays");
+                        return Ok(End::Stopped);
+                    }
                     self.player.each_run(ActiveRun::halt);
-                    deadline = Some(Instant::now() + self.player.options.drain.max(Duration::from_secs(1)));
+                    halted = true;
+                    deadline = Some(Instant::now() + self.player.options.drain.clamp(Duration::from_secs(1), LAST_WORDS));
                 }
             }
         }
@@ -257,7 +273,7 @@ impl Shift<'_> {
             return Ok(run);
         }
         let pool = &self.player.pool;
-        let run = Arc::new(ActiveRun::load(pool, id, &self.player.clients).await?);
+        let run = Arc::new(active::patiently(|| ActiveRun::load(pool, id, &self.player.clients)).await?);
         // A run that had ended and was retried may have been played here before.
         let spent = || async { runs::spent_by(&mut *pool.acquire().await?, self.id, id).await };
         run.spending.had_spent(&store::patiently(spent).await?);

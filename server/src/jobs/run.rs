@@ -1,6 +1,7 @@
 //! A run: made whole, in one transaction, however many conversations it has. Their rows are written when they begin.
 
 use anyhow::{Context, anyhow};
+use domain::api::RunState;
 use domain::budget::Budget;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -9,9 +10,9 @@ use super::plan::{Repertoire, RunConfig};
 use super::worlds;
 use crate::clock;
 use crate::library::Library;
-use crate::store::control;
 use crate::store::judgings::{self, Judging, State};
 use crate::store::runs::{self, Run};
+use crate::store::{self, control};
 
 /// What a run is to be, beside its configuration.
 #[derive(Debug, Clone, Default)]
@@ -74,6 +75,27 @@ pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig
     worlds::keep(&mut *tx, library, &config.scenarios, now).await?;
     control::tell(&mut *tx, run.id).await?;
     Ok(run)
+}
+
+/// Goes on with a run that was paused. After a forecast it has the cap on conversations that was ordered.
+///
+/// # Errors
+/// [`Refused`](control::Refused): it has ended, or has begun all conversations that its budget allows.
+pub async fn resume(db: &mut PgConnection, id: Uuid) -> store::Result<()> {
+    if let Some(run) = runs::get(db, id).await? {
+        let config = serde_json::from_value::<RunConfig>(run.config.clone()).ok();
+        let mut budget = run.budget.clone();
+        let forecast = config.and_then(|config| config.forecast);
+        if let Some(forecast) = forecast.filter(|forecast| budget.conversations == Some(forecast.after)) {
+            budget.conversations = forecast.cap;
+            control::set_budget(db, id, &budget).await?;
+        }
+        let now = runs::summary(db, &run).await?;
+        if now.state == RunState::Paused && budget.conversations.is_some_and(|cap| now.finished >= i64::from(cap)) {
+            return Err(control::Refused::UsedUp.into());
+        }
+    }
+    control::resume(db, id).await
 }
 
 /// # Errors

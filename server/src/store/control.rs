@@ -16,6 +16,8 @@ pub const CHANNEL: &str = "groundstate_runs";
 pub enum Refused {
     #[error("there is no such run")]
     Missing,
+    #[error("all conversations that its budget allows have been played; raise that cap first")]
+    UsedUp,
     #[error("the run has ended")]
     Ended,
     #[error("the run was cancelled, which is for good; start another one")]
@@ -80,7 +82,8 @@ pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
         r#"UPDATE conversations SET superseded = true
            WHERE run_id = $1 AND NOT superseded AND outcome = 'failed' AND blame <> 'agent' AND NOT EXISTS (
                SELECT FROM claims WHERE run_id = $1 AND position BETWEEN first_position AND last_position)
-           RETURNING id, position, attempt, blame AS "blame!""#,
+           RETURNING id, position, attempt, blame AS "blame!",
+               blame IN ('judge', 'infrastructure') AND verified IS NOT NULL AS "played!""#,
         run
     );
     let spoiled = spoiled.fetch_all(&mut *tx).await?;
@@ -95,9 +98,17 @@ pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     )
     .execute(&mut *tx)
     .await?;
+    // What was played to its end is not played again because it could not be judged.
+    let unjudged = spoiled.iter().zip(&next).filter(|(row, _)| row.played);
+    for (row, next) in unjudged {
+        super::events::copy_before_judge(&mut tx, row.id, *next).await?;
+    }
+    // Neighbours are one claim: each costs whoever takes it a transaction.
     sqlx::query!(
-        "INSERT INTO claims (run_id, first_position, last_position) SELECT $1, position, position
-         FROM unnest($2::int[]) AS again (position)",
+        "INSERT INTO claims (run_id, first_position, last_position) SELECT $1, min(position), max(position) FROM (
+             SELECT position, position - row_number() OVER (ORDER BY position) AS island
+             FROM unnest($2::int[]) AS again (position)
+         ) AS islands GROUP BY island",
         run,
         &spoiled.iter().map(|row| row.position).collect::<Vec<_>>()
     )

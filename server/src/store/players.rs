@@ -11,6 +11,9 @@ use uuid::Uuid;
 
 use super::{Result, StoreError, interval};
 
+/// What a connection of a player is called, before the player's number.
+const CONNECTION: &str = "groundstate player ";
+
 /// Positions of a run that one player plays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
@@ -27,8 +30,14 @@ impl Claim {
     }
 }
 
-pub async fn register(db: &mut PgConnection, host: &str, pid: i32) -> Result<i64> {
-    let id = sqlx::query_scalar!("INSERT INTO players (host, pid) VALUES ($1, $2) RETURNING id", host, pid);
+/// `lease`: after how long a silence others take over.
+pub async fn register(db: &mut PgConnection, host: &str, pid: i32, lease: Duration) -> Result<i64> {
+    let id = sqlx::query_scalar!(
+        "INSERT INTO players (host, pid, lease) VALUES ($1, $2, $3) RETURNING id",
+        host,
+        pid,
+        interval(lease)
+    );
     Ok(id.fetch_one(db).await?)
 }
 
@@ -49,12 +58,30 @@ pub async fn heartbeat(db: &mut PgConnection, player: i64) -> Result<bool> {
     Ok(beat.execute(db).await?.rows_affected() > 0)
 }
 
+/// Makes a connection the player's, so that whoever gives the player up can end what it has begun there.
+pub async fn own(db: &mut PgConnection, player: i64) -> Result<()> {
+    let name = format!("{CONNECTION}{player}");
+    sqlx::query_scalar!("SELECT set_config('application_name', $1, false)", name).fetch_one(db).await?;
+    Ok(())
+}
+
 /// Gives up players whose heartbeat is overdue; their claims wait for somebody else. While the database was down nobody
 /// could say that it lives.
-pub async fn give_up_overdue(db: &mut PgConnection, lease: Duration) -> Result<u64> {
+pub async fn give_up_overdue(db: &mut PgConnection) -> Result<u64> {
+    // One that was frozen or cut off in the middle of a commit still has its transaction open, which holds its row.
+    sqlx::query!(
+        "SELECT pg_terminate_backend(activity.pid) FROM players
+         JOIN pg_stat_activity AS activity ON application_name = $1 || players.id AND datname = current_database()
+         WHERE greatest(heartbeat_at, pg_postmaster_start_time()) < now() - lease",
+        CONNECTION
+    )
+    .fetch_all(&mut *db)
+    .await?;
+    // A row that is held all the same is left for the next time: nobody is to wait for it.
     let overdue = sqlx::query!(
-        "DELETE FROM players WHERE greatest(heartbeat_at, pg_postmaster_start_time()) < now() - $1::interval",
-        interval(lease)
+        "DELETE FROM players WHERE id IN (
+             SELECT id FROM players WHERE greatest(heartbeat_at, pg_postmaster_start_time()) < now() - lease
+             FOR UPDATE SKIP LOCKED)"
     );
     Ok(overdue.execute(db).await?.rows_affected())
 }
@@ -78,7 +105,7 @@ pub fn is_given_up(error: &StoreError) -> bool {
 }
 
 /// Claims at most so many positions of the run that is next: of the highest priority, and of those the one that is played
-/// least. What others left behind of such a run comes first. `None` if there is nothing to play.
+/// least. What others left behind of a run comes before what is new of it. `None` if there is nothing to play.
 ///
 /// # Errors
 /// Also if the player was given up ([`is_given_up`]).
@@ -110,16 +137,17 @@ pub async fn free_unknown(db: &mut PgConnection, player: i64, known: &[(Uuid, i3
     Ok(freed.execute(db).await?.rows_affected())
 }
 
-/// A run with a claim that nobody holds, and with room for it. Runs of higher priority that have something new to play go
-/// first.
+/// A run with a claim that nobody holds, and with room for it. Runs that have something new to play go first if they are of
+/// higher priority, or of the same and played less.
 async fn left_behind(db: &mut PgConnection, only: Option<Uuid>) -> Result<Option<Uuid>> {
     let run = sqlx::query_scalar!(
         "WITH open AS (
              SELECT r.id, r.priority, r.created_at, r.max_in_flight,
                  r.next_position < least(r.planned, (r.budget ->> 'conversations')::int) AS has_new,
-                 coalesce(sum(played), 0) AS claimed, coalesce(sum(played) FILTER (WHERE player IS NOT NULL), 0) AS held
+                 coalesce(sum(played), 0) AS claimed, coalesce(sum(played) FILTER (WHERE player IS NOT NULL), 0) AS held,
+                 coalesce(sum(positions) FILTER (WHERE player IS NOT NULL), 0) AS busy
              FROM runs r LEFT JOIN LATERAL (
-                 SELECT player, CASE WHEN r.max_in_flight IS NOT NULL
+                 SELECT player, last_position - first_position + 1 AS positions, CASE WHEN r.max_in_flight IS NOT NULL
                      THEN not_ended(run_id, first_position, last_position) END AS played
                  FROM claims WHERE run_id = r.id
              ) AS c ON true
@@ -127,7 +155,8 @@ async fn left_behind(db: &mut PgConnection, only: Option<Uuid>) -> Result<Option
          )
          SELECT run_id FROM claims JOIN open ON open.id = run_id
          WHERE player IS NULL AND (max_in_flight IS NULL OR held < max_in_flight) AND NOT EXISTS (
-             SELECT FROM open AS other WHERE other.priority > open.priority AND other.has_new
+             SELECT FROM open AS other WHERE other.has_new
+                 AND (other.priority > open.priority OR (other.priority = open.priority AND other.busy < open.busy))
                  AND (other.max_in_flight IS NULL OR other.claimed < other.max_in_flight))
          ORDER BY open.priority DESC, open.created_at, first_position LIMIT 1",
         only
@@ -172,7 +201,7 @@ async fn claim_left(db: &mut PgConnection, player: i64, most: i32, run: Uuid) ->
 async fn claim_new(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
     let next = sqlx::query_scalar!(
         "SELECT r.id FROM runs r CROSS JOIN LATERAL (
-             SELECT coalesce(sum(last_position - first_position + 1), 0) AS positions, coalesce(sum(
+             SELECT coalesce(sum(last_position - first_position + 1) FILTER (WHERE player IS NOT NULL), 0) AS positions, coalesce(sum(
                  CASE WHEN r.max_in_flight IS NOT NULL THEN not_ended(run_id, first_position, last_position) END), 0) AS played
              FROM claims WHERE run_id = r.id
          ) AS busy

@@ -77,7 +77,8 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
     let row = sqlx::query!(
         r#"SELECT runs.id, project_id, runs.library, playbook, seed, config, planned, priority, max_in_flight,
                   budget AS "budget: Json<Budget>", runs.created_at, judgings.id AS judging,
-                  extract(epoch FROM now() - started_at)::float8 AS played_seconds
+                  CASE WHEN started_at IS NOT NULL THEN
+                      extract(epoch FROM played_for + coalesce(now() - running_since, '0'))::float8 END AS played_seconds
            FROM runs JOIN judgings ON run_id = runs.id AND original WHERE runs.id = $1"#,
         id
     );
@@ -176,14 +177,10 @@ fn state(name: &str, finished: bool) -> RunState {
     }
 }
 
-/// How long a run has been played, from its first conversation to its end or to what ended last, pauses included.
+/// How long a run has been played, pauses not counted.
 pub async fn seconds_played(db: &mut PgConnection, run: Uuid) -> Result<f64> {
     let seconds = sqlx::query_scalar!(
-        "SELECT extract(epoch FROM coalesce(
-                    finished_at,
-                    CASE WHEN state = 'paused' THEN (SELECT max(finished_at) FROM conversations WHERE run_id = $1) END,
-                    now()) - started_at)::float8
-         FROM runs WHERE id = $1",
+        "SELECT extract(epoch FROM played_for + coalesce(now() - running_since, '0'))::float8 FROM runs WHERE id = $1",
         run
     );
     Ok(seconds.fetch_one(db).await?.unwrap_or(0.0).max(0.0))
@@ -279,7 +276,8 @@ pub struct Asked {
 pub async fn asked(db: &mut PgConnection, player: i64, runs: &[Uuid]) -> Result<Vec<Asked>> {
     let rows = sqlx::query!(
         r#"SELECT id, state, budget AS "budget: Json<Budget>", finished_at,
-                  extract(epoch FROM now() - started_at)::float8 AS played_seconds,
+                  CASE WHEN started_at IS NOT NULL THEN
+                      extract(epoch FROM played_for + coalesce(now() - running_since, '0'))::float8 END AS played_seconds,
                   spent.tokens AS "tokens!", spent.cost AS "cost!"
            FROM runs CROSS JOIN LATERAL (
                SELECT coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint AS tokens,

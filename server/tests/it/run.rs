@@ -9,6 +9,7 @@ mod endpoint;
 mod failures;
 mod in_flight;
 mod judge;
+mod leases;
 mod noted;
 mod panel;
 mod personas;

@@ -1,6 +1,6 @@
 //! Those who wait for a slot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -13,6 +13,8 @@ use crate::pool::replica::Replica;
 #[derive(Debug, Default)]
 pub struct Line {
     waiting: BTreeMap<u64, Waiter>,
+    /// Those that go wherever there is room.
+    easy: BTreeSet<u64>,
     next_ticket: u64,
 }
 
@@ -51,12 +53,15 @@ impl Line {
     }
 
     pub fn enter(&mut self, ticket: u64, waiter: Waiter) {
+        if waiter.wanted.failed.is_empty() && waiter.wanted.refused.is_empty() {
+            self.easy.insert(ticket);
+        }
         self.waiting.insert(ticket, waiter);
     }
 
     /// Nobody stands there any more.
     pub fn leave(&mut self, ticket: u64) {
-        self.waiting.remove(&ticket);
+        self.take(ticket);
     }
 
     /// Takes the next one out of the line, with the replica that has a slot for them.
@@ -65,14 +70,21 @@ impl Line {
             return None;
         }
         let mut head = self.waiting.iter().take(WINDOW);
-        let (first, index) = head.find_map(|(ticket, w)| Some((*ticket, choose(replicas, &w.wanted, now)?)))?;
+        let of = |ticket: &u64| Some((*ticket, choose(replicas, &self.waiting.get(ticket)?.wanted, now)?));
+        // Where all of the head wait for another replica, nobody behind them has to.
+        let (first, index) = head.find_map(|(ticket, _)| of(ticket)).or_else(|| self.easy.first().and_then(of))?;
         let ticket = self.at_home(first, index, replicas, now).unwrap_or(first);
         if ticket != first
             && let Some(first) = self.waiting.get_mut(&first)
         {
             first.passed += 1;
         }
-        Some((self.waiting.remove(&ticket)?, index))
+        Some((self.take(ticket)?, index))
+    }
+
+    fn take(&mut self, ticket: u64) -> Option<Waiter> {
+        self.easy.remove(&ticket);
+        self.waiting.remove(&ticket)
     }
 
     /// Somebody near the head of the line who is at home at this replica, where the first is not.

@@ -30,9 +30,12 @@ fn waiting(router: &Router) -> usize {
 type Holding = Pin<Box<dyn Future<Output = Permit>>>;
 
 fn holding(router: &Arc<Router>, sticky: u64) -> Holding {
+    wanting(router, Wanted { sticky, ..Wanted::default() })
+}
+
+fn wanting(router: &Arc<Router>, wanted: Wanted) -> Holding {
     let router = Arc::clone(router);
     Box::pin(async move {
-        let wanted = Wanted { sticky, ..Wanted::default() };
         router.slot(&wanted, &mut None, Instant::now()).await.unwrap_or_else(|_| panic!("nothing is down"))
     })
 }
@@ -120,6 +123,25 @@ async fn turns_come_in_order() {
         let Poll::Ready(next) = poll!(&mut other) else { panic!("it was somebody else's turn") };
         permit = next;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_another_replica_holds_up_nobody_behind() {
+    let router = router(2, 40);
+    let full = futures::future::join_all((0..80).map(|sticky| holding(&router, sticky))).await;
+    let (of_a, of_b): (Vec<Permit>, Vec<Permit>) = full.into_iter().partition(|permit| permit.replica() == 0);
+    // More than are looked through at the head of the line have failed at the second, and wait for the first.
+    let avoids = Wanted { failed: vec![1], ..Wanted::default() };
+    let mut avoiding: Vec<Holding> = (0..100).map(|_| wanting(&router, avoids.clone())).collect();
+    for one in &mut avoiding {
+        assert!(poll!(one).is_pending());
+    }
+    let mut newcomer = holding(&router, 1);
+    assert!(poll!(&mut newcomer).is_pending());
+    of_b.into_iter().next().unwrap().answered(SECOND);
+    let Poll::Ready(permit) = poll!(&mut newcomer) else { panic!("the second has room, and nobody else wants it") };
+    assert_eq!(permit.replica(), 1);
+    drop(of_a);
 }
 
 #[tokio::test(start_paused = true)]

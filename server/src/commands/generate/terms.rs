@@ -27,7 +27,7 @@ pub struct BudgetArgs {
     /// Pause when so much was spent, in the unit of the models' prices
     #[arg(long, value_name = "MONEY")]
     budget_money: Option<f64>,
-    /// Pause when so many seconds have passed since the first conversation began
+    /// Pause when it has been played for so many seconds, pauses not counted
     #[arg(long, value_name = "SECONDS")]
     budget_seconds: Option<i64>,
 }

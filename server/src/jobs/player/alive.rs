@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use domain::api::RunState;
 use metrics::counter;
-use sqlx::PgPool;
 use sqlx::postgres::PgListener;
+use sqlx::{ConnectOptions, PgConnection, PgPool};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 use uuid::Uuid;
@@ -63,23 +64,43 @@ pub fn start(
 
 /// Says that the player lives, several times in each lease, and gives up others that have not said it.
 async fn live(pool: PgPool, player: i64, lease: Duration, given_up: CancellationToken) {
+    let every = lease / 5;
+    let (mut wait, mut last) = (every, Instant::now());
+    // One of its own: pages and exports may have all others for longer than a lease.
+    let mut own = None;
     loop {
-        tokio::time::sleep(lease / 5).await;
-        let beat = || async {
-            let mut db = pool.acquire().await?;
-            let alive = players::heartbeat(&mut db, player).await?;
-            Ok((alive, players::give_up_overdue(&mut db, lease).await?))
-        };
-        match store::patiently(beat).await {
-            Ok((true, 0)) => {}
-            Ok((true, others)) => {
-                counter!("groundstate_players_given_up_total").increment(others);
-                warn!(others, "players were silent for too long; others take over what they played");
+        tokio::time::sleep(wait).await;
+        // Who could not say it either, for as long, does not know who is silent and who was not heard.
+        let steady = last.elapsed() < lease / 2;
+        match timeout(every, beat(&pool, &mut own, player, steady)).await {
+            Ok(Ok((true, others))) => {
+                (wait, last) = (every, Instant::now());
+                if others > 0 {
+                    counter!("groundstate_players_given_up_total").increment(others);
+                    warn!(others, "players were silent for too long; others take over what they played");
+                }
             }
-            Ok((false, _)) => return given_up.cancel(),
-            Err(error) => warn!(%error, "cannot say that this player lives"),
+            Ok(Ok((false, _))) => return given_up.cancel(),
+            unheard => {
+                let reason = unheard.map_or_else(
+                    |_| "no answer".to_owned(),
+                    |error| error.map_or_else(|e| e.to_string(), |_| String::new()),
+                );
+                warn!(reason, "cannot say that this player lives, and says it again");
+                (own, wait) = (None, every / 4);
+            }
         }
     }
+}
+
+/// Whether the player is still known, and how many others were given up.
+async fn beat(pool: &PgPool, own: &mut Option<PgConnection>, player: i64, steady: bool) -> store::Result<(bool, u64)> {
+    let db = match own {
+        Some(db) => db,
+        None => own.insert(pool.connect_options().connect().await?),
+    };
+    let known = players::heartbeat(db, player).await?;
+    Ok((known, if steady { players::give_up_overdue(db).await? } else { 0 }))
 }
 
 /// Rings whenever the database says that runs have changed. Without it, changes are seen a poll later.

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use domain::access::Scope;
 use domain::api::RunState;
 use domain::role::Role;
 use server::jobs::active::ActiveRun;
 use server::store::{players, runs};
 use sqlx::PgPool;
 
+use crate::http::{somebody, token};
 use crate::support::endpoint::{Endpoint, status};
 use crate::support::play::{HELP, heard, planned};
 use crate::support::process::{Listening, groundstate, terminate};
@@ -69,6 +71,22 @@ async fn a_server_that_is_stopped_ends_what_it_asked_and_the_next_one_goes_on(po
     assert!(asked < heard, "it was stopped in the middle");
     assert_eq!(endpoint.requests().len(), heard, "what was in flight was waited for and kept");
     assert_eq!(server.stopped().await, Some(0));
+}
+
+/// A browser that follows a run has an answer that ends with the run.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_server_that_is_stopped_waits_for_nobody_who_follows_a_run(pool: PgPool) {
+    let endpoint = Endpoint::start_held(Duration::ZERO, agent::help).await;
+    let run = planned(&pool, &[HELP], 20, 3, &[(Role::Agent, endpoint.model())]).await;
+    let mut server = serve(&pool, &["--no-play"]).await;
+    let token = token(&pool, somebody(&pool, "root", true).await, &[Scope::Read]).await;
+    let progress = format!("{}/api/v1/runs/{}/progress", server.url, run.run.id);
+    let mut followed = reqwest::Client::new().get(progress).bearer_auth(token).send().await.unwrap();
+    assert_eq!(followed.status(), 200);
+    assert!(followed.chunk().await.unwrap().is_some(), "it tells how far the run is");
+    terminate(&server.child);
+    let gone = tokio::time::timeout(Duration::from_secs(20), server.child.wait()).await;
+    assert_eq!(gone.expect("it goes").unwrap().code(), Some(0));
 }
 
 /// Whether every line is one of Prometheus' text format.

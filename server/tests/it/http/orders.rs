@@ -239,6 +239,29 @@ async fn a_forecast_pauses_and_the_run_goes_on(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn a_forecast_leaves_the_cap_that_was_ordered(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let order = json!({"scenarios": [HELP], "n": 40, "forecast": 2, "budget": {"conversations": 6}});
+    let run: RunSummary = app.post(RUNS, &order).await;
+    let path = format!("/api/v1/runs/{}", run.id);
+    play(&pool, &run.id).await;
+    assert_eq!(app.json::<RunSummary>(&path).await.finished, 2);
+    let _: RunSummary = app.post(&format!("{path}/resume"), &json!({})).await;
+    play(&pool, &run.id).await;
+    let capped: RunSummary = app.json(&path).await;
+    assert_eq!((capped.state, capped.finished), (RunState::Paused, 6));
+    let (status, answer) = app.send(Method::POST, &format!("{path}/resume"), &json!({})).await;
+    assert_eq!(status, StatusCode::CONFLICT, "it would play nothing");
+    assert!(answer["detail"].as_str().unwrap().contains("raise that cap first"), "{answer}");
+    let raised = json!({"budget": {"conversations": 8}});
+    let (status, _) = app.send(Method::PATCH, &path, &raised).await;
+    assert_eq!(status, StatusCode::OK);
+    let _: RunSummary = app.post(&format!("{path}/resume"), &json!({})).await;
+    play(&pool, &run.id).await;
+    assert_eq!(app.json::<RunSummary>(&path).await.finished, 8);
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn users_put_things_as_the_order_weighs_it(pool: PgPool) {
     let app = filled(&pool, &[]).await;
     let order = json!({"scenarios": [HELP, HANDOVER], "n": 12, "complexity": {"vague": 2.0, "simple": 1.0}});

@@ -17,8 +17,8 @@ use server::store::{StoreError, players, runs};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::endpoint::{Endpoint, status};
-use crate::support::play::{HELP, TRANSFER, hasty, planned, planned_as, play_all, player, stories};
+use crate::support::endpoint::{Endpoint, says, status};
+use crate::support::play::{HELP, LEASE, TRANSFER, hasty, planned, planned_as, play_all, player, stories};
 use crate::support::{agent, ledger, until};
 
 async fn summary(run: &ActiveRun) -> RunSummary {
@@ -75,7 +75,7 @@ async fn a_run_is_cancelled_for_good(pool: PgPool) {
     {
         assert!(matches!(change, Err(StoreError::Refused(Refused::Cancelled))));
     }
-    let player = players::register(&mut db, "here", 1).await.unwrap();
+    let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     assert_eq!(players::claim(&mut db, player, 8, None).await.unwrap(), None, "nobody plays it");
 }
 
@@ -106,13 +106,102 @@ async fn failures_that_were_not_the_agents_are_played_again_when_asked(pool: PgP
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn what_could_only_not_be_judged_is_judged_again_and_not_played(pool: PgPool) {
+    let broken = Arc::new(AtomicBool::new(true));
+    let judge = Endpoint::start({
+        let broken = Arc::clone(&broken);
+        move |_| if broken.load(Ordering::Relaxed) { status(401) } else { says(&agent::verdict().to_string()) }
+    })
+    .await;
+    let speaker = Endpoint::start(agent::help).await;
+    let models = [(Role::Agent, speaker.model()), (Role::Judge, judge.model())];
+    let run = play_all(planned(&pool, &[HELP], 6, 1, &models).await, 4).await;
+    let failed = summary(&run).await.failures;
+    assert_eq!(failed.values().sum::<i64>(), 6, "{failed:?}");
+    let asked = speaker.requests().len();
+    broken.store(false, Ordering::Relaxed);
+    let mut db = pool.acquire().await.unwrap();
+    assert_eq!(control::retry_failed(&mut db, run.run.id).await.unwrap(), 6);
+    let claims: Vec<(i32, i32)> =
+        sqlx::query_as("SELECT first_position, last_position FROM claims").fetch_all(&pool).await.unwrap();
+    assert_eq!(claims, [(0, 5)], "neighbours are one claim");
+    let run = play_all(taken_up(&run).await, 4).await;
+    ledger::check(&pool, run.run.id).await;
+    assert_eq!(summary(&run).await.accepted, 6);
+    assert_eq!(speaker.requests().len(), asked, "the agent was asked nothing again");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_played_again_leaves_room_for_runs_of_the_same_priority(pool: PgPool) {
+    let again = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
+    let mut db = pool.acquire().await.unwrap();
+    let gone = players::register(&mut db, "gone", 1, LEASE).await.unwrap();
+    for _ in 0..2 {
+        players::claim(&mut db, gone, 50, None).await.unwrap().unwrap();
+    }
+    players::leave(&mut db, gone).await.unwrap();
+    let new = planned(&pool, &[HELP], 100, 2, &[]).await.run.id;
+    let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
+    let mut order = Vec::new();
+    for _ in 0..4 {
+        let claim = players::claim(&mut db, player, 50, None).await.unwrap().unwrap();
+        order.push((claim.run_id, claim.first_position));
+    }
+    assert_eq!(order, [(again, 0), (new, 0), (again, 50), (new, 50)]);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_cap_of_time_counts_playing_and_no_pauses(pool: PgPool) {
+    let run = planned(&pool, &[HELP], 10, 1, &[]).await;
+    let id = run.run.id;
+    let mut db = pool.acquire().await.unwrap();
+    assert!(runs::seconds_played(&mut db, id).await.unwrap() < 0.001, "nothing has begun");
+    let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
+    players::claim(&mut db, player, 4, None).await.unwrap().unwrap();
+    let earlier = async |shift: &'static str| sqlx::query(shift).execute(&pool).await.unwrap();
+    let ran = "UPDATE runs SET running_since = running_since - interval '1 hour'";
+    earlier(ran).await;
+    control::pause(&mut db, id, None).await.unwrap();
+    let hour = 3_600.0;
+    let played = async || runs::seconds_played(&mut pool.acquire().await.unwrap(), id).await.unwrap();
+    assert!((played().await - hour).abs() < 5.0, "{}", played().await);
+    // However long it is paused.
+    earlier("UPDATE runs SET started_at = started_at - interval '1 hour'").await;
+    assert!((played().await - hour).abs() < 5.0);
+    control::resume(&mut db, id).await.unwrap();
+    earlier(ran).await;
+    assert!((played().await - 2.0 * hour).abs() < 5.0);
+    let asked = runs::asked(&mut db, player, &[id]).await.unwrap();
+    assert!((asked[0].played_seconds.unwrap() - 2.0 * hour).abs() < 5.0, "and so it is told to players");
+    control::cancel(&mut db, id).await.unwrap();
+    assert!((played().await - 2.0 * hour).abs() < 5.0);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_cap_of_time_also_stops_what_asks_no_model(pool: PgPool) {
+    let run = Arc::new(planned(&pool, &[HELP], 1_000_000, 1, &[]).await);
+    let mut db = pool.acquire().await.unwrap();
+    let rows: i64 = sqlx::query_scalar("SELECT count(*) FROM conversations").fetch_one(&pool).await.unwrap();
+    assert_eq!(rows, 0, "rows of a run are written when they begin");
+    let second = Budget { seconds: Some(1), ..Budget::default() };
+    control::set_budget(&mut db, run.run.id, &second).await.unwrap();
+    let (player, never) = (player(&run, 8), CancellationToken::new());
+    let played = tokio::time::timeout(Duration::from_mins(1), player.play(&never)).await;
+    played.expect("it stops by itself").unwrap();
+    let stopped = summary(&run).await;
+    let because = Some("the budget of time is used up");
+    assert_eq!((stopped.state, stopped.paused_because.as_deref()), (RunState::Paused, because));
+    assert!(stopped.finished > 0);
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn runs_of_higher_priority_come_first_and_equals_share(pool: PgPool) {
     let mut db = pool.acquire().await.unwrap();
     let low = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
     let other = planned(&pool, &[HELP], 100, 2, &[]).await.run.id;
     let high = planned(&pool, &[HELP], 100, 3, &[]).await.run.id;
     control::set_priority(&mut db, high, 5).await.unwrap();
-    let player = players::register(&mut db, "here", 1).await.unwrap();
+    let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     let mut order = Vec::new();
     for _ in 0..6 {
         let claim = players::claim(&mut db, player, 50, None).await.unwrap().unwrap();
@@ -127,7 +216,10 @@ async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
     let run = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
     sqlx::query("UPDATE runs SET max_in_flight = 10").execute(&pool).await.unwrap();
     let mut db = pool.acquire().await.unwrap();
-    let (a, b) = (players::register(&mut db, "a", 1).await.unwrap(), players::register(&mut db, "b", 2).await.unwrap());
+    let (a, b) = (
+        players::register(&mut db, "a", 1, LEASE).await.unwrap(),
+        players::register(&mut db, "b", 2, LEASE).await.unwrap(),
+    );
     let first = players::claim(&mut db, a, 7, None).await.unwrap().unwrap();
     let second = players::claim(&mut db, b, 7, None).await.unwrap().unwrap();
     assert_eq!((first.positions(), second.positions()), (0..=6, 7..=9));
@@ -142,13 +234,13 @@ async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
 async fn what_was_left_behind_is_taken_up_as_far_as_there_is_room(pool: PgPool) {
     let run = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
     let mut db = pool.acquire().await.unwrap();
-    let gone = players::register(&mut db, "gone", 1).await.unwrap();
+    let gone = players::register(&mut db, "gone", 1, LEASE).await.unwrap();
     players::claim(&mut db, gone, 64, None).await.unwrap().unwrap();
     players::leave(&mut db, gone).await.unwrap();
     sqlx::query("UPDATE runs SET max_in_flight = 10").execute(&pool).await.unwrap();
     let other = planned(&pool, &[HELP], 4, 2, &[]).await.run.id;
     control::set_priority(&mut db, other, 5).await.unwrap();
-    let player = players::register(&mut db, "here", 1).await.unwrap();
+    let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     let mut taken = Vec::new();
     while let Some(claim) = players::claim(&mut db, player, 4, None).await.unwrap() {
         taken.push((claim.run_id, claim.positions(), claim.left_behind));

@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, busy, cut, not_json, silence, status};
-use crate::support::play::{HELP, TRANSFER, hasty, heard, planned, planned_as, play_all, player};
+use crate::support::play::{HELP, LEASE, TRANSFER, hasty, heard, planned, planned_as, play_all, player};
 use crate::support::process::{play, terminate};
 use crate::support::{agent, ledger, until};
 
@@ -68,12 +68,12 @@ async fn players_are_killed_and_every_conversation_ends_exactly_once(pool: PgPoo
 async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
     let run = planned(&pool, &[TRANSFER], 1, 3, &[]).await;
     let mut db = pool.acquire().await.unwrap();
-    let stale = players::register(&mut db, "here", 1).await.unwrap();
+    let stale = players::register(&mut db, "here", 1, Duration::from_millis(10)).await.unwrap();
     let claim = players::claim(&mut db, stale, 8, None).await.unwrap().unwrap();
     assert_eq!(claim.positions(), 0..=0);
     assert!(players::claim(&mut db, stale, 8, None).await.unwrap().is_none());
     tokio::time::sleep(Duration::from_millis(20)).await;
-    assert_eq!(players::give_up_overdue(&mut db, Duration::from_millis(10)).await.unwrap(), 1);
+    assert_eq!(players::give_up_overdue(&mut db).await.unwrap(), 1);
     assert!(!players::heartbeat(&mut db, stale).await.unwrap());
 
     let (given_up, mut writers) = (CancellationToken::new(), JoinSet::new());
@@ -94,7 +94,7 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
     assert!(given_up.is_cancelled(), "the player is told");
     assert!(events::of(&mut db, id).await.unwrap().is_empty());
 
-    let fresh = players::register(&mut db, "there", 2).await.unwrap();
+    let fresh = players::register(&mut db, "there", 2, LEASE).await.unwrap();
     assert!(fresh > stale, "tokens grow");
     let again = players::claim(&mut db, fresh, 8, None).await.unwrap().unwrap();
     assert!(again.left_behind);

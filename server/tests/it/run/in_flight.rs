@@ -10,7 +10,7 @@ use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::Endpoint;
-use crate::support::play::{HELP, elsewhere, planned, player};
+use crate::support::play::{HELP, LEASE, elsewhere, planned, player};
 use crate::support::{agent, ledger, until};
 
 const MOST: usize = 4;
@@ -69,7 +69,7 @@ async fn players_that_take_up_what_was_left_at_once_do_not_take_too_much(pool: P
     .unwrap();
     let mut ids = Vec::new();
     for pid in 0..8 {
-        ids.push(players::register(&mut db, "here", pid).await.unwrap());
+        ids.push(players::register(&mut db, "here", pid, LEASE).await.unwrap());
     }
     let claim = async |player: i64| players::claim(&mut pool.acquire().await.unwrap(), player, 64, None).await.unwrap();
     let claims = join_all(ids.iter().map(|player| claim(*player))).await;

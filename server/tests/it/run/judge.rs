@@ -18,7 +18,7 @@ use crate::support::play::{HELP, TRANSFER, casts, exported, exported_rows, playe
 async fn judging(pool: &PgPool, player: &ActiveRun, model: &str) -> Judge {
     let models = [model.parse().unwrap()];
     let judging = judge::plan(&player.run, &player.library, &models).unwrap();
-    judge::store(pool, &judging, &player.library).await.unwrap();
+    judge::store(&mut pool.acquire().await.unwrap(), &judging, &player.library).await.unwrap();
     let (run, config, library) = active::load(pool, player.run.id).await.unwrap();
     let models = casts(&models, &config);
     Judge { pool: pool.clone(), library, judges: None, run, config, models, judging }
@@ -88,7 +88,7 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     let others = server::library::Library::assemble_proved(files).unwrap();
     let models = ["scripted".parse().unwrap()];
     let made = judge::plan(&player.run, &others, &models).unwrap();
-    judge::store(&pool, &made, &others).await.unwrap();
+    judge::store(&mut pool.acquire().await.unwrap(), &made, &others).await.unwrap();
     let (run, config, library) = active::load(&pool, player.run.id).await.unwrap();
     let models = casts(&models, &config);
     let again = Judge { pool: pool.clone(), library, judges: Some(others), run, config, models, judging: made };
@@ -107,7 +107,7 @@ async fn half_a_panel_has_said_nothing(pool: PgPool) {
     let good = Endpoint::start(|_| says(&verdict().to_string())).await;
     let models = [good.model().parse().unwrap(), "test-model@http://127.0.0.1:9/v1".parse().unwrap()];
     let made = judge::plan(&player.run, &player.library, &models).unwrap();
-    judge::store(&pool, &made, &player.library).await.unwrap();
+    judge::store(&mut pool.acquire().await.unwrap(), &made, &player.library).await.unwrap();
     let (run, config, library) = active::load(&pool, player.run.id).await.unwrap();
     let models = casts(&models, &config);
     let again = Judge { pool: pool.clone(), library, judges: None, run, config, models, judging: made };

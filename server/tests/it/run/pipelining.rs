@@ -12,7 +12,7 @@ use domain::role::Role;
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use server::jobs::active::ActiveRun;
-use server::store::runs;
+use server::store::{control, runs};
 use sqlx::PgPool;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -84,6 +84,32 @@ async fn judges_of_a_panel(pool: PgPool) {
         messages.push(rows(&run).await[0]["messages"].clone());
     }
     assert_eq!(messages[0], messages[1]);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn judges_that_were_asked_before_a_pause_are_heard(pool: PgPool) {
+    let judge = Endpoint::start_held(LATENCY, |_| says(&verdict().to_string())).await;
+    let model = judge.model();
+    let run = planned_as(&pool, &[HELP], 1, 1, &[(Role::Judge, model.clone())], |config| {
+        config.panel = vec![model.parse().unwrap(), model.parse().unwrap()];
+    })
+    .await;
+    let run = Arc::new(run);
+    let (player, never) = (player(&run, 1), CancellationToken::new());
+    let pausing = async {
+        until("all are asked", async || judge.requests().len() == 3).await;
+        control::pause(&mut pool.acquire().await.unwrap(), run.run.id, None).await.unwrap();
+        until("the player knows", async || run.may_ask().is_err()).await;
+        judge.release();
+    };
+    let (played, ()) = tokio::join!(player.play(&never), pausing);
+    played.unwrap();
+    let mut db = pool.acquire().await.unwrap();
+    let usage = runs::usage(&mut db, run.run.id).await.unwrap();
+    let calls: i64 = usage.iter().filter(|usage| usage.role.starts_with("judge")).map(|usage| usage.calls).sum();
+    assert_eq!((judge.requests().len(), calls), (3, 3), "all that was asked is counted");
+    let ended = "SELECT count(*) FROM conversations WHERE outcome = 'accepted'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(ended).fetch_one(&pool).await.unwrap(), 1, "and nothing is asked twice");
 }
 
 /// What the request asks for: a criterion, or the rest.

@@ -6,7 +6,7 @@ use server::store::steps::{self, Step, Writer, Written};
 use server::store::{players, projects};
 use sqlx::PgPool;
 
-use crate::support::play::{HELP, TRANSFER, played, stories};
+use crate::support::play::{HELP, LEASE, TRANSFER, played, stories};
 use crate::support::project;
 
 const FILE: &str = "scenarios/retail_bank/transfer_rent_to_payee.yaml";
@@ -42,7 +42,7 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
 
     let story = &stories(&player).await[0];
     let mut db = pool.acquire().await.unwrap();
-    let writer = Writer { player: players::register(&mut db, "here", 1).await.unwrap(), number: 0 };
+    let writer = Writer { player: players::register(&mut db, "here", 1, LEASE).await.unwrap(), number: 0 };
     let step = Step {
         run: player.run.id,
         judging: player.run.judging,
@@ -53,8 +53,11 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
         end: None,
         spent: Vec::new(),
     };
-    let error = steps::commit(&mut db, writer, &[&step], player.run.created_at).await.unwrap_err().to_string();
-    assert!(error.contains("events_pkey"), "{error}");
+    let error = steps::commit(&mut db, writer, &[&step], player.run.created_at).await.unwrap_err();
+    assert!(error.to_string().contains("events_pkey"), "{error}");
+    // Should the answer to a commit have been lost, that is how it is found out.
+    assert!(error.is_twice() && !error.is_outage());
+    assert!(steps::were_kept(&mut db, &[&step]).await.unwrap());
     assert_eq!(stories(&player).await[0].events, story.events);
 }
 

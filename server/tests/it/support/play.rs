@@ -32,6 +32,9 @@ pub const HANDOVER: &str = "bereavement_handover";
 /// Changes the world.
 pub const TRANSFER: &str = "transfer_rent_to_payee";
 
+/// After how long a silence others take over.
+pub const LEASE: Duration = Duration::from_secs(15);
+
 /// As in life, but for waits.
 pub fn hasty() -> EndpointOptions {
     let ms = Duration::from_millis;
@@ -104,6 +107,7 @@ pub async fn planned_as(
         variant: None,
         sub_agents: BTreeMap::new(),
         branch_of: None,
+        forecast: None,
         branches: false,
         faults: Vec::new(),
         scenarios: scenarios.iter().map(|id| (*id).to_owned()).collect(),

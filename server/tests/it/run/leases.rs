@@ -1,0 +1,118 @@
+//! Who is taken to be alive, and how what the others held becomes free.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::role::Role;
+use llm::PoolSpec;
+use server::jobs::cast::Clients;
+use server::jobs::player::{Options, Player};
+use server::store::players;
+use sqlx::{Connection, PgConnection, PgPool};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::endpoint::Endpoint;
+use crate::support::play::{HELP, LEASE, hasty, heard, planned, planned_as, player};
+use crate::support::{agent, database_url, until};
+
+async fn known(pool: &PgPool) -> Vec<i64> {
+    sqlx::query_scalar("SELECT id FROM players ORDER BY id").fetch_all(pool).await.unwrap()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn each_player_has_the_lease_that_it_named(pool: PgPool) {
+    let mut db = pool.acquire().await.unwrap();
+    let patient = players::register(&mut db, "a", 1, Duration::from_mins(2)).await.unwrap();
+    let hasty = players::register(&mut db, "b", 2, Duration::from_millis(100)).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(players::give_up_overdue(&mut db).await.unwrap(), 1);
+    assert_eq!(known(&pool).await, [patient], "and not {hasty}");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_that_froze_in_the_middle_of_a_commit_holds_nobody_up(pool: PgPool) {
+    let mut db = pool.acquire().await.unwrap();
+    let frozen = players::register(&mut db, "frozen", 1, Duration::from_millis(50)).await.unwrap();
+    planned(&pool, &[HELP], 4, 1, &[]).await;
+    players::claim(&mut db, frozen, 4, None).await.unwrap().unwrap();
+    // Its connection, in the middle of a COPY that gets no more data.
+    let mut its = PgConnection::connect(&database_url(&pool)).await.unwrap();
+    players::own(&mut its, frozen).await.unwrap();
+    let mut tx = its.begin().await.unwrap();
+    assert!(players::hold(&mut tx, frozen).await.unwrap());
+    let copying = tx.copy_in_raw("COPY usage (role) FROM STDIN").await.unwrap();
+
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let give_up = async {
+        while known(&pool).await == [frozen] {
+            players::give_up_overdue(&mut db).await.unwrap();
+        }
+    };
+    timeout(Duration::from_secs(10), give_up).await.expect("it is given up");
+    let other = players::register(&mut db, "there", 2, LEASE).await.unwrap();
+    let taken = players::claim(&mut db, other, 4, None).await.unwrap().unwrap();
+    assert!(taken.left_behind, "others go on with what it had claimed");
+    assert!(copying.finish().await.is_err(), "what it had begun is not kept");
+}
+
+/// However many conversations say something at the same time: a transaction for each would be a wait for the disk for each.
+#[sqlx::test(migrations = "../migrations")]
+async fn steps_of_many_conversations_are_kept_together(pool: PgPool) {
+    const MANY: usize = 100;
+    let endpoint = Endpoint::start_held(Duration::ZERO, agent::help).await;
+    let url = endpoint.model().split_once('@').unwrap().1.to_owned();
+    let run = planned_as(&pool, &[HELP], MANY, 1, &[(Role::Agent, "house".to_owned())], |config| {
+        config.pools = vec![PoolSpec { start_in_flight: 100, ..PoolSpec::new("house", vec![url]) }];
+    })
+    .await;
+    let run = Arc::new(run);
+    let (player, stop) = (player(&run, MANY), CancellationToken::new());
+    let waiting = async {
+        until("all have said something", async || endpoint.requests().len() == MANY).await;
+        let transactions = "SELECT count(DISTINCT xmin::text) FROM events";
+        let transactions: i64 = sqlx::query_scalar(transactions).fetch_one(&pool).await.unwrap();
+        stop.cancel();
+        transactions
+    };
+    let (played, transactions) = tokio::join!(player.play(&stop), waiting);
+    played.unwrap();
+    assert!(transactions <= 25, "{MANY} conversations took {transactions} transactions");
+}
+
+/// Pages and exports may use all other connections.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_says_that_it_lives_though_every_connection_is_taken(pool: PgPool) {
+    let endpoint = Endpoint::start_slow(Duration::from_secs(2), agent::help).await;
+    let run = planned(&pool, &[HELP], 1, 1, &[(Role::Agent, endpoint.model())]).await;
+    let small = sqlx::postgres::PgPoolOptions::new().max_connections(4);
+    let small = small.connect_with((*pool.connect_options()).clone()).await.unwrap();
+    let options = |lease| Options { lease, poll: Duration::from_hours(1), drain: Duration::ZERO, ..Options::default() };
+    let player = Player::new(small.clone(), Clients::new(hasty()), options(Duration::from_millis(500)));
+    let idle = Player::new(pool.clone(), Clients::new(hasty()), Options { concurrency: 1, ..options(LEASE) });
+    let stop = CancellationToken::new();
+    let watching = async {
+        until("a model is asked", async || !endpoint.requests().is_empty()).await;
+        let mine: Vec<i64> = known(&pool).await;
+        // Its listener and its writers have the rest.
+        let taken = [small.try_acquire(), small.try_acquire(), small.try_acquire(), small.try_acquire()];
+        let rival = async { idle.play(&stop).await };
+        let waiting = async {
+            tokio::time::sleep(Duration::from_millis(1_800)).await;
+            let now = known(&pool).await;
+            assert!(mine.iter().all(|id| now.contains(id)), "it is still known");
+            drop(taken);
+            until("the conversation has ended", async || {
+                let ended = "SELECT count(*) FROM conversations WHERE outcome IS NOT NULL";
+                sqlx::query_scalar::<_, i64>(ended).fetch_one(&pool).await.unwrap() == 1
+            })
+            .await;
+            stop.cancel();
+        };
+        let (played, ()) = tokio::join!(rival, waiting);
+        played.unwrap();
+    };
+    let (played, ()) = tokio::join!(player.play(&stop), watching);
+    played.unwrap();
+    assert_eq!(endpoint.requests().len(), heard(&run).await, "no call was made twice");
+}
