@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use domain::calibration::Ratings;
 use domain::calibration::ratings::Format as FileFormat;
+use serde_json::json;
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -113,6 +114,11 @@ async fn read_and_report(args: &Report, pool: &PgPool) -> anyhow::Result<()> {
     }
     let mut tx = pool.begin().await?;
     keep(&mut tx, &ratings, &said, &calibrations).await?;
+    let (command, detail) = (
+        "groundstate calibrate report",
+        json!({"judge": calibrations.iter().map(|one| &one.judge).collect::<Vec<_>>()}),
+    );
+    super::record(&mut tx, Some(project), command, &said.judging.id.to_string(), detail).await?;
     tx.commit().await?;
     match args.format {
         Format::Json => {

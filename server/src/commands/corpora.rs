@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -145,8 +146,12 @@ async fn pages(db: &mut PgConnection, id: Uuid, text: &mut Text, out: &mut impl 
 
 async fn delete(pool: &PgPool, text: &str) -> anyhow::Result<()> {
     let id = named(pool, text).await?;
-    match store::delete(&mut *pool.acquire().await?, id).await? {
+    let mut tx = pool.begin().await?;
+    match store::delete(&mut tx, id).await? {
         Deleted::Done | Deleted::Missing => {
+            let (command, detail) = ("groundstate corpora delete", json!({"name": text}));
+            super::record(&mut tx, Some(projects::DEFAULT), command, &id.to_string(), detail).await?;
+            tx.commit().await?;
             say!("the corpus {text} is deleted");
             Ok(())
         }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use domain::api::probe::{ModelProbe, ProbeOutcome, ReplicaProbe};
 use llm::{EndpointSpec, ModelSpec, PoolSpec, ProbeOptions, Registry};
+use serde_json::json;
 use sqlx::PgPool;
 
 use super::connection::{Connection, ConnectionArgs};
@@ -95,7 +96,10 @@ async fn check(pool: &PgPool, file: &Registry, args: &Check) -> anyhow::Result<E
     let options = ProbeOptions { context_length: args.context_length, patience: PATIENCE };
     eprintln!("asking {} a dozen questions …", args.model);
     let probe = probes::ask(pool, &spec, &options).await?;
-    models::keep_probe(&mut *pool.acquire().await?, &args.model, &probe).await?;
+    let mut tx = pool.begin().await?;
+    models::keep_probe(&mut tx, &args.model, &probe).await?;
+    super::record(&mut tx, None, "groundstate models check", &args.model, json!({})).await?;
+    tx.commit().await?;
     if args.json {
         say!("{}", serde_json::to_string_pretty(&probe)?);
     } else {

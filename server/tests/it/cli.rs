@@ -1,5 +1,6 @@
 //! The binary, as people and scripts use it.
 
+mod audited;
 mod author;
 mod corpora;
 mod documents;

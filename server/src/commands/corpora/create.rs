@@ -10,12 +10,13 @@ use anyhow::Context;
 use domain::Problem;
 use domain::corpus::{CorpusState, CorpusSummary, Dimension, Spec, Treatment, name_problem};
 use domain::document;
+use serde_json::json;
 use sqlx::PgPool;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::super::INTERRUPTED;
 use super::super::connection::ConnectionArgs;
+use super::super::{INTERRUPTED, record};
 use super::show;
 use crate::bad_input::BadInput;
 use crate::clock;
@@ -137,9 +138,13 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
     };
     let id = clock::id();
     let new = New { id, project: projects::DEFAULT, name, spec, created_by: "", created_at: clock::now() };
-    if !store::insert(&mut *pool.acquire().await?, &new).await? {
+    let mut tx = pool.begin().await?;
+    if !store::insert(&mut tx, &new).await? {
         return Err(BadInput::one("NAME", format!("there is a corpus `{name}` already; take another name")).into());
     }
+    let (command, detail) = ("groundstate corpora create", json!({"name": name}));
+    record(&mut tx, Some(projects::DEFAULT), command, &id.to_string(), detail).await?;
+    tx.commit().await?;
     tokio::select! {
         built = build(pool, id) => built?,
         signal = super::super::interrupted() => {

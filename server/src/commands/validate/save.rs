@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::{Outcome, Validate, count, json};
 use crate::clock;
 use crate::commands::connection::Connection;
+use crate::commands::record;
 use crate::store::projects;
 use crate::store::runs;
 use crate::store::validations::{self, Validation};
@@ -44,6 +45,8 @@ pub async fn save(
     let files = serde_json::to_value(&found.library.files)?;
     runs::insert_library(&mut tx, &validation.library, &files, now).await?;
     validations::insert(&mut tx, &validation).await?;
+    let (project, id) = (validation.project, validation.id.to_string());
+    record(&mut tx, Some(project), "groundstate validate", &id, json!({"sound": validation.sound})).await?;
     tx.commit().await?;
     Ok(validation.id)
 }
