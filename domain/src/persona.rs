@@ -3,6 +3,7 @@
 mod check;
 mod copula;
 mod draw;
+mod spread;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,6 +11,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+pub use spread::Spread;
 
 /// How each user turn is phrased, whoever the user is.
 #[derive(

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::expectation::ExpectedOutcome;
 use crate::fault::FaultRule;
+use crate::patch::{Patch, PatchOp, join};
 use crate::persona::Complexity;
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +55,22 @@ pub struct Scenario {
     /// One conversation that solves the scenario. Its calls are the reference actions that prove the scenario
     /// solvable; the `scripted` model plays it.
     pub script: Vec<ScriptStep>,
+}
+
+/// What lays a scenario's records over the base world: one by one in the collections that the base has (`is_collection`,
+/// by pointer), and whatever else as a whole.
+pub fn laid_over(system_facts: &Map<String, Value>, is_collection: impl Fn(&str) -> bool) -> Patch {
+    let mut patch = Patch::new();
+    for (name, facts) in system_facts {
+        let part = join("", name);
+        match facts {
+            Value::Object(records) if is_collection(&part) => patch.extend(
+                records.iter().map(|(key, record)| PatchOp::Add { path: join(&part, key), value: record.clone() }),
+            ),
+            _ => patch.push(PatchOp::Add { path: part, value: facts.clone() }),
+        }
+    }
+    patch
 }
 
 impl Scenario {

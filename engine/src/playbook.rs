@@ -8,8 +8,9 @@ mod rules;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use domain::patch::{Patch, PatchOp, join};
+use domain::patch::Patch;
 use domain::playbook::{Simulate, Tool as ToolSpec};
+use domain::scenario::laid_over;
 use jsonschema::Validator;
 use minijinja::Environment;
 use serde_json::{Map, Value};
@@ -67,16 +68,7 @@ impl Playbook {
     /// The initial world of a scenario: its records laid over the base, collection by collection. What it does not
     /// change is shared by all.
     pub fn initial_world(&self, system_facts: &Map<String, Value>) -> World {
-        let mut patch = Patch::new();
-        for (name, facts) in system_facts {
-            let part = join("", name);
-            match (self.base.get(&part), facts) {
-                (Some(Node::Map(_)), Value::Object(records)) => patch.extend(
-                    records.iter().map(|(key, record)| PatchOp::Add { path: join(&part, key), value: record.clone() }),
-                ),
-                _ => patch.push(PatchOp::Add { path: part, value: facts.clone() }),
-            }
-        }
+        let patch = laid_over(system_facts, |part| matches!(self.base.get(part), Some(Node::Map(_))));
         self.base.apply(&patch).map_or_else(|_| self.base.clone(), |world| World::from_root(world.root().clone()))
     }
 

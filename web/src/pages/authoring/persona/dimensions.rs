@@ -2,10 +2,10 @@
 
 use domain::document;
 use domain::patch::join;
+use domain::persona::Spread;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::curve::Spread;
 use crate::components::Toasts;
 use crate::pages::authoring::document::Draft;
 use crate::pages::authoring::edit;

@@ -14,6 +14,11 @@ use crate::pages::authoring::words::option as shown;
 
 type Weights = BTreeMap<String, f64>;
 
+const WIDTH: f64 = 100.0;
+const HEIGHT: f64 = 6.0;
+/// Between two parts of the bar.
+const GAP: f64 = 0.6;
+
 #[component]
 pub fn Mixture(
     profile: Profile,
@@ -86,8 +91,48 @@ pub fn Mixture(
                 </option>
                 {options.keys().cloned().map(always).collect_view()}
             </select>
+            <Shares weights />
             {options.into_iter().map(row).collect_view()}
         </fieldset>
+    }
+}
+
+/// How often each option is drawn: parts of one bar, in the order of the options.
+#[component]
+fn Shares(weights: Memo<Weights>) -> impl IntoView {
+    let parts = Memo::new(move |_| {
+        let weights = weights.read();
+        let all: f64 = weights.values().sum();
+        let mut left = 0.0;
+        let part = |(option, weight): (&String, &f64)| {
+            let (from, share) = (left, weight / all);
+            left += share;
+            (option.clone(), from, share)
+        };
+        weights.iter().filter(|(_, weight)| **weight > 0.0).map(part).collect::<Vec<_>>()
+    });
+    let says = move || {
+        let part = |(option, _, share): &(String, f64, f64)| format!("{} {}", shown(option), format::percent(*share));
+        parts.read().iter().map(part).collect::<Vec<_>>().join(", ")
+    };
+    let bar = |(option, from, share): (String, f64, f64)| {
+        let title = format!("{}: {}", shown(&option), format::percent(share));
+        view! {
+            <rect x=from * WIDTH y="0" width=(share * WIDTH - GAP).max(0.0) height=HEIGHT>
+                <title>{title}</title>
+            </rect>
+        }
+    };
+    view! {
+        <svg
+            class="plot shares"
+            viewBox=format!("0 0 {WIDTH} {HEIGHT}")
+            preserveAspectRatio="none"
+            role="img"
+            aria-label=says
+        >
+            {move || parts.get().into_iter().map(bar).collect_view()}
+        </svg>
     }
 }
 

@@ -1,8 +1,9 @@
 //! A small picture of one or two distributions.
 
+use domain::persona::Spread;
 use leptos::prelude::*;
 
-use super::curve::{HEIGHT, Spread, WIDTH};
+use super::curve::{HEIGHT, WIDTH, path};
 use crate::format;
 
 /// The first curve is filled, the second, if there is one, is a line over it.
@@ -12,7 +13,7 @@ pub fn Plot(
     #[prop(optional)] second: Option<Spread>,
     breakpoints: [f64; 2],
 ) -> impl IntoView {
-    let filled = move || first.get().map(Spread::path).unwrap_or_default();
+    let filled = move || first.get().map(path).unwrap_or_default();
     let says = move || first.get().map(|spread| told(spread, breakpoints)).unwrap_or_default();
     let line = |x: f64| {
         let x = (x * WIDTH).to_string();
@@ -27,7 +28,7 @@ pub fn Plot(
             aria-label=says
         >
             <path class="first" d=filled></path>
-            {second.map(|spread| view! { <path class="second" d=spread.path()></path> })}
+            {second.map(|spread| view! { <path class="second" d=path(spread)></path> })}
             {breakpoints.into_iter().map(line).collect_view()}
         </svg>
     }

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::persona::PersonaModel;
+use domain::persona::{PersonaModel, Spread};
 use leptos::prelude::*;
 use serde_json::json;
 
-use super::curve::Spread;
 use super::dimensions::{Profile, base, emotion_pointer, of_emotion, of_trait, range, rounded, trait_pointer};
 use super::mixture::Mixture;
 use super::plot::{Plot, told};

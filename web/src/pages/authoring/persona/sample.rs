@@ -5,6 +5,8 @@ use std::sync::Arc;
 use domain::persona::{Persona, PersonaModel, Profile as Definition};
 use domain::seed::Seed;
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
 
 use super::dimensions::Profile;
 use crate::components::{Badge, Labelled};
@@ -13,7 +15,12 @@ use crate::pages::authoring::words::option as option_words;
 
 #[component]
 pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
-    let (seed, intent) = (RwSignal::new(0_i64), RwSignal::new(String::new()));
+    // Each number that is tried is no step on the way back.
+    let options = || NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
+    let (named_seed, name_seed) = query_signal_with_options::<i64>("seed", options());
+    let (named_intent, name_intent) = query_signal_with_options::<String>("intent", options());
+    let seed = Memo::new(move |_| named_seed.get().unwrap_or_default());
+    let intent = Memo::new(move |_| named_intent.get().unwrap_or_default());
     let intents: Vec<String> = model.intent_deltas.keys().cloned().collect();
     let drawn = Memo::new(move |_| {
         let definition: Definition = serde_json::from_value(profile.value.get()).ok()?;
@@ -22,7 +29,14 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
         let guidance = model.guidance(&persona);
         Some((persona, guidance))
     });
-    let option = |name: String| view! { <option value=name.clone()>{words(&name)}</option> };
+    let option = move |name: String| {
+        let (is, says) = (name.clone(), words(&name));
+        view! {
+            <option value=name prop:selected=move || *intent.read() == is>
+                {says}
+            </option>
+        }
+    };
     view! {
         <aside class="panel sample" aria-labelledby="sample">
             <h2 id="sample">"A user drawn from it"</h2>
@@ -34,16 +48,16 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
                         prop:value=move || seed.get().to_string()
                         on:input:target=move |event| {
                             if let Ok(value) = event.target().value().parse() {
-                                seed.set(value);
+                                name_seed.set(Some(value));
                             }
                         }
                     />
                 </Labelled>
-                <button type="button" on:click=move |_| seed.update(|seed| *seed = seed.wrapping_add(1))>
+                <button type="button" on:click=move |_| name_seed.set(Some(seed.get_untracked().wrapping_add(1)))>
                     "Another"
                 </button>
                 <Labelled label="Intent">
-                    <select bind:value=intent>
+                    <select on:change:target=move |event| name_intent.set(Some(event.target().value()).filter(|name| !name.is_empty()))>
                         <option value="">"none"</option>
                         {intents.into_iter().map(option).collect_view()}
                     </select>

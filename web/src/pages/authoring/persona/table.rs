@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::persona::PersonaModel;
+use domain::persona::{PersonaModel, Spread};
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::curve::Spread;
 use super::dimensions::{Profile, of_emotion, of_trait};
 use super::plot::Plot;
 use crate::format;

@@ -3,19 +3,26 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::document;
-use domain::patch::join;
+use domain::patch::{Change, apply};
+use domain::{document, scenario};
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
 use crate::components::{JsonTree, Mark};
 use crate::pages::authoring::document::draft::Spot;
 use crate::pages::authoring::document::{Draft, Known};
 
+/// In the address: only the records that the scenario itself has.
+const OWN: &str = "own";
+
 #[component]
 pub fn World() -> impl IntoView {
     let (draft, known, main) = (Draft::here(), Known::here(), Draft::here().main());
-    let whole = RwSignal::new(true);
+    let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
+    let (records, name_records) = query_signal_with_options::<String>("records", options);
+    let whole = Memo::new(move |_| records.read().as_deref() != Some(OWN));
     // While something cannot be read, the world of before stays.
     let own = Memo::new(move |before: Option<&Map<String, Value>>| {
         let (path, text) = main.get();
@@ -32,7 +39,11 @@ pub fn World() -> impl IntoView {
     };
     view! {
         <label class="choice">
-            <input type="checkbox" bind:checked=whole />
+            <input
+                type="checkbox"
+                prop:checked=move || whole.get()
+                on:change:target=move |event| name_records.set((!event.target().checked()).then(|| OWN.to_owned()))
+            />
             "With the playbook's own records"
         </label>
         <p class="muted hint">"Marked is what the scenario adds or changes. Choose a value to see it in the source."</p>
@@ -40,33 +51,17 @@ pub fn World() -> impl IntoView {
     }
 }
 
-/// The scenario's records laid over the base, collection by collection, as the engine does it; and the pointers of those
-/// that are the scenario's.
+/// The scenario's records laid over the base; and the pointers of what it adds to it or changes.
 fn laid_over(
     base: Option<&Map<String, Value>>,
     facts: &Map<String, Value>,
 ) -> (Map<String, Value>, HashMap<String, Mark>) {
-    let mut world = base.cloned().unwrap_or_default();
-    let mut marks = HashMap::new();
-    for (name, facts) in facts {
-        let part = join("", name);
-        match (world.get_mut(name), facts) {
-            (Some(Value::Object(shared)), Value::Object(records)) => {
-                for (key, record) in records {
-                    let mark = if shared.contains_key(key) { Mark::Changed } else { Mark::Added };
-                    marks.insert(join(&part, key), mark);
-                    shared.insert(key.clone(), record.clone());
-                }
-            }
-            _ => {
-                if base.is_some() {
-                    marks.insert(part, Mark::Added);
-                }
-                world.insert(name.clone(), facts.clone());
-            }
-        }
-    }
-    (world, marks)
+    let mut world = Value::Object(base.cloned().unwrap_or_default());
+    let patch = scenario::laid_over(facts, |part| world.pointer(part).is_some_and(Value::is_object));
+    let changes = apply(&mut world, &patch);
+    let mark = |change: Change| (change.pointer, if change.was.is_some() { Mark::Changed } else { Mark::Added });
+    let marks = if base.is_some() { changes.into_iter().map(mark).collect() } else { HashMap::new() };
+    (world.as_object().cloned().unwrap_or_default(), marks)
 }
 
 #[cfg(test)]
@@ -82,7 +77,7 @@ mod tests {
         let facts = object(json!({"orders": {"b": 3, "c": 4}, "now": "y"}));
         let (world, marks) = laid_over(Some(&base), &facts);
         assert_eq!(Value::Object(world), json!({"orders": {"a": 1, "b": 3, "c": 4}, "now": "y"}));
-        let marked = [("/orders/b", Mark::Changed), ("/orders/c", Mark::Added), ("/now", Mark::Added)];
+        let marked = [("/orders/b", Mark::Changed), ("/orders/c", Mark::Added), ("/now", Mark::Changed)];
         assert_eq!(marks, HashMap::from(marked.map(|(at, mark)| (at.to_owned(), mark))));
     }
 }
