@@ -4,7 +4,7 @@ use domain::api::Page;
 use domain::export::{ExportPreview, ExportSpec, ExportSummary};
 use serde_json::json;
 
-use super::{Answer, delete, get, post, query, url};
+use super::{Answer, End, delete, get, post, post_over, query, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -22,8 +22,8 @@ pub async fn create(project: &str, spec: &ExportSpec) -> Answer<ExportSummary> {
 }
 
 /// The first record, without building anything.
-pub async fn preview(project: &str, spec: &ExportSpec) -> Answer<ExportPreview> {
-    post(&format!("/projects/{}/exports/preview", segment(project)), spec).await
+pub async fn preview(project: &str, spec: &ExportSpec, end: &End) -> Answer<ExportPreview> {
+    post_over(end, &format!("/projects/{}/exports/preview", segment(project)), spec).await
 }
 
 pub async fn cancel(id: &str) -> Answer<ExportSummary> {

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use leptos::prelude::*;
 
+use super::{FirstRows, MoreRows};
+
 /// What is ticked stands in `chosen`.
 #[component]
 pub fn Checks(
@@ -22,6 +24,8 @@ pub fn Checks(
             Some(view! { <p class="wrong">{text}</p> })
         }
     });
+    let (first, all) = (FirstRows::new(), options.len());
+    let rows = move || first.of(options.iter().cloned());
     let check = move |(value, says): (String, String)| {
         let (own, toggled) = (value.clone(), value);
         view! {
@@ -48,7 +52,12 @@ pub fn Checks(
     view! {
         <fieldset class="field checks-of">
             <legend class="name">{label}</legend>
-            <div class="checks-list">{options.into_iter().map(check).collect_view()}</div>
+            <div class="checks-list">
+                <For each=rows key=|(value, _)| value.clone() let:option>
+                    {check(option)}
+                </For>
+            </div>
+            <MoreRows first all=Signal::stored(all) />
             {wrong}
             {hint.map(|hint| view! { <p class="muted hint">{hint}</p> })}
         </fieldset>

@@ -12,7 +12,7 @@ use leptos_router::components::A;
 use super::words;
 use crate::api_client::{self, Line};
 use crate::app::set_title;
-use crate::components::{Badge, Empty, Fetched, Refused, Working, explain};
+use crate::components::{Badge, Empty, Fetched, FirstRows, MoreRows, Refused, Working, explain};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, format};
@@ -128,7 +128,7 @@ fn Last(last: Option<ValidationDetail>) -> impl IntoView {
     let counted = words::counted(summary.findings);
     let tone = if summary.sound { Tone::Good } else { Tone::Bad };
     let says = if summary.sound { "sound" } else { "not sound" };
-    let none = found.is_empty();
+    let (none, all, first) = (found.is_empty(), found.len(), FirstRows::new());
     let mut found = found;
     found.sort_by(|a, b| b.grade.cmp(&a.grade).then_with(|| a.cmp(b)));
     view! {
@@ -145,7 +145,8 @@ fn Last(last: Option<ValidationDetail>) -> impl IntoView {
                 </time>
             </p>
             {none.then(|| view! { <p>"Nothing is wrong with any document."</p> })}
-            <ul>{found.into_iter().map(|found| view! { <Item found /> }).collect_view()}</ul>
+            <ul>{move || first.of(found.iter().cloned()).into_iter().map(|found| view! { <Item found /> }).collect_view()}</ul>
+            <MoreRows first all=Signal::stored(all) />
         </section>
     }
     .into_any()

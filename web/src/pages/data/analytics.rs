@@ -6,6 +6,8 @@ mod run;
 
 use domain::analytics::{Analytics, Correlations, Distribution, Grouped, OutcomeCount, Rate};
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
 
 use super::names;
 use super::report::count;
@@ -20,6 +22,8 @@ pub use run::RunAnalyticsPage;
 const BEST: u32 = 10;
 /// Groups that are drawn; the rest stands in the table of figures.
 const DRAWN: usize = 24;
+/// As the address names it.
+const SPEARMAN: &str = "spearman";
 /// Kinds of groups, in the order in which they are shown.
 const GROUPS: [(&str, &str); 5] = [
     ("persona", "Persona"),
@@ -151,12 +155,18 @@ fn CorrelationsOf(correlations: Correlations) -> impl IntoView {
     if scores.len() < 2 {
         return view! { <p class="muted">"There are fewer than two scores."</p> }.into_any();
     }
-    let ranks = RwSignal::new(false);
+    let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
+    let (named, name) = query_signal_with_options::<String>("correlation", options);
+    let ranks = Memo::new(move |_| named.read().as_deref() == Some(SPEARMAN));
     let names: Vec<String> = scores.iter().map(|name| names::score(name)).collect();
     view! {
         <div class="chart">
             <label class="switch">
-                <input type="checkbox" bind:checked=ranks />
+                <input
+                    type="checkbox"
+                    prop:checked=move || ranks.get()
+                    on:change:target=move |event| name.set(event.target().checked().then(|| SPEARMAN.to_owned()))
+                />
                 <span>"By ranks (Spearman), not by values (Pearson)"</span>
             </label>
             {move || {

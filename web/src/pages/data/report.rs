@@ -6,8 +6,8 @@ use domain::corpus::{Leakage, Report, Scanned, SplitReport, Stage, Step as By, V
 use leptos::prelude::*;
 
 use super::names;
-use crate::components::Badge;
 use crate::components::chart::{Bar, Bars, Figure, Funnel, Step};
+use crate::components::{Badge, FirstRows, MoreRows};
 use crate::format;
 use crate::labels::{Tone, words};
 
@@ -98,6 +98,7 @@ fn SplitOf(split: SplitReport) -> impl IntoView {
         format::percent(split.golden_wanted)
     );
     let together = split.together;
+    let (first, all) = (FirstRows::new(), together.len());
     view! {
         <Figure
             title="Split"
@@ -116,7 +117,8 @@ fn SplitOf(split: SplitReport) -> impl IntoView {
                     view! {
                         <details>
                             <summary>"Families that stay together, for they resemble each other"</summary>
-                            <ul>{together.into_iter().map(group).collect_view()}</ul>
+                            <ul>{move || first.of(together.iter().cloned()).into_iter().map(group).collect_view()}</ul>
+                            <MoreRows first all=Signal::stored(all) />
                         </details>
                     }
                 })}

@@ -6,6 +6,8 @@ mod values;
 use domain::api::trials::{Tried, TryCall, TryCalls};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
 use crate::action::act;
@@ -18,7 +20,9 @@ use replies::Replies;
 pub fn TryPanel() -> impl IntoView {
     let (draft, known) = (Draft::here(), Known::here());
     let (calls, tried) = (RwSignal::new(Vec::<TryCall>::new()), RwSignal::new(None::<(TryCalls, Tried)>));
-    let (tool, scenario) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
+    let options = || NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
+    let (tool, name_tool) = query_signal_with_options::<String>("tool", options());
+    let (scenario, name_scenario) = query_signal_with_options::<String>("scenario", options());
     let (arguments, wrong) = (RwSignal::new("{}".to_owned()), RwSignal::new(None::<String>));
     let busy = RwSignal::new(false);
     let names = Memo::new(move |_| {
@@ -31,11 +35,12 @@ pub fn TryPanel() -> impl IntoView {
         event.prevent_default();
         let read = serde_json::from_str::<Map<String, Value>>(&arguments.read_untracked());
         wrong.set(read.as_ref().err().map(|error| format!("is no JSON object: {error}")));
-        let (Ok(arguments), name) = (read, tool.get_untracked()) else { return };
-        let name = if name.is_empty() { names.read_untracked().first().cloned().unwrap_or_default() } else { name };
+        let Ok(arguments) = read else { return };
+        let first = || names.read_untracked().first().cloned();
+        let name = tool.get_untracked().or_else(first).unwrap_or_default();
         let mut all = calls.get_untracked();
         all.push(TryCall { tool: name, arguments });
-        let scenario = Some(scenario.get_untracked().trim().to_owned()).filter(|name| !name.is_empty());
+        let scenario = scenario.get_untracked().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
         let wanted = TryCalls { drafts: draft.files.get_untracked(), scenario, calls: all.clone(), trace: None };
         let (place, asked) = (draft.place(), wanted.clone());
         act(busy, "", async move { api_client::trials::calls(&place, &asked).await }, move |done| {
@@ -47,7 +52,15 @@ pub fn TryPanel() -> impl IntoView {
         calls.set(Vec::new());
         tried.set(None);
     };
-    let option = |name: String| view! { <option value=name.clone()>{name.clone()}</option> };
+    let option = move |name: String| {
+        let (is, says) = (name.clone(), name.clone());
+        view! {
+            <option value=name prop:selected=move || tool.read().as_ref() == Some(&is)>
+                {says}
+            </option>
+        }
+    };
+    let some = |text: String| Some(text).filter(|text| !text.is_empty());
     view! {
         <p class="muted">
             "Calls are made one after the other on the same world, by the playbook as it is written now. Nothing is kept."
@@ -55,10 +68,16 @@ pub fn TryPanel() -> impl IntoView {
         <div class="trying">
             <form class="panel" on:submit=send>
                 <Labelled label="Tool">
-                    <select bind:value=tool>{move || names.get().into_iter().map(option).collect_view()}</select>
+                    <select on:change:target=move |event| name_tool.set(some(event.target().value()))>{move || names.get().into_iter().map(option).collect_view()}</select>
                 </Labelled>
                 <Labelled label="Scenario" hint="On whose world; without one it is the base world.">
-                    <input type="text" autocomplete="off" spellcheck="false" bind:value=scenario />
+                    <input
+                        type="text"
+                        autocomplete="off"
+                        spellcheck="false"
+                        prop:value=move || scenario.get().unwrap_or_default()
+                        on:input:target=move |event| name_scenario.set(some(event.target().value()))
+                    />
                 </Labelled>
                 <p class="field">
                     <span class="name">"Arguments"</span>

@@ -2,6 +2,8 @@
 
 use domain::corpus::{CorpusConversation, CorpusSummary, Side};
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
 
 use super::super::inputs::Choice;
 use crate::components::{Badge, VirtualRows};
@@ -11,7 +13,9 @@ use crate::{address, api_client};
 
 #[component]
 pub fn Kept(summary: CorpusSummary) -> impl IntoView {
-    let side = RwSignal::new(None::<Side>);
+    let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
+    let (named, name) = query_signal_with_options::<String>("side", options);
+    let side = Memo::new(move |_| Side::ALL.into_iter().find(|side| named.read().as_deref() == Some(side.as_str())));
     let options = [("", "Both sides"), ("train", "Train"), ("golden", "Golden")];
     let project = Project::here();
     view! {
@@ -20,9 +24,7 @@ pub fn Kept(summary: CorpusSummary) -> impl IntoView {
                 label="Side"
                 options=options.map(|(key, says)| (key.to_owned(), says.to_owned()))
                 value=Signal::derive(move || side.get().map(|side| side.as_str().to_owned()).unwrap_or_default())
-                change=Callback::new(move |to: String| {
-                    side.set(Side::ALL.into_iter().find(|side| side.as_str() == to));
-                })
+                change=Callback::new(move |to: String| name.set(Some(to).filter(|to| !to.is_empty())))
             />
         </div>
         {move || {

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::commands;
+use crate::api_client::Line;
 use crate::components::{Command, CopyButton, Problems, Refused};
 use crate::session::Project;
 use crate::{api_client, format};
@@ -21,11 +22,18 @@ pub struct Preview {
     found: RwSignal<Option<ExportPreview>>,
     busy: RwSignal<bool>,
     pub problems: Problems,
+    /// What is asked over now; another line takes its place, and the server looks no further for what was asked over it.
+    line: StoredValue<Option<Line>, LocalStorage>,
 }
 
 impl Preview {
     pub fn of(spec: Memo<Option<ExportSpec>>) -> Self {
-        let preview = Self { found: RwSignal::new(None), busy: RwSignal::new(false), problems: Problems::default() };
+        let preview = Self {
+            found: RwSignal::new(None),
+            busy: RwSignal::new(false),
+            problems: Problems::default(),
+            line: StoredValue::new_local(None),
+        };
         let project = Project::here();
         let latest = StoredValue::new(0_u32);
         Effect::new(move |_| {
@@ -33,6 +41,7 @@ impl Preview {
             let own = latest.get_value() + 1;
             latest.set_value(own);
             preview.busy.set(true);
+            preview.line.set_value(None);
             set_timeout(
                 move || {
                     if latest.try_get_value() == Some(own) {
@@ -46,7 +55,10 @@ impl Preview {
     }
 
     async fn ask(self, project: String, spec: ExportSpec, latest: StoredValue<u32>, own: u32) {
-        let answer = api_client::exports::preview(&project, &spec).await;
+        let line = Line::open();
+        let end = line.end();
+        self.line.set_value(Some(line));
+        let answer = api_client::exports::preview(&project, &spec, &end).await;
         // What was changed since then is asked for by itself; and the reader may have left.
         if latest.try_get_value() != Some(own) {
             return;
@@ -64,7 +76,7 @@ impl Preview {
 
 #[component]
 pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl IntoView {
-    let Preview { found, busy, problems } = preview;
+    let Preview { found, busy, problems, .. } = preview;
     let project = Project::here();
     let file = move || {
         let name = found.read().as_ref().map(|found| found.file_name.clone());

@@ -19,11 +19,6 @@ pub fn Cast(
     let of_sub_agents = models.clone();
     let judges = models.iter().map(|name| (name.clone(), name.clone())).collect::<Vec<_>>();
     let parts = draft.parts.map(|part| view! { <PartRow part problems models=models.clone() /> });
-    let same = Memo::new(move |_| {
-        let [_, agent, _, _, judge] = draft.parts;
-        let model = agent.model.get();
-        model != SCRIPTED && (judge.model.get() == model || draft.panel.read().contains(&model))
-    });
     view! {
         <section class="panel" aria-labelledby="launch-who">
             <h2 id="launch-who">"Who plays"</h2>
@@ -42,11 +37,6 @@ pub fn Cast(
                     hint="With the judge above they are a panel, whose median counts."
                     wrong=problems.at("/panel")
                 />
-            })}
-            {move || same.get().then(|| view! {
-                <p class="note notable" role="status">
-                    "The agent under test judges itself: models like their own words. Choose another judge if you can."
-                </p>
             })}
             <label class="check">
                 <input type="checkbox" bind:checked=draft.criteria_apart />

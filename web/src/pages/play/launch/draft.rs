@@ -19,6 +19,10 @@ pub struct Draft {
     pub playbooks: RwSignal<BTreeSet<String>>,
     pub every_scenario: RwSignal<bool>,
     pub scenarios: RwSignal<BTreeSet<String>>,
+    /// What the list of scenarios to choose from is narrowed by.
+    pub search: RwSignal<String>,
+    pub family: RwSignal<String>,
+    pub tag: RwSignal<String>,
     pub personas: RwSignal<BTreeSet<String>>,
     /// Weights, as they are typed; all empty for those of the persona model.
     pub complexity: [(Complexity, RwSignal<String>); 4],
@@ -78,6 +82,9 @@ impl Draft {
             playbooks: names(),
             every_scenario: RwSignal::new(true),
             scenarios: names(),
+            search: text(),
+            family: text(),
+            tag: text(),
             personas: names(),
             complexity: Complexity::ALL.map(|name| (name, text())),
             n: RwSignal::new("24".to_owned()),

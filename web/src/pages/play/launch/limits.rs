@@ -139,7 +139,7 @@ pub fn BudgetFields(
                 default="no cap"
                 min="0"
                 step="any"
-                hint="Since the first conversation began."
+                hint="Of playing: pauses do not count."
                 wrong=problems.at("/budget/seconds")
             />
         </div>

@@ -12,15 +12,6 @@ use crate::format;
 /// Rows that stand there at first, and that come with each "More".
 const STEP: usize = 50;
 
-/// What the list is narrowed by.
-#[derive(Clone, Copy)]
-struct Search {
-    words: RwSignal<String>,
-    family: RwSignal<String>,
-    tag: RwSignal<String>,
-    shown: RwSignal<usize>,
-}
-
 #[component]
 pub fn Scenarios(scenarios: Vec<DocumentSummary>, draft: Draft, problems: Problems) -> impl IntoView {
     let wrong = problems.at("/scenarios");
@@ -58,20 +49,15 @@ pub fn Scenarios(scenarios: Vec<DocumentSummary>, draft: Draft, problems: Proble
 
 #[component]
 fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView {
-    let search = Search {
-        words: RwSignal::new(String::new()),
-        family: RwSignal::new(String::new()),
-        tag: RwSignal::new(String::new()),
-        shown: RwSignal::new(STEP),
-    };
+    let shown = RwSignal::new(STEP);
     let found = Memo::new(move |_| {
-        let (playbooks, words) = (draft.playbooks.read(), search.words.read().to_lowercase());
-        let (family, tag) = (search.family.read(), search.tag.read());
+        let (playbooks, words) = (draft.playbooks.read(), draft.search.read().to_lowercase());
+        let (family, tag) = (draft.family.read(), draft.tag.read());
         let fits = |one: &&DocumentSummary| of_playbooks(&one.about, &playbooks) && says(one, &words, &family, &tag);
         all.with_value(|all| all.iter().filter(fits).cloned().collect::<Vec<_>>())
     });
-    let rows = move || found.read().iter().take(search.shown.get()).cloned().collect::<Vec<_>>();
-    let rest = move || found.read().len().saturating_sub(search.shown.get());
+    let rows = move || found.read().iter().take(shown.get()).cloned().collect::<Vec<_>>();
+    let rest = move || found.read().len().saturating_sub(shown.get());
     let choose = move |_| draft.scenarios.update(|chosen| chosen.extend(names(&found.read_untracked())));
     let drop_found = move |_| {
         let gone: BTreeSet<String> = names(&found.read_untracked()).collect();
@@ -79,7 +65,7 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
     };
     view! {
         <div class="picker">
-            <Narrow all search />
+            <Narrow all draft />
             <p class="actions">
                 <button type="button" on:click=choose>
                     {move || format!("Choose these {}", count(found.read().len()))}
@@ -95,7 +81,7 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
                 {move || found.read().is_empty().then(|| view! { <li class="muted">"No scenario fits."</li> })}
             </ul>
             <Show when=move || { rest() > 0 }>
-                <button type="button" on:click=move |_| search.shown.update(|shown| *shown += STEP)>
+                <button type="button" on:click=move |_| shown.update(|rows| *rows += STEP)>
                     {move || format!("More: {} are not shown", count(rest()))}
                 </button>
             </Show>
@@ -104,7 +90,7 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
 }
 
 #[component]
-fn Narrow(all: StoredValue<Vec<DocumentSummary>>, search: Search) -> impl IntoView {
+fn Narrow(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView {
     let families = all.with_value(|all| distinct(all.iter().map(|one| one.about.family.as_str())));
     let tags = all.with_value(|all| distinct(all.iter().flat_map(|one| one.about.tags.iter().map(String::as_str))));
     let choice = move |label: &'static str, any: &'static str, names: Vec<String>, value: RwSignal<String>| {
@@ -125,10 +111,10 @@ fn Narrow(all: StoredValue<Vec<DocumentSummary>>, search: Search) -> impl IntoVi
         <div class="fields">
             <label class="field">
                 <span class="name">"Search"</span>
-                <input type="search" placeholder="name, title or description" bind:value=search.words />
+                <input type="search" placeholder="name, title or description" bind:value=draft.search />
             </label>
-            {choice("Family", "any family", families, search.family)}
-            {choice("Tag", "any tag", tags, search.tag)}
+            {choice("Family", "any family", families, draft.family)}
+            {choice("Tag", "any tag", tags, draft.tag)}
         </div>
     }
 }

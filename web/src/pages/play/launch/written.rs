@@ -95,12 +95,15 @@ fn all<'a>(pairs: &'a [Pair], name: &'a str) -> impl Iterator<Item = &'a String>
 /// What is typed a letter at a time: the way back takes it away as a whole. All else is chosen.
 fn is_typed(name: &str) -> bool {
     let chosen = ["criteria_apart", "paused", "every_scenario", "agent_style", "user_style", "variant", SUB_AGENT];
-    let names = ["playbook", SCENARIO, "persona", "panel"];
+    let names = ["playbook", SCENARIO, "persona", "panel", "family", "tag"];
     !chosen.contains(&name) && !names.contains(&name) && !name.starts_with("model_")
 }
 
 fn texts(draft: Draft) -> Vec<Text> {
     let single = [
+        ("search", draft.search, ""),
+        ("family", draft.family, ""),
+        ("tag", draft.tag, ""),
         ("n", draft.n, "24"),
         ("seed", draft.seed, "1"),
         ("agent_style", draft.agent_style, ""),
@@ -209,6 +212,8 @@ mod tests {
                 ("scenario", "b"),
                 ("every_scenario", "false"),
                 ("paused", "true"),
+                ("search", "card"),
+                ("family", "dispute"),
                 ("n", ""),
                 ("seed", "7"),
                 ("model_agent", "house"),
