@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { accessible } from "./support/axe.mjs";
-import { NARROW, fits, screenshot } from "./support/browser.mjs";
+import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
 /** Name of a page -> its address. */
@@ -23,6 +23,8 @@ async function addresses() {
   const runs = await site.ask("GET", `${PROJECT}/runs`);
   const run = runs.items[0].id;
   const conversations = await site.ask("GET", `/runs/${run}/conversations`);
+  const another = await site.ask("POST", `${PROJECT}/runs`, { playbooks: ["retail_bank"], n: 4, seed: 9 });
+  await site.until(`/runs/${another.id}`, (found) => found.state === "finished");
   const [conversation, rated] = conversations.items.map(({ id }) => id);
   const corpus = await site.ask("POST", `${PROJECT}/corpora`, { name: "all" });
   await site.until(`/corpora/${corpus.id}`, (found) => found.summary.state === "ready");
@@ -38,11 +40,18 @@ async function addresses() {
     scenarios: "/scenarios",
     scenario: "/scenarios/help_card_abroad",
     "scenario-versions": "/scenarios/help_card_abroad?tab=versions",
+    "scenario-play": "/scenarios/help_card_abroad?side=play",
+    "scenario-similar": "/scenarios/help_card_abroad?side=similar",
     validation: "/validation",
     playbooks: "/playbooks",
     playbook: "/playbooks/retail_bank",
+    "playbook-tools": "/playbooks/retail_bank?tab=tools",
+    "playbook-try": "/playbooks/retail_bank?tab=try",
+    "playbook-prompts": "/playbooks/retail_bank?tab=prompts",
     personas: "/personas",
     persona: "/personas/busy_professional",
+    "persona-compare": "/personas/busy_professional?tab=compare&with=newcomer",
+    "persona-source": "/personas/busy_professional?tab=source",
     judges: "/judges",
     judge: "/judges/default",
     runs: "/runs",
@@ -52,19 +61,26 @@ async function addresses() {
     "run-judgings": `/runs/${run}?tab=judgings`,
     "run-configuration": `/runs/${run}?tab=configuration`,
     "run-analytics": `/runs/${run}/analytics`,
+    "run-comparison": `/runs/${run}/analytics?with=${another.id}`,
     conversations: "/conversations",
     conversation: `/conversations/${conversation}`,
     "conversation-world": `/conversations/${conversation}?panel=world`,
     "conversation-people": `/conversations/${rated}?panel=people`,
     "conversation-raw": `/conversations/${conversation}?panel=raw`,
     reviews: "/reviews",
+    "reviews-disagreements": "/reviews?part=disagreements",
+    "reviews-calibrations": "/reviews?part=calibrations",
     "queue-new": "/reviews/new",
     queue: `/reviews/${queue.id}`,
+    "queue-agreement": `/reviews/${queue.id}?part=agreement`,
     rate: `/reviews/${queue.id}/rate`,
     calibration: `/calibrations/${calibration.id}`,
     corpora: "/corpora",
     "corpus-new": "/corpora/new",
     corpus: `/corpora/${corpus.id}`,
+    "corpus-conversations": `/corpora/${corpus.id}?tab=conversations`,
+    "corpus-manifest": `/corpora/${corpus.id}?tab=manifest`,
+    "corpus-analytics": `/corpora/${corpus.id}?tab=analytics`,
     exports: "/exports",
     "export-new": `/exports/new?run=${run}`,
     export: `/exports/${exported.id}`,
@@ -91,12 +107,16 @@ function everyPage(told, options, look) {
   });
 }
 
-for (const colorScheme of ["light", "dark"]) {
-  everyPage(`axe finds nothing serious on any page, ${colorScheme}`, { colorScheme }, async (page, name) => {
-    await accessible(page);
-    await screenshot(page, `${name}-${colorScheme}`);
-  });
-}
+everyPage("axe finds nothing serious on any page", {}, async (page, name) => {
+  await accessible(page);
+  await screenshot(page, `${name}-light`);
+});
+
+everyPage("nor on a narrow, dark screen, on which no page scrolls sideways", NARROW_DARK, async (page, name) => {
+  await accessible(page);
+  await fits(page);
+  await screenshot(page, `${name}-dark`);
+});
 
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing serious where nobody is signed in, or nothing is, ${colorScheme}`, async () => {
@@ -126,5 +146,3 @@ for (const colorScheme of ["light", "dark"]) {
       { colorScheme },
     ));
 }
-
-everyPage("no page scrolls sideways on a narrow screen", NARROW, (page) => fits(page));

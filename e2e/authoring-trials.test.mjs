@@ -119,19 +119,49 @@ test("the step stands in the address: the way back leads to the one before, and 
     await steps.getByText(`${all} of ${all}`, { exact: true }).waitFor();
   }));
 
+/** Puts a text in place of what stands in an editor. */
+async function write(panel, text) {
+  await panel.locator(".cm-content").click();
+  await panel.page().keyboard.press("Control+a");
+  await panel.page().keyboard.insertText(text);
+}
+
 test("calls are tried one after the other", () =>
   site.visit(`${PROJECT}/playbooks/retail_bank?tab=try`, async (page) => {
     await page.getByLabel("Tool").selectOption("verify_identity");
     await page.getByLabel("Scenario").fill("dispute_duplicate_cafe");
     const panel = page.getByRole("tabpanel", { name: "Try" });
-    const content = panel.locator(".cm-content");
-    await content.click();
-    await page.keyboard.press("Control+a");
-    await page.keyboard.insertText('{"customer_id": "cus_1002", "date_of_birth": "1994-11-03", "postcode": "61477"}');
+    await write(panel, '{"customer_id": "cus_1002", "date_of_birth": "1994-11-03", "postcode": "61477"}');
     await panel.getByRole("button", { name: "Call" }).click();
-    await panel.getByText("answered", { exact: true }).waitFor();
-    await panel.getByText("verified_customer_id").first().waitFor();
+    const first = panel.locator("article", { hasText: "Call 1" });
+    await first.getByText("answered", { exact: true }).waitFor();
     await screenshot(page, "playbook-try");
+    const identity = { customer_id: "cus_1002", date_of_birth: "1994-11-03", postcode: "61477" };
+    const call = { tool: "verify_identity", arguments: identity };
+    const wanted = { scenario: "dispute_duplicate_cafe", calls: [call] };
+    const { replies } = await site.ask("POST", `${PROJECT}/playbooks/retail_bank/try`, wanted);
+    const [{ content, patch }] = replies;
+    assert.ok(patch.length > 0 && content.includes("{"), content);
+    assert.equal((await first.locator("pre").innerText()).trim(), content.trim(), "what the agent would read");
+    const verbs = { add: "adds", replace: "sets", remove: "removes" };
+    const changes = patch.map(({ op, path, value }) => [verbs[op], path, value === undefined ? undefined : JSON.stringify(value)]);
+    const shown = await first.locator("> ul > li").evaluateAll((all) =>
+      all.map((item) => [".badge", "code", "ins"].map((part) => item.querySelector(part)?.textContent)),
+    );
+    assert.deepEqual(shown, changes, "what it would change");
+
+    // What is refused says so to the agent, and changes nothing.
+    await write(panel, '{"customer_id": "cus_1002", "date_of_birth": "1994-11-04", "postcode": "61477"}');
+    await panel.getByRole("button", { name: "Call" }).click();
+    const second = panel.locator("article", { hasText: "Call 2" });
+    await second.locator("pre").waitFor();
+    assert.equal(await second.locator("> ul > li").count(), 0);
+    await panel.getByRole("button", { name: "Start over" }).click();
+    await first.waitFor({ state: "detached" });
+    await page.reload();
+    await page.waitForURL(/tool=verify_identity/);
+    await page.waitForFunction((select) => select.value === "verify_identity", await page.getByLabel("Tool").elementHandle());
+    assert.equal(await page.getByLabel("Scenario").inputValue(), "dispute_duplicate_cafe");
   }));
 
 test("an OpenAPI document becomes the draft of a playbook", () =>
@@ -225,9 +255,7 @@ test("a tool is added and taken out, and nothing is lost by giving up", () =>
 async function call(page, tool, args) {
   const panel = page.getByRole("tabpanel", { name: "Try" });
   await page.getByLabel("Tool").selectOption(tool);
-  await panel.locator(".cm-content").click();
-  await page.keyboard.press("Control+a");
-  await page.keyboard.insertText(JSON.stringify(args));
+  await write(panel, JSON.stringify(args));
   await panel.getByRole("button", { name: "Call" }).click();
 }
 

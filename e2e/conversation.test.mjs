@@ -107,6 +107,29 @@ test("who leaves before everything is read asks for nothing of a conversation wi
     assert.deepEqual(asked.filter((path) => path.includes("//")), []);
   }));
 
+test("every item of the verifier stands there, with its rule, its result and why", async () => {
+  const rules = new Set();
+  for (const id of [changing[0], booked]) {
+    const { verification } = await site.ask("GET", `/conversations/${id}`);
+    await site.visit(address(id), async (page) => {
+      const items = page.getByRole("region", { name: "Verifier" }).locator("ul.checks > li");
+      await items.first().waitFor();
+      const shown = await items.evaluateAll((all) =>
+        all.map((item) => [item.querySelector(".badge").textContent, item.querySelector("strong").textContent, item.textContent]),
+      );
+      assert.equal(shown.length, verification.items.length);
+      for (const [i, { rule, passed, detail }] of verification.items.entries()) {
+        const [result, name, text] = shown[i];
+        const words = { grounded: "grounded words" }[rule] ?? rule.replaceAll("_", " ");
+        assert.deepEqual([result, name], [passed ? "passed" : "failed", words]);
+        assert.ok(text.includes(detail.slice(0, 200)), `${text}: ${detail}`);
+        rules.add(rule);
+      }
+    });
+  }
+  assert.ok(rules.size > 3, `${[...rules]}`);
+});
+
 test("the world can be looked at at any version, and what changed is marked", () =>
   site.visit(address(changing[0], "?panel=world"), async (page) => {
     const slider = page.getByRole("slider", { name: /World version/ });

@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { NARROW_DARK, WIDE, fits, screenshot } from "./support/browser.mjs";
+import { called } from "./support/format.mjs";
 import { PROJECT, story } from "./support/story.mjs";
+import { cells, figuresOf } from "./support/tables.mjs";
 
 const PLANNED = 72;
 
@@ -131,13 +133,6 @@ test("a corpus that nothing fits says what to do, and is selected again from the
     { expected: [/status of 409/] },
   ));
 
-/** What stands in a table, row by row. */
-const cells = (region) =>
-  region.locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
-
-/** What a score is called. */
-const called = (name) => (name === "overall" ? "Overall score" : name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "));
-
 /** A matrix has these numbers, rounded, and a dash where there is none. */
 async function holds(matrix, names, numbers) {
   const rows = await cells(matrix);
@@ -153,13 +148,6 @@ async function holds(matrix, names, numbers) {
   }
 }
 
-/** The figures of a chart, unfolded. */
-async function figuresOf(within, title) {
-  const figure = within.locator("figure", { has: within.page().getByRole("heading", { name: title, exact: true }) });
-  await figure.locator("summary").click();
-  return cells(figure.getByRole("region", { name: `Figures: ${title}` }));
-}
-
 /** The corpus of the story, from the list. */
 async function openFirst(page) {
   await page.getByRole("row").getByRole("link", { name: "first" }).click();
@@ -173,6 +161,15 @@ test("a corpus shows what it keeps, what it dropped and why, and what it is like
     await page.getByRole("tab", { name: "Conversations" }).click();
     await page.waitForURL(/tab=conversations/);
     await page.locator('[aria-rowindex="2"]').getByRole("link").waitFor();
+    await page.getByLabel("Side").selectOption("golden");
+    await page.waitForURL(/side=golden/);
+    await page.locator('[aria-rowindex="2"]').getByText("golden").waitFor();
+    await page.reload();
+    await page.locator('[aria-rowindex="2"]').getByText("golden").waitFor();
+    assert.equal(await page.getByLabel("Side").inputValue(), "golden");
+    assert.equal(await page.getByRole("cell").getByText("train", { exact: true }).count(), 0);
+    await page.goBack();
+    await page.waitForURL((url) => !url.searchParams.has("side"));
 
     // Which of two conversations is dropped may be chance, so any row will do.
     const dropped = page.getByRole("row").getByText("Balance", { exact: true }).first();
@@ -233,6 +230,10 @@ test("a run's analytics stand beside those of another run", () =>
     await holds(page.getByRole("region", { name: /^Pearson's/ }), scores, pearson);
     await page.getByLabel(/^By ranks/).check();
     const ranks = page.getByRole("region", { name: /^Spearman's/ });
+    await ranks.waitFor();
+    await holds(ranks, scores, spearman);
+    await page.waitForURL(/correlation=spearman/);
+    await page.reload();
     await ranks.waitFor();
     await holds(ranks, scores, spearman);
 

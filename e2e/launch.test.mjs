@@ -4,14 +4,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { count, duration, money, percent, words } from "./support/format.mjs";
 import { startModel } from "./support/model.mjs";
 import { PROJECT, story } from "./support/story.mjs";
+import { pairs } from "./support/tables.mjs";
 
 const site = story({
   n: 6,
   seed: 3,
   demo: true,
-  prepare: (site) => site.ask("PUT", "/models/house", { replicas: ["http://127.0.0.1:9/v1"], model: "small-model" }),
+  prepare: async (site) => {
+    await site.ask("PUT", "/models/house", { replicas: ["http://127.0.0.1:9/v1"], model: "small-model" });
+    await site.ask("PUT", "/models/second", { replicas: ["http://127.0.0.1:9/v1"], model: "another-model" });
+  },
 });
 
 const look = (page) => page.getByRole("complementary", { name: "What it will play" });
@@ -93,11 +98,6 @@ test("a run is followed to its end without reloading: progress, yield, tokens, b
     await page.getByText("No model is asked").waitFor();
     await screenshot(page, "run-overview");
   }));
-
-const words = (name) => name.replaceAll("_", " ");
-const count = (n) => n.toLocaleString("en");
-/** What costs little is shown to the hundredth of a cent. */
-const money = (amount) => `$${amount.toFixed(amount !== 0 && amount < 1 ? 4 : 2)}`;
 
 test("who failed, what it cost, how its endpoints do and who its users were is as the API says", async () => {
   const model = await startModel("I can not say.");
@@ -261,7 +261,7 @@ test("models of the registry play roles; whatever is scripted says so", () =>
     await agent.getByRole("combobox").selectOption("house");
     await agent.getByLabel("Temperature").fill("0.3");
     await page.getByRole("group", { name: "judge", exact: true }).getByRole("combobox").selectOption("house");
-    await page.getByText("The agent under test judges itself").waitFor();
+    await look(page).getByText("the agent house judges itself", { exact: false }).waitFor();
     await page.getByRole("button", { name: "Add a fault" }).click();
     await page.getByRole("spinbutton", { name: "Probability" }).fill("0.2");
     await page.getByLabel("Tokens", { exact: false }).first().fill("50000");
@@ -270,6 +270,61 @@ test("models of the registry play roles; whatever is scripted says so", () =>
     assert.deepEqual(order.models, { agent: "house", judge: "house" });
     assert.deepEqual(order.temperatures, { agent: 0.3 });
     assert.deepEqual(order.faults, [{ kind: "timeout", probability: 0.2 }]);
+  }));
+
+test("what a run may take, its forecast and its judges are ordered as they were typed", () =>
+  site.visit(`${PROJECT}/runs/new`, async (page) => {
+    const order = async () => JSON.parse(/--data '(.*)'$/s.exec(await rest(page))[1]);
+    await look(page).getByText("24 conversations").waitFor();
+    const limits = page.getByRole("region", { name: "What it may take" });
+    const fields = [
+      ["Tokens", "50000"],
+      ["Money", "12.5"],
+      ["Conversations begun", "40"],
+      ["Minutes", "1.5"],
+      ["Priority", "7"],
+      ["Conversations at once", "3"],
+      ["Play again", "0"],
+      ["Forecast after", "4"],
+    ];
+    for (const [label, text] of fields) await limits.getByLabel(label).first().fill(text);
+    const typed = await order();
+    assert.deepEqual(typed.budget, { conversations: 40, money: 12.5, seconds: 90, tokens: 50_000 });
+    assert.deepEqual([typed.priority, typed.max_in_flight, typed.retries, typed.forecast], [7, 3, 0, 4]);
+    const panel = page.getByRole("group", { name: "Further judges" });
+    await panel.getByLabel("second").check();
+    await panel.getByText("`scripted` is no model and sits on no panel").waitFor();
+    await page.getByRole("group", { name: "judge", exact: true }).getByRole("combobox").selectOption("house");
+    await panel.locator(".wrong").waitFor({ state: "detached" });
+    await page.getByLabel("Ask judges for each criterion by itself").check();
+    const judged = await order();
+    assert.deepEqual([judged.models, judged.panel, judged.criteria_apart], [{ judge: "house" }, ["second"], true]);
+    await look(page).getByText("second").first().waitFor();
+    await screenshot(page, "launch-limits");
+  }, { expected: [/status of 422/] }));
+
+test("a forecast plays a few, pauses, and says what the API says", () =>
+  ordered({ playbooks: ["retail_bank"], n: 40, seed: 14, forecast: 6 }, async (page, id) => {
+    await page.locator("dl.strip dd").first().getByText("paused").waitFor();
+    const figures = page.locator("section[aria-labelledby=forecast] dl.pairs");
+    await figures.waitFor();
+    const run = await site.ask("GET", `/runs/${id}`);
+    assert.ok(run.finished >= 6 && run.finished < 40, `${run.finished} were played`);
+    const told = await site.ask("GET", `/runs/${id}/forecast`);
+    const whole = (n) => count(Math.round(n));
+    const some = (n, say) => (n === undefined || n === null ? "–" : say(n));
+    assert.deepEqual(await pairs(figures), {
+      "Accepted rows": `${whole(told.accepted_rows)} (${percent(told.accepted_share)})`,
+      "95 % interval": `${percent(told.accepted_share_low)} to ${percent(told.accepted_share_high)}`,
+      Tokens: whole(told.tokens),
+      "Tokens an accepted row": some(told.tokens_per_accepted_row, whole),
+      Cost: money(told.cost),
+      "Cost an accepted row": some(told.cost_per_accepted_row, money),
+      Time: duration(told.seconds),
+    });
+    await page.getByRole("button", { name: "Resume" }).click();
+    await finished(page);
+    await page.locator("dl.strip").getByText("40 of 40").waitFor();
   }));
 
 test("the whole form stands in the address: a link, a reload and the way back know it", () =>
@@ -285,6 +340,7 @@ test("the whole form stands in the address: a link, a reload and the way back kn
     await page.waitForURL(/playbook=retail_bank/);
     await page.getByLabel(/Only some/).check();
     await page.getByRole("searchbox", { name: "Search" }).fill("dispute");
+    await page.waitForURL(/search=dispute/);
     await page.getByRole("button", { name: /Choose these/ }).click();
     await page.waitForURL(/scenario=dispute/);
     await agent.getByRole("combobox").selectOption("house");
@@ -315,6 +371,7 @@ test("the whole form stands in the address: a link, a reload and the way back kn
     assert.equal(await fault.getByLabel("When").inputValue(), "calls");
     assert.equal(await fault.getByLabel("Calls, from 1").inputValue(), "1, 2");
     assert.ok(await page.getByLabel(/Only some/).isChecked());
+    assert.equal(await page.getByRole("searchbox", { name: "Search" }).inputValue(), "dispute");
 
     // What was typed goes as a whole, what was chosen one by one.
     await page.goBack();

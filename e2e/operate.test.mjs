@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
 import { choosePassword } from "./support/people.mjs";
 import { PROJECT, story } from "./support/story.mjs";
+import { cells } from "./support/tables.mjs";
 
 const site = story();
 
@@ -95,6 +96,74 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await dialog(page, "Remove house?").getByRole("button", { name: "Remove it" }).click();
     await page.getByText("There is no model yet.").waitFor();
   }, { expected: [/status of 422/, /status of 409/] }));
+
+test("a model that answers is probed with what the API tells; a call that goes on counts as in flight", async () => {
+  // Answers in words at once; who asks for a judging of the run waits until they are let go.
+  const waiting = [];
+  let holds = false;
+  const message = { role: "assistant", content: "yes" };
+  const usage = { prompt_tokens: 9, completion_tokens: 1 };
+  const answer = { object: "chat.completion", choices: [{ index: 0, message, finish_reason: "stop" }], usage };
+  const server = createServer((request, response) => {
+    response.setHeader("content-type", "application/json");
+    const end = () => response.end(JSON.stringify(answer));
+    request.resume().on("end", () => (holds ? waiting.push(end) : end()));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${server.address().port}/v1`;
+  try {
+    await site.ask("PUT", "/models/answers", { replicas: [url], model: "says-yes" });
+    await site.visit("/models", async (page) => {
+      const model = page.getByRole("region", { name: "answers", exact: true });
+      await model.getByRole("button", { name: "Probe" }).click();
+      const probed = model.getByRole("region", { name: `What ${url} answered` });
+      await probed.locator("tbody tr").first().waitFor();
+      const { replicas } = await site.ask("GET", "/models/answers/probe");
+      const [{ checks, features }] = replicas;
+      const results = { passed: "works", warning: "take care", failed: "does not work", skipped: "not tried" };
+      assert.ok(checks.some(({ outcome }) => outcome === "passed") && checks.some(({ outcome }) => outcome === "failed"));
+      const rows = (await cells(probed)).map(([, result, , , said]) => [result, said]);
+      assert.deepEqual(rows, checks.map(({ outcome, detail }) => [results[outcome], detail]));
+      assert.equal(await probed.getByRole("rowheader").first().innerText(), "Words");
+      await model.getByText("What the platform will use").waitFor();
+      const used = (await model.locator("ul.features li").allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
+      assert.equal(used.length, features.length);
+      for (const [i, { used: is, detail }] of features.entries()) {
+        assert.ok(used[i].startsWith(is ? "used " : "not used ") && used[i].endsWith(detail), `${used[i]}: ${detail}`);
+      }
+      await screenshot(page, "model-probed-well");
+
+      holds = true;
+      const [run] = (await site.ask("GET", `${PROJECT}/runs`)).items;
+      const judging = await site.ask("POST", `/runs/${run.id}/judgings`, { models: ["answers"] });
+      const figures = model.getByRole("region", { name: "Endpoints" }).locator("tbody tr td");
+      await figures.nth(1).getByText("1", { exact: true }).waitFor();
+      assert.equal(await figures.nth(0).innerText(), "healthy");
+      assert.ok(waiting.length > 0);
+      await screenshot(page, "model-in-flight");
+
+      // On the run's page somebody ends it; verdicts so far stay.
+      await page.goto(`${PROJECT}/runs/${run.id}?tab=judgings`);
+      const again = page.locator(".judgings li", { hasText: "again by mira" });
+      await again.getByText("running", { exact: true }).waitFor();
+      await again.getByText("0 of 1").waitFor();
+      await again.getByRole("button", { name: "Cancel" }).click();
+      await page.getByText("The judging was ended. Verdicts so far are kept.").waitFor();
+      await again.getByText("cancelled", { exact: true }).waitFor();
+      await again.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+      const { state } = (await site.ask("GET", `/runs/${run.id}/judgings`)).find(({ id }) => id === judging.id);
+      assert.equal(state, "cancelled");
+
+      // Nobody waits for the call any more: its slot is free again.
+      await page.goto("/models");
+      await figures.nth(1).getByText("0", { exact: true }).waitFor();
+    });
+    await site.ask("DELETE", "/models/answers");
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
 
 test("workers tell that they live", () =>
   site.visit("/workers", async (page) => {

@@ -30,7 +30,9 @@ test("all dimensions can be set, and have their distributions", () =>
     await page.getByRole("heading", { name: "Behaviour" }).waitFor();
     const plots = page.locator(".dimension svg.plot");
     assert.equal(await plots.count(), DIMENSIONS.traits + DIMENSIONS.emotions);
-    assert.equal(await page.locator("fieldset.mixture").count(), DIMENSIONS.attributes);
+    const mixtures = page.locator("fieldset.mixture");
+    assert.equal(await mixtures.count(), DIMENSIONS.attributes);
+    assert.equal(await mixtures.locator("svg.plot.shares").count(), DIMENSIONS.attributes);
     const patience = page.locator(".dimension", { has: page.getByRole("slider", { name: "patience", exact: true }) });
     assert.match(await patience.locator("svg").getAttribute("aria-label"), /^low 0 %, medium 50 %, high 50 %/);
     await screenshot(page, "persona");
@@ -54,6 +56,30 @@ test("a slider changes the text where the value stands, and nothing else", () =>
     assert.equal(await page.getByRole("slider", { name: "patience", exact: true }).inputValue(), "0.25");
   }));
 
+test("weights of an attribute are sliders: their shares are told, and what has none is left out of the text", () =>
+  site.visit(NEWCOMER, async (page) => {
+    const before = await source(page);
+    await page.getByRole("tab", { name: "Profile" }).click();
+    const channel = page.locator("fieldset.mixture", { hasText: /^channel/ });
+    await channel.getByRole("combobox").selectOption("a mixture");
+    const sliders = channel.getByRole("slider");
+    const n = await sliders.count();
+    assert.ok(n > 1);
+    for (let i = 0; i < n; i += 1) await sliders.nth(i).fill(i === 0 ? "0.6" : i === 1 ? "0.2" : "0");
+    await channel.getByText("75 %", { exact: true }).waitFor();
+    await channel.getByText("25 %", { exact: true }).waitFor();
+    const bar = channel.locator("svg.plot.shares");
+    assert.equal(await bar.locator("rect").count(), 2);
+    assert.match(await bar.getAttribute("aria-label"), /75 %.*25 %|25 %.*75 %/);
+    const [first, second] = await sliders.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")));
+    const option = (label) => label.replace("Weight of ", "").replaceAll(" ", "_");
+    const after = await source(page);
+    const line = /^ {2}channel: \{(.*)\}$/m;
+    const weights = [[option(first), "0.6"], [option(second), "0.2"]].sort().map(([name, weight]) => `${name}: ${weight}`);
+    assert.equal(line.exec(after)[1].split(", ").sort().join(", "), weights.join(", "));
+    assert.equal(after.replace(line, ""), before.replace(/^ {2}channel: .*$/m, ""), "nothing else has changed");
+  }));
+
 test("a user is drawn as the server draws it, and changes while a slider moves", () =>
   site.visit(`${PROJECT}/personas/busy_professional`, async (page) => {
     const sample = page.getByRole("complementary", { name: "A user drawn from it" });
@@ -71,7 +97,15 @@ test("a user is drawn as the server draws it, and changes while a slider moves",
     await slide(page, "politeness", 0);
     await sample.getByText("You skip greetings and thanks").waitFor();
     await sample.getByRole("button", { name: "Another" }).click();
+    await page.waitForURL(/seed=8/);
     assert.equal(await sample.getByLabel("Seed").inputValue(), "8");
+    // A link shows the same user.
+    const shownNow = await told();
+    await page.goto(page.url());
+    await page.getByRole("heading", { name: "Behaviour" }).waitFor();
+    assert.equal(await sample.getByLabel("Intent").inputValue(), "card_dispute");
+    assert.equal(await sample.getByLabel("Seed").inputValue(), "8");
+    assert.deepEqual(await told(), shownNow, "of the draft, which the browser keeps");
   }));
 
 test("two profiles are compared side by side, and the address says which", () =>
