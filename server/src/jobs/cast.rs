@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::role::Role;
 use engine::Who;
-use llm::{Apart, ChatModel, EndpointOptions, Member, ModelSpec, Pool, PoolStatus, Registry, Scripted};
+use llm::{Apart, ChatModel, EndpointOptions, Member, ModelSpec, Pool, PoolSpec, PoolStatus, Registry, Scripted};
 
 use super::plan::RunConfig;
 
@@ -44,8 +44,10 @@ impl Clients {
             ModelSpec::Named(name) => Some(pools.pool(name)?),
             ModelSpec::Scripted | ModelSpec::Endpoint(_) => None,
         };
-        // Two runs may know different models by one name.
-        let key = pool.map_or_else(|| Ok(spec.to_string()), serde_json::to_string)?;
+        // Two runs may know different models by one name. What a model costs makes it no other one: its endpoints are given
+        // no more for it.
+        let free = pool.map(|pool| PoolSpec { price: None, ..pool.clone() });
+        let key = free.map_or_else(|| Ok(spec.to_string()), |pool| serde_json::to_string(&pool))?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(&key) {
             return Ok(known.cast.clone());

@@ -133,6 +133,22 @@ async fn a_player_tells_prometheus_how_it_does(pool: PgPool) {
     }
     let figures = player.get("/metrics").await.unwrap();
     assert!(is_prometheus(&figures), "{figures}");
+    let usage = runs::usage(&mut pool.acquire().await.unwrap(), run.run.id).await.unwrap();
+    let agent = usage.iter().find(|usage| usage.role == "agent").unwrap();
+    for (figure, expected) in [
+        // The one that failed took its time, too.
+        (format!("groundstate_model_request_seconds_count{{{labels}}}"), agent.calls + 1),
+        (format!("groundstate_model_tokens_total{{{labels},kind=\"prompt\"}}"), agent.prompt_tokens),
+        (format!("groundstate_model_tokens_total{{{labels},kind=\"completion\"}}"), agent.completion_tokens),
+    ] {
+        assert!(has(&format!("{figure} {expected}")).await, "{figure} {expected}: {figures}");
+    }
+    let events: i64 = sqlx::query_scalar("SELECT count(*) FROM events").fetch_one(&pool).await.unwrap();
+    assert!(has(&format!("groundstate_events_total {events}")).await, "{events} events: {figures}");
+    // Each reply but the last of a conversation is a step of its own, and so is each end.
+    let steps = figures.lines().find_map(|line| line.strip_prefix("groundstate_commit_steps_sum "));
+    let steps: f64 = steps.unwrap().parse().unwrap();
+    assert!(steps >= 40.0, "{steps} steps: {figures}");
     assert!(has("# TYPE groundstate_commit_seconds histogram").await, "{figures}");
     assert!(player.get("/healthz").await.is_ok() && player.get("/readyz").await.is_ok());
     assert_eq!(player.stopped().await, Some(0));

@@ -238,6 +238,28 @@ async fn a_forecast_pauses_and_the_run_goes_on(pool: PgPool) {
     assert_eq!(app.json::<RunSummary>(&path).await.finished, 40);
 }
 
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+#[sqlx::test(migrations = "../migrations")]
+async fn a_run_is_played_by_no_more_at_once_than_was_ordered(pool: PgPool) {
+    let endpoint = Endpoint::start_slow(Duration::from_millis(50), help).await;
+    let app = filled(&pool, &[("house", &endpoint)]).await;
+    let order = json!({"scenarios": [HELP], "n": 12, "models": {"agent": "house"}, "max_in_flight": 3});
+    let run: RunSummary = app.post(RUNS, &order).await;
+    play(&pool, &run.id).await;
+    assert_eq!(endpoint.most_at_once(), 3, "there are 12, and the player takes more");
+    let path = format!("/api/v1/runs/{}", run.id);
+    let done: RunSummary = app.json(&path).await;
+    assert_eq!(done.finished, 12);
+    // The forecast of a run that has ended is what it took.
+    let forecast: Forecast = app.json(&format!("{path}/forecast")).await;
+    let agent = done.usage.iter().find(|usage| usage.role == "agent").unwrap();
+    let tokens = (agent.prompt_tokens + agent.completion_tokens) as f64;
+    assert!((forecast.tokens - tokens).abs() < 0.5 && tokens > 0.0, "{} and {tokens}", forecast.tokens);
+    assert!((forecast.tokens_per_accepted_row.unwrap() - tokens / 12.0).abs() < 0.5);
+    let took = (done.finished_at.unwrap() - done.started_at.unwrap()).num_milliseconds() as f64 / 1_000.0;
+    assert!((forecast.seconds - took).abs() < 0.5, "{} and {took}", forecast.seconds);
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn a_forecast_leaves_the_cap_that_was_ordered(pool: PgPool) {
     let app = filled(&pool, &[]).await;

@@ -80,6 +80,34 @@ async fn steps_of_many_conversations_are_kept_together(pool: PgPool) {
     assert!(transactions <= 25, "{MANY} conversations took {transactions} transactions");
 }
 
+/// Players that have lost their ear hear again.
+#[sqlx::test(migrations = "../migrations")]
+async fn a_player_whose_listener_was_cut_off_listens_again(pool: PgPool) {
+    let options =
+        Options { concurrency: 4, poll: Duration::from_hours(1), drain: Duration::ZERO, ..Options::default() };
+    let (player, stop) = (Player::new(pool.clone(), Clients::new(hasty()), options), CancellationToken::new());
+    let ears = async || -> Vec<i32> {
+        let listening = "SELECT pid FROM pg_stat_activity
+                         WHERE datname = current_database() AND query LIKE 'LISTEN%' AND pid <> pg_backend_pid()";
+        sqlx::query_scalar(listening).fetch_all(&pool).await.unwrap()
+    };
+    let ordering = async {
+        until("it listens", async || ears().await.len() == 1).await;
+        let first = ears().await[0];
+        sqlx::query("SELECT pg_terminate_backend($1)").bind(first).execute(&pool).await.unwrap();
+        until("it listens again", async || ears().await.iter().any(|pid| *pid != first)).await;
+        let run = planned(&pool, &[HELP], 4, 1, &[]).await;
+        until("the run is played", async || {
+            let ended = "SELECT count(*) FROM conversations WHERE run_id = $1 AND outcome IS NOT NULL";
+            sqlx::query_scalar::<_, i64>(ended).bind(run.run.id).fetch_one(&pool).await.unwrap() == 4
+        })
+        .await;
+        stop.cancel();
+    };
+    let (played, ()) = tokio::join!(player.play(&stop), ordering);
+    played.unwrap();
+}
+
 /// Pages and exports may use all other connections.
 #[sqlx::test(migrations = "../migrations")]
 async fn a_player_says_that_it_lives_though_every_connection_is_taken(pool: PgPool) {
