@@ -98,7 +98,7 @@ function everyPage(told, options, look) {
     for (const [name, address] of pages) {
       const settled = async (page) => {
         await page.locator("main h1, main h2").first().waitFor();
-        await page.waitForFunction(() => document.querySelectorAll("main .loading").length === 0);
+        await page.waitForFunction(() => document.querySelectorAll("main .loading, main .awaited").length === 0);
         assert.equal(await page.getByText("There is no page at this address.").count(), 0, address);
         await look(page, name);
       };

@@ -95,6 +95,7 @@ where
             <div
                 class="virtual-row"
                 role="row"
+                aria-busy=move || item.read().is_none().then_some("true")
                 node_ref=own
                 aria-rowindex=move || index.get().map(|index| (index + 2).to_string())
                 style:height=format!("{ROW}px")

@@ -34,6 +34,7 @@ pub async fn case(place: &Place, n: u32, copies: i32) -> anyhow::Result<()> {
         ("trl", "trl.jsonl"),
         ("json_strings", "rows.parquet"),
         ("huggingface", "bundle.zip"),
+        ("trl_dpo", "pairs.jsonl"),
     ] {
         let (begun, busy) = (Instant::now(), machine::busy());
         let (child, file) = place.export(&db, run.id, out, &["--profile", profile])?;

@@ -3,6 +3,7 @@
 use domain::api::QueueProgress;
 use leptos::prelude::*;
 
+use crate::components::{FirstRows, MoreRows};
 use crate::format;
 
 #[component]
@@ -32,6 +33,7 @@ pub fn Progress(progress: QueueProgress) -> impl IntoView {
             </li>
         }
     };
+    let (first, all) = (FirstRows::new(), raters.len());
     let nobody = raters.is_empty().then(|| view! { <p class="muted">"Nobody has taken a conversation yet."</p> });
     view! {
         <section class="panel" aria-labelledby="progress">
@@ -57,7 +59,10 @@ pub fn Progress(progress: QueueProgress) -> impl IntoView {
                 </div>
             </dl>
             {nobody}
-            <ul class="raters">{raters.into_iter().map(one).collect_view()}</ul>
+            <ul class="raters">
+                {move || first.of(raters.iter().cloned()).into_iter().map(one).collect_view()}
+            </ul>
+            <MoreRows first all=Signal::stored(all) />
         </section>
     }
 }
