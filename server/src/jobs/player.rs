@@ -106,7 +106,8 @@ impl Player {
         let mut shift = Shift { player: self, id, claims, playing: JoinSet::new(), committer, stuck: None };
         let end = shift.work(stop, &given_up, &wake).await;
         shift.playing.shutdown().await;
-        shift.claims.settled().await;
+        // What the database does not hear now is free once the player has left, or is given up.
+        let _ = timeout(LAST_WORDS, shift.claims.settled()).await;
         let stuck = shift.stuck.take();
         drop(shift);
         // What they still have belongs to conversations that nobody plays here any more.
@@ -184,7 +185,13 @@ impl Shift<'_> {
         let mut polls = tokio::time::interval(self.player.options.poll);
         loop {
             if look && deadline.is_none() {
-                look = match self.claim().await {
+                let claimed = tokio::select! {
+                    biased;
+                    claimed = self.claim() => claimed,
+                    // The database may be away. What was claimed meanwhile is free once the player has left.
+                    () = stop.cancelled() => Ok(false),
+                };
+                look = match claimed {
                     Ok(more) => more,
                     Err(Unclaimed::GivenUp) => return Ok(End::GivenUp),
                     Err(Unclaimed::Failed(error)) => return Err(error),
@@ -192,8 +199,18 @@ impl Shift<'_> {
                 few_left = self.playing.len() * 7 / 8;
             }
             let idle = self.playing.is_empty() && self.claims.is_empty();
-            if idle && (deadline.is_some() || (!look && self.player.nothing_left().await?)) {
+            if idle && deadline.is_some() {
                 return Ok(End::Stopped);
+            }
+            if idle && !look {
+                let nothing_left = tokio::select! {
+                    biased;
+                    nothing = self.player.nothing_left() => nothing?,
+                    () = stop.cancelled() => false,
+                };
+                if nothing_left {
+                    return Ok(End::Stopped);
+                }
             }
             gauge!("groundstate_conversations_in_flight").set(u32::try_from(self.playing.len()).unwrap_or(u32::MAX));
             tokio::select! {

@@ -81,12 +81,12 @@ async fn live(pool: PgPool, player: i64, lease: Duration, given_up: Cancellation
                 }
             }
             Ok(Ok((false, _))) => return given_up.cancel(),
-            unheard => {
-                let reason = unheard.map_or_else(
-                    |_| "no answer".to_owned(),
-                    |error| error.map_or_else(|e| e.to_string(), |_| String::new()),
-                );
-                warn!(reason, "cannot say that this player lives, and says it again");
+            Ok(Err(error)) => {
+                warn!(%error, "cannot say that this player lives, and says it again");
+                (own, wait) = (None, every / 4);
+            }
+            Err(_) => {
+                warn!("the database does not answer that this player lives, and is told again");
                 (own, wait) = (None, every / 4);
             }
         }

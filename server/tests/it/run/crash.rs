@@ -102,6 +102,36 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
 }
 
 #[tokio::test]
+async fn a_player_goes_when_it_is_asked_though_the_database_is_away() {
+    let dir = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
+    let postgres = PrivatePostgres::start(dir.path()).await.unwrap();
+    let pool = store::open(postgres.url()).await.unwrap();
+    let endpoint = Endpoint::start_held(Duration::ZERO, agent::help).await;
+    let run = Arc::new(planned(&pool, &[HELP], 8, 3, &[(Role::Agent, endpoint.model())]).await);
+    let (player, stop) = (player(&run, 4), CancellationToken::new());
+    let away = async {
+        until("models are asked", async || endpoint.requests().len() == 4).await;
+        kill_process(postmaster(dir.path()), Signal::QUIT).unwrap();
+        until("it has gone", async || !pid_file(dir.path()).exists()).await;
+        // What is said now cannot be kept.
+        endpoint.release();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        stop.cancel();
+    };
+    let playing = tokio::time::timeout(Duration::from_mins(1), player.play(&stop));
+    let (played, ()) = tokio::join!(playing, away);
+    played.expect("it goes").unwrap();
+
+    let again = PrivatePostgres::start(dir.path()).await.unwrap();
+    let pool = store::open(again.url()).await.unwrap();
+    let run = ActiveRun::load(&pool, run.run.id, &Clients::new(hasty())).await.unwrap();
+    // Nobody was told that the first one has gone.
+    sqlx::query("DELETE FROM players").execute(&pool).await.unwrap();
+    let run = play_all(run, 4).await;
+    ledger::check(&pool, run.run.id).await;
+}
+
+#[tokio::test]
 async fn the_database_crashes_and_the_run_goes_on() {
     // One for users: those for tests do not wait for the disk, and lose what they said was kept.
     let dir = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
