@@ -25,8 +25,8 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/root/.npm,sharing=locked \
     --mount=type=cache,target=/src/target,sharing=locked \
     cargo xtask web \
-    && SQLX_OFFLINE=true cargo build --release --locked --package server \
-    && install -D target/release/groundstate /out/groundstate
+    && SQLX_OFFLINE=true cargo build --profile dist --locked --package server \
+    && install -D target/dist/groundstate /out/groundstate
 
 FROM debian:bookworm-slim AS server
 # tini hands signals on and buries the processes of MCP servers and engines; curl is for health checks.

@@ -29,9 +29,9 @@ impl Bench {
         // The program embeds the web app.
         let mut node = cases.contains(&WEB).then(e2e::node).transpose()?;
         println!("==> building (the first time takes minutes)");
-        let build = ["build", "--release", "--package", "server", "--package", "bench", "--bins"];
+        let build = ["build", "--profile", "dist", "--package", "server", "--package", "bench", "--bins"];
         run(places::cargo().args(build).env("SQLX_OFFLINE", "true"))?;
-        let programs = places::target_dir().join("release");
+        let programs = places::target_dir().join("dist");
         for case in cases {
             println!("==> {case}\n");
             if let Some(node) = node.as_mut().filter(|_| case == WEB) {
