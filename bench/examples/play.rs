@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release --package bench --example play -- N [PLAYBOOK|SCENARIO] [--project FOLDER] [--dump FILE]
 //!
-//! `--project bench/workload` plays what the benchmark of the runtime plays. `--dump` writes every event on a line: what
+//! `desk --project bench/workload` plays what the benchmark of the runtime plays. `--dump` writes every event on a line: what
 //! must not change when the engine becomes faster.
 
 use std::path::Path;

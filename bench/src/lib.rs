@@ -12,7 +12,7 @@ use engine::playbook::{Playbook, Sources, compile};
 use engine::{InitialWorld, World};
 use serde_json::Value;
 
-pub use project::Project;
+pub use project::{Lines, Project};
 
 /// The playbook and its initial world; `None` where the recordings are not beside the repository.
 pub fn retail() -> Option<(Playbook, InitialWorld)> {

@@ -166,35 +166,42 @@ fn first(problems: &[Problem]) -> String {
     problems.first().map_or_else(String::new, ToString::to_string)
 }
 
-/// What the agent says at each turn, by hire and number of the turn; and how it asks back.
-type AgentTurns = (BTreeMap<(String, usize), Value>, String);
+/// What an endpoint has to say to play the workload.
+#[derive(Default)]
+pub struct Lines {
+    /// The agent's turns as messages, by hire and number of the turn.
+    pub turns: BTreeMap<(String, usize), Value>,
+    /// How the agent asks back.
+    pub clarification: String,
+    /// What tools answer that a model simulates, by the call as they are asked it: `tool({"argument":"value"})`.
+    pub answers: BTreeMap<String, String>,
+}
 
 impl Project {
-    /// The agent's turns of every scenario, as messages of an endpoint, from playing them.
+    /// What is said in every scenario, from playing them.
     ///
     /// # Errors
     /// A scenario that names no hire, or cannot be played.
-    pub fn agent_turns(&self) -> Result<AgentTurns, String> {
-        let mut turns = BTreeMap::new();
-        let mut clarification = String::new();
+    pub fn lines(&self) -> Result<Lines, String> {
+        let mut lines = Lines::default();
         for row in self.plan(self.scenarios.len())? {
             let mut case = self.case(&row);
             case.complexity = Complexity::Medium;
-            clarification.clone_from(&case.playbook.spec.clarification);
+            lines.clarification.clone_from(&case.playbook.spec.clarification);
             let hire = case.scenario.user_facts.get("hire_id").and_then(Value::as_str).ok_or("it names no hire")?;
             let hire = hire.to_owned();
             let (conversation, _) = validate::play(Conversation::new(Arc::new(case)));
-            let spoken = conversation
-                .state()
-                .agent()
-                .messages
-                .iter()
-                .filter(|message| matches!(message, Message::Assistant { .. }));
+            let state = conversation.state();
+            let spoken = state.agent().messages.iter().filter(|message| matches!(message, Message::Assistant { .. }));
             for (turn, message) in spoken.enumerate() {
                 let message = serde_json::to_value(message).map_err(|error| error.to_string())?;
-                turns.insert((hire.clone(), turn), message);
+                lines.turns.insert((hire.clone(), turn), message);
             }
+            let answers = state.calls.iter();
+            lines
+                .answers
+                .extend(answers.map(|call| (format!("{}({})", call.tool, call.arguments), call.content.clone())));
         }
-        Ok((turns, clarification))
+        Ok(lines)
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use domain::event::Usage;
 use engine::ChatReply;
 
 use crate::spec::KeyPlace;
@@ -30,6 +31,10 @@ pub struct ModelError {
     pub attempts: u32,
     /// What went wrong the last time.
     pub failure: Failure,
+    /// Replies to other parts of the ask, which are of no use without this one.
+    pub replies: u32,
+    /// What was paid for those.
+    pub usage: Usage,
 }
 
 /// What went wrong with one request, and what to do about it.

@@ -1,5 +1,6 @@
 //! The `scripted` model: plays each role from the scenario itself. No language model, and it says so.
 
+use domain::event::Usage;
 use domain::role::Role;
 use engine::{Ask, Conversation, Who, scripted};
 use futures::future::{BoxFuture, ready};
@@ -27,6 +28,8 @@ fn answer(role: Role, conversation: &Conversation) -> Result<Answer, ModelError>
         model: scripted::NAME.to_owned(),
         attempts: 1,
         failure: Failure::Unplayable { reason },
+        replies: 0,
+        usage: Usage::default(),
     });
     Ok(Answer { reply: reply?, replies: 1, attempts: 1 })
 }

@@ -34,6 +34,7 @@ mod reviews;
 mod runs;
 mod schemas;
 pub mod session;
+mod shown_once;
 pub mod tokens;
 mod trials;
 pub mod users;
@@ -230,7 +231,8 @@ fn people_say() -> OpenApiRouter<App> {
 
 /// The OpenAPI document of this version.
 pub fn document() -> OpenApi {
-    let (_, document) = api();
+    let (_, mut document) = api();
+    openapi::with_idempotency_keys(&mut document);
     OpenApiRouter::<()>::with_openapi(OpenApi::default())
         .nest("/api/v1", OpenApiRouter::with_openapi(document))
         .into_openapi()
@@ -258,6 +260,6 @@ pub fn router(app: App) -> Router {
         .with_state(app.clone())
         .merge(operations(app.pool().clone()))
         .layer(CatchPanicLayer::custom(error::panicked))
-        .layer(from_fn(headers::strict))
+        .layer(from_fn_with_state(app, headers::strict))
         .layer(TraceLayer::new_for_http())
 }

@@ -23,9 +23,21 @@ pub struct WorkerJoin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub max_in_flight: Option<u32>,
-    /// Environment variable of the players that holds the key of its engine.
+    /// Environment variable of the players that holds the key of its engine: `ENGINE_KEY`, or a name that begins so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^ENGINE_KEY[A-Z0-9_]*$")]
     pub key_env: Option<String>,
+}
+
+impl WorkerJoin {
+    /// How the names of variables begin that hold keys of engines. Players send what such a variable holds to where the worker
+    /// says, so a worker must not choose among all that stand in their environment.
+    pub const KEYS: &str = "ENGINE_KEY";
+
+    /// Whether players send what this variable holds to an engine.
+    pub fn is_key_of_engine(variable: &str) -> bool {
+        variable.starts_with(Self::KEYS)
+    }
 }
 
 /// What serves the model.

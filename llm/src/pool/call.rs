@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::event::Usage;
 use engine::Ask;
 use tokio::time::Instant;
 
@@ -126,6 +127,6 @@ impl<'a> Call<'a> {
         let name = &self.pool.name;
         let endpoint = replica.map_or_else(|| name.clone(), |replica| self.pool.endpoint(replica).spec().to_string());
         let model = if *name == endpoint { endpoint } else { format!("{name} ({endpoint})") };
-        ModelError { model, attempts: self.attempts, failure }
+        ModelError { model, attempts: self.attempts, failure, replies: 0, usage: Usage::default() }
     }
 }

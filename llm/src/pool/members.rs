@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, PoisonError};
 
+use domain::api::workers::WorkerJoin;
+
 use super::endpoint::Endpoint;
 use super::replica::{Replica, Standing};
 use super::{Pool, breaker};
@@ -89,6 +91,11 @@ impl Pool {
     }
 
     fn open(&self, member: &Member, spec: EndpointSpec) -> Result<Arc<Endpoint>, SetupError> {
+        if let Some(key) = member.key_env.as_ref().filter(|key| !WorkerJoin::is_key_of_engine(key)) {
+            let reason =
+                format!("a worker names {key} as its key, and may only name what begins with {}", WorkerJoin::KEYS);
+            return Err(SetupError::BadSpec { model: spec.to_string(), reason });
+        }
         let client = Client::new(spec, self.options.clone())?;
         Ok(Arc::new(Endpoint::of_worker(client, member.worker)))
     }

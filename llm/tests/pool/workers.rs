@@ -129,8 +129,19 @@ async fn a_reply_of_another_model_is_not_taken() {
 async fn a_worker_whose_key_is_not_here_is_named_and_the_others_serve() {
     let (locked, open) = (Fake::start(|_| Act::Reply).await, Fake::start(|_| Act::Reply).await);
     let pool = pool();
-    let locked = Member { key_env: Some("NOBODY_SETS_THIS".into()), ..worker(1, &locked, Standing::Serving) };
+    let locked = Member { key_env: Some("ENGINE_KEY_OF_NOBODY".into()), ..worker(1, &locked, Standing::Serving) };
     let failed = pool.follow(&[locked, worker(2, &open, Standing::Serving)]);
-    assert!(failed[0].to_string().ends_with("NOBODY_SETS_THIS, which must hold the key, is not set or empty"));
+    assert!(failed[0].to_string().ends_with("ENGINE_KEY_OF_NOBODY, which must hold the key, is not set or empty"));
     assert!(pool.answer(&ask(), 1).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_worker_is_sent_no_other_variable_than_a_key_of_an_engine() {
+    let thief = Fake::start(|_| Act::Reply).await;
+    let pool = pool();
+    // It is set, here as everywhere.
+    let thief = Member { key_env: Some("PATH".into()), ..worker(1, &thief, Standing::Serving) };
+    let failed = pool.follow(&[thief]);
+    assert!(failed[0].to_string().ends_with("names PATH as its key, and may only name what begins with ENGINE_KEY"));
+    assert!(pool.status().replicas.is_empty());
 }

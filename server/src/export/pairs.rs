@@ -2,7 +2,7 @@
 //! them to a better end.
 //!
 //! The whole source is read twice. First only hashes are kept: for each turn of the agent, of all that it had seen by then
-//! (its scenario's world, tools and prompt included) and of what it said next. Conversations that share the first and not
+//! (its scenario with world, tools and prompt included) and of what it said next. Conversations that share the first and not
 //! the second part there, and only there. Then the pairs that were chosen are read whole.
 
 mod choose;
@@ -102,7 +102,8 @@ fn is_data(row: &Row) -> bool {
 
 fn candidate(source: &Source, material: &Material, row: &Row, score: Score) -> Candidate {
     let mut heard = Sha256::new();
-    for part in [&row.metadata.world.initial, row.tools.json()] {
+    // Two scenarios may begin alike, and yet another word is the right one in each.
+    for part in [&row.metadata.scenario.id, &row.metadata.world.initial, row.tools.json()] {
         heard.update(part);
         heard.update([0]);
     }
@@ -139,7 +140,8 @@ pub fn first(shape: &Shape, rule: PairRule, rows: &[Row]) -> Option<Vec<u8>> {
     rows.iter().filter(own).find_map(|chosen| {
         let better = |row: &&Row| {
             let by = worth(chosen, rule.score) - worth(row, rule.score);
-            let alike = row.metadata.world.initial == chosen.metadata.world.initial && row.tools == chosen.tools;
+            let of = |row: &Row| (row.metadata.scenario.id.clone(), row.metadata.world.initial.clone());
+            let alike = of(row) == of(chosen) && row.tools == chosen.tools;
             alike && by > 0.0 && by >= rule.margin
         };
         rows.iter().filter(own).filter(better).find_map(|rejected| {

@@ -100,7 +100,7 @@ pub async fn record(State(app): State<App>, path: MatchedPath, request: Request,
     let entry = Entry {
         at: clock::now(),
         actor: caller.as_ref().map(|caller| caller.name.clone()).unwrap_or_default(),
-        token: caller.and_then(|caller| caller.token),
+        token: caller.and_then(|caller| caller.token).map(|token| token.name),
         project_id: None,
         action: format!("{} {}", parts.method, path.as_str()),
         subject,

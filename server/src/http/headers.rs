@@ -1,10 +1,14 @@
 //! Headers that every answer has.
 
-use axum::extract::Request;
-use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
+
+use super::app::App;
 
 /// Nothing but what this server gives may run or be asked. WebAssembly is compiled, so it needs a word of its own.
 macro_rules! policy {
@@ -24,7 +28,10 @@ pub const REFERENCE: &str = "/api/docs";
 /// Swagger UI is not ours, and puts styles into its markup. Scripts are as strict there as everywhere.
 const REFERENCE_POLICY: &str = policy!("'self' 'unsafe-inline'");
 
-pub async fn strict(request: Request, next: Next) -> Response {
+/// Once somebody came by HTTPS, their browser comes by nothing else for a year.
+const ONLY_HTTPS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+pub async fn strict(State(app): State<App>, request: Request, next: Next) -> Response {
     let policy = if request.uri().path().starts_with(REFERENCE) { REFERENCE_POLICY } else { POLICY };
     let mut response = next.run(request).await;
     for (name, value) in [
@@ -37,6 +44,9 @@ pub async fn strict(request: Request, next: Next) -> Response {
         (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
     ] {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    if app.https() {
+        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, ONLY_HTTPS);
     }
     response
 }

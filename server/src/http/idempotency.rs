@@ -1,25 +1,28 @@
 //! Idempotency-Key: a request that is sent again, because its answer was lost, is answered again and not done again.
 
 use axum::Json;
-use axum::body::{self, Body};
+use axum::body::{self, Body, HttpBody};
 use axum::extract::{Request, State};
+use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::LARGEST_UPLOAD;
 use super::access::Caller;
 use super::app::App;
 use super::error::{HttpError, Result};
 use super::limits::only_looks;
+use super::shown_once::NO_STORE;
 use crate::clock;
 use crate::store::idempotency::{self, Known};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const LONGEST_KEY: usize = 200;
-/// Largest request and answer that are kept in memory for it.
+/// Largest answer that is kept.
 const LARGEST: usize = 8 << 20;
 
 pub async fn once(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
@@ -33,9 +36,8 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= LONGEST_KEY);
     let key = key.ok_or_else(|| HttpError::BadRequest(format!("Idempotency-Key: 1 to {LONGEST_KEY} plain letters")))?;
     let (parts, body) = request.into_parts();
-    let bytes = body::to_bytes(body, LARGEST).await;
-    let bytes =
-        bytes.map_err(|_| HttpError::TooLarge("the body is larger than is taken with an Idempotency-Key".into()))?;
+    let bytes = body::to_bytes(body, LARGEST_UPLOAD).await;
+    let bytes = bytes.map_err(|_| HttpError::TooLarge("the body is larger than any that is taken here".into()))?;
     let hash = Sha256::new().chain_update(parts.uri.to_string()).chain_update([0]).chain_update(&bytes).finalize();
     let mut db = app.pool().acquire().await?;
     match idempotency::claim(&mut db, caller.id, key, &hash, clock::now()).await? {
@@ -51,23 +53,75 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
             let status = status.ok_or_else(|| HttpError::Damaged("an answer without a status".into()))?;
             return Ok((status, [(REPLAYED, HeaderValue::from_static("true"))], Json(response)).into_response());
         }
+        Known::Unkept => {
+            return Err(HttpError::Conflict(
+                "the request with this Idempotency-Key was done; its answer held a secret or was large, and was not kept"
+                    .into(),
+            ));
+        }
     }
+    let mut claimed = Claimed { app: &app, caller: &caller, key, kept: false };
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-    keep(&app, &caller, key, response).await
+    claimed.keep(response).await
 }
 
-/// Keeps an answer that stays as it is. What was refused may be sent again when it is mended.
-async fn keep(app: &App, caller: &Caller, key: &str, response: Response) -> Result<Response> {
-    let mut db = app.pool().acquire().await?;
-    if !response.status().is_success() {
-        idempotency::release(&mut db, caller.id, key).await?;
-        return Ok(response);
+/// A key whose request is being done. If that ends without an answer, the request may be sent again.
+struct Claimed<'a> {
+    app: &'a App,
+    caller: &'a Caller,
+    key: &'a str,
+    kept: bool,
+}
+
+impl Drop for Claimed<'_> {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        let (pool, caller, key) = (self.app.pool().clone(), self.caller.id, self.key.to_owned());
+        tokio::spawn(async move {
+            let released = async { idempotency::release(&mut *pool.acquire().await?, caller, &key).await };
+            if let Err(error) = released.await {
+                tracing::warn!(%error, "an idempotency key is not released; it is forgotten in an hour");
+            }
+        });
     }
+}
+
+impl Claimed<'_> {
+    /// Keeps an answer that stays as it is. What was refused may be sent again when it is mended, and so may what is answered
+    /// by a stream: nobody knows yet how that ends.
+    async fn keep(&mut self, response: Response) -> Result<Response> {
+        let mut db = self.app.pool().acquire().await?;
+        if !response.status().is_success() || is_stream(&response) {
+            idempotency::release(&mut db, self.caller.id, self.key).await?;
+            self.kept = true;
+            return Ok(response);
+        }
+        let status = i16::try_from(response.status().as_u16()).unwrap_or_default();
+        let (response, value) = if may_be_kept(&response) { read(response).await? } else { (response, None) };
+        idempotency::answer(&mut db, self.caller.id, self.key, status, value.as_ref()).await?;
+        self.kept = true;
+        Ok(response)
+    }
+}
+
+fn is_stream(response: &Response) -> bool {
+    response.body().size_hint().exact().is_none()
+}
+
+/// Not an answer that holds a secret: what is kept stands in the database.
+fn may_be_kept(response: &Response) -> bool {
+    let secret = response.headers().get(CACHE_CONTROL).is_some_and(|value| value == NO_STORE);
+    let largest = u64::try_from(LARGEST).unwrap_or(u64::MAX);
+    !secret && response.body().size_hint().exact().is_some_and(|size| size <= largest)
+}
+
+async fn read(response: Response) -> Result<(Response, Option<Value>)> {
     let (parts, body) = response.into_parts();
     let bytes = body::to_bytes(body, LARGEST).await;
     let bytes = bytes.map_err(|e| HttpError::Internal(anyhow::anyhow!("an answer could not be kept: {e}")))?;
+    // `null` for an answer without a body.
     let value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-    let status = i16::try_from(parts.status.as_u16()).unwrap_or_default();
-    idempotency::answer(&mut db, caller.id, key, status, &value).await?;
-    Ok(Response::from_parts(parts, Body::from(bytes)))
+    Ok((Response::from_parts(parts, Body::from(bytes)), Some(value)))
 }

@@ -33,7 +33,12 @@ pub async fn to_the_end(request: Request, next: Next) -> Result<Response> {
 /// by POST only because its question is long. A probe is kept once all is known, in one transaction; until then it looks,
 /// and its questions cost money.
 pub fn only_looks(request: &Request) -> bool {
-    let looks = |path: &MatchedPath| ["/preview", "/probe"].iter().any(|end| path.as_str().ends_with(end));
+    let asks = |path: &MatchedPath| is_a_question(path.as_str());
     request.method().is_safe()
-        || (request.method() == Method::POST && request.extensions().get::<MatchedPath>().is_some_and(looks))
+        || (request.method() == Method::POST && request.extensions().get::<MatchedPath>().is_some_and(asks))
+}
+
+/// Whether a POST to a path changes nothing.
+pub fn is_a_question(path: &str) -> bool {
+    path.ends_with("/preview") || path.ends_with("/probe")
 }

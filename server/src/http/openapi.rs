@@ -3,11 +3,13 @@
 use axum::Json;
 use axum::extract::State;
 use domain::api::{FieldError, ProblemDetails};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr, Required};
 
 use super::access::SESSION_COOKIE;
-use super::{corpora, documents, schemas};
+use super::{corpora, documents, limits, schemas};
 
 /// What the document says beside the operations.
 pub fn frame() -> OpenApi {
@@ -30,6 +32,31 @@ pub fn frame() -> OpenApi {
          the header X-CSRF-Token.",
     ));
     OpenApiBuilder::new().info(info.build()).components(Some(components)).build()
+}
+
+/// Says of each operation that may be sent again with an Idempotency-Key that it may.
+pub fn with_idempotency_keys(document: &mut OpenApi) {
+    for (path, item) in &mut document.paths.paths {
+        let operation = item.post.as_mut().filter(|operation| operation.security.is_some());
+        if let Some(Operation { parameters, .. }) = operation.filter(|_| !limits::is_a_question(path)) {
+            parameters.get_or_insert_default().push(RefOr::T(idempotency_key()));
+        }
+    }
+}
+
+fn idempotency_key() -> Parameter {
+    let key = ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"^[!-~]{1,200}$"));
+    ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Of your making, another one for each change. A request that is sent again with it within a day is done once and \
+             answered again, with the header Idempotency-Replayed. Other requests with it: 422. While it is being done, or if \
+             the answer held a secret and was not kept: 409.",
+        ))
+        .schema(Some(key))
+        .build()
 }
 
 /// The document.

@@ -15,6 +15,7 @@ use super::access::SignedIn;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
+use super::shown_once::ShownOnce;
 use crate::store::projects;
 use crate::store::tokens::{self, Token};
 use crate::{clock, people};
@@ -59,7 +60,7 @@ pub async fn create(
     SignedIn(caller): SignedIn,
     audit: Audit,
     Body(new): Body<NewToken>,
-) -> Result<(StatusCode, Json<NewTokenAnswer>)> {
+) -> Result<ShownOnce<NewTokenAnswer>> {
     if caller.token.is_some() {
         return Err(HttpError::Forbidden(
             "a token makes no tokens; sign in, or use `groundstate tokens create`".into(),
@@ -97,15 +98,14 @@ pub async fn create(
     audit.subject(token.id);
     audit.detail(serde_json::json!({"name": token.name, "scopes": token.scopes}));
     audit.commit(tx).await?;
-    Ok((
-        StatusCode::CREATED,
-        Json(NewTokenAnswer { secret, token: summary(token, project.map(|project| project.name)) }),
-    ))
+    Ok(ShownOnce(NewTokenAnswer { secret, token: summary(token, project.map(|project| project.name)) }))
 }
 
 /// Withdraw a token
+///
+/// In a session, or by the token itself: one that leaked must not end the others.
 #[utoipa::path(delete, path = "/tokens/{token}", tag = "tokens", params(("token" = Uuid, Path)),
-    responses((status = 204), Problems), security(("session" = []), ("token" = ["read"])))]
+    responses((status = 204), Problems), security(("session" = [])))]
 pub async fn delete(
     State(pool): State<PgPool>,
     SignedIn(caller): SignedIn,
@@ -113,7 +113,13 @@ pub async fn delete(
     Path(id): Path<String>,
 ) -> Result<StatusCode> {
     let missing = || HttpError::missing("token", &id);
-    let token: Uuid = id.parse().map_err(|_| missing())?;
+    let token: Option<Uuid> = id.parse().ok();
+    if caller.token.is_some_and(|own| Some(own.id) != token) {
+        return Err(HttpError::Forbidden(
+            "a token withdraws no other token; sign in, or use `groundstate tokens delete`".into(),
+        ));
+    }
+    let token = token.ok_or_else(missing)?;
     let mut tx = pool.begin().await?;
     if !tokens::delete(&mut tx, caller.id, token).await? {
         return Err(missing());

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use domain::api::{Invitation, Page, UserSummary};
 use serde::Deserialize;
 use sqlx::PgPool;
@@ -14,6 +13,7 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
 use super::session::check_name;
+use super::shown_once::ShownOnce;
 use crate::store::users::{self, User};
 use crate::{clock, people};
 
@@ -51,7 +51,7 @@ pub async fn create(
     _: Administrator,
     audit: Audit,
     Body(new): Body<NewUser>,
-) -> Result<(StatusCode, Json<Invitation>)> {
+) -> Result<ShownOnce<Invitation>> {
     let user = people::invited(check_name("/name", &new.name)?, new.administrator);
     let mut tx = pool.begin().await?;
     if !users::insert(&mut tx, &user).await? {
@@ -60,7 +60,7 @@ pub async fn create(
     let invitation = people::invite(&mut tx, &user).await?;
     audit.subject(&user.name);
     audit.commit(tx).await?;
-    Ok((StatusCode::CREATED, Json(invitation)))
+    Ok(ShownOnce(invitation))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -107,12 +107,12 @@ pub async fn invite_again(
     _: Administrator,
     audit: Audit,
     Path(name): Path<String>,
-) -> Result<(StatusCode, Json<Invitation>)> {
+) -> Result<ShownOnce<Invitation>> {
     let mut tx = pool.begin().await?;
     let user = users::named(&mut tx, &name).await?.ok_or_else(|| HttpError::missing("user", &name))?;
     let invitation = people::invite(&mut tx, &user).await?;
     audit.commit(tx).await?;
-    Ok((StatusCode::CREATED, Json(invitation)))
+    Ok(ShownOnce(invitation))
 }
 
 fn summary(user: User) -> UserSummary {

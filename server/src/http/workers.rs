@@ -180,6 +180,10 @@ fn problems(new: &WorkerJoin) -> Vec<FieldError> {
     if new.name.is_empty() || new.name.len() > 100 || !new.name.chars().all(plain) {
         found.push(FieldError::at("/name", "expected 1 to 100 letters, digits and `._-`"));
     }
+    if let Some(key) = new.key_env.as_ref().filter(|key| !WorkerJoin::is_key_of_engine(key)) {
+        let detail = format!("players send `{key}` to nobody; take a name that begins with `{}`", WorkerJoin::KEYS);
+        found.push(FieldError::at("/key_env", detail));
+    }
     if new.max_in_flight == Some(0) {
         found.push(FieldError::at("/max_in_flight", "expected at least 1"));
     }

@@ -102,8 +102,7 @@ impl ActiveRun {
             return Err(Halt::Paused);
         }
         if let Some(reason) = self.spending.used_up() {
-            self.pause();
-            pause_soon(&self.pool, self.run.id, reason.to_owned());
+            self.pause_because(reason.to_owned());
             return Err(Halt::Paused);
         }
         Ok(())
@@ -112,6 +111,12 @@ impl ActiveRun {
     /// Nothing more is asked; calls in flight are waited for.
     pub fn pause(&self) {
         self.paused.store(true, Ordering::Relaxed);
+    }
+
+    /// Pauses the run for everybody, for a reason that people are told.
+    pub fn pause_because(&self, reason: String) {
+        self.pause();
+        pause_soon(&self.pool, self.run.id, reason);
     }
 
     /// Nothing more is asked here, whatever is asked of the run.

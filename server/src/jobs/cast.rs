@@ -1,6 +1,7 @@
 //! Who plays each role.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::role::Role;
@@ -9,11 +10,36 @@ use llm::{Apart, ChatModel, EndpointOptions, Member, ModelSpec, Pool, PoolSpec, 
 
 use super::plan::RunConfig;
 
+/// A model that loses so many calls in a row, each after all its attempts, is out of order: going on would only spoil
+/// conversations.
+const LOST_IN_A_ROW: u32 = 10;
+
 /// A model under the name that the run gives it.
 #[derive(Clone)]
 pub struct Cast {
     pub name: Arc<str>,
     pub model: Arc<dyn ChatModel>,
+    /// Calls in a row, of all runs of this process, that had no answer.
+    lost: Arc<AtomicU32>,
+}
+
+impl Cast {
+    pub fn new(name: Arc<str>, model: Arc<dyn ChatModel>) -> Self {
+        Self { name, model, lost: Arc::default() }
+    }
+
+    /// Notes that it answered.
+    pub fn answered(&self) {
+        // Nearly always there is nothing to be noted.
+        if self.lost.load(Ordering::Relaxed) > 0 {
+            self.lost.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that a call had no answer. Whether the model is out of order.
+    pub fn lost_one(&self) -> bool {
+        self.lost.fetch_add(1, Ordering::Relaxed) + 1 >= LOST_IN_A_ROW
+    }
 }
 
 /// A client for each model, made once in a process: runs that name the same model share its connections and its limits.
@@ -62,7 +88,7 @@ impl Clients {
             Some(pool) => Arc::clone(pool) as _,
             None => Arc::new(Scripted),
         };
-        let cast = Cast { name: Arc::from(spec.to_string()), model };
+        let cast = Cast::new(Arc::from(spec.to_string()), model);
         known.insert(key, Known { cast: cast.clone(), pool });
         Ok(cast)
     }
@@ -102,9 +128,8 @@ impl Clients {
     }
 }
 
-fn as_judge(Cast { name, model }: Cast, config: &RunConfig) -> Cast {
-    let model = if config.criteria_apart { Arc::new(Apart(model)) } else { model };
-    Cast { name, model }
+fn as_judge(cast: Cast, config: &RunConfig) -> Cast {
+    if config.criteria_apart { Cast { model: Arc::new(Apart(cast.model)), ..cast } } else { cast }
 }
 
 /// Who plays each role of a run.

@@ -14,6 +14,7 @@ use tracing::{Instrument, error_span, warn};
 
 use super::active::{ActiveRun, Halt};
 use super::ahead::{Ahead, InVain};
+use super::cast::Cast;
 use super::commit::{Committer, NotKept};
 use super::{noted, plan};
 use crate::store::conversations::Planned;
@@ -158,7 +159,7 @@ impl<'a> Play<'a> {
         let missing = || Stopped::Broken(anyhow::anyhow!("no model plays {}", who.role));
         let cast = run.models.answering(who).ok_or_else(missing)?;
         if let Some(answer) = cast.model.at_once(who, &self.conversation) {
-            return Ok(self.heard(who, &cast.name, answer));
+            return self.heard(who, cast, answer);
         }
         self.keep().await?;
         // What cannot even be asked is the program's to say.
@@ -188,26 +189,41 @@ impl<'a> Play<'a> {
             answer = answered.instrument(asking) => answer,
             halt = run.halted_at_once() => return Err(Stopped::Halted(halt)),
         };
-        Ok(self.heard(who, &cast.name, answer))
+        self.heard(who, cast, answer)
     }
 
-    fn heard(&mut self, who: &Who, model: &Arc<str>, answer: Result<Answer, ModelError>) -> Option<Event> {
-        match answer {
+    fn heard(&mut self, who: &Who, cast: &Cast, answer: Result<Answer, ModelError>) -> Result<Option<Event>, Stopped> {
+        let model = &cast.name;
+        Ok(match answer {
             Ok(answer) => {
+                cast.answered();
                 self.paid(who, model, &answer);
                 self.conversation.hear(answer.reply)
             }
             // The endpoint did its part; the model did not come to an end.
-            Err(ModelError { failure: ref failure @ Failure::Stopped { ref reply, .. }, attempts, .. }) => {
-                self.spend(who, model, 1, attempts, reply.usage);
+            Err(ModelError {
+                failure: ref failure @ Failure::Stopped { ref reply, .. },
+                attempts,
+                replies,
+                mut usage,
+                ..
+            }) => {
+                cast.answered();
+                usage += reply.usage;
+                self.spend(who, model, replies + 1, attempts, usage);
                 self.conversation.refuse(ChatReply::clone(reply), &failure.to_string())
             }
             Err(error) => {
                 warn!(role = %who.role, %error, "a model call was lost");
-                self.spend(who, model, 1, error.attempts, Usage::default());
+                let of_the_model = !matches!(error.failure, Failure::Unplayable { .. });
+                if of_the_model && cast.lost_one() {
+                    self.run.pause_because(format!("a model does not answer any more: {error}"));
+                    return Err(Stopped::Halted(Halt::Paused));
+                }
+                self.spend(who, model, error.replies + 1, error.attempts, error.usage);
                 self.conversation.lose(&error.to_string())
             }
-        }
+        })
     }
 
     fn paid(&mut self, who: &Who, model: &Arc<str>, answer: &Answer) {

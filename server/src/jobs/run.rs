@@ -3,7 +3,7 @@
 use anyhow::{Context, anyhow};
 use domain::api::RunState;
 use domain::budget::Budget;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::plan::{Repertoire, RunConfig};
@@ -31,15 +31,7 @@ pub struct Terms {
     pub paused: bool,
 }
 
-/// Stores a run, or nothing. Whoever plays is told.
-pub async fn create(pool: &PgPool, library: &Library, config: &RunConfig, terms: Terms) -> anyhow::Result<Run> {
-    let mut tx = pool.begin().await?;
-    let run = insert(&mut tx, library, config, terms).await?;
-    tx.commit().await?;
-    Ok(run)
-}
-
-/// Within a transaction, which may do more.
+/// Stores a run within a transaction, which may do more. Whoever plays is told.
 pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig, terms: Terms) -> anyhow::Result<Run> {
     let now = clock::now();
     let run = Run {

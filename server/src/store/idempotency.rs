@@ -19,6 +19,8 @@ pub enum Known {
         status: i16,
         response: Value,
     },
+    /// It was answered, and the answer was not kept.
+    Unkept,
 }
 
 /// Claims a key. Keys are forgotten after a day, and a request that was never answered after an hour.
@@ -56,14 +58,16 @@ pub async fn claim(
         Some(row) if row.request_hash != request_hash => Known::Other,
         Some(row) => match (row.status, row.response) {
             (Some(status), Some(response)) => Known::Answered { status, response },
-            _ => Known::Pending,
+            (Some(_), None) => Known::Unkept,
+            (None, _) => Known::Pending,
         },
         // It failed just now, and may be tried again.
         None => Known::Pending,
     })
 }
 
-pub async fn answer(db: &mut PgConnection, user: Uuid, key: &str, status: i16, response: &Value) -> Result<()> {
+/// `response`: `None` if it is not to be kept.
+pub async fn answer(db: &mut PgConnection, user: Uuid, key: &str, status: i16, response: Option<&Value>) -> Result<()> {
     sqlx::query!(
         "UPDATE idempotency_keys SET status = $3, response = $4 WHERE user_id = $1 AND key = $2",
         user,

@@ -78,7 +78,14 @@ fn worker(
 }
 
 fn key(config: &ModelConfig, machine: &Machine<'_>) -> Result<Option<String>, Fault> {
-    let Some(variable) = config.key_env.as_ref().filter(|_| !machine.dry_run) else { return Ok(None) };
+    let Some(variable) = &config.key_env else { return Ok(None) };
+    if !WorkerJoin::is_key_of_engine(variable) {
+        let names = WorkerJoin::KEYS;
+        return Err(("key_env", format!("players send {variable} to nobody; take a name that begins with {names}")));
+    }
+    if machine.dry_run {
+        return Ok(None);
+    }
     let key = std::env::var(variable).ok().filter(|key| !key.trim().is_empty());
     let missing =
         || ("key_env", format!("the environment variable {variable}, which must hold the key, is not set or empty"));

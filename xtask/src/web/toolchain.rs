@@ -4,8 +4,9 @@ use std::env;
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow, ensure};
 
 use crate::process::{quiet, succeeds};
 use crate::{install, places};
@@ -36,8 +37,15 @@ impl fmt::Display for Toolchain {
 }
 
 impl Toolchain {
-    /// What is installed goes first, then what can be. `GROUNDSTATE_WASM=debian` skips rustup's.
+    /// What is installed goes first, then what can be. `GROUNDSTATE_WASM=debian` skips rustup's. Chosen once: two downloads of
+    /// the same target at once would spoil each other.
     pub fn choose() -> Result<Self> {
+        static CHOSEN: OnceLock<Result<Toolchain, String>> = OnceLock::new();
+        let chosen = CHOSEN.get_or_init(|| Self::find().map_err(|error| format!("{error:#}")));
+        chosen.clone().map_err(|error| anyhow!(error))
+    }
+
+    fn find() -> Result<Self> {
         let own = env::var_os("GROUNDSTATE_WASM").is_none_or(|choice| choice != "debian");
         if own && target_is_installed()? {
             return Ok(Self::Own);
@@ -49,6 +57,10 @@ impl Toolchain {
             return Ok(Self::Own);
         }
         install::packages(&DEBIAN_PACKAGES)?;
+        ensure!(
+            debian_is_installed(),
+            "no Rust for {TARGET}: `rustup target add {TARGET}` did not succeed, and Debian's is older than 1.{OLDEST}; where the network allows it, run that command, and this one again"
+        );
         Ok(Self::Debian)
     }
 

@@ -147,30 +147,6 @@ pub async fn rows(place: &Place, n: u32, copies: i32, concurrency: u32) -> anyho
     Ok(())
 }
 
-/// A panel of three judges that take their time, asked one after another, at once, and by criteria.
-pub async fn pipelining(place: &Place, n: u32) -> anyhow::Result<()> {
-    let db = place.database().await?;
-    let (_model, url) = place.model(&["--median-ms", "250", "--token-ms", "10"]).await?;
-    place.name_model(&url, 10_000)?;
-    let panel = ["--agent", "mock", "--judge", "mock", "--judge", "mock", "--judge", "mock"];
-    for (what, more) in [
-        ("one after another", &["--no-pipelining"][..]),
-        ("what does not depend on each other at once", &[]),
-        ("criteria of a verdict at once as well", &["--criteria-apart"]),
-    ] {
-        let run = place.run(&db, n, &[&panel[..], more].concat()).await?;
-        let (requests, ..) = stats(&url).await?;
-        let mut players = [place.play(&db, 32, &[])?];
-        let done = ended(&db.pool, &run, &mut players).await?;
-        players[0].kill().await?;
-        let calls = (stats(&url).await?.0 - requests) / f64::from(n);
-        let seconds = 32.0 / rate(&done)?;
-        row(what, &format!("{seconds:.1} s a conversation, {calls:.1} calls, {} of {n} accepted", done.accepted));
-    }
-    db.stop().await;
-    Ok(())
-}
-
 /// What the model says: requests, requests in flight, and the sum of these over time.
 pub async fn stats(url: &str) -> anyhow::Result<(f64, f64, f64)> {
     let stats: Value = reqwest::get(format!("{url}/stats")).await?.json().await?;

@@ -7,6 +7,7 @@ mod create;
 mod export;
 mod machine;
 mod pages;
+mod pipelining;
 mod program;
 
 use std::path::PathBuf;
@@ -76,7 +77,7 @@ enum Case {
         #[arg(long, default_value_t = 200)]
         requests: usize,
     },
-    /// Judges asked one after another, at once, and by criteria
+    /// Judges, and parallel calls of tools, asked one after another and at once
     Pipelining {
         #[arg(long, default_value_t = 320)]
         n: u32,
@@ -107,7 +108,7 @@ async fn main() -> anyhow::Result<()> {
         Case::Create { n } => create::case(&place, n).await,
         Case::Rows { n, copies, concurrency } => cases::rows(&place, n, copies, concurrency).await,
         Case::Pages { n, copies, requests } => pages::pages(&place, n, copies, requests).await,
-        Case::Pipelining { n } => cases::pipelining(&place, n).await,
+        Case::Pipelining { n } => pipelining::case(&place, n).await,
         Case::Export { n, copies } => export::case(&place, n, copies).await,
         Case::Errors { n } => cases::errors(&place, n).await,
     }

@@ -80,10 +80,15 @@ impl Place {
         command
     }
 
-    /// Stores a run that nobody plays yet.
+    /// Stores a run of the desk that nobody plays yet.
     pub async fn run(&self, db: &Database, n: u32, flags: &[&str]) -> anyhow::Result<runs::Run> {
+        self.run_of(db, "desk", n, flags).await
+    }
+
+    /// Stores a run of a playbook that nobody plays yet.
+    pub async fn run_of(&self, db: &Database, playbook: &str, n: u32, flags: &[&str]) -> anyhow::Result<runs::Run> {
         let mut command = self.groundstate(db);
-        command.args(["generate", "--detach", "--n", &n.to_string()]).args(flags);
+        command.args(["generate", "--detach", "--playbook", playbook, "--n", &n.to_string()]).args(flags);
         let output = command.output().await?;
         if !output.status.success() {
             bail!("groundstate generate: {}", String::from_utf8_lossy(&output.stderr));

@@ -69,10 +69,7 @@ impl Line {
         if self.is_empty() || !replicas.iter().any(|replica| replica.has_room() && replica.is_up(now)) {
             return None;
         }
-        let mut head = self.waiting.iter().take(WINDOW);
-        let of = |ticket: &u64| Some((*ticket, choose(replicas, &self.waiting.get(ticket)?.wanted, now)?));
-        // Where all of the head wait for another replica, nobody behind them has to.
-        let (first, index) = head.find_map(|(ticket, _)| of(ticket)).or_else(|| self.easy.first().and_then(of))?;
+        let (first, index) = self.first(replicas, now)?;
         let ticket = self.at_home(first, index, replicas, now).unwrap_or(first);
         if ticket != first
             && let Some(first) = self.waiting.get_mut(&first)
@@ -80,6 +77,19 @@ impl Line {
             first.passed += 1;
         }
         Some((self.take(ticket)?, index))
+    }
+
+    /// The first who would go somewhere now, and where.
+    fn first(&self, replicas: &[Replica], now: Instant) -> Option<(u64, usize)> {
+        let of = |ticket: &u64| Some((*ticket, choose(replicas, &self.waiting.get(ticket)?.wanted, now)?));
+        // Where all of the head wait for another replica, nobody behind them has to.
+        self.waiting.keys().take(WINDOW).find_map(of).or_else(|| self.easy.first().and_then(of))
+    }
+
+    /// Whether it is anybody's turn who is still in line.
+    #[cfg(test)]
+    pub fn has_turn(&self, replicas: &[Replica], now: Instant) -> bool {
+        self.first(replicas, now).is_some()
     }
 
     fn take(&mut self, ticket: u64) -> Option<Waiter> {

@@ -43,6 +43,8 @@ fn wanting(router: &Arc<Router>, wanted: Wanted) -> Holding {
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Enter(u64),
+    /// The same of a call that this replica has failed or, if there is another, refused.
+    Return(u64, usize, bool),
     /// Looks whether it is this one's turn.
     Poll(usize),
     /// Gives up, in line or in flight or between the two.
@@ -55,6 +57,7 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => any::<u64>().prop_map(Step::Enter),
+        2 => (any::<u64>(), any::<usize>(), any::<bool>()).prop_map(|(sticky, n, refused)| Step::Return(sticky, n, refused)),
         4 => any::<usize>().prop_map(Step::Poll),
         3 => any::<usize>().prop_map(Step::Drop),
         2 => any::<usize>().prop_map(Step::Answer),
@@ -63,14 +66,19 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Plays the steps. Slots are never given out twice, and none is free while somebody waits.
-async fn play(router: &Arc<Router>, steps: Vec<Step>) {
+/// Plays the steps. Slots are never given out twice, and none is free while somebody waits who would take it.
+async fn play(router: &Arc<Router>, replicas: usize, steps: Vec<Step>) {
     let mut waiters: Vec<Holding> = Vec::new();
     let mut held: Vec<Permit> = Vec::new();
     let failure = Failure::CutStream;
     for step in steps {
         match step {
             Step::Enter(sticky) => waiters.push(holding(router, sticky)),
+            Step::Return(sticky, n, refused) => {
+                let (n, refused) = (n % replicas, refused && replicas > 1);
+                let (failed, refused) = if refused { (vec![], vec![n]) } else { (vec![n], vec![]) };
+                waiters.push(wanting(router, Wanted { sticky, failed, refused }));
+            }
             Step::Poll(n) if !waiters.is_empty() => {
                 let n = n % waiters.len();
                 if let Poll::Ready(permit) = poll!(&mut waiters[n]) {
@@ -85,8 +93,10 @@ async fn play(router: &Arc<Router>, steps: Vec<Step>) {
             Step::Pass(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
             _ => {}
         }
-        let (line, open) = router.look(|replica, now| replica.has_room() && replica.is_up(now));
-        assert!(line == 0 || !open.contains(&true), "{router:?}");
+        {
+            let state = router.lock();
+            assert!(!state.line.has_turn(&state.replicas, Instant::now()), "{router:?}");
+        }
         assert!(in_flight(router) as usize >= held.len());
     }
 }
@@ -101,7 +111,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let router = router(replicas, slots);
-            play(&router, steps).await;
+            play(&router, replicas, steps).await;
             assert_eq!((in_flight(&router), waiting(&router)), (0, 0));
             // And a new call still gets a slot, if after the wait of a breaker.
             tokio::time::timeout(2 * SECOND, holding(&router, 1)).await.unwrap();

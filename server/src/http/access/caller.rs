@@ -17,10 +17,17 @@ pub struct Caller {
     pub id: Uuid,
     pub name: String,
     pub administrator: bool,
-    /// The token's name; `None` in a session.
-    pub token: Option<String>,
+    /// `None` in a session.
+    pub token: Option<ByToken>,
     pub scopes: BTreeSet<Scope>,
     pub only_project: Option<Uuid>,
+}
+
+/// The token that somebody asks by.
+#[derive(Debug, Clone)]
+pub struct ByToken {
+    pub id: Uuid,
+    pub name: String,
 }
 
 impl Caller {
@@ -41,7 +48,7 @@ impl Caller {
         let scopes = Scope::ALL.into_iter().filter(|scope| highest.is_some_and(|highest| *scope <= highest));
         Self {
             scopes: scopes.collect(),
-            token: Some(token.name),
+            token: Some(ByToken { id: token.id, name: token.name }),
             only_project: token.project_id,
             ..Self::in_session(user)
         }

@@ -15,6 +15,7 @@ use crate::http::access::Administrator;
 use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Body, Path};
+use crate::http::shown_once::ShownOnce;
 use crate::store::join_tokens::{self, JoinToken};
 use crate::{clock, people};
 
@@ -49,7 +50,7 @@ pub async fn create(
     Administrator(caller): Administrator,
     audit: Audit,
     Body(new): Body<NewJoinToken>,
-) -> Result<(StatusCode, Json<NewJoinTokenAnswer>)> {
+) -> Result<ShownOnce<NewJoinTokenAnswer>> {
     let name = people::title(&new.name, 100).map_err(|detail| HttpError::invalid("/name", detail))?;
     let now = clock::now();
     let expires_at = new.expires_at.unwrap_or(now + people::JOIN_TOKEN_LIFE);
@@ -65,7 +66,7 @@ pub async fn create(
     let id = token.id.to_string();
     let JoinToken { name, created_by, created_at, expires_at, .. } = token;
     let token = JoinTokenSummary { id, name, created_by, created_at, expires_at, last_used_at: None };
-    Ok((StatusCode::CREATED, Json(NewJoinTokenAnswer { secret, token })))
+    Ok(ShownOnce(NewJoinTokenAnswer { secret, token }))
 }
 
 /// Withdraw a join token

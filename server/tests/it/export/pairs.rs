@@ -20,7 +20,7 @@ use sqlx::PgPool;
 use crate::http::TestApp;
 use crate::support::agent;
 use crate::support::endpoint::{Endpoint, says};
-use crate::support::play::{HELP, hasty, play_all, played, rows, stories};
+use crate::support::play::{HANDOVER, HELP, exported, hasty, play_all, played, rows, stories};
 
 async fn pairs(pool: &PgPool, profile: Profile, rule: PairRule) -> (Built, Vec<Value>) {
     let asked = Arc::new(AtomicUsize::new(0));
@@ -85,6 +85,38 @@ async fn what_is_closer_than_the_margin_is_no_pair(pool: PgPool) {
     let report = built.parts[0].pairs.as_ref().unwrap();
     assert!(report.too_close > 0, "{report:?}");
     assert_eq!((pairs.len(), report.used, report.candidates), (0, 0, report.alone + report.too_close));
+}
+
+/// What the user says first, and what an agent may have heard, can be the same in two scenarios; what is right is not.
+#[sqlx::test(migrations = "../migrations")]
+async fn conversations_of_two_scenarios_are_no_pair(pool: PgPool) {
+    let user = Endpoint::start(|request| {
+        let begins = request["messages"].as_array().unwrap().len() == 2;
+        says(if begins { "Hello, can you help me?" } else { "[END]" })
+    })
+    .await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let agent =
+        Endpoint::start(move |_| says(["Certainly.", "Hello!"][asked.fetch_add(1, Ordering::Relaxed) % 2])).await;
+    let judge = Endpoint::start(|request| {
+        let mut verdict = agent::verdict();
+        verdict["overall"] = json!(if agent::is_handover(request) { 8 } else { 3 });
+        says(&verdict.to_string())
+    })
+    .await;
+    let models = [(Role::SimulatedUser, user.model()), (Role::Agent, agent.model()), (Role::Judge, judge.model())];
+    let run = played(&pool, &[HELP, HANDOVER], 2, 1, &models).await;
+    let (_, text) = exported(&run, true).await;
+    let both: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [a, b] = &both[..] else { panic!("two rows: {text}") };
+    for alike in ["/metadata/world/initial", "/tools", "/messages/0", "/messages/1"] {
+        assert_eq!(a.pointer(alike), b.pointer(alike), "{alike}");
+    }
+    assert_ne!(a["messages"][2], b["messages"][2]);
+    let source = RunRows { id: run.run.id.to_string(), judging: None, corrected: false, all: true, branches: false };
+    let (built, pairs) = written(&pool, SourceSpec::Run(source), Profile::TrlDpo, PairRule::default()).await;
+    let report = built.parts[0].pairs.as_ref().unwrap();
+    assert_eq!((report.candidates, report.possible, pairs.len()), (2, 0, 0), "{report:?}");
 }
 
 /// They are of two runs, and a corpus may hold both.

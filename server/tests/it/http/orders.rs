@@ -337,6 +337,26 @@ async fn every_mistake_of_an_order_has_its_place(pool: PgPool) {
     assert_eq!(app.json::<Page<RunSummary>>(RUNS).await.items, [], "nothing was stored");
 }
 
+/// Who may start runs and judgings does not thereby say where the server connects to.
+#[sqlx::test(migrations = "../migrations")]
+async fn models_are_named_and_never_addressed(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let run: RunSummary = app.post(RUNS, &json!({"scenarios": [HELP], "n": 1})).await;
+    let judgings = format!("/api/v1/runs/{}/judgings", run.id);
+    let address = "x@http://169.254.169.254/v1";
+    for (path, body, pointer) in [
+        (RUNS, json!({"models": {"agent": address}}), "/models/agent"),
+        (RUNS, json!({"panel": [address]}), "/panel/0"),
+        (RUNS, json!({"playbooks": ["retail_bank"], "sub_agents": {"finance": address}}), "/sub_agents/finance"),
+        (judgings.as_str(), json!({"models": [address]}), "/models/0"),
+    ] {
+        let refused = app.refused(path, &body).await;
+        let found = refused.iter().find(|(at, _)| at == pointer);
+        let detail = &found.unwrap_or_else(|| panic!("{pointer} in {refused:?}")).1;
+        assert!(detail.starts_with("name a model of the registry"), "{detail}");
+    }
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn a_project_without_documents_says_what_to_do(pool: PgPool) {
     let app = TestApp::start(&pool).await;

@@ -73,7 +73,16 @@ async fn every_answer_has_strict_headers(pool: PgPool) {
         let scripts = policy.split(';').find(|part| part.trim().starts_with("script-src")).unwrap();
         assert!(!scripts.contains("unsafe-inline"), "{scripts}");
         assert_eq!(header("x-content-type-options").as_deref(), Some("nosniff"), "{path}");
-        assert_eq!(header("referrer-policy").as_deref(), Some("no-referrer"), "{path}");
+        for (name, value) in [
+            ("referrer-policy", "no-referrer"),
+            ("x-frame-options", "DENY"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
+        ] {
+            assert_eq!(header(name).as_deref(), Some(value), "{path}");
+        }
+        assert_eq!(header("strict-transport-security"), None, "nobody may come by HTTPS here");
     }
 }
 

@@ -6,7 +6,7 @@ use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use server::store::invitations;
 use server::{clock, secret};
-use sqlx::PgPool;
+use sqlx::{AssertSqlSafe, PgPool};
 
 use super::TestApp;
 
@@ -168,6 +168,8 @@ async fn behind_a_proxy_cookies_go_over_https_alone(pool: PgPool) {
     let accepted = accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await;
     let signed_in = sign_in(&app, "bob", PASSWORD).await;
     let signed_out = app.request(Method::DELETE, "/api/v1/session").send().await.unwrap();
+    let header = signed_in.headers()["strict-transport-security"].to_str().unwrap();
+    assert_eq!(header, "max-age=31536000");
     for (answer, age) in [(accepted, 1_209_600), (signed_in, 1_209_600), (signed_out, 0)] {
         assert!(answer.status().is_success());
         let cookie = answer.headers()["set-cookie"].to_str().unwrap();
@@ -209,9 +211,13 @@ async fn tokens_are_made_in_sessions_and_shown_once(pool: PgPool) {
     let answer = make(json!({"name": "ci", "scopes": ["run"], "project": "default"})).await;
     assert_eq!(answer.status(), StatusCode::CREATED);
     let made: NewTokenAnswer = answer.json().await.unwrap();
+    let other: NewTokenAnswer = make(json!({"name": "other", "scopes": ["admin"]})).await.json().await.unwrap();
     let with = app.with_token(made.secret.clone());
     let mine: Vec<TokenSummary> = with.json("/api/v1/tokens").await;
-    assert_eq!((mine.len(), mine[0].project.as_deref()), (1, Some("default")));
+    let own = mine.iter().find(|token| token.id == made.token.id).unwrap();
+    assert_eq!((mine.len(), own.project.as_deref()), (2, Some("default")));
+    let (status, _) = with.send(Method::DELETE, &format!("/api/v1/tokens/{}", other.token.id), &json!({})).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "a token that leaked must not end the others");
     let stored: Vec<String> = sqlx::query_scalar("SELECT t::text FROM api_tokens t").fetch_all(&pool).await.unwrap();
     assert!(stored.iter().all(|row| !row.contains(&made.secret)), "only its hash is kept");
     let (status, _) = with.send(Method::DELETE, &format!("/api/v1/tokens/{}", made.token.id), &json!({})).await;
@@ -224,9 +230,55 @@ async fn tokens_are_made_in_sessions_and_shown_once(pool: PgPool) {
         ("root", "POST /api/v1/users"),
         ("bob", "POST /api/v1/invitations/accept"),
         ("bob", "POST /api/v1/tokens"),
+        ("bob", "POST /api/v1/tokens"),
         ("bob", "DELETE /api/v1/tokens/{token}"),
     ];
     assert_eq!(said, expected.map(|(actor, action)| (actor.to_owned(), action.to_owned())));
+}
+
+/// The tables in which a text stands.
+async fn holding(pool: &PgPool, text: &str) -> Vec<String> {
+    let tables = "SELECT table_name::text FROM information_schema.tables
+                  WHERE table_schema = 'public' AND table_type = 'BASE TABLE'";
+    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(pool).await.unwrap();
+    let mut found = Vec::new();
+    for table in tables {
+        let rows = format!("SELECT count(*) FROM \"{table}\" t WHERE strpos(t::text, $1) > 0");
+        let rows: i64 = sqlx::query_scalar(AssertSqlSafe(rows)).bind(text).fetch_one(pool).await.unwrap();
+        found.extend((rows > 0).then_some(table));
+    }
+    found
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_secret_is_not_kept_for_a_request_that_is_sent_again(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "ann", "administrator": true})).await;
+    let browser = Browser::of(&app, accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await).await;
+    for (path, body) in [
+        ("/api/v1/users", json!({"name": "bob"})),
+        ("/api/v1/users/bob/invitation", json!({})),
+        ("/api/v1/join-tokens", json!({"name": "gpu"})),
+        ("/api/v1/tokens", json!({"name": "ci", "scopes": ["run"]})),
+    ] {
+        let send = async || {
+            let request = reqwest::Client::new().post(format!("{}{path}", app.url)).header("idempotency-key", path);
+            let request = request.header("cookie", &browser.cookie).header("x-csrf-token", &browser.csrf);
+            request.json(&body).send().await.unwrap()
+        };
+        let answer = send().await;
+        assert_eq!(
+            (answer.status(), answer.headers()["cache-control"].to_str().unwrap()),
+            (StatusCode::CREATED, "no-store")
+        );
+        let secret = answer.json::<Value>().await.unwrap()["secret"].as_str().unwrap().to_owned();
+        assert_eq!(holding(&pool, &secret).await, [""; 0], "{path}");
+        let again = send().await;
+        assert_eq!(again.status(), StatusCode::CONFLICT);
+        let detail = again.json::<Value>().await.unwrap()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains("was done; its answer held a secret"), "{detail}");
+    }
+    assert!(holding(&pool, "bob").await.contains(&"users".to_owned()), "what is looked for would be found");
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -153,6 +153,7 @@ async fn what_a_worker_must_not_say_is_refused_with_its_place(pool: PgPool) {
         ("url", json!("ftp://x"), "/url"),
         ("url", json!("http://user:secret@x/v1"), "/url"),
         ("key_env", json!("sk-abcdef"), "/key_env"),
+        ("key_env", json!("DATABASE_URL"), "/key_env"),
         ("max_in_flight", json!(0), "/max_in_flight"),
         ("engine", json!("mine"), "/engine"),
         ("served_as", json!(" "), "/served_as"),

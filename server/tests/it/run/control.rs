@@ -106,6 +106,45 @@ async fn failures_that_were_not_the_agents_are_played_again_when_asked(pool: PgP
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn a_model_that_answers_nobody_pauses_the_run(pool: PgPool) {
+    let broken = Arc::new(AtomicBool::new(true));
+    let endpoint = Endpoint::start({
+        let broken = Arc::clone(&broken);
+        move |request| if broken.load(Ordering::Relaxed) { status(401) } else { agent::help(request) }
+    })
+    .await;
+    let run = planned(&pool, &[HELP], 40, 1, &[(Role::Agent, endpoint.model())]).await;
+    let options = Options { concurrency: 4, drain: Duration::ZERO, ..Options::default() };
+    let (player, stop) = (Player::new(pool.clone(), Clients::new(hasty()), options), CancellationToken::new());
+    let people = async {
+        let mut db = pool.acquire().await.unwrap();
+        until("it is paused", async || summary(&run).await.state == RunState::Paused).await;
+        let paused = summary(&run).await;
+        let why = paused.paused_because.unwrap();
+        assert!(why.starts_with("a model does not answer any more: "), "{why}");
+        assert!(why.contains("answered 401") && why.contains("check that the spec names the key"), "{why}");
+        assert!(paused.finished < 10, "{} conversations were spoiled", paused.finished);
+
+        // As long as nothing is mended, it is asked once by each conversation that is taken up, and nothing is spoiled.
+        let asked = endpoint.requests().len();
+        control::resume(&mut db, run.run.id).await.unwrap();
+        until("it is asked", async || endpoint.requests().len() > asked).await;
+        until("it is paused", async || summary(&run).await.state == RunState::Paused).await;
+        assert!(summary(&run).await.finished < 10, "what was in flight at the pause was all");
+
+        broken.store(false, Ordering::Relaxed);
+        control::resume(&mut db, run.run.id).await.unwrap();
+        until("it is played", async || summary(&run).await.state == RunState::Finished).await;
+        stop.cancel();
+        ledger::check(&pool, run.run.id).await;
+        let spoiled = summary(&run).await.failures.get("infrastructure").copied().unwrap_or_default();
+        assert!(spoiled < 10, "{spoiled} were spoiled");
+    };
+    let (played, ()) = tokio::join!(player.play(&stop), people);
+    played.unwrap();
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn what_could_only_not_be_judged_is_judged_again_and_not_played(pool: PgPool) {
     let broken = Arc::new(AtomicBool::new(true));
     let judge = Endpoint::start({

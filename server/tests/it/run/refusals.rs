@@ -1,12 +1,12 @@
 //! What the library and the database refuse.
 
-use server::jobs::run::{self, Terms};
+use server::jobs::run::Terms;
 use server::library::{Files, Library};
 use server::store::steps::{self, Step, Writer, Written};
 use server::store::{players, projects};
 use sqlx::PgPool;
 
-use crate::support::play::{HELP, LEASE, TRANSFER, played, stories};
+use crate::support::play::{HELP, LEASE, TRANSFER, played, stored, stories};
 use crate::support::project;
 
 const FILE: &str = "scenarios/retail_bank/transfer_rent_to_payee.yaml";
@@ -73,7 +73,7 @@ async fn a_run_that_cannot_be_stored_whole_is_not_stored_at_all(pool: PgPool) {
         project: projects::DEFAULT,
         ..Terms::default()
     };
-    let created = run::create(&pool, &played.library, &config, terms).await;
+    let created = stored(&pool, &played.library, &config, terms).await;
     assert!(created.is_err());
     let runs: i64 = sqlx::query_scalar("SELECT count(*) FROM runs").fetch_one(&pool).await.unwrap();
     assert_eq!(runs, 1);

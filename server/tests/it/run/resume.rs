@@ -42,7 +42,7 @@ impl ChatModel for Tiring {
 }
 
 fn everywhere(model: &Arc<Tiring>) -> Models {
-    let cast = || Cast { name: "scripted".into(), model: Arc::clone(model) as Arc<dyn ChatModel> };
+    let cast = || Cast::new("scripted".into(), Arc::clone(model) as Arc<dyn ChatModel>);
     Models { roles: Role::ALL.map(|role| (role, cast())).into(), panel: Vec::new(), sub_agents: [].into() }
 }
 

@@ -17,7 +17,9 @@ use server::jobs::cast::{Cast, Clients};
 use server::jobs::plan::RunConfig;
 use server::jobs::player::{Options, Player};
 use server::jobs::run::{self, Terms};
+use server::library::Library;
 use server::store::conversations::{self, Planned};
+use server::store::runs::Run;
 use server::store::{events, projects, runs};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
@@ -122,8 +124,16 @@ pub async fn planned_as(
     run::check(&library, &config, seed).unwrap();
     let terms =
         Terms { playbook: "retail_bank".to_owned(), seed, planned: n, project: projects::DEFAULT, ..Terms::default() };
-    let run = run::create(pool, &library, &config, terms).await.unwrap();
+    let run = stored(pool, &library, &config, terms).await.unwrap();
     ActiveRun::new(pool, run, config, library, &Clients::new(hasty())).unwrap()
+}
+
+/// A run that is stored, or nothing.
+pub async fn stored(pool: &PgPool, library: &Library, config: &RunConfig, terms: Terms) -> anyhow::Result<Run> {
+    let mut tx = pool.begin().await?;
+    let run = run::insert(&mut tx, library, config, terms).await?;
+    tx.commit().await?;
+    Ok(run)
 }
 
 /// A run played to its end.

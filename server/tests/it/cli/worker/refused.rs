@@ -80,7 +80,8 @@ async fn flags_that_cannot_be_followed() {
         "--server http://groundstate.example.com",
         "--server ftp://groundstate.example.com",
         "--token-file /no/such/file",
-        "--key-env NO_SUCH_KEY",
+        "--key-env ENGINE_KEY_OF_NOBODY",
+        "--key-env DATABASE_URL",
     ] {
         let mut command = worker.command("");
         command.args(["--model", "small", "--engine", "vllm", "--program"]).arg(engine());
@@ -106,7 +107,9 @@ async fn flags_that_cannot_be_followed() {
     1 problem found; nothing was started
     --token-file: /no/such/file cannot be read
     1 problem found; nothing was started
-    --key-env: the environment variable NO_SUCH_KEY, which must hold the key, is not set or empty
+    --key-env: the environment variable ENGINE_KEY_OF_NOBODY, which must hold the key, is not set or empty
+    1 problem found; nothing was started
+    --key-env: players send DATABASE_URL to nobody; take a name that begins with ENGINE_KEY
     1 problem found; nothing was started
     --program: `no-such-engine` is not installed; install it, or name its executable
     1 problem found; nothing was started

@@ -1,10 +1,12 @@
-//! An OpenAI-compatible server that plays the agent of `bench/workload` from its scripts, and a judge that is content,
-//! after a wait that is drawn from a log-normal distribution, as those of real models are. It can fail in the ways of
-//! real ones.
+//! An OpenAI-compatible server that plays the agent of `bench/workload` and its tools from their scripts, and a judge that
+//! is content, after a wait that is drawn from a log-normal distribution, as those of real models are. It can write as slowly
+//! as they do, and fail in their ways.
 //!
-//!     mock_openai --median-ms 2000 --sigma 0.5 [--errors 0.3]
+//!     mock_openai --median-ms 2000 --sigma 0.5 [--token-ms 10] [--errors 0.3]
 
-use std::collections::HashMap;
+mod pace;
+
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +19,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use bench::Project;
+use bench::{Lines, Project};
 use clap::Parser;
 use rand::RngExt;
 use rand_distr::{Distribution, LogNormal};
@@ -30,13 +32,16 @@ struct Flags {
     /// Folder of the workload
     #[arg(long, default_value = "bench/workload")]
     project: PathBuf,
+    /// Which of its playbooks is played
+    #[arg(long, default_value = "desk")]
+    playbook: String,
     /// Median of the wait before the first byte
     #[arg(long, default_value_t = 2000.0)]
     median_ms: f64,
     /// Standard deviation of the wait's logarithm
     #[arg(long, default_value_t = 0.5)]
     sigma: f64,
-    /// Wait for each token of the reply, of four characters
+    /// Wait for each token of the reply, of four characters; it is then streamed in pieces
     #[arg(long, default_value_t = 0.0)]
     token_ms: f64,
     /// Share of requests that fail: 429, 500, silence, a cut stream, or garbage
@@ -49,10 +54,10 @@ struct Mock {
     wait: LogNormal<f64>,
     /// By hire and number of the agent's turn.
     turns: HashMap<(String, usize), Bytes>,
-    clarification: (String, Bytes),
+    clarification: String,
+    /// By the call that a tool is asked to answer.
+    answers: BTreeMap<String, String>,
     load: Load,
-    /// Bytes of a reply that says nothing.
-    frame: usize,
 }
 
 /// How many requests are being answered, and for how long so far.
@@ -89,14 +94,14 @@ struct Message {
 #[tokio::main]
 async fn main() -> Result<(), String> {
     let flags = Flags::parse();
-    let project = Project::read(&flags.project, None)?;
-    let (turns, clarification) = project.agent_turns()?;
+    let project = Project::read(&flags.project, Some(&flags.playbook))?;
+    let Lines { turns, clarification, answers } = project.lines()?;
     let mock = Arc::new(Mock {
         wait: LogNormal::new(flags.median_ms.max(0.001).ln(), flags.sigma).map_err(|error| error.to_string())?,
         turns: turns.into_iter().map(|(key, reply)| (key, streamed(&reply))).collect(),
-        clarification: (clarification.clone(), streamed(&json!({"role": "assistant", "content": clarification}))),
+        clarification,
+        answers,
         load: Load { requests: AtomicU64::new(0), since: Mutex::new((Instant::now(), 0, 0.0)) },
-        frame: streamed(&json!({"role": "assistant", "content": ""})).len(),
         flags,
     });
     let app = Router::new().route("/v1/chat/completions", post(complete)).route("/stats", get(stats)).with_state(mock);
@@ -105,15 +110,21 @@ async fn main() -> Result<(), String> {
     axum::serve(listener, app).await.map_err(|error| error.to_string())
 }
 
+/// One event of a stream.
+fn chunk(delta: &Value, finish: Option<&str>) -> String {
+    let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+    format!("data: {}\n\n", json!({"id": "mock", "object": "chat.completion.chunk", "choices": [choice]}))
+}
+
 /// A message as endpoints stream it: its parts, the usage, the end.
 fn streamed(message: &Value) -> Bytes {
-    let chunk = |delta: &Value, finish: Option<&str>| {
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-        format!("data: {}\n\n", json!({"id": "mock", "object": "chat.completion.chunk", "choices": [choice]}))
-    };
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 120}});
     let end = chunk(&json!({}), Some("stop"));
     Bytes::from(format!("{}{end}data: {usage}\n\ndata: [DONE]\n\n", chunk(message, None)))
+}
+
+fn said(content: &str) -> Bytes {
+    streamed(&json!({"role": "assistant", "content": content}))
 }
 
 async fn stats(State(mock): State<Arc<Mock>>) -> Json<Value> {
@@ -135,7 +146,7 @@ impl Drop for InFlight {
 async fn complete(State(mock): State<Arc<Mock>>, body: Bytes) -> Response {
     mock.load.requests.fetch_add(1, Ordering::Relaxed);
     mock.load.change(1);
-    let _in_flight = InFlight(Arc::clone(&mock));
+    let in_flight = InFlight(Arc::clone(&mock));
     let (wait, luck, kind) = {
         let mut rng = rand::rng();
         (mock.wait.sample(&mut rng), rng.random::<f64>(), rng.random_range(0..5))
@@ -144,25 +155,35 @@ async fn complete(State(mock): State<Arc<Mock>>, body: Bytes) -> Response {
     let Some(reply) = serde_json::from_slice(&body).ok().and_then(|request| mock.reply(&request)) else {
         return (StatusCode::BAD_REQUEST, "nothing is written for this conversation").into_response();
     };
-    let tokens = u32::try_from(reply.len().saturating_sub(mock.frame) / 4).unwrap_or(u32::MAX);
-    tokio::time::sleep(Duration::from_secs_f64(mock.flags.token_ms * f64::from(tokens) / 1000.0)).await;
     if luck < mock.flags.errors {
         return failure(kind, &reply).await;
     }
-    ([(CONTENT_TYPE, "text/event-stream")], reply).into_response()
+    let body = if mock.flags.token_ms > 0.0 {
+        pace::slowly(&reply, Duration::from_secs_f64(mock.flags.token_ms / 1000.0), in_flight)
+    } else {
+        Body::from(reply)
+    };
+    ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
 impl Mock {
     fn reply(&self, request: &Request) -> Option<Bytes> {
+        let call = |message: &Message| {
+            let lines = message.content.as_deref()?.lines();
+            lines.filter_map(|line| line.strip_prefix("Call: ")).next_back().map(str::to_owned)
+        };
+        if let Some(call) = request.messages.iter().filter(|message| message.role == "user").find_map(call) {
+            return self.answers.get(&call).map(|answer| said(answer));
+        }
         if let Some(schema) = request.response_format.as_ref().and_then(|f| f.pointer("/json_schema/schema")) {
-            return Some(streamed(&json!({"role": "assistant", "content": verdict(schema).to_string()})));
+            return Some(said(&verdict(schema).to_string()));
         }
         let of = |role: &'static str| request.messages.iter().filter(move |message| message.role == role);
         let content = |message: &Message| message.content.clone().unwrap_or_default();
         let Some(hire) = of("user").find_map(|message| hire(message.content.as_deref()?)) else {
-            return Some(self.clarification.1.clone());
+            return Some(said(&self.clarification));
         };
-        let asked_back = of("assistant").filter(|message| content(message) == self.clarification.0).count();
+        let asked_back = of("assistant").filter(|message| content(message) == self.clarification).count();
         let turn = self.turns.get(&(hire, of("assistant").count() - asked_back))?;
         // Receipts have other numbers in each conversation.
         let said = of("tool").find_map(|message| receipt(message.content.as_deref()?));
