@@ -17,9 +17,9 @@ use engine::playbook::{Sources, compile};
 use engine::{Case, Conversation, InitialWorld, Judge, Playbook, validate};
 use serde_json::Value;
 
-/// The run's seed: every measurement plays the same conversations.
 /// As the persona model weighs it.
 static MIX: ComplexityMix = BTreeMap::new();
+/// The run's seed: every measurement plays the same conversations.
 const SEED: i64 = 1;
 
 pub struct Project {

@@ -60,7 +60,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
             ));
         }
     }
-    let mut claimed = Claimed { app: &app, caller: &caller, key, kept: false };
+    let mut claimed = Claimed { app: &app, caller: &caller, key, answered: false };
     let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
     claimed.keep(response).await
 }
@@ -70,12 +70,12 @@ struct Claimed<'a> {
     app: &'a App,
     caller: &'a Caller,
     key: &'a str,
-    kept: bool,
+    answered: bool,
 }
 
 impl Drop for Claimed<'_> {
     fn drop(&mut self) {
-        if self.kept {
+        if self.answered {
             return;
         }
         let (pool, caller, key) = (self.app.pool().clone(), self.caller.id, self.key.to_owned());
@@ -92,16 +92,16 @@ impl Claimed<'_> {
     /// Keeps an answer that stays as it is. What was refused may be sent again when it is mended, and so may what is answered
     /// by a stream: nobody knows yet how that ends.
     async fn keep(&mut self, response: Response) -> Result<Response> {
+        // From here on the change may have been made: if its answer cannot be kept, it must not be made again.
+        self.answered = true;
         let mut db = self.app.pool().acquire().await?;
         if !response.status().is_success() || is_stream(&response) {
             idempotency::release(&mut db, self.caller.id, self.key).await?;
-            self.kept = true;
             return Ok(response);
         }
         let status = i16::try_from(response.status().as_u16()).unwrap_or_default();
         let (response, value) = if may_be_kept(&response) { read(response).await? } else { (response, None) };
         idempotency::answer(&mut db, self.caller.id, self.key, status, value.as_ref()).await?;
-        self.kept = true;
         Ok(response)
     }
 }

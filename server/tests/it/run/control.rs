@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::response::Response;
 use domain::api::{RunState, RunSummary};
 use domain::budget::Budget;
 use domain::forecast::Forecast;
 use domain::role::Role;
 use llm::{PoolSpec, Price};
+use serde_json::Value;
 use server::jobs::active::ActiveRun;
 use server::jobs::cast::Clients;
 use server::jobs::player::{Options, Player};
@@ -23,6 +25,14 @@ use crate::support::{agent, ledger, until};
 
 async fn summary(run: &ActiveRun) -> RunSummary {
     runs::summary(&mut run.pool.acquire().await.unwrap(), &run.run).await.unwrap()
+}
+
+/// An endpoint that refuses everybody as long as it is broken, and whether it is.
+async fn mended_later(answer: fn(&Value) -> Response) -> (Endpoint, Arc<AtomicBool>) {
+    let broken = Arc::new(AtomicBool::new(true));
+    let is_broken = Arc::clone(&broken);
+    let answer = move |request: &Value| if is_broken.load(Ordering::Relaxed) { status(401) } else { answer(request) };
+    (Endpoint::start(answer).await, broken)
 }
 
 /// The run as a process finds it that takes it up.
@@ -81,12 +91,7 @@ async fn a_run_is_cancelled_for_good(pool: PgPool) {
 
 #[sqlx::test(migrations = "../migrations")]
 async fn failures_that_were_not_the_agents_are_played_again_when_asked(pool: PgPool) {
-    let broken = Arc::new(AtomicBool::new(true));
-    let endpoint = Endpoint::start({
-        let broken = Arc::clone(&broken);
-        move |request| if broken.load(Ordering::Relaxed) { status(401) } else { agent::help(request) }
-    })
-    .await;
+    let (endpoint, broken) = mended_later(agent::help).await;
     let run = play_all(planned(&pool, &[HELP, TRANSFER], 6, 1, &[(Role::Agent, endpoint.model())]).await, 4).await;
     assert_eq!(summary(&run).await.failures, [("infrastructure".to_owned(), 6)].into());
     broken.store(false, Ordering::Relaxed);
@@ -107,12 +112,7 @@ async fn failures_that_were_not_the_agents_are_played_again_when_asked(pool: PgP
 
 #[sqlx::test(migrations = "../migrations")]
 async fn a_model_that_answers_nobody_pauses_the_run(pool: PgPool) {
-    let broken = Arc::new(AtomicBool::new(true));
-    let endpoint = Endpoint::start({
-        let broken = Arc::clone(&broken);
-        move |request| if broken.load(Ordering::Relaxed) { status(401) } else { agent::help(request) }
-    })
-    .await;
+    let (endpoint, broken) = mended_later(agent::help).await;
     let run = planned(&pool, &[HELP], 40, 1, &[(Role::Agent, endpoint.model())]).await;
     let options = Options { concurrency: 4, drain: Duration::ZERO, ..Options::default() };
     let (player, stop) = (Player::new(pool.clone(), Clients::new(hasty()), options), CancellationToken::new());
@@ -146,12 +146,7 @@ async fn a_model_that_answers_nobody_pauses_the_run(pool: PgPool) {
 
 #[sqlx::test(migrations = "../migrations")]
 async fn what_could_only_not_be_judged_is_judged_again_and_not_played(pool: PgPool) {
-    let broken = Arc::new(AtomicBool::new(true));
-    let judge = Endpoint::start({
-        let broken = Arc::clone(&broken);
-        move |_| if broken.load(Ordering::Relaxed) { status(401) } else { says(&agent::verdict().to_string()) }
-    })
-    .await;
+    let (judge, broken) = mended_later(|_| says(&agent::verdict().to_string())).await;
     let speaker = Endpoint::start(agent::help).await;
     let models = [(Role::Agent, speaker.model()), (Role::Judge, judge.model())];
     let run = play_all(planned(&pool, &[HELP], 6, 1, &models).await, 4).await;
