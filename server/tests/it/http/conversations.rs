@@ -15,7 +15,7 @@ use server::store::{control, judgings, verdicts};
 use sqlx::PgPool;
 
 use super::TestApp;
-use crate::support::endpoint::nobody;
+use crate::support::endpoint::{Endpoint, nobody, says};
 use crate::support::play::{HANDOVER, HELP, TRANSFER, planned, play_all, played, stories};
 
 type List = Page<ConversationSummary>;
@@ -261,7 +261,8 @@ async fn lists_are_ordered_and_every_conversation_has_its_neighbours(pool: PgPoo
 #[sqlx::test(migrations = "../migrations")]
 async fn what_is_played_while_somebody_looks_is_seen(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let run = planned(&pool, &[HELP], 20, 1, &[(Role::Judge, nobody().await)]).await;
+    let judge = Endpoint::start(|_| says("I would rather not say.")).await;
+    let run = planned(&pool, &[HELP], 20, 1, &[(Role::Judge, judge.model())]).await;
     let id = run.run.id;
     let list = format!("/api/v1/runs/{id}/conversations?limit=200");
     let count = async || app.json::<List>(&list).await.items.len();
@@ -269,7 +270,7 @@ async fn what_is_played_while_somebody_looks_is_seen(pool: PgPool) {
     play_all(run, 4).await;
     tokio::time::sleep(Duration::from_millis(1100)).await;
     assert_eq!(count().await, 20);
-    // All were the endpoint's fault: they are opened again, and nobody plays them.
+    // All were the judge's fault: they are opened again, and nobody plays them.
     control::retry_failed(&mut pool.acquire().await.unwrap(), id).await.unwrap();
     tokio::time::sleep(Duration::from_millis(1100)).await;
     let facets: ConversationFacets = app.json(&format!("/api/v1/runs/{id}/conversations/facets")).await;
