@@ -2,6 +2,13 @@
 # half of the time to build without being made so.
 if(PROJECT_NAME STREQUAL "ggml")
   set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+  # A processor may have AMX where the system gives no program its tiles, in virtual machines above all: the engine would
+  # be killed at its first multiplication.
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-mno-amx-tile KNOWS_AMX)
+  if(KNOWS_AMX)
+    add_compile_options(-mno-amx-tile -mno-amx-int8 -mno-amx-bf16)
+  endif()
 else()
   set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
   # A hundred kinds of models have a file each, and all read the same headers.
