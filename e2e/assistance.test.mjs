@@ -79,6 +79,8 @@ test("each file of a playbook is read in the language of its ending", async () =
   const { files } = await site.ask("GET", `${PROJECT}/playbooks/retail_bank`);
   const ending = (end) => Object.keys(files).find((name) => name.endsWith(end));
   await site.visit(`${PROJECT}/playbooks/retail_bank`, async (page) => {
+    // Whoever leaves while the app is still loading is told by the console that its loading was aborted.
+    await page.getByRole("textbox", { name: ending("playbook.yaml") }).waitFor();
     // What only that language takes for a word of its own, or for the name of a field.
     for (const [end, word] of [
       ["playbook.yaml", "name"],
