@@ -6,11 +6,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::{Extension, Json};
 use axum_extra::extract::CookieJar;
-use chrono::{Duration, TimeDelta};
+use chrono::{DateTime, Duration, TimeDelta, Utc};
 use domain::api::{Invited, ProjectRole, SessionDetail};
 use serde::Deserialize;
 use sqlx::PgConnection;
 use std::net::{IpAddr, SocketAddr};
+use tokio::sync::Semaphore;
 use utoipa::ToSchema;
 
 use super::access::{Caller, SESSION_COOKIE, SignedIn};
@@ -51,24 +52,21 @@ pub async fn create(
 ) -> Result<Opened> {
     let name = given.name.trim().to_lowercase();
     let subjects = [format!("name {name}"), format!("address {}", address.0)];
+    let at = clock::now();
+    let before = count(&app, &subjects, at).await?;
     let mut db = app.pool().acquire().await?;
-    for subject in &subjects {
-        throttle(&mut db, subject).await?;
-    }
     let user = users::named(&mut db, &name).await?.filter(|user| user.disabled_at.is_none());
     let hash = user.as_ref().and_then(|user| user.password_hash.clone());
+    // Hashing takes its time, and may wait for its turn.
+    drop(db);
     let password = given.password;
     let right = password.len() <= secret::LONGEST_PASSWORD
         && hashed(move || secret::is_password(&password, hash.as_deref())).await?;
-    let Some(user) = user.filter(|_| right) else {
-        for subject in &subjects {
-            sign_in::add(&mut db, subject, clock::now()).await?;
-        }
-        return Err(HttpError::Forbidden("name and password do not fit together".into()));
-    };
-    drop(db);
+    let wrong = || HttpError::Forbidden("name and password do not fit together".into());
+    let user = user.filter(|_| right).ok_or_else(wrong)?;
     let mut tx = app.pool().begin().await?;
     sign_in::forget(&mut tx, &subjects[0]).await?;
+    sign_in::take_back(&mut tx, &subjects[1], at, before).await?;
     audit.actor(&user.name);
     audit.subject(&user.name);
     let opened = open(&mut tx, user, app.https()).await?;
@@ -202,16 +200,30 @@ pub fn check_name(pointer: &str, name: &str) -> Result<String> {
     people::user_name(name).map_err(|detail| HttpError::invalid(pointer, detail))
 }
 
+/// Counts an attempt before the password is looked at: of many guesses at once, each is one more. Gives when the last one
+/// was before it from the same address, which is the last of the subjects.
+///
 /// # Errors
-/// Whoever asks has failed too often, and must wait.
-async fn throttle(db: &mut PgConnection, subject: &str) -> Result<()> {
-    let Some(failed) = sign_in::of(db, subject).await? else { return Ok(()) };
+/// Whoever asks has failed too often, and must wait. Then the attempt counts for nothing.
+async fn count(app: &App, subjects: &[String], now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
+    let mut tx = app.pool().begin().await?;
+    let mut last_at = None;
+    for subject in subjects {
+        let before = sign_in::count(&mut tx, subject, now).await?;
+        before.as_ref().map_or(Ok(()), |before| throttle(before, now))?;
+        last_at = before.map(|before| before.last_at);
+    }
+    tx.commit().await?;
+    Ok(last_at)
+}
+
+fn throttle(failed: &sign_in::Failures, now: DateTime<Utc>) -> Result<()> {
     let beyond = failed.failures - FREE_FAILURES;
     if beyond < 0 {
         return Ok(());
     }
     let wait = TimeDelta::seconds(1 << beyond.min(10)).min(LONGEST_WAIT);
-    let left = (failed.last_at + wait - clock::now()).num_milliseconds();
+    let left = (failed.last_at + wait - now).num_milliseconds();
     if left > 0 { Err(HttpError::TooManyAttempts(left.div_euclid(1000) + 1)) } else { Ok(()) }
 }
 
@@ -240,8 +252,13 @@ async fn detail(db: &mut PgConnection, caller: &Caller, csrf_token: Option<Strin
     Ok(SessionDetail { name: caller.name.clone(), administrator: caller.administrator, projects: roles, csrf_token })
 }
 
+/// Each hash takes 19 MB for as long as it is made: however many ask, only so many are made at once.
+const HASHES_AT_ONCE: usize = 4;
+static HASHING: Semaphore = Semaphore::const_new(HASHES_AT_ONCE);
+
 /// Off the threads that serve.
 async fn hashed<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    let _turn = HASHING.acquire().await.map_err(|e| HttpError::Internal(e.into()))?;
     tokio::task::spawn_blocking(work).await.map_err(|e| HttpError::Internal(e.into()))
 }
 

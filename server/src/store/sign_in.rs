@@ -10,26 +10,44 @@ pub struct Failures {
     pub last_at: DateTime<Utc>,
 }
 
-pub async fn of(db: &mut PgConnection, subject: &str) -> Result<Option<Failures>> {
+/// Counts an attempt as failed before it is known to be, and says what there was before. Whoever tries at the same time waits
+/// for the transaction, so that each attempt sees those before it. What is a day old is forgotten.
+pub async fn count(tx: &mut PgConnection, subject: &str, now: DateTime<Utc>) -> Result<Option<Failures>> {
+    sqlx::query!("SELECT FROM pg_advisory_xact_lock(hashtextextended($1, 0))", subject).execute(&mut *tx).await?;
+    sqlx::query!("DELETE FROM sign_in_failures WHERE last_at < $1::timestamptz - interval '1 day'", now)
+        .execute(&mut *tx)
+        .await?;
     let failures =
         sqlx::query_as!(Failures, "SELECT failures, last_at FROM sign_in_failures WHERE subject = $1", subject);
-    Ok(failures.fetch_optional(db).await?)
-}
-
-/// One more. What is a day old is forgotten.
-pub async fn add(db: &mut PgConnection, subject: &str, now: DateTime<Utc>) -> Result<()> {
+    let before = failures.fetch_optional(&mut *tx).await?;
     sqlx::query!(
         "INSERT INTO sign_in_failures AS f (subject, failures, last_at) VALUES ($1, 1, $2)
-         ON CONFLICT (subject) DO UPDATE SET last_at = $2,
-             failures = CASE WHEN f.last_at < $2 - interval '1 day' THEN 1 ELSE f.failures + 1 END",
+         ON CONFLICT (subject) DO UPDATE SET last_at = $2, failures = f.failures + 1",
         subject,
         now
     )
-    .execute(&mut *db)
+    .execute(&mut *tx)
     .await?;
-    sqlx::query!("DELETE FROM sign_in_failures WHERE last_at < $1::timestamptz - interval '1 day'", now)
-        .execute(db)
-        .await?;
+    Ok(before)
+}
+
+/// The attempt of that time was none that failed. `before`: when the last one was that did.
+pub async fn take_back(
+    db: &mut PgConnection,
+    subject: &str,
+    at: DateTime<Utc>,
+    before: Option<DateTime<Utc>>,
+) -> Result<()> {
+    sqlx::query!(
+        "UPDATE sign_in_failures SET failures = greatest(failures - 1, 0),
+             last_at = CASE WHEN last_at = $2 THEN coalesce($3, last_at) ELSE last_at END
+         WHERE subject = $1",
+        subject,
+        at,
+        before
+    )
+    .execute(db)
+    .await?;
     Ok(())
 }
 

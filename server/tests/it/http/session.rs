@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 use domain::api::{AuditEntry, Invitation, NewTokenAnswer, Page, SessionDetail, TokenSummary, UserSummary};
+use futures::future::join_all;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use server::store::invitations;
@@ -143,6 +144,28 @@ async fn whoever_guesses_must_wait(pool: PgPool) {
     assert_eq!(sign_in(&app, "bob", PASSWORD).await.status(), StatusCode::OK);
     let long = "x".repeat(100_000);
     assert_eq!(sign_in(&app, "bob", &long).await.status(), StatusCode::FORBIDDEN);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn who_guesses_many_times_at_once_guesses_no_more_often(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let guesses = (0..30).map(|_| sign_in(&app, "bob", "wrong password"));
+    let answers: Vec<StatusCode> = join_all(guesses).await.iter().map(Response::status).collect();
+    let looked_at = answers.iter().filter(|status| **status == StatusCode::FORBIDDEN).count();
+    let refused = answers.iter().filter(|status| **status == StatusCode::TOO_MANY_REQUESTS).count();
+    // The waits begin at a second, so that a slow machine lets a few more in.
+    assert!((5..=8).contains(&looked_at), "{looked_at} passwords were looked at");
+    assert_eq!(looked_at + refused, 30);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn who_signs_in_often_from_one_address_need_not_wait(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob"})).await;
+    Browser::of(&app, accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await).await;
+    for _ in 0..7 {
+        assert_eq!(sign_in(&app, "bob", PASSWORD).await.status(), StatusCode::OK);
+    }
 }
 
 #[sqlx::test(migrations = "../migrations")]
