@@ -4,6 +4,7 @@
 //! into a training and a golden part, in this order.
 
 mod check;
+mod conditions;
 mod report;
 mod stored;
 
@@ -13,7 +14,10 @@ use utoipa::ToSchema;
 
 use crate::filter::{Filter, Status};
 pub use check::name_problem;
-pub use report::{Cutoff, Group, Leakage, Part, Reason, Report, Scanned, SplitReport, Stage, Step, Values};
+pub use conditions::{Condition, Conditions};
+pub use report::{
+    Cutoff, FilterStage, Group, Leakage, Part, Reason, Report, Scanned, SplitReport, Stage, Step, Values,
+};
 pub use stored::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ManifestRow};
 
 /// Resemblance from which on two conversations are usually called near-duplicates.

@@ -44,12 +44,17 @@ pub struct Correction {
 impl CorrectedTurn {
     /// The message with these parts in place of its own. What is no agent's stays as it is.
     pub fn over(&self, message: &mut Message) {
-        let Message::Assistant { content, reasoning_content, tool_calls } = message else { return };
+        if let Message::Assistant { content, reasoning_content, tool_calls } = message {
+            self.put(content, reasoning_content, tool_calls);
+        }
+    }
+
+    fn put(&self, content: &mut String, reasoning: &mut Option<String>, tool_calls: &mut Vec<ToolCall>) {
         if let Some(corrected) = &self.content {
             content.clone_from(corrected);
         }
         if let Some(corrected) = &self.reasoning {
-            *reasoning_content = Some(corrected.clone()).filter(|text| !text.is_empty());
+            *reasoning = Some(corrected.clone()).filter(|text| !text.is_empty());
         }
         if let Some(corrected) = &self.tool_calls {
             tool_calls.clone_from(corrected);
@@ -94,6 +99,16 @@ pub fn apply<'a>(
         }
     }
     applied
+}
+
+/// Corrects the events themselves: the agents' turns read as those that hold, all else stays as it was played.
+pub fn apply_to_events(events: &mut [Event], in_force: &BTreeMap<u32, &Correction>) {
+    for event in events {
+        let turn = in_force.get(&event.seq).and_then(|correction| correction.turn.as_ref());
+        if let (Some(turn), EventKind::AgentSpoke { content, reasoning, tool_calls, .. }) = (turn, &mut event.kind) {
+            turn.put(content, reasoning, tool_calls);
+        }
+    }
 }
 
 /// What an agent read and said, with the event of each message; without its instructions, which are no event.

@@ -12,6 +12,7 @@ pub mod near;
 pub mod scan;
 pub mod select;
 pub mod shingles;
+pub mod sieve;
 pub mod sketch;
 pub mod split;
 pub mod story;

@@ -13,6 +13,9 @@ pub struct Report {
     pub looked_at: u64,
     /// What the filter found of them.
     pub found: u64,
+    /// What each condition of the filter dropped, from all that were looked at to what was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<FilterStage>,
     /// The least score that belongs to the best, for each share that the filter asks for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cutoffs: Vec<Cutoff>,
@@ -21,6 +24,20 @@ pub struct Report {
     pub scan: Scanned,
     pub split: SplitReport,
     pub leakage: Leakage,
+    /// By conversation that stays and whose agents' turns people corrected: the version of its corrections that was scanned
+    /// and compared. Exports of the corpus read as of this version, whatever is corrected later.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub corrected: BTreeMap<String, u32>,
+}
+
+/// A condition of the filter. What fails several is counted for the first of them alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FilterStage {
+    /// As the filter names it: `outcomes`, `min_scores.CRITERION`, `top.overall`.
+    pub condition: String,
+    pub dropped: u64,
+    /// How many are left after it.
+    pub left: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

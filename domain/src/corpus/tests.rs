@@ -51,3 +51,50 @@ fn names_are_fit_for_addresses() {
         assert!(name_problem(bad).is_some(), "{bad}");
     }
 }
+
+/// With every condition that there is.
+const WHOLE: &str = r#"{
+    "runs": ["a"], "scenarios": ["b"], "families": ["c"], "tags": ["d"], "playbooks": ["e"], "personas": ["f"],
+    "models": ["g"], "complexities": ["simple"], "outcomes": ["failed"], "blames": ["agent"], "reason": "h",
+    "endings": ["terminal"], "min_scores": {"i": 1, "j": 2}, "max_scores": {"i": 8}, "min_overall": 3, "max_overall": 9,
+    "top": [{"share": 0.5}, {"criterion": "i", "share": 0.1}], "goal_achieved": true, "verified": false,
+    "finished_from": "2026-11-24T00:00:00Z", "finished_before": "2026-11-25T00:00:00Z", "turns": {"min": 1},
+    "tool_calls": {"max": 2}, "tools_any": ["k"], "tools_all": ["l"], "min_agreement": 0.5, "judging": "latest"
+}"#;
+
+#[test]
+fn a_filter_is_taken_to_pieces_and_nothing_is_lost() {
+    let filter: Filter = serde_json::from_str(WHOLE).expect("a filter");
+    let conditions = Spec { filter: filter.clone(), ..Spec::default() }.conditions();
+    let all = [conditions.known, conditions.told, conditions.best].concat();
+    let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+    assert_snapshot!(names.chunks(7).map(|some| some.join(" ")).collect::<Vec<_>>().join("\n"), @"
+    runs scenarios families tags playbooks models personas
+    complexities outcomes blames reason endings finished_from finished_before
+    turns goal_achieved min_agreement min_overall max_overall min_scores.i min_scores.j
+    max_scores.i verified tool_calls tools_any tools_all top.overall top.i
+    ");
+    // Put together again.
+    let mut whole = Filter { judging: filter.judging.clone(), ..Filter::default() };
+    let mut parts = serde_json::to_value(&whole).expect("JSON");
+    for one in all {
+        let asks = one.filter;
+        whole.min_scores.extend(asks.min_scores.clone());
+        whole.max_scores.extend(asks.max_scores.clone());
+        whole.top.extend(asks.top.clone());
+        let own = serde_json::to_value(asks).expect("JSON");
+        let own = own.as_object().expect("an object").clone();
+        assert_eq!(own.len(), 1, "{}", one.name);
+        parts.as_object_mut().expect("an object").extend(own);
+    }
+    for (name, value) in [
+        ("min_scores", serde_json::to_value(&whole.min_scores)),
+        ("max_scores", serde_json::to_value(&whole.max_scores)),
+        ("top", serde_json::to_value(&whole.top)),
+    ] {
+        parts[name] = value.expect("JSON");
+    }
+    assert_eq!(parts, serde_json::to_value(filter).expect("JSON"));
+    let nothing = Spec::default().conditions();
+    assert_eq!((nothing.known[0].name.as_str(), nothing.known.len(), nothing.told.len()), ("outcomes", 1, 0));
+}

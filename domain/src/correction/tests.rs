@@ -91,3 +91,29 @@ fn only_what_was_corrected_reads_differently() {
     let Message::Assistant { content, reasoning_content, .. } = &messages[3] else { panic!() };
     assert_eq!((content.as_str(), reasoning_content.as_deref()), ("It is paid.", None));
 }
+
+#[test]
+fn events_are_corrected_as_messages_are() {
+    let silent = CorrectedTurn { reasoning: Some(String::new()), ..CorrectedTurn::default() };
+    let calls =
+        CorrectedTurn { tool_calls: Some(vec![call("call_2", r#"{"to": "Ann"}"#)]), ..CorrectedTurn::default() };
+    let all = [
+        correction(1, 7, says("It is done.")),
+        correction(2, 3, Some(calls)),
+        correction(3, 5, Some(silent)),
+        // No turn of an agent's.
+        correction(4, 4, says("never")),
+    ];
+    let in_force = in_force(&all, u32::MAX);
+    let (played, mut corrected) = (story(), story());
+    apply_to_events(&mut corrected, &in_force);
+    for path in [vec![], vec![Fork { seq: 1, index: 0 }]] {
+        let messages = |events: &[Event]| -> Vec<Message> {
+            transcript(events, &path).into_iter().map(|(_, message)| message).collect()
+        };
+        let mut expected = messages(&played);
+        assert!(!apply(&mut expected, &turns(&played, &path), &in_force).is_empty());
+        assert_eq!(messages(&corrected), expected);
+    }
+    assert_eq!(corrected[4], played[4]);
+}

@@ -32,6 +32,9 @@ pub struct Context {
     pub criteria: BTreeSet<Arc<str>>,
     /// By version of the judge; empty unless corrected scores are asked for.
     pub corrections: BTreeMap<String, Correction>,
+    /// Of a corpus: up to which version people's corrections of each conversation count, none of one that is not there.
+    /// Otherwise all count.
+    pub corrected: Option<Arc<BTreeMap<Uuid, u32>>>,
     scenes: Mutex<BTreeMap<String, Arc<Scene>>>,
 }
 
@@ -88,6 +91,7 @@ impl Context {
             judges: Arc::new(models.filter_map(|model| model.as_str().map(str::to_owned)).collect()),
             criteria,
             corrections,
+            corrected: None,
             scenes: Mutex::default(),
         })
     }

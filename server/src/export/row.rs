@@ -113,7 +113,8 @@ fn row(played: &Played<'_>, mut frame: Frame) -> Result<Row, String> {
     let mut messages = vec![Message::System { content: voice.system.clone() }];
     messages.append(&mut frame.messages);
     let turns = played.told.turns(&frame.path);
-    let corrected = correction::apply(&mut messages, &turns, &in_force(&played.material.corrections, u32::MAX));
+    let in_force = in_force(&played.material.corrections, version(played));
+    let corrected = correction::apply(&mut messages, &turns, &in_force);
     let corrections = corrected.into_iter().map(|correction| correction.version).collect();
     // What the user says after the agent's last turn teaches nothing, and trainers want the last word to be the agent's.
     while matches!(messages.last(), Some(Message::User { .. })) {
@@ -122,4 +123,10 @@ fn row(played: &Played<'_>, mut frame: Frame) -> Result<Row, String> {
     let tools = std::sync::Arc::clone(&voice.tools);
     let row = Row { messages, tools, metadata: metadata::metadata(played, &frame, &voice, corrections) };
     row.fault().map_or(Ok(row), Err)
+}
+
+/// Up to which version corrections count. What people wrote after a corpus was made was neither scanned nor compared.
+fn version(played: &Played<'_>) -> u32 {
+    let Some(corrected) = &played.context.corrected else { return u32::MAX };
+    corrected.get(&played.material.id).copied().unwrap_or_default()
 }

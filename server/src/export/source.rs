@@ -14,7 +14,7 @@ use crate::jobs::plan::RunConfig;
 use crate::library::Library;
 use crate::store::material::{self, Wanted};
 use crate::store::runs::Run;
-use crate::store::{branches, judgings};
+use crate::store::{branches, corpora, judgings};
 
 /// What is read.
 pub struct Source {
@@ -106,8 +106,10 @@ impl Source {
         // Columns are those of all runs.
         let criteria: BTreeSet<Arc<str>> =
             contexts.values().flat_map(|context: &Context| context.criteria.iter().cloned()).collect();
+        let corrected = Arc::new(corrected(&mut *pool.acquire().await?, corpus).await?);
         let shared = |(run, mut context): (Uuid, Context)| {
             context.criteria.clone_from(&criteria);
+            context.corrected = Some(Arc::clone(&corrected));
             (run, Arc::new(context))
         };
         Ok(Self {
@@ -152,6 +154,13 @@ impl Source {
             }
         }
     }
+}
+
+/// The version of each conversation's corrections that a corpus was selected by.
+async fn corrected(db: &mut PgConnection, corpus: Uuid) -> anyhow::Result<BTreeMap<Uuid, u32>> {
+    let report = corpora::get(db, corpus).await?.and_then(|(_, corpus)| corpus.report);
+    let versions = report.map(|report| report.corrected).unwrap_or_default().into_iter();
+    versions.map(|(id, version)| Ok((id.parse()?, version))).collect()
 }
 
 /// What the rows of a run share, as one of its judgings sees it; and that judging.

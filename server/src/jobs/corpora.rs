@@ -5,6 +5,7 @@
 
 mod gather;
 
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -202,13 +203,22 @@ async fn selected(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::Re
     let report = Report {
         looked_at: gathered.looked_at,
         found: candidates.all.len() as u64,
+        filter: gathered.filter,
         cutoffs: gathered.cutoffs,
         funnel: selected.funnel.clone(),
         scan: selected.scan.clone(),
         split: selected.split.clone(),
         leakage: selected.leakage.clone(),
+        corrected: corrected(&candidates, &selected, &gathered.corrected),
     };
     Ok((candidates, selected, report))
+}
+
+/// By which version of its corrections each conversation that stays was selected, if it has any.
+fn corrected(candidates: &Candidates, selected: &Selected, of: &HashMap<Uuid, u32>) -> BTreeMap<String, u32> {
+    let fates = candidates.all.iter().zip(&selected.fates);
+    let stay = fates.filter(|(_, fate)| matches!(fate, Fate::Kept(_))).map(|(candidate, _)| candidate.id);
+    stay.filter_map(|id| Some((id.to_string(), *of.get(&id)?))).collect()
 }
 
 fn fated<'a>(candidate: &Candidate, fate: &'a Fate) -> Fated<'a> {

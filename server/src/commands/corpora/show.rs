@@ -30,6 +30,9 @@ const REASONS: usize = 5;
 
 pub fn report(report: &Report) {
     say!("{:>9}  conversations have ended", report.looked_at);
+    for stage in &report.filter {
+        say!("           {:>9}  dropped by {}", stage.dropped, stage.condition);
+    }
     say!("{:>9}  found by the filter", report.found);
     for cutoff in &report.cutoffs {
         let by = cutoff.criterion.as_deref().unwrap_or("overall");

@@ -17,6 +17,8 @@ async fn a_corpus_from_flags_and_a_file(pool: PgPool) {
     assert_eq!(tried.code, Some(0), "{}", tried.stderr);
     insta::assert_snapshot!(tried.stdout, @r"
            12  conversations have ended
+                       0  dropped by outcomes
+                       0  dropped by min_overall
            12  found by the filter
            12  left after pii (0 dropped)
            12  left after secrets (0 dropped)

@@ -1,6 +1,8 @@
 //! /api/v1/projects/{project}/corpora and /api/v1/corpora
 
+mod corrected;
 mod filters;
+mod funnel;
 mod preview;
 
 use std::collections::BTreeSet;

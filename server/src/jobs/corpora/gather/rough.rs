@@ -10,8 +10,8 @@ use domain::persona::Complexity;
 use domain::verdict::Verdict;
 use uuid::Uuid;
 
-use super::{Candidate, Findings, Known};
-use crate::corpora::known::Documents;
+use super::{Candidate, Findings};
+use crate::corpora::known::{Documents, Known};
 use crate::library::Files;
 use crate::store::BadRow;
 use crate::store::corpora::Found;

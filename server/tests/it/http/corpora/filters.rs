@@ -13,10 +13,10 @@ use crate::support::endpoint::{Endpoint, says};
 use crate::support::play::{HANDOVER, HELP, Story, TRANSFER, planned_as, play_all, stories};
 use crate::support::project;
 
-const SCENARIOS: [&str; 5] = [HELP, HANDOVER, TRANSFER, "claim_wrong_amount", "claim_wrong_date"];
+pub const SCENARIOS: [&str; 5] = [HELP, HANDOVER, TRANSFER, "claim_wrong_amount", "claim_wrong_date"];
 
 /// A judge that gives scores from 4 to 10, by what it reads.
-async fn judge(salt: usize) -> Endpoint {
+pub async fn judge(salt: usize) -> Endpoint {
     Endpoint::start(move |request| {
         let read = request["messages"].to_string();
         let score = 4 + read.bytes().fold(salt, |sum, byte| (sum * 31 + usize::from(byte)) % 1_000_003) % 7;
