@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::ConversationDetail;
+use super::{ConversationDetail, ConversationSummary};
 use crate::calibration::{CalibrationReport, InterRater};
 use crate::correction::Correction;
 use crate::event::{EventKind, Fork};
@@ -192,10 +192,18 @@ impl ConversationDetail {
         self.events.retain(|event| !matches!(event.kind, EventKind::Judged { .. } | EventKind::Finished { .. }));
         self.events.retain(|event| !matches!(event.kind, EventKind::Refused { role: Role::Judge, .. }));
         self.summary.events = i64::try_from(self.events.len()).unwrap_or(i64::MAX);
-        (self.summary.outcome, self.summary.overall, self.verdict) = (None, None, None);
-        (self.summary.weighted_mean, self.summary.agreement, self.summary.goal_achieved) = (None, None, None);
-        self.summary.scores.clear();
+        self.verdict = None;
+        self.summary.unjudge();
         self
+    }
+}
+
+impl ConversationSummary {
+    /// Leaves out what judges said, and what follows of it.
+    pub fn unjudge(&mut self) {
+        (self.outcome, self.overall, self.weighted_mean) = (None, None, None);
+        (self.agreement, self.goal_achieved) = (None, None);
+        self.scores.clear();
     }
 }
 

@@ -32,6 +32,8 @@ const MOST_VALUES: usize = 100;
 type Pairs = Query<Vec<(String, String)>>;
 
 /// Conversations of a run, filtered and ordered
+///
+/// What judges said is absent of those that you are still to rate blindly.
 #[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations",
     params(("run" = Uuid, Path), FilterParams, OrderParams, PageParams, SkipParams),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
@@ -43,10 +45,12 @@ pub async fn of_run(
     Query(pairs): Pairs,
 ) -> Result<Json<Page<ConversationSummary>>> {
     let asked = Asked::read(pairs, Also::Page)?;
-    list(&app, Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?, asked).await
+    list(&app, &reader, Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?, asked).await
 }
 
 /// Conversations of a project, filtered and ordered; those of newer runs come first
+///
+/// What judges said is absent of those that you are still to rate blindly.
 #[utoipa::path(get, path = "/projects/{project}/conversations", tag = "conversations",
     params(("project" = String, Path), FilterParams, OrderParams, PageParams, SkipParams),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
@@ -57,7 +61,7 @@ pub async fn of_project(
     Query(pairs): Pairs,
 ) -> Result<Json<Page<ConversationSummary>>> {
     let asked = Asked::read(pairs, Also::Page)?;
-    list(&app, Scope::of_project(&app, reader.project, &asked).await?, asked).await
+    list(&app, &reader, Scope::of_project(&app, reader.project, &asked).await?, asked).await
 }
 
 /// How many conversations of a run there are of each value, and how scores are distributed
@@ -153,7 +157,7 @@ pub async fn show(
     Ok(Json(if blind { detail.unjudged() } else { detail }))
 }
 
-async fn list(app: &App, scope: Scope, asked: Asked) -> Result<Json<Page<ConversationSummary>>> {
+async fn list(app: &App, reader: &Reader, scope: Scope, asked: Asked) -> Result<Json<Page<ConversationSummary>>> {
     check_criterion(&scope, &asked.sort)?;
     let params = PageParams { limit: asked.limit, after: asked.after.clone() };
     let limit = params.limit()?;
@@ -167,14 +171,16 @@ async fn list(app: &App, scope: Scope, asked: Asked) -> Result<Json<Page<Convers
     let places =
         found.await?.ok_or_else(|| HttpError::BadRequest("`after`: it is the cursor of another list".into()))?;
     let Page { items, next } = page(places, limit, Place::to_string);
-    Ok(Json(Page { items: summaries(app, &scope, &items).await?, next }))
+    Ok(Json(Page { items: summaries(app, reader, &scope, &items).await?, next }))
 }
 
 /// The rows of a page, in its order.
-async fn summaries(app: &App, scope: &Scope, places: &[Place]) -> Result<Vec<ConversationSummary>> {
+async fn summaries(app: &App, reader: &Reader, scope: &Scope, places: &[Place]) -> Result<Vec<ConversationSummary>> {
     let columns: HashMap<Uuid, &Columns> = scope.runs.iter().map(|run| (run.run, run.as_ref())).collect();
     let ids: Vec<Uuid> = places.iter().map(|place| columns[&place.run].id[place.position]).collect();
-    let found = conversations::some(&mut *app.pool().acquire().await?, &ids, &scope.judgings).await?;
+    let mut db = app.pool().acquire().await?;
+    let found = conversations::some(&mut db, &ids, &scope.judgings).await?;
+    let blind = ratings::blind_among(&mut db, &ids, &reader.caller, reader.project).await?;
     let mut found: HashMap<Uuid, ConversationSummary> = found.into_iter().collect();
     // A conversation that was deleted meanwhile is left out.
     let rows = places.iter().zip(ids).filter_map(|(place, id)| {
@@ -183,6 +189,9 @@ async fn summaries(app: &App, scope: &Scope, places: &[Place]) -> Result<Vec<Con
         let scores = columns.scores.iter().map(|(name, column)| (columns.names.name(*name), column[place.position]));
         summary.scores =
             scores.filter(|(_, score)| *score <= 10).map(|(name, score)| (name.to_owned(), score)).collect();
+        if blind.contains(&id) {
+            summary.unjudge();
+        }
         Some(summary)
     });
     Ok(rows.collect())

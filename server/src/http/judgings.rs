@@ -117,19 +117,27 @@ pub async fn cancel(
 }
 
 /// What a judging says, conversation by conversation
+///
+/// Those that you are still to rate blindly are left out.
 #[utoipa::path(get, path = "/judgings/{judging}/verdicts", tag = "judgings",
     params(("judging" = Uuid, Path), PageParams), responses((status = 200, body = Page<VerdictSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn of_judging(
     State(pool): State<PgPool>,
-    _: Reader,
+    reader: Reader,
     Path(id): Path<Uuid>,
     Query(params): Query<PageParams>,
 ) -> Result<Json<Page<VerdictSummary>>> {
     let limit = params.limit()?;
     let after = params.cursor()?.unwrap_or(-1);
-    let items = verdicts::page(&mut *pool.acquire().await?, id, after, i64::from(limit) + 1).await?;
-    Ok(Json(page(items, limit, |verdict: &VerdictSummary| verdict.position.to_string())))
+    let mut db = pool.acquire().await?;
+    let items = verdicts::page(&mut db, id, after, i64::from(limit) + 1).await?;
+    let mut found = page(items, limit, |verdict: &VerdictSummary| verdict.position.to_string());
+    let of = |verdict: &VerdictSummary| verdict.conversation_id.parse::<Uuid>().ok();
+    let conversations: Vec<Uuid> = found.items.iter().filter_map(of).collect();
+    let blind = ratings::blind_among(&mut db, &conversations, &reader.caller, reader.project).await?;
+    found.items.retain(|verdict| of(verdict).is_none_or(|id| !blind.contains(&id)));
+    Ok(Json(found))
 }
 
 /// All verdicts on one conversation, newest first

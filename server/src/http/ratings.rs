@@ -1,6 +1,6 @@
 //! What people say of a conversation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use axum::Json;
 use axum::extract::State;
@@ -117,6 +117,17 @@ pub async fn criteria(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<S
 pub async fn blind(db: &mut PgConnection, conversation: Uuid, caller: &Caller, project: Uuid) -> Result<bool> {
     let admin = caller.role(db, project).await? == Some(Role::Admin);
     Ok(reviews::blind_to(db, conversation, &caller.name, admin).await?)
+}
+
+/// Those of several conversations of which that is so.
+pub async fn blind_among(
+    db: &mut PgConnection,
+    conversations: &[Uuid],
+    caller: &Caller,
+    project: Uuid,
+) -> Result<HashSet<Uuid>> {
+    let admin = caller.role(db, project).await? == Some(Role::Admin);
+    Ok(reviews::blind(db, conversations, &caller.name, admin).await?.into_iter().collect())
 }
 
 async fn seen(db: &mut PgConnection, id: Uuid, caller: &Caller, project: Uuid) -> Result<ConversationRatings> {

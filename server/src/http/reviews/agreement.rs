@@ -14,12 +14,13 @@ use sqlx::{PgConnection, PgPool};
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use crate::http::access::{Reader, Role};
+use crate::http::access::Reader;
 use crate::http::error::{Problems, Result};
 use crate::http::extract::{Path, Query};
 use crate::http::page::{PageParams, page};
+use crate::http::ratings::blind_among;
 use crate::jobs::calibrate::ratings_of;
-use crate::store::{ratings, reviews};
+use crate::store::ratings;
 
 type Rated = Vec<(Uuid, HumanRating)>;
 
@@ -93,9 +94,7 @@ impl DisagreementParams {
         let asked = PageParams { limit: self.limit, after: self.after };
         let (limit, after) = (asked.limit()?, asked.cursor::<After>()?);
         let conversations: Vec<Uuid> = rated.iter().map(|(id, _)| *id).collect();
-        let admin = reader.caller.role(db, reader.project).await? == Some(Role::Admin);
-        let hidden = reviews::blind(db, &conversations, &reader.caller.name, admin).await?;
-        let hidden: HashSet<Uuid> = hidden.into_iter().collect();
+        let hidden = blind_among(db, &conversations, &reader.caller, reader.project).await?;
         rated.retain(|(id, _)| !hidden.contains(id));
         let mut found = disagreements(&compared(rated));
         found.retain(|one| {

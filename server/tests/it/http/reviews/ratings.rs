@@ -1,6 +1,6 @@
 //! /api/v1/conversations/{id}/ratings, and who sees what
 
-use domain::api::{ConversationDetail, ConversationRatings, Page};
+use domain::api::{ConversationDetail, ConversationRatings, ConversationSummary, JudgingSummary, Page};
 use domain::calibration::Disagreement;
 use serde_json::json;
 use sqlx::PgPool;
@@ -89,7 +89,24 @@ async fn raters_judge_blindly(pool: PgPool) {
         let judged = whole.events.iter().any(|event| matches!(event.kind, EventKind::Judged { .. }));
         let summary = whole.summary.overall.is_some() || whole.summary.outcome.is_some();
         let list: Vec<Value> = app.json(&format!("/api/v1/conversations/{id}/verdicts")).await;
-        let judge = [seen.verdict.is_some(), whole.verdict.is_some(), judged, summary, !list.is_empty()];
+        let run = format!("/api/v1/runs/{}", whole.run_id);
+        let row = async |path: String| app.json::<Page<ConversationSummary>>(&path).await.items.swap_remove(0);
+        let of_run = row(format!("{run}/conversations")).await;
+        let of_project = row("/api/v1/projects/default/conversations".to_owned()).await;
+        let scored =
+            |row: ConversationSummary| row.overall.is_some() && row.outcome.is_some() && !row.scores.is_empty();
+        let [judging]: [JudgingSummary; 1] = app.json(&format!("{run}/judgings")).await;
+        let said: Page<Value> = app.json(&format!("/api/v1/judgings/{}/verdicts", judging.id)).await;
+        let judge = [
+            seen.verdict.is_some(),
+            whole.verdict.is_some(),
+            judged,
+            summary,
+            !list.is_empty(),
+            scored(of_run),
+            scored(of_project),
+            !said.items.is_empty(),
+        ];
         assert!(judge.iter().all(|shown| *shown == judge[0]), "{judge:?}");
         assert_eq!(seen.blind, !judge[0]);
         (seen.blind, seen.others.len())
