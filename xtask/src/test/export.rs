@@ -57,7 +57,7 @@ pub fn run_step() -> Result<Outcome> {
 }
 
 /// What is looked at together.
-const CHECKS: [&[&str]; 13] = [
+const CHECKS: [&[&str]; 16] = [
     &[
         "all.jsonl",
         "--target",
@@ -74,6 +74,9 @@ const CHECKS: [&[&str]; 13] = [
     &["all-trl.jsonl", "--target", "trl", "--hf-dir", "all-hub-parquet", "--dpo", "pairs-openai.jsonl"],
     &["all-openai.jsonl", "--target", "openai"],
     &["all-swift.jsonl", "--target", "canonical"],
+    // Two splits: what the card says of each must hold for its files.
+    &["--hf-dir", "corpus-hub"],
+    &["--hf-dir", "corpus-hub-parquet"],
     &[
         "team.jsonl",
         "--target",
@@ -97,6 +100,8 @@ const CHECKS: [&[&str]; 13] = [
         "odd-rl.parquet",
     ],
     &["odd-trl.jsonl", "--target", "trl", "--hf-dir", "odd-hub-parquet", "--rl", "odd-rl.jsonl"],
+    // What NeMo reads, with the loader that keeps values as they are.
+    &["odd-nemo.jsonl", "--target", "trl"],
     &["odd-openai.jsonl", "--target", "openai"],
     &["odd-swift.jsonl", "--target", "canonical", "--templates", KEEPING],
     // Templates are rendered of whole conversations alone: rows.py makes one of each side of each pair.
@@ -158,7 +163,18 @@ fn make_all(maker: &Maker<'_>) -> Result<()> {
     // Templates that know the tags of reasoning take it out of earlier turns, which is theirs to do.
     maker.export("ms_swift", "all-swift.jsonl", &["--reasoning", "drop"])?;
     maker.export("ms_swift", "all-swift-inline.jsonl", &[])?;
-    maker.export("llamafactory", "all-sharegpt.jsonl", &[])
+    maker.export("llamafactory", "all-sharegpt.jsonl", &[])?;
+    maker.call(&["corpora", "create", "halves"])?;
+    for (name, data) in [("corpus-hub", "jsonl"), ("corpus-hub-parquet", "parquet")] {
+        let out = maker.path(name);
+        let flags = ["export", "--profile", "huggingface", "--corpus", "halves", "--data", data, "--out", &out];
+        maker.call(&flags)?;
+        for split in ["train", "golden"] {
+            let file = Path::new(&out).join(format!("data/{split}.{data}"));
+            ensure!(file.is_file(), "there is no {}", file.display());
+        }
+    }
+    Ok(())
 }
 
 fn make_team(maker: &Maker<'_>) -> Result<()> {
@@ -181,13 +197,14 @@ fn make_odd(maker: &Maker<'_>) -> Result<()> {
     }
     let (project, faults) = (maker.path("project"), maker.path("faults.yaml"));
     maker.generate("odd.jsonl", &["--project", &project, "--branches", "--n", "24", "--faults", &faults])?;
-    let files: [(&str, &str, &[&str]); 13] = [
+    let files: [(&str, &str, &[&str]); 14] = [
         ("huggingface", "odd-hub", &[]),
         ("huggingface", "odd-hub-parquet", &["--data", "parquet"]),
         ("canonical", "odd-canonical.jsonl", &["--tools", "json"]),
         ("json_strings", "odd.parquet", &[]),
         ("json_strings", "odd-strings.jsonl", &["--data", "jsonl"]),
         ("trl", "odd-trl.jsonl", &[]),
+        ("trl", "odd-nemo.jsonl", &["--tools", "array"]),
         ("openai", "odd-openai.jsonl", &[]),
         ("ms_swift", "odd-swift.jsonl", &[]),
         ("ms_swift", "odd-swift-drop.jsonl", &["--reasoning", "drop", "--arguments", "object"]),

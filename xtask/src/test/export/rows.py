@@ -252,8 +252,12 @@ def main():
     data = [file for file in folders if re.search(r"\.(jsonl|parquet)$", file)]
     assert len(data) == 2, f"the bundles hold {data}"
     canonical = [plain(row) for row in rows]
-    for path in [*data, "odd-canonical.jsonl", "odd.parquet", "odd-strings.jsonl", "odd-trl.jsonl"]:
+    for path in [*data, "odd-canonical.jsonl", "odd.parquet", "odd-strings.jsonl", "odd-trl.jsonl", "odd-nemo.jsonl"]:
         same(path, [plain(row) for row in read(path)], canonical)
+    for row in read("odd-nemo.jsonl"):
+        calls = [call["function"] for one in row["messages"] for call in one.get("tool_calls") or []]
+        assert isinstance(row["tools"], list), "NeMo reads tools as a list"
+        assert all(isinstance(call["arguments"], dict) for call in calls), "NeMo passes arguments on as they are"
     for path, reasoning in {"odd-openai.jsonl": "drop", "odd-swift.jsonl": "inline", "odd-swift-drop.jsonl": "drop"}.items():
         without_metadata(path, rows, reasoning)
     for path, reasoning in {"odd-sharegpt.jsonl": "inline", "odd-sharegpt-drop.jsonl": "drop"}.items():
