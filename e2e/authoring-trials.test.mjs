@@ -132,7 +132,7 @@ test("calls are tried one after the other", () =>
     await page.getByLabel("Scenario").fill("dispute_duplicate_cafe");
     const panel = page.getByRole("tabpanel", { name: "Try" });
     await write(panel, '{"customer_id": "cus_1002", "date_of_birth": "1994-11-03", "postcode": "61477"}');
-    await panel.getByRole("button", { name: "Call" }).click();
+    await panel.getByRole("button", { name: "Call", exact: true }).click();
     const first = panel.locator("article", { hasText: "Call 1" });
     await first.getByText("answered", { exact: true }).waitFor();
     await screenshot(page, "playbook-try");
@@ -152,7 +152,7 @@ test("calls are tried one after the other", () =>
 
     // What is refused says so to the agent, and changes nothing.
     await write(panel, '{"customer_id": "cus_1002", "date_of_birth": "1994-11-04", "postcode": "61477"}');
-    await panel.getByRole("button", { name: "Call" }).click();
+    await panel.getByRole("button", { name: "Call", exact: true }).click();
     const second = panel.locator("article", { hasText: "Call 2" });
     await second.locator("pre").waitFor();
     assert.equal(await second.locator("> ul > li").count(), 0);
@@ -256,7 +256,7 @@ async function call(page, tool, args) {
   const panel = page.getByRole("tabpanel", { name: "Try" });
   await page.getByLabel("Tool").selectOption(tool);
   await write(panel, JSON.stringify(args));
-  await panel.getByRole("button", { name: "Call" }).click();
+  await panel.getByRole("button", { name: "Call", exact: true }).click();
 }
 
 /** Chooses a value of a tree by its key. */
@@ -284,11 +284,18 @@ test("each value of an answer tells where it comes from", () =>
     await pick(tree, "verified_customer_id", "verified_customer_id");
     const origin = page.getByRole("region", { name: "Where did this value come from?" });
     await origin.getByText("Written by verify_identity in call 1.").waitFor();
+    // What was chosen stands in the address, and is chosen still when another call has been made.
+    assert.match(new URL(page.url()).searchParams.get("at"), /verified_customer_id$/);
     await screenshot(page, "playbook-try-origin");
     await page.setViewportSize({ width: 360, height: 740 });
     await screenshot(page, "playbook-try-origin-narrow");
     await origin.getByRole("button", { name: "Show the call" }).click();
     assert.equal(await page.evaluate(() => document.activeElement.id), "call-1");
+    await call(page, "verify_identity", identity);
+    await page.locator("article", { hasText: "Call 3" }).waitFor();
+    await origin.getByText(/Written by verify_identity in call \d\./).waitFor();
+    await page.getByRole("button", { name: "Start over" }).click();
+    await page.waitForFunction(() => !new URL(location.href).searchParams.has("at"));
   }));
 
 test("a value of the world tells which step of the script wrote it", () =>
@@ -305,6 +312,12 @@ test("a value of the world tells which step of the script wrote it", () =>
     await page.locator(".beside-editor").getByText("verify_identity").first().waitFor();
     await range.fill("0");
     await origin.getByText("nothing stands there after this step.").waitFor();
+    // A link to the value plays the script and says the same.
+    assert.match(new URL(page.url()).searchParams.get("at"), /verified_customer_id$/);
+    await range.fill(await range.getAttribute("max"));
+    await origin.getByText(/Written by verify_identity in step \d+\./).waitFor();
+    await page.reload();
+    await origin.getByText(/Written by verify_identity in step \d+\./).waitFor();
   }));
 
 test("the prompts of a playbook are rendered for a scenario", () =>

@@ -53,6 +53,34 @@ test("a list is searched, and the address keeps what is looked for", () =>
     await page.waitForFunction(() => document.querySelectorAll("table.documents tbody tr").length === 1);
   }));
 
+test("each choice of a list is a step on the way back, and the search says what is looked for", () =>
+  site.visit(`${PROJECT}/scenarios`, async (page) => {
+    await page.locator("table.documents tbody tr").first().waitFor();
+    const form = page.getByRole("search");
+    const search = form.getByLabel("Search");
+    /** What the address looks for, and that the fields say the same. */
+    const shows = (wanted) =>
+      page.waitForFunction((wanted) => {
+        const asked = Object.fromEntries(new URL(location.href).searchParams);
+        const [typed, ...chosen] = document.querySelectorAll(".document-filters :is(input, select)");
+        const said = { search: typed.value, playbook: chosen[0].value, state: chosen[1].value };
+        const same = ([name, value]) => value === (asked[name] ?? "") && value === (wanted[name] ?? "");
+        return Object.entries(said).every(same);
+      }, wanted);
+    await form.getByLabel("Playbook").selectOption("retail_bank");
+    await shows({ playbook: "retail_bank" });
+    await search.pressSequentially("duplicate");
+    await shows({ playbook: "retail_bank", search: "duplicate" });
+    await form.getByLabel("State").selectOption("used");
+    await shows({ playbook: "retail_bank", search: "duplicate", state: "used" });
+    await page.goBack();
+    await shows({ playbook: "retail_bank", search: "duplicate" });
+    await page.goBack();
+    await shows({});
+    await page.goForward();
+    await shows({ playbook: "retail_bank", search: "duplicate" });
+  }));
+
 test("problems are found while somebody types, and lead to their line", () =>
   site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     await typeAfter(page, "intent: card_dispute", "x");

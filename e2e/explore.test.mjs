@@ -198,6 +198,74 @@ test("words find scenarios, and nothing found says so", () =>
     await listed(page);
   }));
 
+/** The scenarios of what is asked, and how many conversations there are. */
+async function found(asked) {
+  const { facets, matching } = await site.ask("GET", `${LIST}/facets?${asked}`);
+  const { values } = facets.find(({ name }) => name === "scenario");
+  return { scenarios: values.map(({ value }) => value).sort(), matching };
+}
+
+test("a search that is followed into a corpus keeps exactly what was seen", async () => {
+  const { scenarios } = await found("");
+  const [word] = scenarios[0].split("_");
+  const seen = await found(`search=${word}`);
+  assert.ok(seen.matching > 0 && seen.matching < PLANNED, `${word} tells scenarios apart`);
+  await site.visit(`${LIST}?search=${word}`, async (page) => {
+    await listed(page);
+    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.waitForURL("**/corpora/new?**");
+    assert.deepEqual([...new Set(query(page).keys())], ["scenario"]);
+    assert.deepEqual(query(page).getAll("scenario").sort(), seen.scenarios);
+    assert.equal((await found(query(page))).matching, seen.matching);
+  });
+  // Of scenarios that were chosen, those that were found.
+  const other = scenarios.find((name) => !name.includes(word));
+  const chosen = `scenario=${seen.scenarios[0]}&scenario=${other}`;
+  await site.visit(`${LIST}?search=${word}&${chosen}`, async (page) => {
+    await listed(page);
+    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.waitForURL("**/corpora/new?**");
+    assert.deepEqual(query(page).getAll("scenario"), [seen.scenarios[0]]);
+  });
+});
+
+test("a search is not selected that finds nothing, or more than is listed, or that could not be counted", async () => {
+  const [word] = (await found("")).scenarios[0].split("_");
+  const facets = /\/api\/v1\/projects\/default\/conversations\/facets/;
+  await site.visit(
+    `${LIST}?search=no+such+scenario`,
+    async (page) => {
+      const cannot = async (why) => {
+        await page.getByText(why).waitFor();
+        assert.ok(await page.getByRole("button", { name: "Select into a corpus" }).isDisabled());
+        assert.equal(await page.getByRole("link", { name: "Select into a corpus" }).count(), 0);
+      };
+      await cannot("The search finds nothing.");
+      await screenshot(page, "explore-unselectable");
+
+      await page.route(facets, async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        json.facets.find(({ name }) => name === "scenario").distinct += 1;
+        await route.fulfill({ response, json });
+      });
+      await page.goto(`${LIST}?search=${word}`);
+      await listed(page);
+      await cannot("The search finds more scenarios than are listed: narrow it further.");
+
+      await page.unroute(facets);
+      await page.route(facets, (route) => route.abort());
+      await page.getByRole("button", { name: "Refresh" }).click();
+      await cannot("What the search finds could not be counted: try again first.");
+
+      await page.unroute(facets);
+      await page.getByRole("button", { name: "Refresh" }).click();
+      await page.getByRole("link", { name: "Select into a corpus" }).waitFor();
+    },
+    { expected: [/net::ERR_FAILED/] },
+  );
+});
+
 test("what the address asks wrongly is refused with the reason", () =>
   site.visit(
     `${LIST}?min_overall=70`,

@@ -27,14 +27,19 @@ const STEPS = {
 
 /** The report of a selection stands in a part of a page. */
 async function reports(within, report) {
-  const { funnel, split, leakage } = report;
+  const { filter, funnel, split, leakage } = report;
   const steps = [
     ["Ended", count(report.looked_at)],
     ["Found by the filter", count(report.found)],
     ...funnel.map(({ step, left }) => [STEPS[step], count(left)]),
   ];
   assert.deepEqual(await figuresOf(within, "Funnel"), steps);
-  const why = funnel.flatMap(({ reasons = [] }) => reasons.map(({ reason, conversations }) => [reason, count(conversations)]));
+  assert.equal(filter.reduce((left, { dropped }) => left - dropped, report.looked_at), report.found);
+  const sorted = filter.filter(({ dropped }) => dropped > 0).sort((a, b) => b.dropped - a.dropped);
+  const why = [
+    ...sorted.map(({ condition, dropped }) => [condition.replace(".", ": ").replaceAll("_", " "), count(dropped)]),
+    ...funnel.flatMap(({ reasons = [] }) => reasons.map(({ reason, conversations }) => [reason, count(conversations)])),
+  ];
   const told = await within.locator("details.reasons li").evaluateAll((all) =>
     all.map((reason) => [...reason.children].map((part) => part.textContent)),
   );

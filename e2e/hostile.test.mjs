@@ -51,6 +51,17 @@ async function rewrite(page, url, change) {
   });
 }
 
+/** Fails if a text on the page is longer than what is shown before somebody asks for the rest. */
+async function cut(page, says) {
+  const longest = await page.evaluate(() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    let most = 0;
+    while (texts.nextNode()) most = Math.max(most, texts.currentNode.length);
+    return most;
+  });
+  assert.ok(longest < 10_000, `${says}: a text of ${longest} letters`);
+}
+
 /** A page with hostile text on it: nothing runs, it does not scroll sideways, and it still reacts. */
 async function harmless(page, says) {
   await page.getByText("onerror", { exact: false }).filter({ visible: true }).first().waitFor();
@@ -177,7 +188,8 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
       const shown = await page.locator("pre.record").textContent();
       assert.ok(shown.includes(JSON.stringify(MARKUP).slice(1, -1)), "the record shows its letters");
       await page.getByText("It goes on; the copy is whole.").waitFor();
-      assert.ok((await page.locator("pre.card-text").textContent()).includes(MARKUP));
+      await page.locator("section[aria-labelledby=card]").getByRole("button", { name: /^Show all 20\d,/ }).waitFor();
+      assert.ok((await page.locator(".card-text pre").textContent()).includes(MARKUP));
       await screenshot(page, `hostile-export-${viewport.width}`);
     }));
 
@@ -245,6 +257,9 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
       await page.locator(".bubble").first().waitFor();
       // What a model said comes with the conversation: the answer is rewritten on its way to the page.
       const long = `${MARKUP}${RTL}${"L".repeat(200_000)}`;
+      const outcome = { kind: "failed", blame: "agent", reason: long };
+      const scores = [{ criterion: "goal", score: 5, rationale: long }];
+      const verdict = { judge: "default", scores, overall: 5, rationale: long, goal_achieved: false, weighted_mean: 5 };
       await page.route("**/api/v1/conversations/*", async (route) => {
         const response = await route.fetch();
         const detail = await response.json();
@@ -253,11 +268,31 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
           if (event.user_spoke && !event.user_spoke.ended) event.user_spoke.content = long;
           if (event.tool_answered) event.tool_answered.content = long;
         }
-        detail.summary.scenario = MARKUP + "S".repeat(400);
-        if (detail.verdict) detail.verdict.rationale = long;
-        await route.fulfill({ response, json: detail });
+        const last = detail.events.at(-1);
+        const { usage } = detail.events.find(({ event }) => event.agent_spoke).event.agent_spoke;
+        const refused = { role: "agent", reply: long, reason: long, usage };
+        detail.events.push({ ...last, seq: last.seq + 1, event: { refused } });
+        Object.assign(detail.summary, { scenario: MARKUP + "S".repeat(400), outcome });
+        await route.fulfill({ response, json: { ...detail, verdict } });
+      });
+      await page.route(/\/api\/v1\/conversations\/[^/]+\/verdicts$/, (route) => {
+        const by = { judging_id: "j", judge: "default", judge_version: "v", models: ["scripted"] };
+        const of = { conversation_id: conversation, position: 0, created_at: "2026-01-01T00:00:00Z" };
+        return route.fulfill({ json: [{ ...by, ...of, verdict, outcome }] });
+      });
+      await rewrite(page, /\/api\/v1\/conversations\/[^/]+\/corrections$/, ({ agents }) => {
+        const messages = agents.flatMap(({ messages }) => messages).filter(({ corrected_by }) => corrected_by);
+        const pieces = ["delete", "insert"].map((kind) => ({ kind, text: long }));
+        for (const message of messages) message.diff = { content: pieces };
       });
       await page.reload();
+      await page.locator(".remark.corrected .rest").first().waitFor();
+      await page.locator("section[aria-labelledby=verdicts] summary").first().click();
+      await page.locator("section[aria-labelledby=verdicts] .lines .rest").first().waitFor();
+      await page.locator("details.refused > summary").click();
+      assert.equal(await page.locator("details.refused .rest").count(), 2, "the reason and the reply");
+      await page.locator(".title .verdict .rest").waitFor();
+      await cut(page, "a conversation");
       await harmless(page, "long");
       const more = page.getByRole("button", { name: /^Show all 200,/ }).first();
       await more.click();
@@ -266,4 +301,32 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
       await page.keyboard.press("j");
       await page.waitForURL(/turn=/);
     }));
+
+  test(`answers that are tried and prompts of 200,000 letters are text, and cut, ${wide}`, async () => {
+    const long = `${MARKUP}${RTL}${"L".repeat(200_000)}`;
+    await visit("/playbooks/retail_bank?tab=try", async (page) => {
+      const panel = page.getByRole("tabpanel", { name: "Try" });
+      await rewrite(page, /\/playbooks\/retail_bank\/try$/, ({ replies }) => {
+        for (const reply of replies) Object.assign(reply, { content: long, why: long });
+      });
+      await panel.getByLabel("Tool").selectOption("verify_identity");
+      await panel.getByRole("button", { name: "Call" }).click();
+      const reply = panel.locator("article", { hasText: "Call 1" });
+      await reply.locator(".rest").first().waitFor();
+      assert.equal(await reply.locator(".rest").count(), 2);
+      await cut(page, "a tried call");
+      await harmless(page, "try");
+    });
+    await visit("/playbooks/retail_bank?tab=prompts", async (page) => {
+      const panel = page.getByRole("tabpanel", { name: "Prompts" });
+      await panel.locator("details.prompt[open] pre").first().waitFor();
+      await rewrite(page, /\/playbooks\/retail_bank\/prompts$/, ({ prompts }) => {
+        for (const { messages } of prompts) for (const message of messages) message.content = long;
+      });
+      await page.reload();
+      await panel.locator("details.prompt[open] .rest").first().waitFor();
+      await cut(page, "prompts");
+      await harmless(page, "prompts");
+    });
+  });
 }

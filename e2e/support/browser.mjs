@@ -40,7 +40,12 @@ export async function openPage(browser, options = {}) {
   const told = (message) => errors.push(`${message.text()} (${message.location().url})`);
   page.on("console", (message) => message.type() === "error" && told(message));
   page.on("pageerror", (error) => errors.push(String(error)));
-  return { page, errors, close: () => context.close() };
+  const close = async () => {
+    // A request that a test answers itself may still be on its way.
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await context.close();
+  };
+  return { page, errors, close };
 }
 
 /**

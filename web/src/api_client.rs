@@ -39,6 +39,7 @@ pub use place::{PAGE, Place};
 
 const BASE: &str = "/api/v1";
 const UNAUTHORIZED: u16 = 401;
+const NOT_FOUND: u16 = 404;
 /// What proves that a change was asked for by a page of ours: other sites cannot read its value.
 const CSRF_HEADER: &str = "X-CSRF-Token";
 
@@ -58,6 +59,11 @@ impl ApiError {
     /// Whether nobody is signed in, or no longer.
     pub fn is_signed_out(&self) -> bool {
         matches!(self, Self::Refused(problem) if problem.status == UNAUTHORIZED)
+    }
+
+    /// Whether there is no such thing, or no longer.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Refused(problem) if problem.status == NOT_FOUND)
     }
 }
 

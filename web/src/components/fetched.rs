@@ -32,13 +32,30 @@ where
     T: Clone + Send + Sync + 'static,
     V: IntoView + 'static,
 {
-    let retry = move || {
-        answer.set(None);
-        answer.refetch();
-    };
     move || match answer.get() {
         None => view! { <Loading what /> }.into_any(),
         Some(Ok(value)) => view(value).into_any(),
-        Some(Err(error)) => view! { <Failure error retry /> }.into_any(),
+        Some(Err(error)) => view! { <Failure error retry=move || ask_anew(answer) /> }.into_any(),
     }
+}
+
+/// Why what was asked for did not come, if it did not: for what goes on without it, such as a choice of names.
+pub fn failed<T: Clone + Send + Sync + 'static>(answer: LocalResource<Answer<T>>) -> impl IntoView {
+    move || {
+        let error = answer.get()?.err()?;
+        Some(view! { <Failure error retry=move || ask_anew(answer) /> })
+    }
+}
+
+/// What a resource has answered last, for a view that also reads what the resource is asked by. Such a view would ask the
+/// resource whether it is current, which marks it so, before the resource itself has looked: it would not be asked again.
+pub fn settled<T: Clone + Send + Sync + 'static>(answer: LocalResource<T>) -> Signal<Option<T>> {
+    let last = RwSignal::new(None);
+    Effect::new(move |_| last.set(answer.get()));
+    last.into()
+}
+
+fn ask_anew<T: Send + Sync + 'static>(answer: LocalResource<Answer<T>>) {
+    answer.set(None);
+    answer.refetch();
 }

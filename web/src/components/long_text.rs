@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::format;
+
 /// What is longer is cut: some hundred thousand letters hold a page up while they are laid out.
 const SHOWN: usize = 6_000;
 
@@ -37,18 +39,20 @@ pub fn LongText(
         (None, true) => view! { <code class="value">{text}</code> }.into_any(),
         (None, false) => view! { <p class="text" class:muted=muted dir="auto">{text}</p> }.into_any(),
     };
-    let more = letters.map(|letters| {
-        view! {
-            <button type="button" class="rest" on:click=move |_| whole.update(|whole| *whole = !*whole)>
-                {move || {
-                    if whole.get() { "Show less".to_owned() } else { format!("Show all {} letters", crate::format::count(i64::try_from(letters).unwrap_or(i64::MAX))) }
-                }}
-            </button>
-        }
-    });
     view! {
         {body}
-        {more}
+        {letters.map(|letters| view! { <Rest whole letters /> })}
+    }
+}
+
+/// Leads to all of what is cut, and back.
+#[component]
+pub fn Rest(whole: RwSignal<bool>, letters: usize) -> impl IntoView {
+    let letters = format::count(i64::try_from(letters).unwrap_or(i64::MAX));
+    view! {
+        <button type="button" class="rest" on:click=move |_| whole.update(|whole| *whole = !*whole)>
+            {move || if whole.get() { "Show less".to_owned() } else { format!("Show all {letters} letters") }}
+        </button>
     }
 }
 
@@ -57,6 +61,14 @@ pub fn cut(text: &str) -> Option<usize> {
     // A little more is shown rather than a button for a line.
     text.char_indices().nth(SHOWN + SHOWN / 4)?;
     text.char_indices().nth(SHOWN).map(|(at, _)| at)
+}
+
+/// The beginning of a text, for a line of its own: what is longer ends in three dots.
+pub fn beginning(text: &str, letters: usize) -> String {
+    match text.char_indices().nth(letters) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -68,5 +80,11 @@ mod tests {
         assert_eq!(cut("short"), None);
         assert_eq!(cut(&"ü".repeat(SHOWN + 1)), None);
         assert_eq!(cut(&"ü".repeat(SHOWN * 2)), Some(SHOWN * 2));
+    }
+
+    #[test]
+    fn a_beginning_ends_between_letters() {
+        assert_eq!(beginning("für", 3), "für");
+        assert_eq!(beginning("für uns", 3), "für …");
     }
 }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use crate::api_client::ApiError;
-use crate::components::ToSignIn;
+use crate::components::{ToSignIn, sign_in_from_here};
 use crate::labels::words;
 
 #[component]
@@ -65,8 +65,18 @@ pub fn Empty(title: &'static str, children: Children) -> impl IntoView {
     }
 }
 
-/// An error in a few words, beside the form that it is about.
+/// An error in a few words, beside the form that it is about, and what to do where the form cannot help.
 pub fn explain(error: ApiError) -> String {
+    match error {
+        ApiError::Refused(problem) if matches!(problem.status, 403 | 404 | 500..) => {
+            format!("{} {}", refusal(&problem), next_step(problem.status))
+        }
+        error => explain_outside(error),
+    }
+}
+
+/// The same to whoever is not signed in yet: nobody there has a role to ask for.
+pub fn explain_outside(error: ApiError) -> String {
     match error {
         ApiError::Refused(problem) => refusal(&problem),
         error => {
@@ -74,6 +84,48 @@ pub fn explain(error: ApiError) -> String {
             format!("{title} {action}")
         }
     }
+}
+
+/// Says that what is shown may be old, why, and what to do. Whoever is not signed in any more may be writing something
+/// here, and is not led away.
+#[component]
+pub fn Stale(#[prop(into)] error: Signal<Option<ApiError>>) -> impl IntoView {
+    let why = Memo::new(move |_| error.get().map(|error| (error.is_signed_out(), outdated(&error))));
+    move || {
+        let (signed_out, text) = why.get()?;
+        let sign_in = signed_out.then(|| {
+            view! {
+                " "
+                <A href=sign_in_from_here()>"Sign in again"</A>
+            }
+        });
+        Some(view! {
+            <p class="stale" role="status">
+                {text}
+                {sign_in}
+            </p>
+        })
+    }
+}
+
+/// Why what was asked for again did not come.
+fn outdated(error: &ApiError) -> String {
+    let (why, action) = match error {
+        ApiError::Unreachable(_) => {
+            return "The server does not answer now; this is what it said last. It is asked again.".to_owned();
+        }
+        ApiError::Refused(problem) => match problem.status {
+            401 => return "You are no longer signed in; this is what stood here before.".to_owned(),
+            403 => ("You may no longer see this.".to_owned(), next_step(403)),
+            404 => ("This is no longer there.".to_owned(), "Choose from a list."),
+            status => (refusal(problem), next_step(status)),
+        },
+        ApiError::Unreadable { .. } => {
+            let Advice { title, action, .. } = advice(error.clone());
+            (title, action)
+        }
+    };
+    format!("{why} What stands here is from before. {action}")
 }
 
 /// What the server says, as sentences; each field that it is about is named.
@@ -139,16 +191,42 @@ const fn next_step(status: u16) -> &'static str {
 mod tests {
     use super::*;
 
+    fn problem(status: u16, detail: &str, errors: Vec<FieldError>) -> ApiError {
+        let (kind, title, detail) = (String::new(), String::new(), detail.to_owned());
+        ApiError::Refused(ProblemDetails { kind, title, status, detail, errors })
+    }
+
     fn refused(errors: &[(&str, &str)]) -> String {
         let errors = errors.iter().map(|(pointer, detail)| FieldError::at(pointer, *detail)).collect();
-        let detail = "too many attempts; wait 4 seconds".to_owned();
-        explain(ApiError::Refused(ProblemDetails {
-            kind: String::new(),
-            title: String::new(),
-            status: 422,
-            detail,
-            errors,
-        }))
+        explain(problem(422, "too many attempts; wait 4 seconds", errors))
+    }
+
+    #[test]
+    fn what_no_form_can_mend_comes_with_what_to_do() {
+        let said = |status: u16| explain(problem(status, "it is no good", Vec::new()));
+        for status in [400, 401, 409, 422, 429] {
+            assert_eq!(said(status), "It is no good.", "{status}");
+        }
+        for status in [403, 404, 500, 503] {
+            assert_eq!(said(status), format!("It is no good. {}", next_step(status)));
+        }
+        assert!(explain(ApiError::Unreachable(String::new())).contains("can be reached from here"));
+        let outside = explain_outside(problem(403, "it is no good", Vec::new()));
+        assert_eq!(outside, "It is no good.");
+    }
+
+    #[test]
+    fn what_is_not_kept_up_any_more_says_why() {
+        let said = |status: u16| outdated(&problem(status, "it is no good", Vec::new()));
+        assert!(said(401).contains("no longer signed in"));
+        assert!(said(403).contains("no longer see this") && said(403).contains("Ask an admin"));
+        assert!(said(404).contains("no longer there") && said(404).contains("list"));
+        assert!(said(503).starts_with("It is no good.") && said(503).contains("log says more"));
+        let blames_the_server = |error: &ApiError| outdated(error).contains("does not answer");
+        assert!(blames_the_server(&ApiError::Unreachable(String::new())));
+        assert!(![401, 403, 404, 500].map(|status| problem(status, "", Vec::new())).iter().any(blames_the_server));
+        let unreadable = ApiError::Unreadable { status: 502, reason: String::new() };
+        assert!(outdated(&unreadable).contains("makes no sense") && outdated(&unreadable).contains("Reload"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use domain::api::{Provenance, Writer};
 use leptos::prelude::*;
 
 use crate::api_client::Answer;
-use crate::components::{Failure, Loading, LongText};
+use crate::components::{Failure, Loading, LongText, settled};
 
 /// Of the value that was picked; nothing if none was. It is asked for again whenever a signal changes that `ask` reads.
 #[component]
@@ -31,9 +31,10 @@ where
             Some((pointer, answer.await))
         }
     });
+    let last = settled(answer);
     move || {
         let picked = picked.get()?;
-        let body = match answer.get().flatten().filter(|(pointer, _)| *pointer == picked) {
+        let body = match last.get().flatten().filter(|(pointer, _)| *pointer == picked) {
             None => view! { <Loading what="its origin" /> }.into_any(),
             Some((_, Ok(Some(found)))) => view! { <Found found place go show /> }.into_any(),
             Some((pointer, Ok(None))) => view! {

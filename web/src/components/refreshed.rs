@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api_client::{Answer, ApiError};
-use crate::components::{Failure, Loading};
+use crate::components::{Failure, Loading, Stale};
 
 pub struct Refreshed<T: Send + Sync + 'static> {
     newest: RwSignal<Option<T>>,
@@ -96,6 +96,11 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
         self.newest.into()
     }
 
+    /// Why the last answer is not there, if it is not.
+    pub fn error(self) -> Signal<Option<ApiError>> {
+        self.error.into()
+    }
+
     /// `view` is made once, and given what changes.
     pub fn show<V: IntoView + 'static>(
         self,
@@ -117,20 +122,5 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
                 None => view! { <Loading what /> }.into_any(),
             },
         }
-    }
-}
-
-/// Says that what is shown may be old.
-#[component]
-fn Stale(error: RwSignal<Option<ApiError>>) -> impl IntoView {
-    let failed = Memo::new(move |_| error.read().is_some());
-    move || {
-        failed.get().then(|| {
-            view! {
-                <p class="muted" role="status">
-                    "The server does not answer now; this is what it said last. It is asked again."
-                </p>
-            }
-        })
     }
 }

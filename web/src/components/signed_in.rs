@@ -30,9 +30,14 @@ pub fn SignedIn() -> impl IntoView {
 #[component]
 pub fn ToSignIn() -> impl IntoView {
     Session::here().set(None);
+    let options = NavigateOptions { replace: true, ..NavigateOptions::default() };
+    view! { <Redirect path=sign_in_from_here() options /> }
+}
+
+/// The sign-in page's address, with the way back to where the reader is.
+pub fn sign_in_from_here() -> String {
     let here = use_location();
     let (path, query) = (here.pathname.get_untracked(), here.search.get_untracked());
     let back = if query.is_empty() { path } else { format!("{path}?{query}") };
-    let options = NavigateOptions { replace: true, ..NavigateOptions::default() };
-    view! { <Redirect path=address::sign_in(&back) options /> }
+    address::sign_in(&back)
 }

@@ -4,9 +4,13 @@ use domain::role::Role;
 use leptos::prelude::*;
 
 use crate::components::LongText;
+use crate::components::long_text::beginning;
 use crate::components::tool_call::ToolCall;
 use crate::labels;
 use crate::transcript::{Turn, What};
+
+/// Letters of a reason that stand in the line that is unfolded.
+const REASON: usize = 300;
 
 /// What a page adds to a conversation as chat.
 #[derive(Clone, Copy, Default)]
@@ -130,11 +134,14 @@ fn Bubble(
 
 #[component]
 fn Refused(role: Role, reply: String, reason: String) -> impl IntoView {
+    let short = beginning(&reason, REASON);
+    let whole = (short != reason).then(|| view! { <LongText text=reason muted=true /> });
     view! {
         <details class="refused">
             <summary>
-                {format!("Refused a reply of the {}: ", labels::words(role.as_str()))} <bdi class="text">{reason}</bdi>
+                {format!("Refused a reply of the {}: ", labels::words(role.as_str()))} <bdi class="text">{short}</bdi>
             </summary>
+            {whole}
             <LongText text=reply />
         </details>
     }

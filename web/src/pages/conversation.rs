@@ -22,13 +22,13 @@ use leptos_router::components::{Redirect, Route};
 use leptos_router::path;
 
 use crate::app::set_title;
-use crate::components::{Beside, Crumbs, Fetched, Models, Scores, Tabs, Transcript, Verified, use_tab};
+use crate::components::{Beside, Crumbs, Fetched, Models, Scores, Stale, Tabs, Transcript, Verified, use_tab};
 use crate::keys::use_shortcut;
 use crate::parts::{pages, part};
 use crate::session::Project;
 use crate::transcript;
 use crate::{address, api_client};
-use followed::followed;
+use followed::{Followed, followed};
 use neighbours::Neighbours;
 use people::People;
 use raw::Raw;
@@ -96,7 +96,7 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
         ("Run".to_owned(), address::run(&project, &detail.run_id)),
     ];
     let id = detail.summary.id.clone();
-    let (detail, again) = followed(detail);
+    let Followed { detail, lost, again } = followed(detail);
     let over = Memo::new(move |_| detail.read().summary.finished_at.is_some());
     let turns = Memo::new(move |_| transcript::turns(detail.read().events.clone()));
     let cursor = Cursor::over(turns.into());
@@ -126,6 +126,7 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
             <Neighbours conversation=id.clone() />
         </div>
         <Title detail />
+        <Stale error=lost />
         <div class="columns">
             <Transcript turns=turns.into() beside />
             <div class="side" tabindex="0" role="region" aria-label="About the conversation">

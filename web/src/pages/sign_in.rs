@@ -7,7 +7,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::app::set_title;
-use crate::components::{Field, Refused, Send, enter, explain};
+use crate::components::{Field, Refused, Send, enter, explain_outside};
 use crate::{address, api_client};
 
 #[component]
@@ -34,7 +34,7 @@ pub fn SignInPage() -> impl IntoView {
             match done {
                 Ok(_) => navigate(&back, NavigateOptions { replace: true, ..NavigateOptions::default() }),
                 Err(error) => {
-                    refused.set(Some(explain(error)));
+                    refused.set(Some(explain_outside(error)));
                     enter(password_field);
                 }
             }

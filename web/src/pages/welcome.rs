@@ -14,7 +14,7 @@ use leptos_router::hooks::{use_location, use_navigate};
 use crate::address::{HOME, SIGN_IN};
 use crate::api_client::{self, ApiError};
 use crate::app::set_title;
-use crate::components::{Failure, Field, Loading, Refused, Send, enter, explain};
+use crate::components::{Failure, Field, Loading, Refused, Send, enter, explain_outside};
 
 const FORBIDDEN: u16 = 403;
 
@@ -74,7 +74,7 @@ fn Choose(secret: String, invited: Invited) -> impl IntoView {
                 // The address with the secret, which is used up, does not stay in the history.
                 Ok(_) => navigate(HOME, NavigateOptions { replace: true, ..NavigateOptions::default() }),
                 Err(error) => {
-                    refused.set(Some(explain(error)));
+                    refused.set(Some(explain_outside(error)));
                     enter(begin);
                 }
             }

@@ -23,21 +23,18 @@ use leptos::prelude::*;
 
 use super::persona::{ComparePanel, ProfilePanel};
 use super::playbook::{PromptsPanel, ToolsPanel, TryPanel};
-use crate::address;
 use crate::api_client::documents::Place;
-use crate::api_client::{self, ApiError};
 use crate::app::set_title;
 use crate::components::{Fetched, Tabs, use_tab};
 use crate::session::Project;
+use crate::{address, api_client};
 pub use draft::{Draft, Spot};
 use header::Header;
-pub use known::Known;
+pub use known::{Known, NoModel};
 pub use uses::Uses;
 use uses::UsesPanel;
 use versions::VersionsPanel;
 use write::Write;
-
-const NOT_FOUND: u16 = 404;
 
 #[component]
 pub fn DocumentPage(kind: Kind) -> impl IntoView {
@@ -48,7 +45,7 @@ pub fn DocumentPage(kind: Kind) -> impl IntoView {
         let place = Place::new(project.name(), kind, name.get());
         async move {
             match api_client::documents::one(&place).await {
-                Err(ApiError::Refused(problem)) if problem.status == NOT_FOUND => Ok((place, None)),
+                Err(error) if error.is_missing() => Ok((place, None)),
                 answer => answer.map(|document| (place, Some(document))),
             }
         }

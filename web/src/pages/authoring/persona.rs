@@ -5,6 +5,7 @@ mod compare;
 mod curve;
 mod dimensions;
 mod mixture;
+mod model;
 mod plot;
 mod profile;
 mod sample;

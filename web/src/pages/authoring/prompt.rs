@@ -4,6 +4,7 @@ use domain::Message;
 use domain::api::trials::RolePrompt;
 use leptos::prelude::*;
 
+use crate::components::LongText;
 use crate::labels::words;
 
 #[component]
@@ -38,8 +39,6 @@ fn message(message: Message) -> impl IntoView {
     };
     view! {
         <p class="muted">{whose}</p>
-        <pre tabindex="0" dir="auto" aria-label=whose>
-            {message.content().to_owned()}
-        </pre>
+        <LongText text=message.content().to_owned() name=whose />
     }
 }

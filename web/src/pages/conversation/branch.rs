@@ -11,7 +11,7 @@ use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
 use super::notes::Notes;
-use crate::components::{Badge, Fetched, FirstRows, Labelled, MoreRows, Problems, Refused, Send, send};
+use crate::components::{Badge, Fetched, FirstRows, Labelled, MoreRows, Problems, Refused, Send, failed, send};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, api_client, format};
@@ -85,6 +85,7 @@ pub fn Branch(
                     {names}
                 </select>
             </Labelled>
+            {failed(models)}
             <Labelled
                 label
                 hint

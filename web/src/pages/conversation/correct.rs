@@ -10,7 +10,7 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
 
 use super::notes::Notes;
-use crate::components::{Labelled, Loading, Problems, Refused, Send, Toasts, explain};
+use crate::components::{Failure, Labelled, Loading, LongText, Problems, Refused, Rest, Send, Toasts, cut, explain};
 use crate::session::Project;
 use crate::{api_client, json_text, labels};
 
@@ -20,11 +20,14 @@ pub fn Correct(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
     let first = Memo::new(move |before: Option<&Option<CorrectedMessage>>| {
         before.cloned().flatten().or_else(|| notes.message(spoke))
     });
-    move || match first.get() {
-        Some(CorrectedMessage { message: Message::Assistant { content, reasoning_content, tool_calls }, .. }) => {
+    // What fails once it is known disturbs nobody who writes.
+    let failed = Memo::new(move |_| if first.read().is_none() { notes.unread.get() } else { None });
+    move || match (first.get(), failed.get()) {
+        (Some(CorrectedMessage { message: Message::Assistant { content, reasoning_content, tool_calls }, .. }), _) => {
             let draft = Draft::of(content, reasoning_content.unwrap_or_default(), tool_calls);
             view! { <DraftForm spoke notes close draft /> }.into_any()
         }
+        (_, Some(error)) => view! { <Failure error retry=move || notes.read_again() /> }.into_any(),
         _ => view! { <Loading what="the turn" /> }.into_any(),
     }
 }
@@ -169,9 +172,7 @@ pub fn Corrected(spoke: u32, notes: Notes) -> impl IntoView {
                     <strong>{format!("Corrected, version {version}")}</strong>
                     <bdi class="muted">{author}</bdi>
                 </p>
-                <p class="text muted" dir="auto">
-                    {note}
-                </p>
+                <LongText text=note muted=true />
                 <Diff diff />
                 <Withdraw spoke notes />
             </aside>
@@ -181,20 +182,52 @@ pub fn Corrected(spoke: u32, notes: Notes) -> impl IntoView {
 
 #[component]
 fn Diff(diff: BTreeMap<String, Vec<DiffPiece>>) -> impl IntoView {
+    let part = |(name, pieces): (String, Vec<DiffPiece>)| {
+        view! {
+            <h4>{labels::words(&name)}</h4>
+            <Pieces pieces />
+        }
+    };
+    diff.into_iter().map(part).collect_view()
+}
+
+/// Cut as long text is: what is changed far behind is a button away.
+#[component]
+fn Pieces(pieces: Vec<DiffPiece>) -> impl IntoView {
+    let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    let cut = cut(&text);
+    let whole = RwSignal::new(cut.is_none());
+    let rest = cut.map(|_| view! { <Rest whole letters=text.chars().count() /> });
     let piece = |DiffPiece { kind, text }: DiffPiece| match kind {
         DiffKind::Equal => view! { <span>{text}</span> }.into_any(),
         DiffKind::Delete => view! { <del>{text}</del> }.into_any(),
         DiffKind::Insert => view! { <ins>{text}</ins> }.into_any(),
     };
-    let part = |(name, pieces): (String, Vec<DiffPiece>)| {
-        view! {
-            <h4>{labels::words(&name)}</h4>
-            <p class="text diff" dir="auto" tabindex="0">
-                {pieces.into_iter().map(piece).collect_view()}
-            </p>
-        }
+    let shown = move || {
+        let end = if whole.get() { usize::MAX } else { cut.unwrap_or(usize::MAX) };
+        first(&pieces, end).into_iter().map(piece).collect_view()
     };
-    diff.into_iter().map(part).collect_view()
+    view! {
+        <p class="text diff" dir="auto" tabindex="0">
+            {shown}
+        </p>
+        {rest}
+    }
+}
+
+/// The pieces up to a place in their whole text, which lies between two letters.
+fn first(pieces: &[DiffPiece], end: usize) -> Vec<DiffPiece> {
+    let mut left = end;
+    let mut shown = Vec::new();
+    for DiffPiece { kind, text } in pieces {
+        let here = left.min(text.len());
+        shown.push(DiffPiece { kind: *kind, text: text[..here].to_owned() });
+        left -= here;
+        if left == 0 {
+            break;
+        }
+    }
+    shown
 }
 
 /// Lets the turn read as it was played; a reason is asked for.
@@ -238,5 +271,19 @@ fn Withdraw(spoke: u32, notes: Notes) -> impl IntoView {
         }
         .into_any(),
     }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_cut_as_one_text() {
+        let piece = |kind, text: &str| DiffPiece { kind, text: text.to_owned() };
+        let all = [piece(DiffKind::Equal, "für "), piece(DiffKind::Delete, "uns"), piece(DiffKind::Insert, "alle")];
+        assert_eq!(first(&all, usize::MAX), all);
+        assert_eq!(first(&all, 7), [all[0].clone(), piece(DiffKind::Delete, "un")]);
+        assert_eq!(first(&all, 5), [all[0].clone()]);
     }
 }

@@ -4,7 +4,7 @@ use domain::api::{Annotation, CorrectedConversation, CorrectedMessage};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client;
+use crate::api_client::{self, Answer, ApiError};
 use crate::components::{Toasts, explain};
 
 #[derive(Clone, Copy)]
@@ -12,7 +12,11 @@ pub struct Notes {
     conversation: StoredValue<String>,
     toasts: Toasts,
     pub annotations: RwSignal<Vec<Annotation>>,
+    /// Whether they were read; nothing while they are on their way.
+    pub annotated: RwSignal<Option<Answer<()>>>,
     pub corrected: RwSignal<Option<CorrectedConversation>>,
+    /// Why the corrections could not be read when they were last asked for.
+    pub unread: RwSignal<Option<ApiError>>,
 }
 
 impl Notes {
@@ -21,17 +25,26 @@ impl Notes {
             conversation: StoredValue::new(conversation),
             toasts: Toasts::here(),
             annotations: RwSignal::default(),
+            annotated: RwSignal::new(None),
             corrected: RwSignal::default(),
+            unread: RwSignal::new(None),
         };
-        let id = notes.conversation();
-        spawn_local(async move {
-            match api_client::annotations::of(&id).await {
-                Ok(found) => drop(notes.annotations.try_set(found)),
-                Err(error) => notes.toasts.bad(explain(error)),
-            }
-            notes.corrections().await;
-        });
+        notes.read_annotations();
+        notes.read_again();
         notes
+    }
+
+    pub fn read_annotations(self) {
+        self.annotated.set(None);
+        spawn_local(async move {
+            // The reader may have left the page meanwhile.
+            let Some(conversation) = self.conversation.try_get_value() else { return };
+            let answer = api_client::annotations::of(&conversation).await.map(|found| {
+                self.annotations.try_set(found);
+            });
+            self.tell(answer.as_ref().err());
+            self.annotated.try_set(Some(answer));
+        });
     }
 
     pub fn conversation(self) -> String {
@@ -51,11 +64,19 @@ impl Notes {
     }
 
     async fn corrections(self) {
-        // The reader may have left the page meanwhile.
         let Some(conversation) = self.conversation.try_get_value() else { return };
-        match api_client::corrections::of(&conversation).await {
-            Ok(found) => drop(self.corrected.try_set(Some(found))),
-            Err(error) => self.toasts.bad(explain(error)),
+        let answer = api_client::corrections::of(&conversation).await;
+        self.tell(answer.as_ref().err());
+        self.unread.try_set(answer.as_ref().err().cloned());
+        if let Ok(found) = answer {
+            self.corrected.try_set(Some(found));
+        }
+    }
+
+    /// They stand below turns, too, where a missing one would not be seen.
+    fn tell(self, error: Option<&ApiError>) {
+        if let Some(error) = error {
+            self.toasts.bad(explain(error.clone()));
         }
     }
 }

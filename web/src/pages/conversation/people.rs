@@ -8,7 +8,7 @@ use super::branch::Branches;
 use super::cursor::Cursor;
 use super::notes::Notes;
 use super::remarks::Remarks;
-use crate::components::{FirstRows, LongText, MoreRows, show};
+use crate::components::{Failure, FirstRows, Loading, LongText, MoreRows, show};
 use crate::pages::review::RatingForm;
 use crate::{api_client, format, labels};
 
@@ -161,10 +161,17 @@ fn Annotations(notes: Notes, cursor: Cursor) -> impl IntoView {
             <Remarks own notes />
         }
     };
+    let none = Memo::new(move |_| events.read().is_empty());
+    let said = move || match notes.annotated.get() {
+        None => Some(view! { <Loading what="the annotations" /> }.into_any()),
+        Some(Err(error)) => Some(view! { <Failure error retry=move || notes.read_annotations() /> }.into_any()),
+        Some(Ok(())) => none.get().then(|| {
+            view! { <p class="muted">"Nobody noted anything. A turn is annotated with the button below it."</p> }
+                .into_any()
+        }),
+    };
     view! {
-        <Show when=move || events.read().is_empty()>
-            <p class="muted">"Nobody noted anything. A turn is annotated with the button below it."</p>
-        </Show>
+        {said}
         <For each=move || first.of(events.get()) key=|seq| *seq let:seq>
             {of(seq)}
         </For>
@@ -194,9 +201,15 @@ fn Corrections(notes: Notes, cursor: Cursor) -> impl IntoView {
         }
     };
     let first = FirstRows::new();
-    move || {
-        let corrected = notes.corrected.get();
-        let (all, limits) = corrected.map(|found| (found.corrections, found.not_rechecked)).unwrap_or_default();
+    let failed = move || {
+        let error = notes.unread.get()?;
+        Some(view! { <Failure error retry=move || notes.read_again() /> })
+    };
+    let shown = move || {
+        let Some(corrected) = notes.corrected.get() else {
+            return notes.unread.read().is_none().then(|| view! { <Loading what="the corrections" /> }).into_any();
+        };
+        let (all, limits) = (corrected.corrections, corrected.not_rechecked);
         if all.is_empty() {
             return view! { <p class="muted">"No turn was corrected. An agent's turn is corrected with the button below it."</p> }
                 .into_any();
@@ -213,5 +226,9 @@ fn Corrections(notes: Notes, cursor: Cursor) -> impl IntoView {
             </details>
         }
         .into_any()
+    };
+    view! {
+        {failed}
+        {shown}
     }
 }

@@ -5,7 +5,7 @@ use domain::outcome::Outcome;
 use leptos::prelude::*;
 
 use super::branch::BranchOf;
-use crate::components::{Badge, copy};
+use crate::components::{Badge, LongText, copy};
 use crate::keys::use_shortcut;
 use crate::labels;
 
@@ -32,16 +32,16 @@ pub fn Title(detail: Signal<ConversationDetail>) -> impl IntoView {
                     labels::words(&complexity),
                 )}
             </p>
-            <p class="verdict">
+            <div class="verdict">
                 {move || {
                     let (tone, text) = outcome.get();
                     view! { <Badge tone text /> }
                 }}
-                {move || reason.get().map(|reason| view! { <span class="text" dir="auto">{reason}</span> })}
+                {move || reason.get().map(|reason| view! { <LongText text=reason /> })}
                 <button type="button" class="small" title="y" on:click=move |_| link()>
                     "Copy link"
                 </button>
-            </p>
+            </div>
             {branch_of.map(|origin| view! { <BranchOf origin run played /> })}
         </header>
     }

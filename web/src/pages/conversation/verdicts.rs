@@ -57,7 +57,7 @@ fn One(one: VerdictSummary) -> impl IntoView {
                     <li>
                         <strong>{labels::words(&score.criterion)}</strong>
                         {format!(" {}/10 ", score.score)}
-                        <bdi class="text muted">{score.rationale}</bdi>
+                        <LongText text=score.rationale muted=true />
                     </li>
                 }
             });

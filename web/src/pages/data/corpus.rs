@@ -16,7 +16,7 @@ use super::names;
 use super::progress::follow;
 use super::report::{ReportView, count};
 use crate::app::set_title;
-use crate::components::{Badge, Crumbs, Fetched, Progress, Tabs, use_tab};
+use crate::components::{Badge, Crumbs, Fetched, Progress, Stale, Tabs, use_tab};
 use crate::labels::words;
 use crate::session::Project;
 use crate::{address, api_client, format};
@@ -51,7 +51,7 @@ fn Corpus(detail: CorpusDetail) -> impl IntoView {
     let id = StoredValue::new(detail.summary.id.clone());
     let name = detail.summary.name.clone();
     let corpus = RwSignal::new(detail);
-    follow(
+    let lost = follow(
         corpus,
         |corpus| corpus.summary.state == CorpusState::Building,
         move || {
@@ -65,6 +65,7 @@ fn Corpus(detail: CorpusDetail) -> impl IntoView {
             <h1>{name} " " {move || view! { <Badge tone=tone(state.get()) text=state.get().as_str() /> }}</h1>
             {move || view! { <actions::Actions corpus state=state.get() /> }}
         </header>
+        <Stale error=lost />
         {move || view! { <Summary summary=corpus.read().summary.clone() /> }}
         {move || match state.get() {
             CorpusState::Ready => view! { <Ready detail=corpus.get_untracked() /> }.into_any(),

@@ -15,7 +15,7 @@ use super::progress::follow;
 use super::steering::Steering;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Command, CopyButton, Crumbs, Fetched, Progress};
+use crate::components::{Badge, Command, CopyButton, Crumbs, Fetched, Progress, Stale};
 use crate::session::Project;
 use crate::{address, api_client, format};
 use card::Card;
@@ -42,7 +42,7 @@ fn Export(export: ExportSummary) -> impl IntoView {
     let id = StoredValue::new(export.id.clone());
     let name = export.file_name.clone();
     let export = RwSignal::new(export);
-    follow(
+    let lost = follow(
         export,
         |export| export.state == ExportState::Building,
         move || {
@@ -56,6 +56,7 @@ fn Export(export: ExportSummary) -> impl IntoView {
             <h1>{name} " " {move || view! { <Badge tone=tone(state.get()) text=state.get().as_str() /> }}</h1>
             {move || view! { <Actions export state=state.get() /> }}
         </header>
+        <Stale error=lost />
         {move || {
             let export = export.get();
             (export.state == ExportState::Building)

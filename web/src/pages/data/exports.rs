@@ -7,7 +7,7 @@ use leptos_router::components::A;
 
 use super::rows::{follow_rows, row};
 use crate::app::set_title;
-use crate::components::{Badge, Empty, Paged};
+use crate::components::{Badge, Empty, Paged, Stale};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, api_client, format};
@@ -53,11 +53,12 @@ fn Nothing() -> impl IntoView {
 #[component]
 fn List(rows: RwSignal<Vec<ExportSummary>>) -> impl IntoView {
     let project = Project::here();
-    follow_rows(rows, move |after| {
+    let lost = follow_rows(rows, move |after| {
         let name = project.0.get_untracked();
         async move { api_client::exports::list(&name, after).await }
     });
     view! {
+        <Stale error=lost />
         <table class="rows">
             <thead>
                 <tr>

@@ -1,8 +1,9 @@
 //! What a selection came to: its funnel, its split, and the proof that nothing leaks.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use domain::corpus::{Leakage, Report, Scanned, SplitReport, Stage, Step as By, Values};
+use domain::corpus::{FilterStage, Leakage, Report, Scanned, SplitReport, Stage, Step as By, Values};
 use leptos::prelude::*;
 
 use super::names;
@@ -13,13 +14,13 @@ use crate::labels::{Tone, words};
 
 #[component]
 pub fn ReportView(report: Report) -> impl IntoView {
-    let Report { looked_at, found, cutoffs, funnel, scan, split, leakage } = report;
+    let Report { looked_at, found, filter, cutoffs, funnel, scan, split, leakage, corrected: _ } = report;
     let cutoff = |cutoff: domain::corpus::Cutoff| {
         let by = names::score(cutoff.criterion.as_deref().unwrap_or("overall")).to_lowercase();
         view! { <li>{format!("The best {} by {by}: {} or more", format::percent(cutoff.share), cutoff.score)}</li> }
     };
     view! {
-        <FunnelOf looked_at found stages=funnel />
+        <FunnelOf looked_at found filter stages=funnel />
         {(!cutoffs.is_empty()).then(|| view! { <ul class="muted hint">{cutoffs.into_iter().map(cutoff).collect_view()}</ul> })}
         <SplitOf split />
         <Proof leakage />
@@ -28,10 +29,14 @@ pub fn ReportView(report: Report) -> impl IntoView {
 }
 
 #[component]
-fn FunnelOf(looked_at: u64, found: u64, stages: Vec<Stage>) -> impl IntoView {
-    let first = [("Ended", looked_at), ("Found by the filter", found)];
-    let mut steps: Vec<Step> =
-        first.into_iter().map(|(name, left)| Step { name: name.to_owned(), left, reasons: Vec::new() }).collect();
+fn FunnelOf(looked_at: u64, found: u64, filter: Vec<FilterStage>, stages: Vec<Stage>) -> impl IntoView {
+    let mut dropped: Vec<FilterStage> = filter.into_iter().filter(|stage| stage.dropped > 0).collect();
+    dropped.sort_by_key(|stage| Reverse(stage.dropped));
+    let dropped = dropped.into_iter().map(|stage| (condition(&stage.condition), stage.dropped)).collect();
+    let mut steps = vec![
+        Step { name: "Ended".to_owned(), left: looked_at, reasons: Vec::new() },
+        Step { name: "Found by the filter".to_owned(), left: found, reasons: dropped },
+    ];
     for stage in stages {
         let reasons = stage.reasons.into_iter().map(|reason| (reason.reason, reason.conversations)).collect();
         steps.push(Step { name: step(stage.step).to_owned(), left: stage.left, reasons });
@@ -47,6 +52,12 @@ fn FunnelOf(looked_at: u64, found: u64, stages: Vec<Stage>) -> impl IntoView {
             <Funnel steps />
         </Figure>
     }
+}
+
+/// A condition of the filter, in words.
+fn condition(name: &str) -> String {
+    let Some((kind, of)) = name.split_once('.') else { return words(name) };
+    format!("{}: {}", words(kind), words(of))
 }
 
 /// What is left after a step, in words.

@@ -6,7 +6,7 @@ use domain::export::{ExportState, ExportSummary};
 use leptos::prelude::*;
 
 use super::progress::follow_part;
-use crate::api_client::Answer;
+use crate::api_client::{Answer, ApiError};
 
 /// Rows that the API gives at once.
 const PAGE: usize = 50;
@@ -37,8 +37,12 @@ impl Built for ExportSummary {
     }
 }
 
-/// Keeps rows as they are on the server, as long as one of them is being built. `load` gives the page after a row.
-pub fn follow_rows<T: Built, F>(rows: RwSignal<Vec<T>>, load: impl Fn(Option<String>) -> F + 'static)
+/// Keeps rows as they are on the server, as long as one of them is being built. `load` gives the page after a row. Gives why
+/// the last answer did not come, if it did not.
+pub fn follow_rows<T: Built, F>(
+    rows: RwSignal<Vec<T>>,
+    load: impl Fn(Option<String>) -> F + 'static,
+) -> Signal<Option<ApiError>>
 where
     F: Future<Output = Answer<Page<T>>> + 'static,
 {
@@ -53,7 +57,7 @@ where
         |rows| rows.iter().any(Built::is_building),
         newest,
         |rows, (before, page)| renew(rows, before.as_deref(), page),
-    );
+    )
 }
 
 /// A row as it is now.

@@ -17,7 +17,7 @@ use domain::api::{RunState, RunSummary, RunTerms};
 use leptos::prelude::*;
 
 use crate::app::set_title;
-use crate::components::{Crumbs, Fetched, Refreshed, RunControls, RunHeader, Tabs, refresh, use_tab};
+use crate::components::{Crumbs, Fetched, Refreshed, RunControls, RunHeader, Stale, Tabs, refresh, use_tab};
 use crate::session::Project;
 use crate::{address, api_client};
 use configuration::Configuration;
@@ -74,7 +74,7 @@ fn Run(run: RunSummary) -> impl IntoView {
     set_title(&title);
     let id = run.id.clone();
     let run = RwSignal::new(run);
-    live::follow(run);
+    let lost = live::follow(run);
     let live = Memo::new(move |_| matches!(run.read().state, RunState::Running | RunState::Paused));
     let never = Signal::derive(|| false);
     let terms = refresh(EVERY, never, move || {
@@ -101,6 +101,7 @@ fn Run(run: RunSummary) -> impl IntoView {
         <RunControls run>
             <Settings followed />
         </RunControls>
+        <Stale error=lost />
         <RunHeader run />
         <Tabs label="Parts of the run" tabs=&TABS chosen choose />
         {move || panel(chosen.get())}

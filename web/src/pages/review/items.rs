@@ -7,10 +7,11 @@ use leptos_router::components::A;
 
 use super::agreement::short;
 use crate::action::act;
-use crate::components::{Badge, Paged};
+use crate::address;
+use crate::api_client::{self, Answer};
+use crate::components::{Badge, Paged, failed};
 use crate::labels::Tone;
 use crate::session::{Project, Session};
-use crate::{address, api_client};
 
 #[component]
 pub fn Items(queue: String) -> impl IntoView {
@@ -20,9 +21,10 @@ pub fn Items(queue: String) -> impl IntoView {
     // Only admins give conversations to people.
     let members = LocalResource::new(move || {
         let (name, admin) = (project.name(), project.may(Role::Admin));
-        async move { if admin { api_client::reviews::members(&name).await.unwrap_or_default() } else { Vec::new() } }
+        async move { if admin { api_client::reviews::members(&name).await } else { Ok(Vec::new()) } }
     });
     view! {
+        {failed(members)}
         <Paged what="its conversations" load empty=|| view! { <p class="muted">"Nothing is in it."</p> } let:rows>
             <table class="rows plain">
                 <thead>
@@ -46,7 +48,11 @@ pub fn Items(queue: String) -> impl IntoView {
 }
 
 #[component]
-fn Row(queue: StoredValue<String>, item: ReviewItem, members: LocalResource<Vec<MemberSummary>>) -> impl IntoView {
+fn Row(
+    queue: StoredValue<String>,
+    item: ReviewItem,
+    members: LocalResource<Answer<Vec<MemberSummary>>>,
+) -> impl IntoView {
     let project = Project::here();
     let href = address::conversation(&project.name(), &item.conversation);
     let (says, number) = (short(&item.conversation), item.ordinal + 1);
@@ -90,7 +96,7 @@ fn Row(queue: StoredValue<String>, item: ReviewItem, members: LocalResource<Vec<
                         <option value="">"Choose …"</option>
                         {move || {
                             let name = |name: String| view! { <option value=name.clone()>{name.clone()}</option> };
-                            raters(members.get().unwrap_or_default()).into_iter().map(name).collect_view()
+                            raters(members.get().and_then(Result::ok).unwrap_or_default()).into_iter().map(name).collect_view()
                         }}
                     </select>
                 </td>

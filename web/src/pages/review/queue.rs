@@ -14,10 +14,11 @@ use super::new_queue::of;
 use super::progress::Progress;
 use super::queues::State;
 use crate::action::{act, act_at_once};
+use crate::api_client::{self, ApiError};
 use crate::app::set_title;
-use crate::components::{Crumbs, Fetched, LongText, Tabs, refresh, use_tab};
+use crate::components::{Crumbs, Fetched, LongText, Stale, Tabs, refresh, use_tab};
 use crate::session::Project;
-use crate::{address, api_client, format};
+use crate::{address, format};
 
 /// How often is asked how far an open queue is.
 const EVERY: Duration = Duration::from_secs(5);
@@ -53,7 +54,7 @@ fn Queue(queue: ReviewQueue) -> impl IntoView {
         n => format!("Each conversation is rated by {n} people."),
     };
     let queue = RwSignal::new(queue);
-    follow(queue);
+    let lost = follow(queue);
     let rated = Memo::new(move |_| queue.read().progress.done);
     let (part, choose) = use_tab("part", &PARTS);
     view! {
@@ -66,6 +67,7 @@ fn Queue(queue: ReviewQueue) -> impl IntoView {
         </header>
         <Actions queue />
         <Instructions queue />
+        <Stale error=lost />
         {move || view! { <Progress progress=queue.read().progress.clone() /> }}
         <Tabs label="Queue" tabs=&TABS chosen=part choose />
         <section
@@ -85,8 +87,9 @@ fn Queue(queue: ReviewQueue) -> impl IntoView {
     }
 }
 
-/// While it is open, others rate too. What is changed on this page is not taken back by an answer that is older.
-fn follow(queue: RwSignal<ReviewQueue>) {
+/// While it is open, others rate too. What is changed on this page is not taken back by an answer that is older. Gives why
+/// the last answer did not come, if it did not.
+fn follow(queue: RwSignal<ReviewQueue>) -> Signal<Option<ApiError>> {
     let id = queue.read_untracked().id.clone();
     let open = Memo::new(move |_| queue.read().state == QueueState::Open);
     let again = refresh(EVERY, open.into(), move || {
@@ -100,6 +103,7 @@ fn follow(queue: RwSignal<ReviewQueue>) {
             queue.update(|known| known.progress = progress);
         }
     });
+    again.error()
 }
 
 #[component]

@@ -21,8 +21,13 @@ pub fn Gone(place: Place, restored: impl Fn() + Copy + Send + Sync + 'static) ->
         let place = place.clone();
         move || {
             let place = place.clone();
-            // Of a document that never was there are no versions, which is no failure here.
-            async move { Ok(api_client::documents::versions(&place, None).await.map(|page| page.items).unwrap_or_default()) }
+            async move {
+                match api_client::documents::versions(&place, None).await {
+                    // Of a document that never was there are no versions, which is no failure here.
+                    Err(error) if error.is_missing() => Ok(Vec::new()),
+                    answer => answer.map(|page| page.items),
+                }
+            }
         }
     };
     let title = format!("There is no {}.", place.id);

@@ -12,7 +12,16 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Texts};
+use crate::api_client::ApiError;
 use crate::api_client::documents::{Place, all, one};
+
+/// Why the persona model is not there.
+#[derive(Clone)]
+pub enum NoModel {
+    Unanswered(ApiError),
+    /// Its text is no persona model.
+    Wrong,
+}
 
 #[derive(Clone, Copy)]
 pub struct Known {
@@ -20,9 +29,13 @@ pub struct Known {
     pub playbook: RwSignal<Option<Arc<Playbook>>>,
     /// The playbook's records that all scenarios share.
     pub base: RwSignal<Option<Arc<Map<String, Value>>>>,
+    /// Why a scenario's playbook could not be read. That it names none is found in its text.
+    pub no_playbook: RwSignal<Option<ApiError>>,
     pub model: RwSignal<Option<Arc<PersonaModel>>>,
+    pub no_model: RwSignal<Option<NoModel>>,
     /// Names of other documents, by kind.
     pub names: RwSignal<BTreeMap<Kind, Vec<String>>>,
+    again: RwSignal<u32>,
 }
 
 impl Known {
@@ -34,8 +47,11 @@ impl Known {
         let known = Self {
             playbook: RwSignal::new(None),
             base: RwSignal::new(None),
+            no_playbook: RwSignal::new(None),
             model: RwSignal::new(None),
+            no_model: RwSignal::new(None),
             names: RwSignal::new(BTreeMap::new()),
+            again: RwSignal::new(0),
         };
         match draft.kind() {
             Kind::Scenario => {
@@ -53,6 +69,11 @@ impl Known {
         known
     }
 
+    /// Asks for what could not be read.
+    pub fn ask_again(self) {
+        self.again.update(|again| *again += 1);
+    }
+
     /// The playbook that a scenario names, also while it is being renamed.
     fn follow_playbook(self, draft: Draft) {
         let main = draft.main();
@@ -65,13 +86,16 @@ impl Known {
         });
         Effect::new(move |_| {
             let name = named.get();
+            self.again.track();
             if name.is_empty() {
                 return;
             }
+            self.no_playbook.set(None);
             let place = Place::new(draft.place().project, Kind::Playbook, name);
             spawn_local(async move {
-                let found = one(&place).await.map(|document| document.files).unwrap_or_default();
-                self.take(&place.id.name, &found);
+                let answer = one(&place).await;
+                self.no_playbook.try_set(answer.as_ref().err().filter(|error| !error.is_missing()).cloned());
+                self.take(&place.id.name, &answer.map(|document| document.files).unwrap_or_default());
             });
         });
     }
@@ -97,12 +121,16 @@ impl Known {
         if draft.name() == PERSONA_MODEL {
             return;
         }
-        let place = Place::new(draft.place().project, Kind::Persona, PERSONA_MODEL.to_owned());
-        spawn_local(async move {
-            let Ok(document) = one(&place).await else { return };
-            let text = document.files.values().next().map_or("", String::as_str);
-            let model = document::parse::<PersonaModel>("personas/model.yaml", text).ok();
-            self.model.try_set(model.map(Arc::new));
+        let place = StoredValue::new(Place::new(draft.place().project, Kind::Persona, PERSONA_MODEL.to_owned()));
+        Effect::new(move |_| {
+            self.again.track();
+            self.no_model.set(None);
+            let place = place.get_value();
+            spawn_local(async move {
+                let found = read_model(&place).await;
+                self.no_model.try_set(found.as_ref().err().cloned());
+                self.model.try_set(found.ok().map(Arc::new));
+            });
         });
     }
 
@@ -114,4 +142,10 @@ impl Known {
             self.names.try_update(|known| drop(known.insert(kind, names)));
         });
     }
+}
+
+async fn read_model(place: &Place) -> Result<PersonaModel, NoModel> {
+    let document = one(place).await.map_err(NoModel::Unanswered)?;
+    let text = document.files.values().next().map_or("", String::as_str);
+    document::parse("personas/model.yaml", text).map_err(|_| NoModel::Wrong)
 }

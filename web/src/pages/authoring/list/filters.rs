@@ -8,6 +8,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 use crate::api_client;
+use crate::components::failed;
 use crate::session::Project;
 
 /// A pause in typing: nobody wants a list for each letter.
@@ -24,12 +25,11 @@ pub struct Wanted {
 
 impl Wanted {
     pub fn in_address() -> Self {
-        // Each letter that is typed is no step on the way back.
-        let part = |name: &'static str| {
-            let options = NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
-            query_signal_with_options(name, options)
+        // Each choice is a step on the way back; each letter that is typed is none.
+        let part = |name: &'static str, replace| {
+            query_signal_with_options(name, NavigateOptions { replace, scroll: false, ..NavigateOptions::default() })
         };
-        Self { search: part("search"), playbook: part("playbook"), state: part("state") }
+        Self { search: part("search", true), playbook: part("playbook", false), state: part("state", false) }
     }
 
     /// As the API knows them.
@@ -47,7 +47,21 @@ impl Wanted {
 #[component]
 pub fn Filters(kind: Kind, wanted: Wanted) -> impl IntoView {
     let some = |text: String| (!text.is_empty()).then_some(text);
-    let mut search = debounce(PAUSE, move |text: String| wanted.search.1.set(some(text)));
+    let asked = wanted.search.0;
+    let typed = RwSignal::new(asked.get_untracked().unwrap_or_default());
+    let sent = StoredValue::new(typed.get_untracked());
+    let mut search = debounce(PAUSE, move |text: String| {
+        sent.set_value(text.clone());
+        wanted.search.1.set(some(text));
+    });
+    // What the way back leads to is shown; what was typed here is, and may have gone on since it was sent.
+    Effect::new(move |_| {
+        let asked = asked.get().unwrap_or_default();
+        if sent.get_value() != asked {
+            sent.set_value(asked.clone());
+            typed.set(asked);
+        }
+    });
     view! {
         <form class="document-filters" role="search" on:submit=|event| event.prevent_default()>
             <label>
@@ -55,8 +69,11 @@ pub fn Filters(kind: Kind, wanted: Wanted) -> impl IntoView {
                 <input
                     type="search"
                     placeholder="Search names, titles, descriptions"
-                    prop:value=wanted.search.0.get_untracked().unwrap_or_default()
-                    on:input:target=move |event| search(event.target().value())
+                    prop:value=typed
+                    on:input:target=move |event| {
+                        typed.set(event.target().value());
+                        search(event.target().value());
+                    }
                 />
             </label>
             {(kind == Kind::Scenario).then(|| view! { <OfPlaybook chosen=wanted.playbook /> })}
@@ -80,7 +97,7 @@ fn OfPlaybook(chosen: Part) -> impl IntoView {
     let project = Project::here();
     let playbooks = LocalResource::new(move || {
         let project = project.name();
-        async move { api_client::documents::all(&project, Kind::Playbook, &[]).await.unwrap_or_default() }
+        async move { api_client::documents::all(&project, Kind::Playbook, &[]).await }
     });
     let option = move |name: String| {
         let value = name.clone();
@@ -100,10 +117,11 @@ fn OfPlaybook(chosen: Part) -> impl IntoView {
             }>
                 <option value="">"All playbooks"</option>
                 {move || {
-                    let all = playbooks.get().unwrap_or_default();
+                    let all = playbooks.get().and_then(Result::ok).unwrap_or_default();
                     all.into_iter().map(|playbook| option(playbook.name)).collect_view()
                 }}
             </select>
         </label>
+        {failed(playbooks)}
     }
 }

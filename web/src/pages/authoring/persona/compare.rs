@@ -8,11 +8,12 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
+use super::model::with_model;
 use super::table::Table;
 use crate::api_client;
 use crate::api_client::documents::Place;
 use crate::components::{Fetched, Labelled};
-use crate::pages::authoring::document::{Draft, Known};
+use crate::pages::authoring::document::Draft;
 use crate::session::Project;
 
 #[component]
@@ -56,7 +57,7 @@ pub fn ComparePanel() -> impl IntoView {
 
 #[component]
 fn With(name: String) -> impl IntoView {
-    let (known, project) = (Known::here(), Project::here());
+    let project = Project::here();
     let shown = name.clone();
     let load = move || {
         let place = Place::new(project.name(), Kind::Persona, name.clone());
@@ -68,10 +69,7 @@ fn With(name: String) -> impl IntoView {
                 let (path, text) = other.files.into_iter().next().unwrap_or_default();
                 let value = Arc::new(document::value(&path, &text).map(|read| read.value).unwrap_or_default());
                 let name = shown.clone();
-                move || {
-                    let model = known.model.get()?;
-                    Some(view! { <Table other=value.clone() name=name.clone() model /> })
-                }
+                with_model(move |model| view! { <Table other=value.clone() name=name.clone() model /> })
             }
         </Fetched>
     }

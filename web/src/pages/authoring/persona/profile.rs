@@ -8,16 +8,15 @@ use serde_json::json;
 
 use super::dimensions::{Profile, base, emotion_pointer, of_emotion, of_trait, range, rounded, trait_pointer};
 use super::mixture::Mixture;
+use super::model::with_model;
 use super::plot::{Plot, told};
 use super::sample::Sample;
 use super::slider::Slider;
-use crate::components::Loading;
 use crate::labels::words;
-use crate::pages::authoring::document::{Draft, Known};
+use crate::pages::authoring::document::Draft;
 
 #[component]
 pub fn ProfilePanel() -> impl IntoView {
-    let known = Known::here();
     let profile = Profile::of(Draft::here());
     view! {
         <Show when=move || !profile.readable.get()>
@@ -25,10 +24,7 @@ pub fn ProfilePanel() -> impl IntoView {
                 "The source cannot be read as it is, so nothing can be set here. Its problems stand below the source."
             </p>
         </Show>
-        {move || match known.model.get() {
-            None => view! { <Loading what="the persona model" /> }.into_any(),
-            Some(model) => view! { <Sliders profile model /> }.into_any(),
-        }}
+        {with_model(move |model| view! { <Sliders profile model /> })}
     }
 }
 

@@ -23,6 +23,7 @@ pub fn TryPanel() -> impl IntoView {
     let options = || NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
     let (tool, name_tool) = query_signal_with_options::<String>("tool", options());
     let (scenario, name_scenario) = query_signal_with_options::<String>("scenario", options());
+    let (picked, pick) = query_signal_with_options::<String>("at", options());
     let (arguments, wrong) = (RwSignal::new("{}".to_owned()), RwSignal::new(None::<String>));
     let busy = RwSignal::new(false);
     let names = Memo::new(move |_| {
@@ -51,6 +52,7 @@ pub fn TryPanel() -> impl IntoView {
     let over = move |_| {
         calls.set(Vec::new());
         tried.set(None);
+        pick.set(None);
     };
     let option = move |name: String| {
         let (is, says) = (name.clone(), name.clone());
@@ -94,7 +96,7 @@ pub fn TryPanel() -> impl IntoView {
                 </p>
             </form>
             <div aria-live="polite">
-                {move || tried.get().map(|(wanted, tried)| view! { <Replies wanted tried /> })}
+                {move || tried.get().map(|(wanted, tried)| view! { <Replies wanted tried picked pick /> })}
             </div>
         </div>
     }

@@ -1,6 +1,7 @@
 //! Above the list: how many there are, in which order, and what can be done with them.
 
 use domain::access::Role;
+use domain::api::ConversationFacets;
 use leptos::prelude::*;
 use leptos::web_sys::HtmlElement;
 use leptos_router::components::A;
@@ -59,10 +60,15 @@ pub fn Toolbar(filters: Filters, known: Known) -> impl IntoView {
 #[component]
 pub fn Select(filters: Filters, known: Known) -> impl IntoView {
     let project = Project::here();
-    let corpus = move || {
-        let asked = known.facets.with(|facets| selected(&filters.asked.read(), facets.as_ref()));
-        address::project(&project.name(), &format!("/corpora/new{}", asked.query()))
-    };
+    let corpus = Memo::new(move |_| {
+        let (facets, asked) = (known.facets.read(), filters.asked.read());
+        let counted = match facets.as_ref() {
+            _ if known.busy.get() => Err(COUNTING),
+            _ if known.error.read().is_some() => Err(NOT_COUNTED),
+            facets => facets.ok_or(COUNTING),
+        };
+        selected(&asked, counted).map(|asked| format!("/corpora/new{}", asked.query()))
+    });
     let analytics = move || {
         let asked = filters.asked.read();
         let mut runs = asked.all("run");
@@ -78,11 +84,32 @@ pub fn Select(filters: Filters, known: Known) -> impl IntoView {
         <div class="actions">
             {analytics}
             <Show when=move || project.may(Role::Author)>
-                <A href={corpus} {..} class="button main">
-                    "Select into a corpus"
-                </A>
+                {move || match corpus.get() {
+                    Ok(below) => {
+                        let href = address::project(&project.name(), &below);
+                        view! {
+                            <A href={href} {..} class="button main">
+                                "Select into a corpus"
+                            </A>
+                        }
+                            .into_any()
+                    }
+                    Err(why) => view! { <Unselectable why /> }.into_any(),
+                }}
             </Show>
         </div>
+    }
+}
+
+#[component]
+fn Unselectable(why: &'static str) -> impl IntoView {
+    view! {
+        <button type="button" class="main" disabled aria-describedby="unselectable">
+            "Select into a corpus"
+        </button>
+        <p class="muted" id="unselectable" role="status">
+            {why}
+        </p>
     }
 }
 
@@ -145,18 +172,83 @@ fn said(matching: u64, total: u64) -> String {
     }
 }
 
-/// What a corpus would select by. It knows no search: the scenarios that were found take its place.
-fn selected(asked: &Asked, facets: Option<&domain::api::ConversationFacets>) -> Asked {
+const COUNTING: &str = "What the search finds is still being counted.";
+const NOT_COUNTED: &str = "What the search finds could not be counted: try again first.";
+const NOTHING: &str = "The search finds nothing.";
+const TOO_MANY: &str = "The search finds more scenarios than are listed: narrow it further.";
+
+/// What a corpus would select by, or why it cannot be said. It knows no search: the scenarios that were found take its
+/// place, and none of them must be missing. No scenario at all would mean every one.
+fn selected(asked: &Asked, counted: Result<&ConversationFacets, &'static str>) -> Result<Asked, &'static str> {
     let which = asked.which();
     if which.one("search").is_none() {
-        return which;
+        return Ok(which);
     }
-    let scenarios = facets.and_then(|facets| facets.facets.iter().find(|facet| facet.name == "scenario"));
-    let found = scenarios.map(|facet| facet.values.iter().map(|value| value.value.clone()).collect::<Vec<_>>());
-    let chosen = which.all("scenario").next().is_some();
-    let which = which.with("search", None);
-    match found {
-        Some(found) if !chosen => which.with_all("scenario", found),
-        _ => which,
+    let counted = counted?;
+    let scenarios = counted.facets.iter().find(|facet| facet.name == "scenario").filter(|_| counted.matching > 0);
+    let scenarios = scenarios.ok_or(NOTHING)?;
+    if u64::try_from(scenarios.values.len()).is_ok_and(|listed| scenarios.distinct > listed) {
+        return Err(TOO_MANY);
+    }
+    // The facet is counted as if no scenario were chosen.
+    let chosen = |name: &String| which.one("scenario").is_none() || which.has("scenario", name);
+    let found: Vec<_> = scenarios.values.iter().map(|value| value.value.clone()).filter(chosen).collect();
+    if found.is_empty() {
+        return Err(NOTHING);
+    }
+    Ok(which.with("search", None).with_all("scenario", found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::api::{Facet, FacetValue};
+
+    fn counted(matching: u64, distinct: u64, names: &[&str]) -> ConversationFacets {
+        let values = names.iter().map(|name| FacetValue { value: (*name).to_owned(), count: 1 }).collect();
+        let scenario = Facet { name: "scenario".to_owned(), values, distinct };
+        let (scores, lengths) = Default::default();
+        ConversationFacets { matching, total: 9, facets: vec![scenario], scores, lengths }
+    }
+
+    fn chosen(query: &str, counted: Result<&ConversationFacets, &'static str>) -> Result<String, &'static str> {
+        let pair = |(name, value): (String, String)| format!("{name}={value}");
+        selected(&Asked::read(query), counted)
+            .map(|asked| asked.pairs().into_iter().map(pair).collect::<Vec<_>>().join("&"))
+    }
+
+    #[test]
+    fn the_scenarios_that_a_search_finds_take_its_place() {
+        let found = counted(3, 2, &["card_lost", "card_late"]);
+        let query = chosen("?search=card&outcome=failed&sort=overall", Ok(&found));
+        assert_eq!(query.as_deref(), Ok("outcome=failed&scenario=card_lost&scenario=card_late"));
+        let both = chosen("?search=card&scenario=card_late&scenario=refund", Ok(&found));
+        assert_eq!(both.as_deref(), Ok("scenario=card_late"), "of those that were chosen, what was found");
+    }
+
+    #[test]
+    fn without_a_search_the_address_says_it_all() {
+        for counted in [Err(COUNTING), Err(NOT_COUNTED), Ok(&counted(0, 0, &[]))] {
+            assert_eq!(chosen("?scenario=hats", counted).as_deref(), Ok("scenario=hats"));
+        }
+    }
+
+    #[test]
+    fn a_search_is_not_selected_before_it_was_counted() {
+        assert_eq!(chosen("?search=card", Err(COUNTING)), Err(COUNTING));
+        assert_eq!(chosen("?search=card", Err(NOT_COUNTED)), Err(NOT_COUNTED));
+    }
+
+    #[test]
+    fn a_search_that_finds_nothing_is_not_selected() {
+        assert_eq!(chosen("?search=card", Ok(&counted(0, 0, &[]))), Err(NOTHING));
+        // Others are found than those that were chosen.
+        assert_eq!(chosen("?search=card&scenario=hats", Ok(&counted(0, 1, &["card_lost"]))), Err(NOTHING));
+        assert_eq!(chosen("?search=card&scenario=hats", Ok(&counted(1, 1, &["card_lost"]))), Err(NOTHING));
+    }
+
+    #[test]
+    fn a_search_that_finds_more_than_is_listed_is_not_selected() {
+        assert_eq!(chosen("?search=card", Ok(&counted(9, 101, &["card_lost"]))), Err(TOO_MANY));
     }
 }

@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 
 use super::commands;
 use crate::api_client::Line;
-use crate::components::{Command, CopyButton, Problems, Refused};
+use crate::components::{Command, CopyButton, LongText, Problems, Refused};
 use crate::session::Project;
 use crate::{api_client, format};
 
@@ -162,9 +162,9 @@ fn Card(card: String, looked_at: i64, total: i64) -> impl IntoView {
         <section aria-labelledby="card">
             <h2 id="card">"The dataset card"</h2>
             <p class="muted">{of}</p>
-            <pre class="card-text" tabindex="0" aria-label="The dataset card" dir="auto">
-                {card}
-            </pre>
+            <div class="card-text">
+                <LongText text=card name="The dataset card" />
+            </div>
             <div>
                 <CopyButton text=copied label="Copy the card" />
             </div>

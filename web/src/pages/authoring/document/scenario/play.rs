@@ -5,6 +5,8 @@ use std::sync::Arc;
 use domain::api::trials::{PlayScenario, Rehearsal, Trace};
 use domain::outcome::Outcome;
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
 
 use super::shown::Shown;
 use super::steps;
@@ -26,8 +28,10 @@ pub fn Play() -> impl IntoView {
         let work = |end| async move { api_client::trials::play_over(&end, &place, &sent).await };
         asked.ask(work, move |rehearsal| played.set(Some((wanted, rehearsal))));
     };
-    // A link to a step shows it, to whoever may play.
-    if shown.is_named() && draft.may_write.get_untracked() {
+    let options = NavigateOptions { scroll: false, replace: true, ..NavigateOptions::default() };
+    let (picked, pick) = query_signal_with_options::<String>("at", options);
+    // A link to a step, or to a value of the world after one, shows it, to whoever may play.
+    if (shown.is_named() || picked.read_untracked().is_some()) && draft.may_write.get_untracked() {
         play();
     }
     view! {
@@ -42,7 +46,7 @@ pub fn Play() -> impl IntoView {
         <Show when=move || asked.busy()>
             <Working what="Playing" doing=Signal::stored(None) cancel=move || asked.cancel() />
         </Show>
-        {move || played.get().map(|(wanted, rehearsal)| view! { <Played wanted rehearsal shown /> })}
+        {move || played.get().map(|(wanted, rehearsal)| view! { <Played wanted rehearsal shown picked pick /> })}
     }
 }
 
@@ -52,6 +56,9 @@ fn Played(
     wanted: PlayScenario,
     rehearsal: Rehearsal,
     shown: Shown,
+    /// The value of the world that is asked about.
+    picked: Memo<Option<String>>,
+    pick: SignalSetter<Option<String>>,
 ) -> impl IntoView {
     let Rehearsal { world, events, outcome, verification, prompts, .. } = rehearsal;
     let (tone, says) = match outcome {
@@ -72,8 +79,7 @@ fn Played(
     let changes = Signal::derive(move || after.read().1.clone());
     let marks = Signal::derive(move || marks(&after.read().1));
     let go = move |to: usize| shown.go(to.min(last));
-    let picked = RwSignal::new(None::<String>);
-    let pick = Callback::new(move |pointer| picked.set(Some(pointer)));
+    let pick = Callback::new(move |pointer| pick.set(Some(pointer)));
     // A sub-agent's calls belong to the step in which it was called.
     let step = move |seq: u32| all.with_value(|all| all.iter().position(|turn| turn.seq >= seq).unwrap_or(last));
     let place = Draft::here().place();

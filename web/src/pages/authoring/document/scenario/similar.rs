@@ -11,11 +11,12 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use crate::api_client::documents::Place;
-use crate::components::{Badge, Fetched};
+use crate::api_client::{self, ApiError};
+use crate::components::{Badge, Fetched, failed, settled};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 use crate::session::Project;
-use crate::{address, api_client, format};
+use crate::{address, format};
 
 /// How many are shown. All are ranked by the beginnings that a list has; these are read, and compared as a whole.
 const NEAREST: usize = 8;
@@ -97,20 +98,26 @@ fn Nearest(own: Memo<Texts>, others: Vec<DocumentSummary>) -> impl IntoView {
         async move {
             let mut wholes = BTreeMap::new();
             for name in names {
-                let found =
-                    api_client::documents::one(&Place::new(project.clone(), Kind::Scenario, name.clone())).await;
-                // One that was deleted meanwhile is no longer like anything.
-                let text = found.ok().and_then(|document| document.files.into_iter().next());
+                let place = Place::new(project.clone(), Kind::Scenario, name.clone());
+                let document = match api_client::documents::one(&place).await {
+                    // One that was deleted meanwhile is no longer like anything.
+                    Err(error) if error.is_missing() => continue,
+                    answer => answer?,
+                };
+                let text = document.files.into_iter().next();
                 wholes.extend(text.and_then(|(path, text)| Texts::read(&path, &text)).map(|texts| (name, texts)));
             }
-            wholes
+            Ok::<_, ApiError>(wholes)
         }
     });
+    let known = settled(wholes);
     let row = move |name: String| {
-        let wholes = wholes.get().unwrap_or_default();
+        let answer = known.get();
+        let unknown = if answer.is_none() { "…" } else { "–" };
+        let wholes = answer.and_then(Result::ok).unwrap_or_default();
         let alike = wholes.get(&name).map(|whole| own.read().likeness(&whole.description, &whole.goal));
         let reported = alike.is_some_and(|alike| alike.nearness() >= 1.0);
-        let cell = |ratio: Option<f64>| ratio.map_or_else(|| "…".to_owned(), format::percent);
+        let cell = |ratio: Option<f64>| ratio.map_or_else(|| unknown.to_owned(), format::percent);
         let href = address::document(&project.name(), Kind::Scenario, &name);
         view! {
             <tr>
@@ -129,6 +136,7 @@ fn Nearest(own: Memo<Texts>, others: Vec<DocumentSummary>) -> impl IntoView {
             return view! { <p>"The playbook has no other scenario."</p> }.into_any();
         }
         view! {
+            {failed(wholes)}
             <table class="plain">
                 <thead>
                     <tr>

@@ -10,7 +10,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
-use crate::components::{JsonTree, Mark};
+use crate::components::{Failure, JsonTree, Mark};
 use crate::pages::authoring::document::draft::Spot;
 use crate::pages::authoring::document::{Draft, Known};
 
@@ -46,6 +46,10 @@ pub fn World() -> impl IntoView {
             />
             "With the playbook's own records"
         </label>
+        {move || {
+            let error = known.no_playbook.get().filter(|_| whole.get())?;
+            Some(view! { <Failure error retry=move || known.ask_again() /> })
+        }}
         <p class="muted hint">"Marked is what the scenario adds or changes. Choose a value to see it in the source."</p>
         <JsonTree label="The initial world" document marks pick=Callback::new(pick) />
     }

@@ -11,7 +11,7 @@ use wasm_bindgen::JsCast;
 
 use super::values::Values;
 use crate::api_client;
-use crate::components::{Badge, JsonTree, Mark, OriginOf};
+use crate::components::{Badge, JsonTree, LongText, Mark, OriginOf};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 
@@ -20,6 +20,9 @@ pub fn Replies(
     /// The calls, and what they were made on.
     wanted: TryCalls,
     tried: Tried,
+    /// The value of the world that is asked about.
+    picked: Memo<Option<String>>,
+    pick: SignalSetter<Option<String>>,
 ) -> impl IntoView {
     let Tried { replies, note, world, .. } = tried;
     let seqs = StoredValue::new(replies.iter().map(|reply| reply.seq).collect::<Vec<_>>());
@@ -30,7 +33,7 @@ pub fn Replies(
     let marks: HashMap<_, _> = changed.map(|op| (op.path().to_owned(), Mark::Changed)).collect();
     let pairs = (1..).zip(wanted.calls.clone().into_iter().zip(replies));
     let replies = pairs.map(|(n, (call, reply))| view! { <Reply n call reply place /> }).collect_view();
-    let (picked, at) = (RwSignal::new(None::<String>), Draft::here().place());
+    let at = Draft::here().place();
     let ask = move |pointer: String| {
         let trace = Some(Trace { pointer, seq: None });
         let (at, wanted) = (at.clone(), TryCalls { trace, ..wanted.clone() });
@@ -54,7 +57,7 @@ pub fn Replies(
             document=Signal::stored(Arc::new(world))
             marks=Signal::stored(marks)
             picked
-            pick=Callback::new(move |pointer| picked.set(Some(pointer)))
+            pick=Callback::new(move |pointer| pick.set(Some(pointer)))
         />
     }
 }
@@ -97,11 +100,9 @@ fn Reply(
                 " "
                 <Badge tone text=says />
             </h2>
-            <p class="muted text">{arguments}</p>
-            <pre tabindex="0" dir="auto">
-                {content}
-            </pre>
-            {why.map(|why| view! { <p class="text">{why}</p> })}
+            <LongText text=arguments muted=true />
+            <LongText text=content name="What the agent reads" />
+            {why.map(|why| view! { <LongText text=why /> })}
             <Values heading="Where did these values come from?" values call=place />
             <ul>{patch.into_iter().map(|op| view! { <Operation op before=before.clone() /> }).collect_view()}</ul>
             <Values heading="Where did the values come from that it wrote?" values=written call=place />

@@ -1,0 +1,38 @@
+//! The persona model, without which no profile can be read.
+
+use std::sync::Arc;
+
+use domain::persona::PersonaModel;
+use domain::project::{Kind, PERSONA_MODEL};
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use crate::address;
+use crate::components::{Failure, Loading};
+use crate::pages::authoring::document::{Known, NoModel};
+use crate::session::Project;
+
+/// Shows what is made of it once it is there; until then, that it is on its way, or why it does not come.
+pub fn with_model<V: IntoView + 'static>(shown: impl Fn(Arc<PersonaModel>) -> V + Send + 'static) -> impl IntoView {
+    let known = Known::here();
+    move || match (known.model.get(), known.no_model.get()) {
+        (Some(model), _) => shown(model).into_any(),
+        (None, Some(NoModel::Unanswered(error))) => {
+            view! { <Failure error retry=move || known.ask_again() /> }.into_any()
+        }
+        (None, Some(NoModel::Wrong)) => view! { <Wrong /> }.into_any(),
+        (None, None) => view! { <Loading what="the persona model" /> }.into_any(),
+    }
+}
+
+#[component]
+fn Wrong() -> impl IntoView {
+    let href = address::document(&Project::here().name(), Kind::Persona, PERSONA_MODEL);
+    view! {
+        <p class="refusal" role="alert">
+            "The persona model cannot be read as it is. Its problems stand at "
+            <A href>"its own page"</A>
+            "."
+        </p>
+    }
+}
