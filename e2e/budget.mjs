@@ -1,12 +1,10 @@
 // What the pages cost: sizes, the first view, a long list, a live run. Prints a table; asserts nothing, for time is the
 // machine's too. `cargo xtask bench web` runs it on release builds; bench/README.md has the figures.
 
-import { readFile, readdir } from "node:fs/promises";
-import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { gzipSync } from "node:zlib";
 
 import { PROJECT, Site } from "./support/story.mjs";
+import { FIRST, weights } from "./support/weights.mjs";
 
 const CONVERSATIONS = Number(process.env.CONVERSATIONS ?? 100_000);
 const VIEWPORT = { width: 1400, height: 900 };
@@ -22,16 +20,13 @@ const ms = (number) => `${Math.round(number)} ms`;
 
 /** The app as it is served, gzipped: what everybody fetches first, and each part by itself. */
 async function sizes(dist) {
-  const app = (await readdir(dist)).find((name) => name.startsWith("app-"));
-  const files = (await readdir(path.join(dist, app))).filter((name) => name.endsWith(".wasm"));
-  const kilobytes = async (name) => gzipSync(await readFile(path.join(dist, app, name))).length / 1000;
-  const weighed = await Promise.all(files.map(async (name) => [name, await kilobytes(name)]));
-  const first = weighed.find(([name]) => name === "app_bg.wasm")[1];
-  tell("wasm of the first view, gzipped", `${first.toFixed(0)} KB`);
-  for (const [name, size] of weighed.filter(([name]) => name !== "app_bg.wasm").sort((a, b) => b[1] - a[1])) {
-    if (size >= 10) tell(`wasm of a part, gzipped: ${name}`, `${size.toFixed(0)} KB`);
+  const all = await weights(dist);
+  const told = (bytes) => `${(bytes / 1000).toFixed(0)} KB`;
+  tell("wasm of the first view, gzipped", told(all.find(([name]) => name === FIRST)[1]));
+  for (const [name, bytes] of all.filter(([name, bytes]) => name !== FIRST && bytes >= 10_000)) {
+    tell(`wasm of a part, gzipped: ${name}`, told(bytes));
   }
-  tell("all wasm, gzipped", `${weighed.reduce((sum, [, size]) => sum + size, 0).toFixed(0)} KB`);
+  tell("all wasm, gzipped", told(all.reduce((sum, [, bytes]) => sum + bytes, 0)));
 }
 
 /** First contentful paint, and the moment when `ready` is there, each with a cold cache. `visit` opens a fresh browser. */

@@ -265,8 +265,6 @@ const PLACES = [
 for (const { what, asks, of, open = () => {}, within, claims, then } of PLACES) {
   test(`what fails is said and tried again: ${what}`, () =>
     visit("/projects", async (page) => {
-      // Parts of the app that are fetched ahead would break off with the page.
-      await page.waitForLoadState("networkidle");
       const server = await between(page, asks);
       server.abort();
       await page.goto(of());
@@ -286,7 +284,6 @@ for (const { what, asks, of, open = () => {}, within, claims, then } of PLACES) 
 
 test("a persona model that is none says so, and leads to it", () =>
   visit("/projects", async (page) => {
-    await page.waitForLoadState("networkidle");
     const server = await between(page, /\/api\/v1\/projects\/default\/personas\/model$/);
     server.change(({ files }) => {
       for (const path of Object.keys(files)) files[path] = "nonsense: true\n";

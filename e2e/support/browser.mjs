@@ -28,6 +28,9 @@ export function startBrowser() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 }
 
+/** A part of the app that is on its way when the page is left breaks off. Were it missed, the page itself would say so. */
+const BROKEN_OFF = /^TypeError: (Failed to fetch|WebAssembly compilation aborted).*\/parts\.js/s;
+
 /** A page in a fresh profile, and the list of errors that its console and its scripts report. */
 export async function openPage(browser, options = {}) {
   const context = await browser.newContext(options);
@@ -38,7 +41,8 @@ export async function openPage(browser, options = {}) {
   const errors = [];
   // A refusal tells its status alone; the place says of what.
   const told = (message) => errors.push(`${message.text()} (${message.location().url})`);
-  page.on("console", (message) => message.type() === "error" && told(message));
+  const isError = (message) => message.type() === "error" && !BROKEN_OFF.test(message.text() + message.location().url);
+  page.on("console", (message) => isError(message) && told(message));
   page.on("pageerror", (error) => errors.push(String(error)));
   const close = async () => {
     // A request that a test answers itself may still be on its way.

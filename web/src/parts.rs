@@ -4,7 +4,14 @@
 use leptos::prelude::*;
 pub use wasm_split_helpers::{SplitLoaderError, wasm_split};
 
+use crate::api_client::ApiError;
 use crate::components::Loading;
+
+impl From<SplitLoaderError> for ApiError {
+    fn from(_: SplitLoaderError) -> Self {
+        Self::Unreachable("a part of the app did not come".to_owned())
+    }
+}
 
 /// A page, unless its code did not come.
 pub type Page = Result<AnyView, SplitLoaderError>;

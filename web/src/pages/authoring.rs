@@ -8,6 +8,7 @@ mod persona;
 mod playbook;
 mod prompt;
 mod validation;
+mod validator;
 mod words;
 
 use domain::project::Kind;
@@ -21,10 +22,14 @@ use list::DocumentsPage;
 use validation::ValidationPage;
 
 pages! {
-    authoring:
+    documents:
     documents(kind: Kind) => view! { <DocumentsPage kind /> },
-    document(kind: Kind) => view! { <DocumentPage kind /> },
     validation() => view! { <ValidationPage /> },
+}
+
+pages! {
+    authoring:
+    document(kind: Kind) => view! { <DocumentPage kind /> },
 }
 
 #[component(transparent)]

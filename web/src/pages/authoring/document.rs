@@ -10,7 +10,7 @@ mod header;
 mod help;
 mod keep;
 mod known;
-mod local;
+pub mod local;
 mod problems;
 mod scenario;
 mod uses;

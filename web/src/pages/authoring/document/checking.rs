@@ -8,9 +8,10 @@ use leptos::task::spawn_local;
 
 use super::draft::Draft;
 use super::known::Known;
-use super::local::{self, Others};
+use super::local;
 use crate::api_client;
 use crate::components::explain;
+use crate::pages::authoring::validator;
 
 /// The server proves scenarios: it is asked when nobody types.
 const PAUSE: Duration = Duration::from_millis(600);
@@ -34,18 +35,25 @@ pub fn keep_checked(draft: Draft, known: Known) {
     provide_context(Checks(checked));
     let asked = StoredValue::new(0_u32);
     Effect::new(move |_| {
-        let files = draft.files.get();
-        let (playbook, model) = (known.playbook.get(), known.model.get());
-        let others = Others { playbook: playbook.as_deref(), model: model.as_deref() };
-        let here = local::check(draft.kind(), &files, &others);
-        draft.found.update(|found| *found = merged(here, std::mem::take(found)));
+        let (files, playbook, model) = (draft.files.get(), known.playbook.get(), known.model.get());
+        asked.update_value(|asked| *asked += 1);
+        let mine = asked.get_value();
+        let current = move || asked.try_get_value() == Some(mine);
+        spawn_local(async move {
+            let here = validator::check(draft.kind(), files, playbook, model).await;
+            // Something else was typed meanwhile, or the page has gone.
+            if !current() {
+                return;
+            }
+            match here {
+                Ok(here) => drop(draft.found.try_update(|found| *found = merged(here, std::mem::take(found)))),
+                Err(error) => drop(checked.try_set(Checked::Failed(explain(error)))),
+            }
+        });
         if !draft.may_write.get() {
             return;
         }
         checked.set(Checked::Here);
-        asked.update_value(|asked| *asked += 1);
-        let mine = asked.get_value();
-        let current = move || asked.try_get_value() == Some(mine);
         set_timeout(
             move || {
                 if current() {

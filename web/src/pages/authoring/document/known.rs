@@ -12,8 +12,9 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Texts};
-use crate::api_client::ApiError;
 use crate::api_client::documents::{Place, all, one};
+use crate::api_client::{Answer, ApiError};
+use crate::pages::authoring::validator;
 
 /// Why the persona model is not there.
 #[derive(Clone)]
@@ -93,25 +94,32 @@ impl Known {
             self.no_playbook.set(None);
             let place = Place::new(draft.place().project, Kind::Playbook, name);
             spawn_local(async move {
-                let answer = one(&place).await;
+                let answer = match one(&place).await {
+                    Ok(document) => read_playbook(&place.id.name, &document.files).await,
+                    Err(error) => Err(error),
+                };
                 self.no_playbook.try_set(answer.as_ref().err().filter(|error| !error.is_missing()).cloned());
-                self.take(&place.id.name, &answer.map(|document| document.files).unwrap_or_default());
+                self.take(answer.unwrap_or_default());
             });
         });
     }
 
     /// The playbook that is being written.
     fn read_own(self, draft: Draft) {
-        Effect::new(move |_| self.take(&draft.name(), &draft.files.read()));
+        Effect::new(move |_| {
+            let (name, files) = (draft.name(), draft.files.get());
+            spawn_local(async move {
+                // That the validator did not come is said where problems are.
+                let Ok(read) = read_playbook(&name, &files).await else { return };
+                // It may have changed meanwhile.
+                if draft.files.try_read_untracked().is_some_and(|now| *now == files) {
+                    self.take(read);
+                }
+            });
+        });
     }
 
-    fn take(self, name: &str, files: &Texts) {
-        let path = format!("playbooks/{name}/playbook.yaml");
-        let playbook = files.get(&path).and_then(|text| document::parse::<Playbook>(&path, text).ok());
-        let base = playbook.as_ref().and_then(|playbook| {
-            let path = format!("playbooks/{name}/{}", playbook.world.base.as_ref()?);
-            document::value(&path, files.get(&path)?).ok()?.value.as_object().cloned()
-        });
+    fn take(self, (playbook, base): OwnPlaybook) {
         // The reader may have left the page meanwhile.
         self.playbook.try_set(playbook.map(Arc::new));
         self.base.try_set(base.map(Arc::new));
@@ -144,8 +152,23 @@ impl Known {
     }
 }
 
+/// A playbook, and the records that its scenarios share.
+type OwnPlaybook = (Option<Playbook>, Option<Map<String, Value>>);
+
+async fn read_playbook(name: &str, files: &Texts) -> Answer<OwnPlaybook> {
+    let path = format!("playbooks/{name}/playbook.yaml");
+    let Some(text) = files.get(&path) else { return Ok((None, None)) };
+    let playbook = validator::playbook(path, text.clone()).await?.ok();
+    let base = playbook.as_ref().and_then(|playbook| {
+        let path = format!("playbooks/{name}/{}", playbook.world.base.as_ref()?);
+        document::value(&path, files.get(&path)?).ok()?.value.as_object().cloned()
+    });
+    Ok((playbook, base))
+}
+
 async fn read_model(place: &Place) -> Result<PersonaModel, NoModel> {
     let document = one(place).await.map_err(NoModel::Unanswered)?;
     let text = document.files.values().next().map_or("", String::as_str);
-    document::parse("personas/model.yaml", text).map_err(|_| NoModel::Wrong)
+    let read = validator::persona_model(text.to_owned()).await.map_err(NoModel::Unanswered)?;
+    read.map_err(|_| NoModel::Wrong)
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use domain::api::trials::ImportInterface;
-use domain::document;
 use domain::persona::PersonaModel;
 use domain::project::{Kind, PERSONA_MODEL};
 
 use crate::api_client::documents::{Place, one};
 use crate::api_client::{self, Answer, ApiError};
+use crate::pages::authoring::validator;
 
 type Texts = BTreeMap<String, String>;
 
@@ -65,7 +65,7 @@ pub async fn files(place: &Place, origin: Origin) -> Answer<Texts> {
         (Origin::Nothing { .. }, Kind::Persona) => {
             let model = one(&Place::new(place.project.clone(), Kind::Persona, PERSONA_MODEL.to_owned())).await?;
             let text = model.files.values().next().map_or("", String::as_str);
-            let model = document::parse::<PersonaModel>("personas/model.yaml", text).map_err(unreadable)?;
+            let model = validator::persona_model(text.to_owned()).await?.map_err(unreadable)?;
             Ok(Texts::from([(place.id.path(None), profile(name, &model))]))
         }
     }

@@ -6,13 +6,14 @@ mod arguments;
 use std::collections::BTreeMap;
 
 use domain::document;
-use domain::playbook::{Playbook, Simulate};
+use domain::playbook::Simulate;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
 
 use super::by;
-use crate::components::{Labelled, Refused};
-use crate::pages::authoring::{document::Draft, edit};
+use crate::components::{Labelled, Refused, explain};
+use crate::pages::authoring::{document::Draft, edit, validator};
 use arguments::{Arguments, Rows};
 
 const SIMULATED: [Simulate; 5] =
@@ -120,13 +121,17 @@ fn key(simulate: Simulate) -> String {
 }
 
 /// Writes what a form says over a tool; the tool's name.
-fn write(draft: Draft, pointer: &str, form: Form) -> Result<String, String> {
-    let (path, text) = draft.main().get_untracked();
+async fn write(draft: Draft, main: Memo<(String, String)>, pointer: &str, form: Form) -> Result<String, String> {
+    let before = main.get_untracked();
+    let (path, text) = before.clone();
     let tool = form.value()?;
     let changed = edit::change(&text, pointer, &form.tool.get_value(), &tool)
         .ok_or("The tool is written in a way that only the source can change.")?;
-    document::parse::<Playbook>(&path, &changed)
-        .map_err(|problems| problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join(" "))?;
+    let read = validator::playbook(path.clone(), changed.clone()).await.map_err(explain)?;
+    read.map_err(|problems| problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join(" "))?;
+    if main.try_get_untracked() != Some(before) {
+        return Err("The source was changed meanwhile. Write again.".to_owned());
+    }
     draft.write(&path, changed);
     Ok(tool["name"].as_str().unwrap_or_default().to_owned())
 }
@@ -159,16 +164,20 @@ pub fn ToolForm(
     done: Callback<Option<String>>,
 ) -> impl IntoView {
     let draft = Draft::here();
-    let (path, text) = draft.main().get_untracked();
+    let main = draft.main();
+    let (path, text) = main.get_untracked();
     let tool = document::value(&path, &text).ok().and_then(|read| read.value.pointer(&pointer).cloned());
     let form = Form::of(tool.unwrap_or_default());
     let why = RwSignal::new(None);
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        match write(draft, &pointer, form) {
-            Ok(name) => done.run(Some(name)),
-            Err(problem) => why.set(Some(problem)),
-        }
+        let pointer = pointer.clone();
+        spawn_local(async move {
+            match write(draft, main, &pointer, form).await {
+                Ok(name) => drop(done.try_run(Some(name))),
+                Err(problem) => drop(why.try_set(Some(problem))),
+            }
+        });
     };
     let simulate = form.field("simulate");
     let option = move |of: Simulate| {
