@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
@@ -212,6 +213,7 @@ test("who saves over somebody else's version decides", () =>
     await page.getByRole("button", { name: "Save draft" }).click();
     const dialog = page.getByRole("dialog", { name: "Somebody else was faster" });
     await dialog.locator(".unified .added", { hasText: "theirs" }).waitFor();
+    await accessible(page);
     await screenshot(page, "conflict");
     await dialog.getByRole("button", { name: "Save mine over theirs" }).click();
     await page.getByText("v3 is a draft").waitFor();
@@ -247,6 +249,7 @@ test("a new scenario begins as a copy, and is deleted and restored", () =>
     await dialog.getByLabel("Name").fill("Not A Name");
     await dialog.getByRole("button", { name: "Create" }).click();
     await dialog.getByText("expected lower-case letters").waitFor();
+    await accessible(page);
     await dialog.getByLabel("Name").fill("copied_case");
     await dialog.getByLabel("Start from").selectOption(SCENARIO);
     await dialog.getByRole("button", { name: "Create" }).click();
@@ -254,6 +257,7 @@ test("a new scenario begins as a copy, and is deleted and restored", () =>
     assert.match(await (await editor(page)).innerText(), /^id: copied_case$/m);
     await page.getByRole("button", { name: "Delete" }).first().click();
     const question = page.getByRole("dialog", { name: "Delete a scenario" });
+    await accessible(page);
     await question.getByText("None: it can be deleted.").waitFor();
     await screenshot(page, "delete");
     await question.getByRole("button", { name: "Delete" }).click();

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { NARROW, fits, screenshot } from "./support/browser.mjs";
 import { applied, lists } from "./support/changes.mjs";
 import { startModel } from "./support/model.mjs";
@@ -283,6 +284,7 @@ test("a turn is annotated, resolved, and the note deleted", () =>
     const first = page.locator(".turn.agent").first();
     await first.hover();
     await first.getByRole("button", { name: "Annotate" }).click();
+    await accessible(page);
     await page.getByLabel("Annotation", { exact: true }).fill("Too many words.");
     await page.getByLabel("Labels").fill("style, wordy");
     await page.keyboard.press("Control+Enter");
@@ -303,12 +305,14 @@ test("an agent's turn is corrected, its difference shown, and withdrawn", () =>
     const last = page.locator(".turn.agent").last();
     await last.hover();
     await last.getByRole("button", { name: "Correct" }).click();
+    await accessible(page);
     const text = page.getByLabel("What it should have said");
     await text.fill(`${await text.inputValue()} Thank you for waiting.`);
     await page.getByLabel("Why").fill("Politeness.");
     await page.getByRole("button", { name: "Save the correction" }).click();
     const corrected = last.getByRole("complementary", { name: "Correction" });
     await corrected.getByText("Corrected, version 1").waitFor();
+    await accessible(page);
     assert.match(await corrected.locator("ins").first().innerText(), /waiting/);
     await screenshot(page, "corrected");
     await corrected.getByRole("button", { name: "Withdraw" }).click();

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { NARROW_DARK, WIDE, fits, screenshot } from "./support/browser.mjs";
 import { called } from "./support/format.mjs";
 import { PROJECT, story } from "./support/story.mjs";
@@ -273,6 +274,7 @@ test("a corpus is deleted after a question", () =>
     await openFirst(page);
     await page.getByRole("button", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete the corpus?" });
+    await accessible(page);
     await dialog.getByRole("button", { name: "Delete the corpus" }).click();
     await page.getByText("The corpus was deleted.").waitFor();
     await page.getByRole("heading", { name: "No corpus has been selected yet." }).waitFor();

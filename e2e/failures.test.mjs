@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { fits, screenshot } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
@@ -90,6 +91,7 @@ test("the models say why they are not kept up, and lead whoever is signed out ba
     const server = await tells(page, /\/api\/v1\/models$/, UNANSWERED);
     server.refuse(401);
     await page.getByText("You are no longer signed in").waitFor();
+    await accessible(page);
     await fits(page);
     await screenshot(page, "stale");
     await page.getByRole("link", { name: "Sign in again" }).click();
@@ -272,6 +274,7 @@ for (const { what, asks, of, open = () => {}, within, claims, then } of PLACES) 
       const part = within(page);
       const failure = part.getByRole("alert").filter({ hasText: "The server does not answer." });
       await failure.waitFor();
+      await accessible(page);
       if (claims) assert.equal(await part.getByText(claims).filter({ visible: true }).count(), 0, claims);
       await fits(page);
       server.pass();
@@ -291,6 +294,7 @@ test("a persona model that is none says so, and leads to it", () =>
     await page.goto(`${PROJECT}/personas/newcomer`);
     const panel = page.getByRole("tabpanel", { name: "Profile" });
     await panel.getByRole("alert").getByText("The persona model cannot be read as it is.").waitFor();
+    await accessible(page);
     await panel.getByRole("link", { name: "its own page" }).click();
     await page.waitForURL("**/personas/model");
   }));
@@ -309,6 +313,7 @@ test("a change that fails says what to do, as an alert that stays until it is di
     await save.click();
     const alert = page.getByRole("alert").filter({ hasText: "It broke. The server's log says more." });
     await alert.waitFor();
+    await accessible(page);
     assert.equal(await instructions.inputValue(), "Read it all.");
     await screenshot(page, "failed-save");
     // What goes well is shown for 8 seconds.

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
 import { count, duration, money, percent, words } from "./support/format.mjs";
 import { startModel } from "./support/model.mjs";
@@ -167,6 +168,7 @@ test("a run is paused, changed, resumed and cancelled, which asks first", () =>
     await dialog.getByLabel(/^Tokens/).fill("-1");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.locator(".wrong").getByText("must be more than 0").waitFor();
+    await accessible(page);
     await screenshot(page, "run-settings");
     await dialog.getByLabel(/^Tokens/).fill("1000000");
     await dialog.getByRole("button", { name: "Save" }).click();
@@ -190,6 +192,7 @@ test("a run is paused, changed, resumed and cancelled, which asks first", () =>
 
     await page.getByRole("button", { name: "Cancel …" }).click();
     const sure = page.getByRole("dialog", { name: "Cancel the run?" });
+    await accessible(page);
     await sure.getByRole("button", { name: "Keep it" }).click();
     await sure.waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "Cancel …" }).click();

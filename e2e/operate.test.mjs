@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
 import { choosePassword } from "./support/people.mjs";
 import { PROJECT, story } from "./support/story.mjs";
@@ -22,6 +23,7 @@ test("another project begins with one picture and the demonstration, which plays
     await dialog(page, "Make a project").getByLabel(/^Name/).fill("Not a name");
     await dialog(page, "Make a project").getByRole("button", { name: "Make it" }).click();
     await dialog(page, "Make a project").locator(".wrong").first().waitFor();
+    await accessible(page);
     await dialog(page, "Make a project").getByLabel(/^Name/).fill("shop");
     await dialog(page, "Make a project").getByLabel(/^Title/).fill("Web shop");
     await dialog(page, "Make a project").getByRole("button", { name: "Make it" }).click();
@@ -59,6 +61,7 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await page.getByText("There is no model yet.").waitFor();
     await page.getByRole("button", { name: "Add a model" }).click();
     const form = dialog(page, "Add a model");
+    await accessible(page);
     await form.getByLabel(/^Name/).fill("house");
     await form.getByLabel(/^Endpoints/).fill("not an address");
     await form.getByRole("button", { name: "Save" }).click();

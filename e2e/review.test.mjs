@@ -125,6 +125,37 @@ test("a queue is made of what a list was filtered by", () =>
     await back.waitFor({ state: "detached" });
   }));
 
+test("what a queue is to be made of stands in the address", () =>
+  site.visit(`${PROJECT}/reviews/new`, async (page) => {
+    await page.getByLabel("that pass a filter").check();
+    await page.getByLabel("Outcome").selectOption("Failed");
+    await page.getByLabel("Scenario contains").fill("card & co");
+    await page.waitForURL(({ searchParams }) => searchParams.get("search") === "card & co");
+    assert.equal(new URL(page.url()).searchParams.get("outcome"), "failed");
+    await page.getByLabel("Outcome").selectOption("Any");
+    await page.waitForURL(({ searchParams }) => !searchParams.has("outcome"));
+    await page.reload();
+    assert.equal(await page.getByLabel("Scenario contains").inputValue(), "card & co");
+    await page.getByText(/^0 of \d+ conversations match\.$/).waitFor();
+  }));
+
+test("while a queue reads the list that it is made of, it can be cancelled, and nothing is made", () =>
+  site.visit(`${PROJECT}/reviews/new?outcome=accepted`, async (page) => {
+    const queues = async () => (await site.ask("GET", `${PROJECT}/review-queues`)).items.length;
+    const before = await queues();
+    await page.getByText(/conversations match\.$/).waitFor();
+    await page.route(/\/conversations\?/, () => {});
+    await page.getByLabel("Name").fill("Given up");
+    await page.getByRole("button", { name: "Make the queue" }).click();
+    await page.getByText(/Making the queue, reading the list: 0 of [1-6]/).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("Making the queue, reading").waitFor({ state: "detached" });
+    assert.equal(await queues(), before);
+    await page.unroute(/\/conversations\?/);
+    await page.getByRole("button", { name: "Make the queue" }).click();
+    await page.getByRole("heading", { name: "Given up", level: 1 }).waitFor();
+  }));
+
 test("a judge is set beside what people rated", () =>
   site.visit(`${REVIEWS}?part=calibrations`, async (page) => {
     await page.getByText("No judge was compared with people yet.").waitFor();

@@ -70,8 +70,13 @@ pub async fn matching(project: &str, filter: &[(String, String)]) -> Answer<Conv
     query(&format!("/projects/{}/conversations/facets", segment(project)), &asked).await
 }
 
-/// The first conversations of a project that pass a filter, by id.
-pub async fn chosen(project: &str, filter: &[(String, String)], n: usize) -> Answer<Vec<String>> {
+/// The first conversations of a project that pass a filter, by id. `went_on` is told how many were read so far.
+pub async fn chosen(
+    project: &str,
+    filter: &[(String, String)],
+    n: usize,
+    went_on: impl Fn(usize),
+) -> Answer<Vec<String>> {
     const PAGE: &str = "200";
     let (mut ids, mut after) = (Vec::new(), None);
     loop {
@@ -81,6 +86,7 @@ pub async fn chosen(project: &str, filter: &[(String, String)], n: usize) -> Ans
         let path = format!("/projects/{}/conversations", segment(project));
         let page: Page<ConversationSummary> = query(&path, &asked).await?;
         ids.extend(page.items.into_iter().map(|row| row.id));
+        went_on(ids.len());
         after = page.next;
         if after.is_none() || ids.len() >= n {
             ids.truncate(n);

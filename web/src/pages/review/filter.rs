@@ -2,6 +2,8 @@
 
 use domain::api::CONVERSATION_FILTER;
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_location, use_navigate};
 use leptos_router::params::ParamsMap;
 
 use super::choices::RunChoice;
@@ -41,6 +43,21 @@ impl Filter {
         own.filter(|(_, value)| !value.trim().is_empty()).chain(self.also.get()).collect()
     }
 
+    /// The address says what is asked for: a link, or loading the page again, leads to the same.
+    fn keep_in_address(self) {
+        let (navigate, path) = (use_navigate(), use_location().pathname.get_untracked());
+        Effect::new(move |before: Option<Vec<(String, String)>>| {
+            let asked = self.asked();
+            if before.is_some_and(|before| before != asked) {
+                let mut query = ParamsMap::new();
+                asked.iter().for_each(|(name, value)| query.insert(name.clone(), value.clone()));
+                let options = NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
+                navigate(&format!("{path}{}", query.to_query_string()), options);
+            }
+            asked
+        });
+    }
+
     fn value(self, name: &str) -> RwSignal<String> {
         let found = self.values.iter().find(|(own, _)| *own == name);
         found.map_or_else(RwSignal::default, |(_, value)| *value)
@@ -50,6 +67,7 @@ impl Filter {
 #[component]
 pub fn FilterFields(filter: Filter) -> impl IntoView {
     let project = Project::here();
+    filter.keep_in_address();
     let load = move || {
         let (name, asked) = (project.name(), filter.asked());
         async move { api_client::reviews::matching(&name, &asked).await }

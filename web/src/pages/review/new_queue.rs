@@ -1,6 +1,8 @@
 //! Making a review queue.
 
 use domain::api::ReviewQueue;
+use domain::progress::Doing;
+use futures::future::{AbortHandle, abortable};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -11,7 +13,7 @@ use super::choices::{CorpusChoice, RunChoice};
 use super::filter::{Filter, FilterFields};
 use crate::api_client::Answer;
 use crate::app::set_title;
-use crate::components::{Crumbs, Labelled, Problems, Refused, Send};
+use crate::components::{Crumbs, Labelled, Problems, Refused, Send, Working};
 use crate::session::Project;
 use crate::{address, api_client};
 
@@ -56,7 +58,8 @@ pub fn NewQueuePage() -> impl IntoView {
         filter,
         n: RwSignal::default(),
     };
-    let (busy, problems) = (RwSignal::new(false), Problems::default());
+    let (busy, problems, gathering) = (RwSignal::new(false), Problems::default(), Gathering::default());
+    on_cleanup(move || gathering.cancel());
     let navigate = use_navigate();
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -67,13 +70,12 @@ pub fn NewQueuePage() -> impl IntoView {
         problems.clear();
         let (name, navigate) = (project.0.get_untracked(), navigate.clone());
         spawn_local(async move {
-            match make(&name, order).await {
-                Ok(made) => navigate(&of(&name, &made.id), NavigateOptions::default()),
-                Err(error) => {
-                    busy.try_set(false);
-                    problems.set(error);
-                }
+            match make(&name, order, gathering).await {
+                Ok(Some(made)) => return navigate(&of(&name, &made.id), NavigateOptions::default()),
+                Ok(None) => {}
+                Err(error) => problems.set(error),
             }
+            busy.try_set(false);
         });
     };
     view! {
@@ -107,6 +109,9 @@ pub fn NewQueuePage() -> impl IntoView {
             <div>
                 <Send label="Make the queue" busy />
             </div>
+            <Show when=move || gathering.doing.read().is_some()>
+                <Working what="Making the queue" doing=gathering.doing cancel=move || gathering.cancel() />
+            </Show>
         </form>
     }
 }
@@ -153,7 +158,40 @@ fn Sources(order: Order, problems: Problems) -> impl IntoView {
     }
 }
 
-async fn make(project: &str, order: Order) -> Answer<ReviewQueue> {
+/// Conversations that pass a filter are read a page at a time.
+#[derive(Clone, Copy, Default)]
+struct Gathering {
+    doing: RwSignal<Option<Doing>>,
+    stop: StoredValue<Option<AbortHandle>>,
+}
+
+impl Gathering {
+    /// `None` if it was cancelled.
+    async fn chosen(self, project: &str, asked: &[(String, String)], n: usize) -> Option<Answer<Vec<String>>> {
+        let (work, stop) = abortable(async move {
+            let matching = api_client::reviews::matching(project, asked).await?.matching;
+            let total = usize::try_from(matching).unwrap_or(n).min(n);
+            let step = |done: usize| {
+                self.doing.try_set(Some(Doing::new("reading the list", done, Some(total))));
+            };
+            step(0);
+            api_client::reviews::chosen(project, asked, n, step).await
+        });
+        self.stop.try_set_value(Some(stop));
+        let chosen = work.await.ok();
+        self.doing.try_set(None);
+        chosen
+    }
+
+    fn cancel(self) {
+        if let Some(stop) = self.stop.get_value() {
+            stop.abort();
+        }
+    }
+}
+
+/// Nothing if it was cancelled.
+async fn make(project: &str, order: Order, gathering: Gathering) -> Answer<Option<ReviewQueue>> {
     let number = |text: RwSignal<String>| text.get_untracked().trim().parse::<usize>().ok();
     let mut body = json!({
         "name": order.name.get_untracked(),
@@ -168,11 +206,12 @@ async fn make(project: &str, order: Order) -> Answer<ReviewQueue> {
         Source::Corpus => (body["corpus"], body["n"]) = (named(order.corpus).into(), n.into()),
         Source::Filter => {
             let asked = untrack(|| order.filter.asked());
-            let chosen = api_client::reviews::chosen(project, &asked, n.unwrap_or(LARGEST).min(LARGEST)).await?;
-            body["conversations"] = chosen.into();
+            let n = n.unwrap_or(LARGEST).min(LARGEST);
+            let Some(chosen) = gathering.chosen(project, &asked, n).await else { return Ok(None) };
+            body["conversations"] = chosen?.into();
         }
     }
-    api_client::reviews::make(project, &body).await
+    api_client::reviews::make(project, &body).await.map(Some)
 }
 
 /// A queue's page.
