@@ -145,6 +145,17 @@ async fn every_operation_lets_in_whom_it_says(pool: PgPool) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What the document does not hold: what watches the process, the document itself, and its reference. It is about nobody.
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_about_nobody_is_open_to_all(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    for caller in [app.with_token(String::new()), app.member(Role::Viewer).await] {
+        for path in ["/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/api/docs/"] {
+            assert_eq!(caller.status(path).await, StatusCode::OK, "{path}");
+        }
+    }
+}
+
 /// Nobody learns by the answer what there is in projects that are not theirs.
 #[sqlx::test(migrations = "../migrations")]
 async fn what_is_not_there_is_there_for_nobody(pool: PgPool) {
