@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::mem;
+use std::thread::{JoinHandle, spawn};
 
 use domain::export::Shape;
 use sha2::{Digest, Sha256};
@@ -10,6 +12,8 @@ use super::columns::Parquet;
 use super::profile;
 
 const PART: usize = 128 << 10;
+/// Bytes that are brought to the disk at a time.
+const SYNC: u64 = 16 << 20;
 
 /// Takes records, one a line.
 pub struct PartWriter(To);
@@ -57,14 +61,16 @@ pub struct Hashed {
     file: File,
     hasher: Sha256,
     bytes: u64,
+    synced: Synced,
 }
 
 impl Hashed {
     pub fn new(file: File) -> Self {
-        Self { file, hasher: Sha256::new(), bytes: 0 }
+        Self { file, hasher: Sha256::new(), bytes: 0, synced: Synced::default() }
     }
 
     pub fn finish(self) -> anyhow::Result<Sum> {
+        self.synced.wait()?;
         self.file.sync_all()?;
         let hash = self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Sum { bytes: self.bytes, hash })
@@ -77,10 +83,35 @@ impl Write for Hashed {
         let written = self.file.write(&bytes[..bytes.len().min(PART)])?;
         self.hasher.update(&bytes[..written]);
         self.bytes += written as u64;
+        self.synced.follow(&self.file, self.bytes)?;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// How much of a file is on the disk, or on its way there. Were all of it brought there at the end, everything else would
+/// wait for it.
+#[derive(Default)]
+struct Synced {
+    bytes: u64,
+    going: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Synced {
+    /// Goes on beside whoever writes, unless enough is on its way.
+    fn follow(&mut self, file: &File, written: u64) -> io::Result<()> {
+        if written - self.bytes < SYNC || self.going.as_ref().is_some_and(|going| !going.is_finished()) {
+            return Ok(());
+        }
+        let file = file.try_clone()?;
+        let before = mem::replace(self, Self { bytes: written, going: Some(spawn(move || file.sync_data())) });
+        before.wait()
+    }
+
+    fn wait(self) -> io::Result<()> {
+        self.going.map_or(Ok(()), |going| going.join().map_err(|_| io::Error::other("the disk"))?)
     }
 }

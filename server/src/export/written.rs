@@ -83,15 +83,14 @@ impl About {
         one(&mut self.complexities, metadata.complexity.as_str());
         one(&mut self.endings, metadata.ending);
         for (role, model) in &metadata.played.models {
-            one(entry(&mut self.models, role), model);
+            change(&mut self.models, role, |counts| one(counts, model));
         }
         for role in &metadata.played.scripted_roles {
             one(&mut self.scripted_roles, role);
         }
         *self.overall.entry(metadata.overall).or_default() += 1;
         for (criterion, score) in metadata.scores.iter().filter_map(|(name, score)| Some((name, (*score)?))) {
-            let sum = entry(&mut self.criteria, criterion);
-            *sum = (sum.0 + 1, sum.1 + i64::from(score));
+            change(&mut self.criteria, criterion, |sum| *sum = (sum.0 + 1, sum.1 + i64::from(score)));
         }
         self.not_accepted += i64::from(!metadata.accepted);
         self.of_sub_agents += i64::from(metadata.branch.depth > 0 || !metadata.branch.call_id.is_empty());
@@ -134,11 +133,15 @@ impl About {
 }
 
 fn one(counts: &mut Counts, key: &str) {
-    *entry(counts, key) += 1;
+    change(counts, key, |count| *count += 1);
 }
 
-fn entry<'a, T: Default>(map: &'a mut BTreeMap<String, T>, key: &str) -> &'a mut T {
-    map.entry(key.to_owned()).or_default()
+/// A key that is there already, as almost all are, is not copied.
+fn change<T: Default>(map: &mut BTreeMap<String, T>, key: &str, how: impl FnOnce(&mut T)) {
+    match map.get_mut(key) {
+        Some(value) => how(value),
+        None => how(map.entry(key.to_owned()).or_default()),
+    }
 }
 
 fn add(counts: &mut Counts, others: Counts) {
