@@ -9,6 +9,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use domain::api::{RunState, RunSummary};
 use futures::{Stream, StreamExt, stream};
 use sqlx::PgPool;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::Reader;
@@ -26,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// changed since.
 #[utoipa::path(get, path = "/runs/{run}/progress", tag = "runs",
     params(("run" = Uuid, Path), ("Last-Event-ID" = Option<String>, Header, description = "Id of the last event that was seen")),
-    responses((status = 200, body = String, content_type = "text/event-stream"), Problems),
+    responses((status = 200, body = RunEvent, content_type = "text/event-stream"), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn follow(
     State(app): State<App>,
@@ -41,6 +42,18 @@ pub async fn follow(
     // A server that goes waits for no answer that has no end; the client comes back to another one.
     let told = stream::unfold(following, Following::event).take_until(app.stop().clone().cancelled_owned());
     Ok(Sse::new(told).keep_alive(KeepAlive::default()))
+}
+
+/// One of the events of a run.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes what axum writes")]
+struct RunEvent {
+    /// `progress` or `end`.
+    event: String,
+    /// To be sent back as Last-Event-ID.
+    id: String,
+    /// The run's summary (`RunSummary`), as JSON.
+    data: String,
 }
 
 struct Following {

@@ -139,9 +139,13 @@ def is_id(text):
 
 
 @schemathesis.hook
-def before_call(_context, case, kwargs):
+def before_call(_context, case, _kwargs):
     """Ids that are made up name nothing: every other request is about what there is, unless that would be deleted."""
-    kwargs["headers"] = {**(kwargs.get("headers") or {}), **OTHERWISE.get(label(case), ADMINISTRATOR)}
+    headers = OTHERWISE.get(label(case), ADMINISTRATOR)
+    made_up = {name: value for name, value in (case.headers or {}).items() if name.lower() not in ("authorization", "cookie")}
+    case.headers = {**made_up, **headers}
+    if "Cookie" in headers:
+        case.cookies = {}
     if not case.path_parameters:
         return
     if case.method.upper() == "DELETE":
