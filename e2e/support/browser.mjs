@@ -29,7 +29,7 @@ export function startBrowser() {
 }
 
 /** A part of the app that is on its way when the page is left breaks off. Were it missed, the page itself would say so. */
-const BROKEN_OFF = /^TypeError: (Failed to fetch|WebAssembly compilation aborted).*\/parts\.js/s;
+const BROKEN_OFF = /^TypeError: (WebAssembly compilation aborted|Failed to fetch.*\/parts\.js)/s;
 
 /** A page in a fresh profile, and the list of errors that its console and its scripts report. */
 export async function openPage(browser, options = {}) {
@@ -43,7 +43,7 @@ export async function openPage(browser, options = {}) {
   const told = (message) => errors.push(`${message.text()} (${message.location().url})`);
   const isError = (message) => message.type() === "error" && !BROKEN_OFF.test(message.text() + message.location().url);
   page.on("console", (message) => isError(message) && told(message));
-  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("pageerror", (error) => BROKEN_OFF.test(error.stack) || errors.push(String(error)));
   const close = async () => {
     // A request that a test answers itself may still be on its way.
     await page.unrouteAll({ behavior: "ignoreErrors" });
