@@ -99,6 +99,19 @@ test("problems are found while somebody types, and lead to their line", () =>
     await checked(page);
   }));
 
+test("very many problems come a page at a time", () =>
+  site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
+    await (await editor(page)).click();
+    await page.keyboard.press("Control+End");
+    const unknown = Array.from({ length: 60 }, (_, n) => `unknown_${n}: 1\n`).join("");
+    await page.keyboard.insertText(`\n${unknown}`);
+    const items = page.locator(".problems li");
+    await page.locator(".problems").getByText(/^50 of \d+$/).waitFor();
+    assert.equal(await items.count(), 50);
+    await page.locator(".problems").getByRole("button", { name: "More" }).click();
+    await items.nth(59).waitFor();
+  }));
+
 test("the browser finds problems by itself, also where the server cannot be asked", () =>
   site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     let asked = 0;

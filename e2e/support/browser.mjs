@@ -43,7 +43,7 @@ export async function openPage(browser, options = {}) {
   const told = (message) => errors.push(`${message.text()} (${message.location().url})`);
   const isError = (message) => message.type() === "error" && !BROKEN_OFF.test(message.text() + message.location().url);
   page.on("console", (message) => isError(message) && told(message));
-  page.on("pageerror", (error) => BROKEN_OFF.test(error.stack) || errors.push(String(error)));
+  page.on("pageerror", (error) => BROKEN_OFF.test(`${error}\n${error.stack}`) || errors.push(String(error)));
   const close = async () => {
     // A request that a test answers itself may still be on its way.
     await page.unrouteAll({ behavior: "ignoreErrors" });

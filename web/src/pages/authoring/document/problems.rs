@@ -6,13 +6,14 @@ use leptos::prelude::*;
 use super::checking::{Checked, Checks};
 use super::draft::{Draft, Spot};
 use super::files::short;
-use crate::components::Badge;
+use crate::components::{Badge, FirstRows, MoreRows};
 use crate::pages::authoring::words;
 
 #[component]
 pub fn ProblemList() -> impl IntoView {
     let draft = Draft::here();
     let Checks(checked) = expect_context();
+    let first = FirstRows::new();
     let summary = move || {
         let found = draft.found.read();
         let counted: Vec<String> = words::counted(Counts::of(&*found)).into_iter().map(|(_, text)| text).collect();
@@ -26,8 +27,9 @@ pub fn ProblemList() -> impl IntoView {
     let sorted = move || {
         let mut found = draft.found.get();
         found.sort_by(|a, b| b.grade.cmp(&a.grade).then_with(|| a.cmp(b)));
-        found
+        first.of(found)
     };
+    let all = Signal::derive(move || draft.found.read().len());
     view! {
         <section class="problems" aria-labelledby="problems">
             <h2 id="problems" class="unseen">
@@ -41,6 +43,7 @@ pub fn ProblemList() -> impl IntoView {
                     <Item found />
                 </For>
             </ul>
+            <MoreRows first all />
         </section>
     }
 }

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::draft::Draft;
-use crate::components::Fetched;
+use crate::components::{Fetched, FirstRows, MoreRows};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -31,7 +31,7 @@ pub fn UsesPanel() -> impl IntoView {
 pub fn Uses(uses: UsedBy) -> impl IntoView {
     let UsedBy { documents, runs, run_count } = uses;
     let project = Project::here().name();
-    let none = documents.is_empty();
+    let (first, all) = (FirstRows::new(), documents.len());
     let document = {
         let project = project.clone();
         move |DocumentId { kind, name }: DocumentId| {
@@ -57,8 +57,9 @@ pub fn Uses(uses: UsedBy) -> impl IntoView {
         <div class="uses">
             <section>
                 <h3>"Documents that name it"</h3>
-                {none.then(|| view! { <p class="muted">"None: it can be deleted."</p> })}
-                <ul>{documents.into_iter().map(document).collect_view()}</ul>
+                {(all == 0).then(|| view! { <p class="muted">"None: it can be deleted."</p> })}
+                <ul>{move || first.of(documents.iter().cloned()).into_iter().map(&document).collect_view()}</ul>
+                <MoreRows first all=Signal::stored(all) />
             </section>
             <section>
                 <h3>"Runs that were made with it"</h3>
