@@ -176,6 +176,27 @@ test("a corpus shows what it keeps, what it dropped and why, and what it is like
     const dropped = page.getByRole("row").getByText("Balance", { exact: true }).first();
     await page.getByRole("tab", { name: "What was dropped" }).click();
     await dropped.waitFor();
+    await page.getByLabel("Dropped by").selectOption("balance");
+    await page.waitForURL(/dropped_by=balance/);
+    const id = new URL(page.url()).pathname.split("/").at(-1);
+    const { items } = await site.ask("GET", `/corpora/${id}/dropped?dropped_by=balance&limit=200`);
+    const steps = new Set((await site.ask("GET", `/corpora/${id}/dropped?limit=200`)).items.map((row) => row.dropped_by));
+    assert.ok(items.length > 1 && steps.size > 1, `${[...steps]}`);
+    await dropped.waitFor();
+    assert.equal(await page.getByRole("table", { name: "Dropped conversations" }).getAttribute("aria-rowcount"), `${items.length + 1}`);
+    // From one that was dropped to the next, and back to the list.
+    await page.locator('[aria-rowindex="2"]').getByRole("link").click();
+    await page.waitForURL(`**/conversations/${items[0].conversation}?*`);
+    await page.getByRole("link", { name: "Next →" }).waitFor();
+    await page.keyboard.press("n");
+    await page.waitForURL(`**/conversations/${items[1].conversation}?*`);
+    await page.getByRole("link", { name: "← Previous" }).waitFor();
+    await page.keyboard.press("p");
+    await page.waitForURL(`**/conversations/${items[0].conversation}?*`);
+    await page.goBack();
+    await page.goBack();
+    await page.goBack();
+    await dropped.waitFor();
     const download = page.waitForEvent("download");
     await page.getByRole("link", { name: "Manifest as CSV" }).click();
     assert.equal((await download).suggestedFilename(), "first-manifest.csv");

@@ -141,7 +141,15 @@ test("columns order the list, and a conversation keeps the question it was found
     await page.locator(".virtual").focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
-    assert.ok(await row(page, 2).getByRole("link").evaluate((link) => link === document.activeElement));
+    const isSecond = (link) => link === document.activeElement;
+    assert.ok(await row(page, 2).getByRole("link").evaluate(isSecond));
+    // One key leads past the list, however long it is.
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.closest(".virtual")), null);
+    await page.locator(".virtual").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("j");
+    assert.ok(await row(page, 2).getByRole("link").evaluate(isSecond));
     await page.keyboard.press("Enter");
     await page.waitForURL("**/conversations/*-*");
     assert.deepEqual([query(page).get("outcome"), query(page).get("sort"), query(page).get("order")], ["accepted", "overall", "asc"]);

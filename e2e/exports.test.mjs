@@ -8,6 +8,7 @@ import { test } from "node:test";
 
 import { NARROW_DARK, WIDE, fits, screenshot } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
+import { terminal } from "./support/terminal.mjs";
 
 const PLANNED = 48;
 
@@ -123,8 +124,38 @@ test("an export is built, downloaded as it was hashed, and says what is in it", 
     assert.ok(tells(size, file.length), `${size} are ${file.length} bytes`);
     const { bytes } = await site.ask("GET", `/exports/${page.url().split("/").at(-1)}`);
     assert.equal(bytes, file.length);
-    assert.match(await page.getByLabel("Download with curl").innerText(), /curl -C - -OJ http.*\/file/);
   }));
+
+test("what the page says for a terminal is pasted into one, and gives the same file", async () => {
+  const { secret } = await site.ask("POST", "/tokens", { name: "terminal", scopes: ["run"] });
+  const shell = await terminal(site, { GROUNDSTATE_TOKEN: secret });
+  const pasted = async (page, label) => shell.paste(await page.getByLabel(label, { exact: true }).locator("code").textContent());
+  try {
+    for (const profile of ["canonical", "huggingface", "json_strings", "trl_dpo"]) {
+      const [run] = (await site.ask("GET", `${PROJECT}/runs`)).items;
+      await site.visit(`${PROJECT}/exports/new?run=${run.id}&profile=${profile}&reasoning=drop`, async (page) => {
+        await page.locator("pre.record, .preview .notice").first().waitFor();
+        const { id } = JSON.parse(await pasted(page, "The same with curl"));
+        const made = await site.until(`/exports/${id}`, ({ state }) => state !== "building");
+        assert.equal(made.state, "ready", `${profile}: ${made.reason}`);
+        await page.goto(`${PROJECT}/exports/${id}`);
+        await page.getByText("ready", { exact: true }).waitFor();
+        await pasted(page, "Download with curl");
+        const file = await shell.read(made.file_name);
+        assert.equal(createHash("sha256").update(file).digest("hex"), made.hash, profile);
+        // Half of it is there already.
+        await shell.write(made.file_name, file.subarray(0, file.length / 2));
+        await pasted(page, "Download with curl");
+        assert.deepEqual(await shell.read(made.file_name), file, profile);
+        await shell.remove(made.file_name);
+        await pasted(page, "Groundstate's command");
+        if (profile !== "huggingface") assert.deepEqual(await shell.read(made.file_name), file, profile);
+      });
+    }
+  } finally {
+    await shell.close();
+  }
+});
 
 /** An export of the story's run, from the list to its end. */
 async function buildForTrl(page) {

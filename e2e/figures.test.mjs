@@ -188,3 +188,29 @@ test("an export says how large it would be, and its commands are copied as they 
     { permissions: ["clipboard-read", "clipboard-write"] },
   );
 });
+
+test("facets and histograms of a narrowed list count what the API counts", async () => {
+  const narrowed = "outcome=accepted&min_turns=2&complexity=simple";
+  const { facets, scores, lengths, matching } = await site.ask("GET", `${PROJECT}/conversations/facets?${narrowed}`);
+  assert.ok(matching > 0, "nothing is like that");
+  await site.visit(`${PROJECT}/conversations?${narrowed}`, async (page) => {
+    await page.locator(".toolbar .count").getByText(new RegExp(`^${count(matching)} conversation`)).waitFor();
+    const field = (label) => page.locator("fieldset.facet", { has: page.locator("legend", { hasText: new RegExp(`^${label}$`) }) });
+    /** Bars that are not empty: what each stands for, and how many there are. */
+    const bars = async (label) => {
+      const titles = await field(label).locator("rect.bar title").allTextContents();
+      return titles.map((title) => title.split(": ")).filter(([, n]) => n !== "0");
+    };
+    const expected = (bins) => bins.filter(({ count }) => count > 0).map(({ value, count }) => [`${value}`, `${count}`]);
+    for (const [label, bins] of [["Overall score", scores.overall], ["Turns", lengths.turns], ["Tool calls", lengths.tool_calls]]) {
+      assert.deepEqual(await bars(label), expected(bins), label);
+    }
+    for (const [label, name] of [["Complexity", "complexity"], ["Outcome", "outcome"], ["Blame", "blame"]]) {
+      const { values } = facets.find((facet) => facet.name === name) ?? { values: [] };
+      const rows = await field(label).locator("li").allInnerTexts();
+      const told = rows.map((row) => row.split(/\s*\n\s*/)).map(([what, n]) => [what.toLowerCase(), n]);
+      const all = values.map((one) => [words(one.value).toLowerCase(), count(one.count)]);
+      assert.deepEqual(told.sort(), all.sort(), label);
+    }
+  });
+});

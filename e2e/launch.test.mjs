@@ -9,6 +9,7 @@ import { count, duration, money, percent, words } from "./support/format.mjs";
 import { startModel } from "./support/model.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 import { pairs } from "./support/tables.mjs";
+import { terminal } from "./support/terminal.mjs";
 
 const site = story({
   n: 6,
@@ -61,13 +62,17 @@ test("a run is ordered with a preview of what it will play, and started", () =>
     assert.match(command, /"n": 7/);
     assert.match(command, /"seed": 11/);
     assert.match(command, /"personas": \[\s*"newcomer"\s*\]/);
-    assert.match(command, /Authorization: Bearer/);
+    const { secret } = await site.ask("POST", "/tokens", { name: "terminal", scopes: ["run"] });
+    const shell = await terminal(site, { GROUNDSTATE_TOKEN: secret });
+    const pasted = JSON.parse(await shell.paste(command)).id;
+    await shell.close();
     await screenshot(page, "launch-chosen");
     await page.getByRole("button", { name: "Start the run" }).click();
     await page.waitForURL(/runs\/[0-9a-f-]{36}$/);
     await page.getByRole("heading", { name: "Run of retail_bank" }).waitFor();
     const { config } = await site.ask("GET", `/runs/${page.url().split("/").at(-1)}/config`);
     assert.deepEqual(config.personas, ["newcomer"]);
+    assert.deepEqual((await site.ask("GET", `/runs/${pasted}/config`)).config, config, "it is the same order");
   }, { expected: [/status of 422/] }));
 
 /** Orders by the API and looks at the run's page. */
@@ -100,6 +105,30 @@ test("a run is followed to its end without reloading: progress, yield, tokens, b
     await screenshot(page, "run-overview");
   }));
 
+test("an endpoint that fails is shown to, and the other carries its calls", async () => {
+  const [good, bad] = [await startModel("I can not say."), await startModel("", { status: 500 })];
+  try {
+    await site.ask("PUT", "/models/uneven", { replicas: [good.url, bad.url] });
+    await ordered({ playbooks: ["retail_bank"], n: 24, seed: 4, models: { agent: "uneven" } }, async (page, id) => {
+      const row = (url) => page.locator("section[aria-labelledby=endpoints] tbody tr", { hasText: url }).locator("td");
+      await row(bad.url).first().getByText(/^(fails: rests|tried again)$/).waitFor();
+      await finished(page);
+      assert.equal(await row(good.url).first().innerText(), "healthy");
+      const { replicas } = (await site.ask("GET", "/models")).find(({ name }) => name === "uneven");
+      const [well, badly] = [good, bad].map(({ url }) => replicas.find((replica) => replica.url === url));
+      assert.ok(well.ok > 0 && well.failed === 0 && badly.ok === 0 && badly.failed > 0, JSON.stringify(replicas));
+      await row(good.url).nth(4).getByText(count(well.ok), { exact: true }).waitFor();
+      await row(bad.url).nth(5).getByText(count(badly.failed), { exact: true }).waitFor();
+      const { failures, finished: ended } = await site.ask("GET", `/runs/${id}`);
+      assert.deepEqual([ended, failures.infrastructure ?? 0], [24, 0], JSON.stringify(failures));
+      await screenshot(page, "run-failing-endpoint");
+    });
+  } finally {
+    good.stop();
+    bad.stop();
+  }
+});
+
 test("who failed, what it cost, how its endpoints do and who its users were is as the API says", async () => {
   const model = await startModel("I can not say.");
   const personas = ["busy_professional", "newcomer"];
@@ -114,8 +143,13 @@ test("who failed, what it cost, how its endpoints do and who its users were is a
       await page.getByRole("button", { name: "Resume" }).click();
       await finished(page);
 
-      const { failures, usage } = await site.ask("GET", `/runs/${id}`);
+      const { failures, usage, planned, finished: ended, accepted } = await site.ask("GET", `/runs/${id}`);
       assert.ok(failures.agent > 0, JSON.stringify(failures));
+      const { judged } = (await site.ask("GET", `/runs/${id}/judgings`)).find(({ original }) => original);
+      for (const [name, n] of Object.entries({ Planned: planned, Finished: ended, Judged: judged, Accepted: accepted })) {
+        const bar = page.locator("section[aria-labelledby=funnel] .bar", { has: page.locator("dt", { hasText: name }) });
+        await bar.getByText(count(n), { exact: true }).waitFor();
+      }
       for (const [who, n] of Object.entries(failures)) {
         const bar = blame.locator(".bar", { has: page.locator("dt", { hasText: words(who) }) });
         await bar.getByText(count(n), { exact: true }).waitFor();

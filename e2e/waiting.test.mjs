@@ -92,6 +92,49 @@ test("a script that is played says that it goes on, is cancelled, and is played 
     await beside.getByText("reaches what is expected").waitFor();
   }));
 
+/** The newest version of a scenario, as the server knows it. */
+const newest = async () => (await site.ask("GET", `${PROJECT}/scenarios/help_card_abroad`)).saved;
+
+/** Writes a line of a comment at the end of the text. */
+async function write(page) {
+  await page.locator("#panel-source .cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("\n# one more line");
+  await page.getByText("not saved", { exact: true }).waitFor();
+}
+
+test("a saving says that it goes on, and is cancelled: nothing is kept, and nothing that was written is lost", () =>
+  site.visit(`${PROJECT}/scenarios/help_card_abroad`, async (page) => {
+    const before = await newest();
+    const head = page.locator("header.document-head");
+    await write(page);
+    const held = await hold(page, "PUT", /\/scenarios\/help_card_abroad$/);
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await held.some;
+    await waitsAndCancels(page, head, /\/scenarios\/help_card_abroad$/, /^Saving/);
+    await page.getByText("It was cancelled. What you wrote is here, and not saved.").waitFor();
+    await page.getByText("not saved", { exact: true }).waitFor();
+    assert.deepEqual(await newest(), before);
+    await page.unroute(/\/scenarios\/help_card_abroad$/);
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByText(`v${before.version + 1} is saved as a draft.`).waitFor();
+    assert.equal((await newest()).version, before.version + 1);
+  }));
+
+test("what is being saved is saved though its page is left", () =>
+  site.visit(`${PROJECT}/scenarios/help_card_abroad`, async (page) => {
+    const before = await newest();
+    await write(page);
+    const held = await hold(page, "PUT", /\/scenarios\/help_card_abroad$/);
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await held.some;
+    await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Scenarios" }).click();
+    await page.getByRole("heading", { name: "Scenarios", level: 1 }).waitFor();
+    await held.release();
+    await page.getByText(`v${before.version + 1} is saved as a draft.`).waitFor();
+    assert.equal((await newest()).version, before.version + 1);
+  }));
+
 test("a queue is closed at once, and open again if the server refuses", () =>
   site.visit(
     `${PROJECT}/reviews/${queue}`,

@@ -173,7 +173,7 @@ pub struct Profile {
 }
 
 /// One drawn persona: 6 attributes, 12 traits, 5 emotions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Persona {
     pub profile: String,
     pub demographics: BTreeMap<String, String>,

@@ -28,6 +28,8 @@ export function startBrowser() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 }
 
+const MOST_SAID = 10_000;
+
 /** A part of the app that is on its way when the page is left breaks off. Were it missed, the page itself would say so. */
 const BROKEN_OFF = /^TypeError: (WebAssembly compilation aborted|Failed to fetch.*\/parts\.js)/s;
 
@@ -54,9 +56,9 @@ export async function openPage(browser, options = {}) {
 
 /**
  * Opens an address, runs `look`, and fails if the console told of an error that is not expected. What the page looked like
- * when it failed is kept as `failed.png`.
+ * when it failed is kept as `failed.png`, and what the server `said` by then is told with the error.
  */
-export async function visit(browser, url, look, { expected = [], ...options } = {}) {
+export async function visit(browser, url, look, { expected = [], said = () => "", ...options } = {}) {
   const { page, errors, close } = await openPage(browser, options);
   try {
     await page.goto(url);
@@ -65,6 +67,7 @@ export async function visit(browser, url, look, { expected = [], ...options } = 
     assert.deepEqual(surprises, [], "errors in the console");
   } catch (error) {
     await screenshot(page, "failed");
+    console.error(said().slice(-MOST_SAID));
     throw error;
   } finally {
     await close();

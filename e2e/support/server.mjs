@@ -15,7 +15,7 @@ const FIRST_LINK = /^Open (http:\/\/\S+\/welcome#[0-9a-f]{64}) to become its adm
 /**
  * Plays `n` conversations with the seed, if any, then serves them: at `url`, to whoever opens `link` first. `run()` runs
  * another command on the same data and gives what it prints. `data` is the folder of all its data, `files` the one in it
- * where the server keeps files. `stop()` ends everything and removes the data.
+ * where the server keeps files. `said()` is what it printed so far. `stop()` ends everything and removes the data.
  */
 export async function startServer({ n, seed, playbook = "retail_bank", args = [] }) {
   const binary = process.env.GROUNDSTATE_BIN;
@@ -39,7 +39,8 @@ export async function startServer({ n, seed, playbook = "retail_bank", args = []
       const run = (...words) => succeed(start(binary, [...words, "--data-dir", dataDir]), PLAY_LIMIT_MS);
       const [, url] = LISTENS.exec(server.output);
       const files = path.join(dataDir, "files");
-      return { url, link, run, data: dataDir, files, stop: () => stop(server).finally(remove) };
+      const said = () => server.output;
+      return { url, link, run, data: dataDir, files, said, stop: () => stop(server).finally(remove) };
     } catch (error) {
       server.child.kill("SIGKILL");
       throw error;

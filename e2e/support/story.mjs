@@ -65,7 +65,7 @@ export class Site {
   /** An address, as the administrator sees it. The page's own `goto` understands addresses of the site, too. */
   visit(address, look, options = {}) {
     const url = new URL(address, this.url).href;
-    const mine = { baseURL: this.url, storageState: this.#storageState };
+    const mine = { baseURL: this.url, storageState: this.#storageState, said: this.server.said };
     return visit(this.#browser, url, look, { ...mine, ...this.#looks, ...options });
   }
 

@@ -193,7 +193,9 @@ fn corpora() -> OpenApiRouter<App> {
         .routes(routes!(corpora::cancel))
         .routes(routes!(corpora::retry))
         .routes(routes!(corpora::manifest::show))
-        .routes(routes!(corpora::conversations))
+        .routes(routes!(corpora::rows::kept))
+        .routes(routes!(corpora::rows::dropped))
+        .routes(routes!(corpora::rows::neighbours))
 }
 
 fn exports() -> OpenApiRouter<App> {

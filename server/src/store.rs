@@ -52,7 +52,8 @@ static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
 /// Connects and brings the schema up to date.
 pub async fn open(url: &str) -> anyhow::Result<PgPool> {
     let options = PgPoolOptions::new().max_connections(16);
-    let pool = options.after_connect(|db, _| Box::pin(wait_for_disk(db))).connect(url).await?;
+    let options = options.after_connect(|db, _| Box::pin(wait_for_disk(db)));
+    let pool = options.after_release(|db, _| Box::pin(leave_nothing_open(db))).connect(url).await?;
     MIGRATIONS.run(&pool).await.context(
         "the database was made by another version of Groundstate; use that version, or another database or --data-dir",
     )?;
@@ -68,6 +69,14 @@ async fn wait_for_disk(db: &mut PgConnection) -> sqlx::Result<()> {
     .fetch_optional(db)
     .await?;
     Ok(())
+}
+
+/// Whoever gets the connection next is in nobody's transaction. A request whose client goes away while `BEGIN` is on its
+/// way leaves one that sqlx does not know of (transact-rs/sqlx#4385, in 0.9.0): what is written next on that connection
+/// would be lost with it. If that has failed already, this fails, too, and the connection is closed.
+async fn leave_nothing_open(db: &mut PgConnection) -> sqlx::Result<bool> {
+    sqlx::raw_sql("BEGIN; ROLLBACK").execute(db).await?;
+    Ok(true)
 }
 
 /// Whether the database answers, soon.

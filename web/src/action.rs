@@ -1,5 +1,6 @@
 //! Changes that buttons make.
 
+mod change;
 mod waited;
 
 use leptos::prelude::*;
@@ -8,6 +9,7 @@ use leptos::task::spawn_local;
 use crate::api_client::Answer;
 use crate::components::{Toasts, explain};
 
+pub use change::Change;
 pub use waited::Waited;
 
 /// Asks for a change, unless one is on its way, and says what became of it. `then` is given the answer.

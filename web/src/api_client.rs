@@ -33,7 +33,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use line::{End, Line};
+pub use line::{Cancel, End, Line};
 use place::cut;
 pub use place::{PAGE, Place};
 
@@ -87,8 +87,7 @@ pub async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Ans
 
 /// The same over a line: once it is dropped, nobody waits for the answer.
 pub async fn post_over<T: DeserializeOwned>(end: &End, path: &str, body: &impl Serialize) -> Answer<T> {
-    let request = end.carry(by_whom(Method::POST, path).await?);
-    answer(request.header("Accept", "application/json").json(body)).await
+    change_over(end, Method::POST, path, body).await
 }
 
 pub async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
@@ -105,6 +104,11 @@ pub async fn delete(path: &str) -> Answer<()> {
 
 fn url(path: &str) -> String {
     format!("{BASE}{path}")
+}
+
+async fn change_over<T: DeserializeOwned>(end: &End, method: Method, path: &str, body: &impl Serialize) -> Answer<T> {
+    let request = end.carry(by_whom(method, path).await?);
+    answer(request.header("Accept", "application/json").json(body)).await
 }
 
 async fn change<T: DeserializeOwned>(method: Method, path: &str, body: &impl Serialize) -> Answer<T> {

@@ -39,7 +39,7 @@ impl Keys {
     }
 
     fn press(self, event: &KeyboardEvent) {
-        if event.ctrl_key() || event.meta_key() || event.alt_key() || types(event) {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() || types(event) || is_asked() {
             return;
         }
         let key = event.key();
@@ -56,6 +56,11 @@ impl Keys {
             self.pressed.set_value(Some(key));
         }
     }
+}
+
+/// Whether a dialog is open: what stands behind it waits.
+fn is_asked() -> bool {
+    document().query_selector("dialog[open]").ok().flatten().is_some()
 }
 
 /// From now on, and until the calling component goes, these keys do this.

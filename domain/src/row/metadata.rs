@@ -106,7 +106,7 @@ pub struct Worlds {
     /// Hash of the world before the first word.
     pub initial: String,
     #[serde(rename = "final")]
-    pub end: String,
+    pub end: Arc<str>,
     /// How many changes led there.
     pub version: u32,
 }
@@ -122,8 +122,8 @@ pub struct Judge {
     pub agreement: f64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verifier {
     pub passed: bool,
-    pub items: Vec<Check>,
+    pub items: Arc<Vec<Check>>,
 }

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, anyhow};
 use domain::calibration::Correction;
+use domain::patch::Patch;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::row::{Played, Scenario, Tools, Versioned};
-use engine::conversation::{Caller, Frame};
+use engine::conversation::{Caller, Frame, State};
 use engine::{InitialWorld, Judge, Playbook, case, scripted};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -47,7 +48,11 @@ pub struct Scene {
     now: String,
     compiled: Arc<Playbook>,
     voices: Mutex<BTreeMap<String, Arc<Voice>>>,
+    ends: Mutex<Vec<(Vec<Patch>, Arc<str>)>>,
 }
+
+/// Ends of a scenario that are kept: most of its conversations come to one of a few.
+const ENDS: usize = 8;
 
 /// What one agent of a scenario was told, and who played it.
 pub struct Voice {
@@ -128,6 +133,7 @@ impl Context {
             now: case::now(scenario, compiled),
             compiled: Arc::clone(compiled),
             voices: Mutex::default(),
+            ends: Mutex::default(),
         })
     }
 
@@ -180,6 +186,24 @@ impl Context {
             models.insert(Role::Agent.to_string(), own.to_string());
         }
         models
+    }
+}
+
+impl Scene {
+    /// Hash of the world that a conversation came to, by all its changes: to hash a world takes longer than to find it among
+    /// those that others came to by the same.
+    pub fn end(&self, patches: &[Patch], state: &State) -> Arc<str> {
+        let known = || self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().iter().find(|(own, _)| own == patches).map(|(_, hash)| Arc::clone(hash));
+        let hash = found.unwrap_or_else(|| {
+            let hash: Arc<str> = state.world_hash().into();
+            let mut ends = known();
+            ends.insert(0, (patches.to_vec(), Arc::clone(&hash)));
+            ends.truncate(ENDS);
+            hash
+        });
+        debug_assert_eq!(*hash, state.world_hash(), "the same changes come to the same world");
+        hash
     }
 }
 

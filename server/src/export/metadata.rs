@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use domain::calibration::OVERALL;
 use domain::outcome::{Ending, Outcome};
-use domain::row::{Branch, Judge, Metadata, Seed, Verifier, Worlds};
-use domain::verdict::{Verdict, Verification};
+use domain::row::{Branch, Judge, Metadata, Seed, Worlds};
+use domain::verdict::Verdict;
 use engine::conversation::{Caller, Frame};
 
 use super::context::{Context, Voice};
@@ -37,7 +37,11 @@ pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice, corrections: 
         attempt: material.attempt,
         played: Arc::clone(&voice.played),
         branch,
-        world: Worlds { initial: state.initial_hash.clone(), end: state.world_hash(), version: state.world.version() },
+        world: Worlds {
+            initial: state.initial_hash.clone(),
+            end: scene.end(&played.told.patches, state),
+            version: state.world.version(),
+        },
         ending: state.ending.as_ref().map_or("unfinished", Ending::as_str),
         user_turns: state.user_turns,
         tool_calls: state.calls.iter().filter(|call| call.caller != Caller::User).count(),
@@ -55,10 +59,7 @@ pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice, corrections: 
         overall_rationale: verdict.map(|v| v.rationale.clone()).unwrap_or_default(),
         weighted_mean: verdict.map_or(0.0, |v| v.weighted_mean),
         goal_achieved: verdict.is_some_and(|v| v.goal_achieved),
-        verifier: Verifier {
-            passed: played.verification.is_some_and(Verification::passed),
-            items: played.verification.map(|v| v.items.clone()).unwrap_or_default(),
-        },
+        verifier: played.verification.clone().unwrap_or_default(),
         usage: played.told.usage.clone(),
     }
 }

@@ -11,7 +11,7 @@ use domain::correction::{self, in_force};
 use domain::event::Event;
 use domain::message::Message;
 use domain::outcome::Outcome;
-use domain::row::Row;
+use domain::row::{Row, Verifier};
 use domain::verdict::{Verdict, Verification};
 use engine::conversation::{Frame, Phase, State};
 use serde_json::Deserializer;
@@ -43,7 +43,7 @@ pub struct Played<'a> {
     pub outcome: &'a Outcome,
     /// What the judging that counts says; `None` if there is no verdict.
     pub verdict: Option<&'a Verdict>,
-    pub verification: Option<&'a Verification>,
+    pub verification: Option<Verifier>,
 }
 
 /// `all`: also what was not accepted. `branches`: also what each sub-agent did.
@@ -60,9 +60,9 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     let scene = context.scene(&material.scenario)?;
     let (mut state, mut told) = (State::new(&scene.initial), None);
     for event in Deserializer::from_str(text).into_iter::<Event>() {
-        let event = event.with_context(broken)?;
+        let mut event = event.with_context(broken)?;
         if told.is_none() {
-            told = Told::begin(&event);
+            told = Told::begin(&mut event);
         }
         if let Some(told) = &mut told {
             told.hear(&event);
@@ -82,6 +82,8 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     let own = if state.verdicts.len() == 1 { state.verdicts.pop() } else { state.verdict() };
     // The agent under test stands first.
     let (agents, sub_agents) = (mem::take(&mut state.agents), mem::take(&mut state.branches));
+    // Who judges again verifies again.
+    let verification = said.and_then(|said| said.verification.clone()).or_else(|| state.verification.take());
     let played = Played {
         context,
         scene: &scene,
@@ -90,12 +92,15 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
         state: &state,
         outcome,
         verdict: said.and_then(|said| verdict(said, material.original, own.as_ref())),
-        // Who judges again verifies again.
-        verification: said.and_then(|said| said.verification.as_ref()).or(state.verification.as_ref()),
+        verification: verification.map(verifier),
     };
     // One that was stopped has calls that nobody answered.
     let done = sub_agents.into_iter().filter(|frame| branches && frame.pending.is_empty());
     Ok(Made::Rows(agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame)).collect()))
+}
+
+fn verifier(found: Verification) -> Verifier {
+    Verifier { passed: found.passed(), items: found.items.into() }
 }
 
 fn verdict<'a>(said: &'a Said, original: bool, own: Option<&'a Verdict>) -> Option<&'a Verdict> {

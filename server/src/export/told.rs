@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::Arc;
 
 use domain::event::{Event, EventKind, Fork, Usage};
+use domain::patch::Patch;
 use domain::persona::{Complexity, Persona};
 use domain::role::Role;
 
@@ -13,17 +15,20 @@ pub struct Told {
     pub complexity: Complexity,
     /// Tokens by role, refused attempts included: they were paid for.
     pub usage: BTreeMap<Cow<'static, str>, Usage>,
+    /// All changes of the world, in order.
+    pub patches: Vec<Patch>,
     /// The events of the agents' turns, in order, and where the agent stands among the fan-outs.
     turns: Vec<(u32, Vec<Fork>)>,
 }
 
 impl Told {
-    /// By its first event; `None` if it is no beginning.
-    pub fn begin(first: &Event) -> Option<Self> {
-        let EventKind::Started { persona, complexity, .. } = &first.kind else { return None };
+    /// By its first event, whose persona it takes; `None` if it is no beginning.
+    pub fn begin(first: &mut Event) -> Option<Self> {
+        let EventKind::Started { persona, complexity, .. } = &mut first.kind else { return None };
         Some(Self {
-            persona: Arc::new(persona.clone()),
+            persona: Arc::new(mem::take(persona)),
             complexity: *complexity,
+            patches: Vec::new(),
             usage: Role::ALL.into_iter().map(|role| (role.as_str().into(), Usage::default())).collect(),
             turns: Vec::new(),
         })
@@ -39,8 +44,10 @@ impl Told {
             EventKind::ToolSimulated { usage, .. } => (Role::ToolSimulator, usage),
             EventKind::Judged { usage, .. } => (Role::Judge, usage),
             EventKind::Refused { role, usage, .. } => (*role, usage),
+            EventKind::ToolAnswered { usage, patch, .. } if patch.is_empty() => (Role::ToolSimulator, usage),
             EventKind::ToolAnswered { usage, patch, .. } => {
-                (if patch.is_empty() { Role::ToolSimulator } else { Role::StateManager }, usage)
+                self.patches.push(patch.clone());
+                (Role::StateManager, usage)
             }
             _ => return,
         };

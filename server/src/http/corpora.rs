@@ -2,15 +2,16 @@
 
 pub mod manifest;
 pub mod preview;
+pub mod rows;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::{FieldError, Page};
-use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, Side, Spec, name_problem};
+use domain::corpus::{CorpusDetail, CorpusSummary, Spec, name_problem};
 use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::{Author, Reader};
@@ -20,7 +21,7 @@ use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
 use crate::clock;
 use crate::jobs::corpora as job;
-use crate::store::corpora::{self as store, Deleted, Kept, New};
+use crate::store::corpora::{self as store, Deleted, New};
 
 /// Corpora of a project, newest first
 #[utoipa::path(get, path = "/projects/{project}/corpora", tag = "corpora", params(("project" = String, Path), PageParams),
@@ -151,36 +152,4 @@ pub async fn delete(State(pool): State<PgPool>, _: Author, audit: Audit, Path(id
             Err(HttpError::Conflict("an export was made of the corpus; delete its exports first".to_owned()))
         }
     }
-}
-
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct Which {
-    /// Only those of one side.
-    split: Option<Side>,
-    /// How many, 1 to 200; default: 50.
-    #[param(minimum = 1, maximum = 200)]
-    limit: Option<u16>,
-    /// `next` of the page before.
-    after: Option<String>,
-    /// How many conversations are passed over first: a page far down is read without those before it.
-    skip: Option<u32>,
-}
-
-/// The conversations of a corpus
-#[utoipa::path(get, path = "/corpora/{corpus}/conversations", tag = "corpora", params(("corpus" = Uuid, Path), Which),
-    responses((status = 200, body = Page<CorpusConversation>), Problems),
-    security(("session" = []), ("token" = ["read"])))]
-pub async fn conversations(
-    State(pool): State<PgPool>,
-    _: Reader,
-    Path(id): Path<Uuid>,
-    Query(which): Query<Which>,
-) -> Result<Json<Page<CorpusConversation>>> {
-    let params = PageParams { limit: which.limit, after: which.after };
-    let (limit, after) = (params.limit()?, params.cursor()?.unwrap_or(-1));
-    let skip = which.skip.unwrap_or_default();
-    let kept = Kept { of: which.split, after, skip, limit: i64::from(limit) + 1 };
-    let items = store::kept(&mut *pool.acquire().await?, id, &kept).await?;
-    Ok(Json(page(items, limit, |row: &CorpusConversation| row.ordinal.to_string())))
 }

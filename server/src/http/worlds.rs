@@ -35,13 +35,7 @@ pub async fn show(
 ) -> Result<Json<WorldVersion>> {
     let (initial, events) = history(&pool, id).await?;
     let changes = provenance::changes(&events);
-    let last = u32::try_from(changes.len()).unwrap_or(u32::MAX);
-    let version = params.version.unwrap_or(last);
-    if version > last {
-        return Err(HttpError::NotFound(format!(
-            "the world of conversation {id} has no version {version}, only 0 to {last}"
-        )));
-    }
+    let (version, last) = version(id, params.version, changes.len())?;
     let mut world = initial;
     for (_, patch) in &changes[..version as usize] {
         world = world.apply(patch).map_err(|e| damaged(id, &e))?;
@@ -52,8 +46,10 @@ pub async fn show(
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ProvenanceParams {
-    /// A JSON pointer (RFC 6901) into the last version.
+    /// A JSON pointer (RFC 6901) into the world.
     pointer: String,
+    /// Into which version, by how many changes after the start; default: the last.
+    version: Option<u32>,
 }
 
 /// Where a value of the world comes from
@@ -64,14 +60,29 @@ pub async fn provenance(
     State(pool): State<PgPool>,
     _: Reader,
     Path(id): Path<Uuid>,
-    Query(ProvenanceParams { pointer }): Query<ProvenanceParams>,
+    Query(ProvenanceParams { pointer, version: wanted }): Query<ProvenanceParams>,
 ) -> Result<Json<Provenance>> {
     if domain::patch::segments(&pointer).is_none() {
         return Err(HttpError::BadRequest(format!("`pointer`: `{pointer}` is no JSON pointer: it starts with `/`")));
     }
     let (initial, events) = history(&pool, id).await?;
-    let found = provenance::of(&initial, &events, &pointer).map_err(|e| damaged(id, &e))?;
+    let changes = provenance::changes(&events);
+    let (version, last) = version(id, wanted, changes.len())?;
+    // What is written later is not known yet.
+    let later = if version < last { changes[version as usize].0.seq as usize } else { events.len() };
+    let found = provenance::of(&initial, &events[..later], &pointer).map_err(|e| damaged(id, &e))?;
     found.map(Json).ok_or_else(|| HttpError::NotFound(format!("nothing stands at {pointer}")))
+}
+
+/// The version that is asked for, and the last one.
+fn version(id: Uuid, wanted: Option<u32>, changes: usize) -> Result<(u32, u32)> {
+    let last = u32::try_from(changes).unwrap_or(u32::MAX);
+    match wanted.unwrap_or(last) {
+        version if version <= last => Ok((version, last)),
+        version => Err(HttpError::NotFound(format!(
+            "the world of conversation {id} has no version {version}, only 0 to {last}"
+        ))),
+    }
 }
 
 /// The world that a conversation started from, and what happened since.

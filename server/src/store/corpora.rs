@@ -11,7 +11,7 @@ use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 pub use conversations::{Found, Long, Looked, conversations, ended, events, runs};
-pub use manifest::{Kept, conversations as kept, manifest};
+pub use manifest::{Part, dropped, kept, manifest, neighbours};
 
 use super::copy::Rows;
 use super::{BadRow, Result, StoreError};

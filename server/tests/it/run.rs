@@ -17,5 +17,6 @@ mod pipelining;
 mod refusals;
 mod resume;
 mod seed;
+mod unanswered;
 mod unheard;
 mod workers;

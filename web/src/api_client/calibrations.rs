@@ -3,7 +3,7 @@
 use domain::api::{CalibrationDetail, Page};
 use serde_json::Value;
 
-use super::{Answer, get, post, query};
+use super::{Answer, End, get, post_over, query};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -17,6 +17,6 @@ pub async fn one(id: &str) -> Answer<CalibrationDetail> {
 }
 
 /// Compares judges with what people rated. The body is that of `POST /projects/{project}/calibrations`.
-pub async fn make(project: &str, of: &Value) -> Answer<Vec<CalibrationDetail>> {
-    post(&format!("/projects/{}/calibrations", segment(project)), of).await
+pub async fn make(end: &End, project: &str, of: &Value) -> Answer<Vec<CalibrationDetail>> {
+    post_over(end, &format!("/projects/{}/calibrations", segment(project)), of).await
 }

@@ -10,9 +10,8 @@ pub async fn one(id: &str) -> Answer<ConversationDetail> {
 }
 
 /// What stands before and after it in the list that is asked for by these parameters.
-pub async fn neighbours(id: &str, list: &[(String, String)]) -> Answer<Neighbours> {
-    let list: Vec<(&str, String)> = list.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-    query(&format!("/conversations/{}/neighbours", segment(id)), &list).await
+pub async fn neighbours(id: &str, list: &[(&str, String)]) -> Answer<Neighbours> {
+    query(&format!("/conversations/{}/neighbours", segment(id)), list).await
 }
 
 /// What all judges said of it, whenever they were asked; the newest first.

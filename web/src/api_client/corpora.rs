@@ -1,12 +1,11 @@
 //! Corpora of a project.
 
-use domain::api::{CorpusAnalytics, Page};
-use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, ManifestRow, Report, Side, Spec};
+use domain::api::{CorpusAnalytics, Neighbours, Page};
+use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, ManifestRow, Report, Side, Spec, Step};
 use domain::progress::Doing;
-use gloo_net::http::Request;
 use serde_json::json;
 
-use super::{Answer, End, Place, delete, events, get, post, query, read, unreachable, url};
+use super::{Answer, End, Place, delete, events, get, post, query, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -51,14 +50,15 @@ pub async fn conversations(id: &str, side: Option<Side>, place: Place) -> Answer
     query(&path(id, "/conversations"), &side.into_iter().chain(place.pairs()).collect::<Vec<_>>()).await
 }
 
-/// All that the filter found, and what became of it.
-pub async fn manifest(id: &str) -> Answer<Vec<ManifestRow>> {
-    let response = Request::get(&url(&path(id, "/manifest"))).send().await.map_err(unreachable)?;
-    let body = response.text().await.map_err(unreachable)?;
-    if !response.ok() {
-        return read(response.status(), &body);
-    }
-    body.lines().map(|line| read(response.status(), line)).collect()
+/// What its filter found and it does not keep, a page.
+pub async fn dropped(id: &str, by: Option<Step>, place: Place) -> Answer<Page<ManifestRow>> {
+    let by = by.map(|by| ("dropped_by", by.as_str().to_owned()));
+    query(&path(id, "/dropped"), &by.into_iter().chain(place.pairs()).collect::<Vec<_>>()).await
+}
+
+/// What comes before and after a conversation in the list of the corpus that it is in.
+pub async fn neighbours(id: &str, conversation: &str, among: &[(&str, String)]) -> Answer<Neighbours> {
+    query(&path(id, &format!("/conversations/{}/neighbours", segment(conversation))), among).await
 }
 
 /// Where the manifest is downloaded.

@@ -10,7 +10,7 @@ use domain::project::{DocumentId, Kind};
 use gloo_net::http::Method;
 use serde_json::{Value, json};
 
-use super::{Answer, End, change, events, get, post, query};
+use super::{Answer, End, change_over, events, get, post, post_over, query};
 use crate::address::segment;
 
 /// A document, and the project that it is of.
@@ -34,8 +34,8 @@ impl Place {
 const PAGE: &str = "200";
 
 /// Fills an empty project with the documents that ship with Groundstate.
-pub async fn demo(project: &str) -> Answer<Changes> {
-    post(&format!("/projects/{}/demo", segment(project)), &json!({})).await
+pub async fn demo(end: &End, project: &str) -> Answer<Changes> {
+    post_over(end, &format!("/projects/{}/demo", segment(project)), &json!({})).await
 }
 
 /// By name: the first page, or the one after a cursor. Filters are those of the API; empty ones do not count.
@@ -73,8 +73,8 @@ pub async fn one(place: &Place) -> Answer<Document> {
     get(&place.path("")).await
 }
 
-pub async fn save(place: &Place, wanted: &SaveDocument) -> Answer<Changes> {
-    change(Method::PUT, &place.path(""), wanted).await
+pub async fn save(end: &End, place: &Place, wanted: &SaveDocument) -> Answer<Changes> {
+    change_over(end, Method::PUT, &place.path(""), wanted).await
 }
 
 /// What saving it would find; keeps nothing.
@@ -82,8 +82,8 @@ pub async fn check(place: &Place, wanted: &SaveDocument) -> Answer<Vec<Found>> {
     post(&place.path("/check"), wanted).await
 }
 
-pub async fn delete(place: &Place, message: &str) -> Answer<Changes> {
-    change(Method::DELETE, &place.path(&format!("?message={}", segment(message))), &Value::Null).await
+pub async fn delete(end: &End, place: &Place, message: &str) -> Answer<Changes> {
+    change_over(end, Method::DELETE, &place.path(&format!("?message={}", segment(message))), &Value::Null).await
 }
 
 pub async fn versions(place: &Place, after: Option<String>) -> Answer<Page<DocumentVersion>> {
@@ -101,13 +101,13 @@ pub async fn used_by(place: &Place) -> Answer<UsedBy> {
 }
 
 /// Makes a new version like an old one.
-pub async fn restore(place: &Place, version: i32, base_version: i32) -> Answer<Changes> {
-    post(&place.path("/restore"), &json!({"version": version, "base_version": base_version})).await
+pub async fn restore(end: &End, place: &Place, version: i32, base_version: i32) -> Answer<Changes> {
+    post_over(end, &place.path("/restore"), &json!({"version": version, "base_version": base_version})).await
 }
 
 /// Uses the newest version, which must be this one, from now on.
-pub async fn promote(place: &Place, version: i32) -> Answer<Changes> {
-    post(&place.path("/promote"), &json!({"version": version})).await
+pub async fn promote(end: &End, place: &Place, version: i32) -> Answer<Changes> {
+    post_over(end, &place.path("/promote"), &json!({"version": version})).await
 }
 
 /// The JSON Schema of a kind of file: `scenario`, `playbook`, `persona`, `persona_model`, `judge`.

@@ -7,6 +7,9 @@ use web_sys::{AbortController, AbortSignal};
 /// notices nothing.
 pub struct Line(Option<AbortController>);
 
+/// Breaks a line off.
+pub struct Cancel(Option<AbortController>);
+
 /// The other end of a line.
 pub struct End(Option<AbortSignal>);
 
@@ -15,8 +18,20 @@ impl Line {
         Self(AbortController::new().ok())
     }
 
+    pub fn cancel(&self) -> Cancel {
+        Cancel(self.0.clone())
+    }
+
     pub fn end(&self) -> End {
         End(self.0.as_ref().map(AbortController::signal))
+    }
+}
+
+impl Cancel {
+    pub fn cancel(&self) {
+        if let Some(own) = &self.0 {
+            own.abort();
+        }
     }
 }
 

@@ -24,8 +24,8 @@ pub async fn prompts(place: &Place, wanted: &RenderPrompts) -> Answer<Prompts> {
 }
 
 /// Makes calls of a playbook's tools, one after the other.
-pub async fn calls(place: &Place, wanted: &TryCalls) -> Answer<Tried> {
-    post(&format!("{}/try", path(place)), wanted).await
+pub async fn calls(end: &End, place: &Place, wanted: &TryCalls) -> Answer<Tried> {
+    post_over(end, &format!("{}/try", path(place)), wanted).await
 }
 
 /// Reads an interface as the draft of a playbook with this name.

@@ -50,7 +50,7 @@ pub fn Field(
 
 /// Sends the form, unless it is on its way.
 #[component]
-pub fn Send(label: &'static str, busy: RwSignal<bool>) -> impl IntoView {
+pub fn Send(label: &'static str, #[prop(into)] busy: Signal<bool>) -> impl IntoView {
     view! {
         <button type="submit" class="main" aria-disabled=move || busy.get().to_string()>
             {label}

@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::progress::Doing;
 use leptos::prelude::*;
 
+use crate::action::Change;
 use crate::format;
 
 /// What is done now, how far it is and for how long, and the way out.
@@ -28,6 +29,25 @@ pub fn Working(
                 "Cancel"
             </button>
         </div>
+    }
+}
+
+/// A change that is not made at once: that it goes on and for how long, and the way out. What is made at once shows nothing
+/// of it.
+#[component]
+pub fn Changing(change: Change, what: &'static str) -> impl IntoView {
+    view! {
+        <Show when=move || change.busy()>
+            <p class="changing">
+                <span role="status">{what}" …"</span>
+                " "
+                <Elapsed />
+                " "
+                <button type="button" on:click=move |_| change.cancel()>
+                    "Cancel"
+                </button>
+            </p>
+        </Show>
     }
 }
 

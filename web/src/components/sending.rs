@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api_client::Answer;
-use crate::components::{Labelled, Problems};
+use crate::components::{Labelled, Problems, Toasts, explain};
 
 /// Sends what a form says, unless it is on its way. What is wrong goes to `problems`, the answer to `then`.
 pub fn send<T: 'static>(
@@ -21,15 +21,21 @@ pub fn send<T: 'static>(
     }
     busy.set(true);
     problems.clear();
+    let toasts = Toasts::here();
     spawn_local(async move {
-        let answer = ask.await;
-        // The reader may have left the page meanwhile.
-        busy.try_set(false);
-        match answer {
-            Ok(answer) => then(answer),
-            Err(error) => problems.set(error),
-        }
+        settle(busy, problems, toasts, ask.await, then);
     });
+}
+
+/// What follows from an answer. Whoever has left the page meanwhile is led nowhere, and hears of what went wrong.
+pub fn settle<T>(busy: RwSignal<bool>, problems: Problems, toasts: Toasts, answer: Answer<T>, then: impl FnOnce(T)) {
+    let left = busy.try_set(false).is_some();
+    match answer {
+        Ok(answer) if !left => then(answer),
+        Ok(_) => {}
+        Err(error) if !left => problems.set(error),
+        Err(error) => toasts.bad(explain(error)),
+    }
 }
 
 /// One line of text.

@@ -34,7 +34,7 @@ pub fn VirtualRows<T, F>(
     load: impl Fn(Place) -> F + 'static,
     /// Cells of the head.
     head: ViewFn,
-    /// Cells of a row.
+    /// Cells of a row. Its link is to have `tabindex="-1"`: Tab leads to the list and past it, and arrows from row to row.
     row: impl Fn(T) -> AnyView + Send + Sync + 'static,
     /// Under which name the list remembers where it was: whoever comes back finds it there.
     #[prop(into)]

@@ -32,6 +32,7 @@ pub fn node() -> Result<Command> {
         install::packages(&["chromium"])?;
     }
     let browser = find_program(&BROWSERS).context("no Chromium in PATH")?;
+    install::programs(&["curl"], &["curl"])?;
     install::postgres()?;
     npm("e2e")?;
     web::build()?;

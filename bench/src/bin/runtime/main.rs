@@ -65,9 +65,11 @@ enum Case {
         #[arg(long, default_value_t = 512)]
         concurrency: u32,
     },
-    /// Lists, filters and facets of a run of a million conversations, over HTTP
+    /// Lists, filters and facets of a million conversations, over HTTP: of one run, or of a project of many
     Pages {
-        /// Conversations that are played
+        #[arg(long, default_value_t = 1)]
+        runs: u32,
+        /// Conversations of each run that are played
         #[arg(long, default_value_t = 10_000)]
         n: u32,
         /// How often they are copied behind themselves
@@ -107,7 +109,9 @@ async fn main() -> anyhow::Result<()> {
         Case::Restart { n } => crash::database(&place, n).await,
         Case::Create { n } => create::case(&place, n).await,
         Case::Rows { n, copies, concurrency } => cases::rows(&place, n, copies, concurrency).await,
-        Case::Pages { n, copies, requests } => pages::pages(&place, n, copies, requests).await,
+        Case::Pages { runs, n, copies, requests } => {
+            pages::pages(&place, &pages::Size { runs, n, copies }, requests).await
+        }
         Case::Pipelining { n } => pipelining::case(&place, n).await,
         Case::Export { n, copies } => export::case(&place, n, copies).await,
         Case::Errors { n } => cases::errors(&place, n).await,

@@ -1,5 +1,6 @@
 //! The manifest of a corpus, page by page.
 
+use domain::api::Neighbours;
 use domain::corpus::{CorpusConversation, ManifestRow, Side, Step};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -32,28 +33,31 @@ pub async fn manifest(db: &mut PgConnection, corpus: Uuid, after: i32, limit: i6
     Ok(manifest)
 }
 
-/// Which of the conversations that stayed.
-pub struct Kept {
-    /// `None`: of both sides.
-    pub of: Option<Side>,
-    /// After this one, and after so many more.
+/// Which rows of a list: after one, and after so many more.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
     pub after: i32,
-    pub skip: u32,
+    pub skip: i64,
     pub limit: i64,
 }
 
-/// Conversations that stayed, in order.
-pub async fn conversations(db: &mut PgConnection, corpus: Uuid, kept: &Kept) -> Result<Vec<CorpusConversation>> {
+/// Conversations that stayed, in order; of one side if one is named.
+pub async fn kept(
+    db: &mut PgConnection,
+    corpus: Uuid,
+    of: Option<Side>,
+    part: Part,
+) -> Result<Vec<CorpusConversation>> {
     let rows = sqlx::query!(
         r#"SELECT ordinal, r.run_id, conversation_id, split AS "split!", position, scenario, persona, complexity
            FROM corpus_rows r JOIN conversations c ON c.id = conversation_id
            WHERE corpus_id = $1 AND ordinal > $2 AND split IS NOT NULL AND ($3::text IS NULL OR split = $3)
            ORDER BY ordinal LIMIT $4 OFFSET $5"#,
         corpus,
-        kept.after,
-        kept.of.map(Side::as_str),
-        kept.limit,
-        i64::from(kept.skip)
+        part.after,
+        of.map(Side::as_str),
+        part.limit,
+        part.skip
     );
     let mut found = Vec::new();
     for row in rows.fetch_all(db).await? {
@@ -69,6 +73,66 @@ pub async fn conversations(db: &mut PgConnection, corpus: Uuid, kept: &Kept) -> 
         });
     }
     Ok(found)
+}
+
+/// Conversations that did not stay, in order; of one step if one is named.
+pub async fn dropped(db: &mut PgConnection, corpus: Uuid, by: Option<Step>, part: Part) -> Result<Vec<ManifestRow>> {
+    let rows = sqlx::query!(
+        r#"SELECT ordinal, r.run_id, conversation_id, dropped_by AS "dropped_by!", r.reason, position, scenario
+           FROM corpus_rows r JOIN conversations c ON c.id = conversation_id
+           WHERE corpus_id = $1 AND ordinal > $2 AND dropped_by IS NOT NULL AND ($3::text IS NULL OR dropped_by = $3)
+           ORDER BY ordinal LIMIT $4 OFFSET $5"#,
+        corpus,
+        part.after,
+        by.map(Step::as_str),
+        part.limit,
+        part.skip
+    );
+    let mut found = Vec::new();
+    for row in rows.fetch_all(db).await? {
+        found.push(ManifestRow {
+            ordinal: row.ordinal,
+            conversation: row.conversation_id.to_string(),
+            run: row.run_id.to_string(),
+            position: row.position,
+            scenario: row.scenario,
+            split: None,
+            dropped_by: Some(step(row.conversation_id, &row.dropped_by)?),
+            reason: row.reason,
+        });
+    }
+    Ok(found)
+}
+
+/// What comes before and after a conversation in the list that it is in: of what stayed, or of what did not. `None` if it is
+/// in neither.
+pub async fn neighbours(
+    db: &mut PgConnection,
+    corpus: Uuid,
+    conversation: Uuid,
+    of: Option<Side>,
+    by: Option<Step>,
+) -> Result<Option<Neighbours>> {
+    let found = sqlx::query!(
+        "SELECT (SELECT conversation_id FROM corpus_rows r
+                 WHERE r.corpus_id = $1 AND r.ordinal < here.ordinal AND (r.split IS NULL) = (here.split IS NULL)
+                   AND ($3::text IS NULL OR here.split IS NULL OR r.split = $3)
+                   AND ($4::text IS NULL OR here.split IS NOT NULL OR r.dropped_by = $4)
+                 ORDER BY r.ordinal DESC LIMIT 1) AS previous,
+                (SELECT conversation_id FROM corpus_rows r
+                 WHERE r.corpus_id = $1 AND r.ordinal > here.ordinal AND (r.split IS NULL) = (here.split IS NULL)
+                   AND ($3::text IS NULL OR here.split IS NULL OR r.split = $3)
+                   AND ($4::text IS NULL OR here.split IS NOT NULL OR r.dropped_by = $4)
+                 ORDER BY r.ordinal LIMIT 1) AS next
+         FROM corpus_rows here WHERE here.corpus_id = $1 AND here.conversation_id = $2",
+        corpus,
+        conversation,
+        of.map(Side::as_str),
+        by.map(Step::as_str)
+    );
+    let text = |id: Option<Uuid>| id.map(|id| id.to_string());
+    let found = found.fetch_optional(db).await?;
+    Ok(found.map(|found| Neighbours { previous: text(found.previous), next: text(found.next) }))
 }
 
 fn side(row: Uuid, name: &str) -> Result<Side> {

@@ -4,6 +4,7 @@ mod corrected;
 mod filters;
 mod funnel;
 mod preview;
+mod rows;
 
 use std::collections::BTreeSet;
 

@@ -52,6 +52,23 @@ async fn where_a_value_comes_from(pool: PgPool) {
     assert_eq!(written.value, *op.value().unwrap());
     let writer = written.written_by.unwrap();
     assert_eq!((writer.seq, writer.call_id), (seq, call_id));
+    // In an earlier version it is what it was then, and nobody has written what is written later.
+    let last: WorldVersion = app.json(&format!("/api/v1/conversations/{}/world", story.planned.id)).await;
+    for version in 0..=last.version {
+        let world: WorldVersion =
+            app.json(&format!("/api/v1/conversations/{}/world?version={version}", story.planned.id)).await;
+        let asked = format!("{}&version={version}", ask(op.path()));
+        match world.world.pointer(op.path()) {
+            None => drop(app.problem(&asked, StatusCode::NOT_FOUND).await),
+            Some(value) => {
+                let then: Provenance = app.json(&asked).await;
+                assert_eq!(then.value, *value, "version {version}");
+                assert!(then.written_by.is_none_or(|writer| writer.seq < seq || version == last.version), "{version}");
+            }
+        }
+    }
+    let beyond = format!("{}&version={}", ask("/payees"), last.version + 1);
+    app.problem(&beyond, StatusCode::NOT_FOUND).await;
     let there: Provenance = app.json(&ask("/payees")).await;
     assert_eq!(there.written_by, None, "{}", there.value);
     app.problem(&ask("/payees/nobody"), StatusCode::NOT_FOUND).await;

@@ -3,9 +3,12 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
+use futures::FutureExt;
 use server::postgres::PrivatePostgres;
 use server::store;
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
+
+use crate::support::database_url;
 
 /// What a process of ours works with where somebody has set `synchronous_commit` so for this.
 async fn used(postgres: &PrivatePostgres, whose: &str, set: &str) -> String {
@@ -40,4 +43,31 @@ async fn where_nothing_is_written_through_nobody_waits() {
     let postgres = PrivatePostgres::throwaway().await.unwrap();
     assert_eq!(used(&postgres, "DATABASE", "off").await, "off");
     postgres.stop().await;
+}
+
+/// What a process of the database does, seen by another one.
+async fn state(pool: &PgPool, process: i32) -> String {
+    let state = sqlx::query_scalar("SELECT state FROM pg_stat_activity WHERE pid = $1").bind(process);
+    state.fetch_one(pool).await.unwrap()
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_request_that_goes_away_while_it_begins_leaves_no_transaction_to_the_next(witness: PgPool) {
+    let pool = store::open(&database_url(&witness)).await.unwrap();
+    for statement in ["SELECT 1", "SELECT 1 / 0"] {
+        let mut db = pool.acquire().await.unwrap();
+        let process: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut *db).await.unwrap();
+        assert!(db.begin().now_or_never().is_none(), "it is answered before it is asked");
+        // By the time that this is answered, it has begun.
+        let _ = sqlx::raw_sql(statement).execute(&mut *db).await;
+        assert!(state(&witness, process).await.starts_with("idle in transaction"), "it leaves nothing behind");
+        drop(db);
+        // Whoever waits for all of them waits until it is back.
+        let all = futures::future::join_all((0..pool.options().get_max_connections()).map(|_| pool.acquire())).await;
+        assert!(all.iter().all(Result::is_ok));
+        let still = sqlx::query_scalar("SELECT state FROM pg_stat_activity WHERE pid = $1").bind(process);
+        let still: Option<String> = still.fetch_optional(&witness).await.unwrap();
+        assert!(still.as_deref().is_none_or(|state| state == "idle"), "{statement}: {still:?}");
+    }
+    pool.close().await;
 }

@@ -28,13 +28,11 @@ pub fn come_back(list: &Element, name: &str, all_there: bool) {
     });
 }
 
-/// Arrows lead from the link of one row to that of the next, and so does Tab: elements stand in another order than their rows.
-/// Whoever is in none yet is led to row `first`.
+/// Arrows lead from the link of one row to that of the next. Whoever is in none yet is led to row `first`.
 pub fn walk(event: &KeyboardEvent, first: usize) {
     let by = match event.key().as_str() {
         "ArrowDown" | "j" => 1,
         "ArrowUp" | "k" => -1,
-        "Tab" if focused_row().is_some_and(|row| row > 1) => 1 - 2 * isize::from(event.shift_key()),
         _ => return,
     };
     let Some(row) = focused_row() else {

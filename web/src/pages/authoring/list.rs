@@ -14,9 +14,9 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::words;
-use crate::action::act;
+use crate::action::Change;
 use crate::app::set_title;
-use crate::components::{Empty, Paged};
+use crate::components::{Changing, Empty, Paged};
 use crate::keys::use_shortcut;
 use crate::session::Project;
 use crate::{address, api_client};
@@ -100,7 +100,7 @@ fn Table(
 
 #[component]
 fn Nothing(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
-    let (project, busy) = (Project::here(), RwSignal::new(false));
+    let (project, filling) = (Project::here(), Change::new());
     if narrowed {
         return view! {
             <Empty title="Nothing fits.">
@@ -111,18 +111,18 @@ fn Nothing(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + '
     }
     let fill = move |_| {
         let name = project.name();
-        act(busy, "The demo documents are here.", async move { api_client::documents::demo(&name).await }, move |_| {
-            again();
-        });
+        let load = move |end| async move { api_client::documents::demo(&end, &name).await };
+        filling.act("The demo documents are here.", load, move |_| again());
     };
     view! {
         <Empty title="Nothing is here yet.">
             <p>{words::meaning(kind)}</p>
             <p>"An empty project can begin with the documents that ship with Groundstate: three playbooks and their scenarios."</p>
             <Show when=move || project.may(Role::Author)>
-                <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=fill>
-                    {move || if busy.get() { "Loading …" } else { "Load the demo documents" }}
+                <button type="button" class="main" aria-disabled=move || filling.busy().to_string() on:click=fill>
+                    {move || if filling.busy() { "Loading …" } else { "Load the demo documents" }}
                 </button>
+                <Changing change=filling what="Loading and proving them" />
             </Show>
         </Empty>
     }

@@ -43,7 +43,11 @@ pub fn Annotate(seq: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
                 save();
             }
             on:keydown=move |event| match event.key().as_str() {
-                "Enter" if event.ctrl_key() || event.meta_key() => save(),
+                "Enter" if event.ctrl_key() || event.meta_key() => {
+                    // The page may save something else by it.
+                    event.prevent_default();
+                    save();
+                }
                 "Escape" => close.run(()),
                 _ => {}
             }

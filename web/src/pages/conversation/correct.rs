@@ -79,7 +79,11 @@ fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> imp
                 save.with_value(|save| save());
             }
             on:keydown=move |event| match event.key().as_str() {
-                "Enter" if event.ctrl_key() || event.meta_key() => save.with_value(|save| save()),
+                "Enter" if event.ctrl_key() || event.meta_key() => {
+                    // The page may save something else by it.
+                    event.prevent_default();
+                    save.with_value(|save| save());
+                }
                 "Escape" => close.run(()),
                 _ => {}
             }

@@ -8,9 +8,13 @@ use leptos_router::hooks::{use_navigate, use_query_map};
 use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
+use crate::api_client::Answer;
 use crate::keys::use_shortcut;
 use crate::session::Project;
 use crate::{address, api_client};
+
+/// Which corpus' list led here.
+const CORPUS: &str = "corpus";
 
 #[component]
 pub fn Neighbours(conversation: String) -> impl IntoView {
@@ -19,7 +23,7 @@ pub fn Neighbours(conversation: String) -> impl IntoView {
     let query = text(&list);
     let answer = LocalResource::new(move || {
         let (conversation, list) = (conversation.clone(), list.clone());
-        async move { api_client::conversations::neighbours(&conversation, &list).await }
+        async move { ask(&conversation, &list).await }
     });
     let href = move |id: &str| format!("{}{query}", address::conversation(&project, id));
     let href = StoredValue::new(href);
@@ -59,14 +63,24 @@ fn Lead(to: Signal<Option<String>>, says: &'static str, key: &'static str) -> im
     }
 }
 
-/// What the list was asked for, as it stands in the address; whatever else stands there is about this page.
-fn list(address: &ParamsMap) -> Vec<(String, String)> {
-    let values =
-        |name: &'static str| address.get_all(name).into_iter().flatten().map(move |value| (name.to_owned(), value));
+/// What the list was asked for, as it stands in the address; whatever else stands there is about this page. A corpus has a
+/// list of what it keeps and one of what it dropped.
+fn list(address: &ParamsMap) -> Vec<(&'static str, String)> {
+    let values = |name: &'static str| address.get_all(name).into_iter().flatten().map(move |value| (name, value));
+    if address.get_str(CORPUS).is_some() {
+        return [CORPUS, "split", "dropped_by"].into_iter().flat_map(values).collect();
+    }
     CONVERSATION_FILTER.into_iter().chain(["sort", "order"]).flat_map(values).collect()
 }
 
-fn text(list: &[(String, String)]) -> String {
+async fn ask(conversation: &str, list: &[(&'static str, String)]) -> Answer<api::Neighbours> {
+    match list.split_first() {
+        Some(((CORPUS, corpus), among)) => api_client::corpora::neighbours(corpus, conversation, among).await,
+        _ => api_client::conversations::neighbours(conversation, list).await,
+    }
+}
+
+fn text(list: &[(&str, String)]) -> String {
     let pairs: Vec<String> = list.iter().map(|(name, value)| format!("{name}={}", Url::escape(value))).collect();
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }

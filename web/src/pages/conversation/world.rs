@@ -47,7 +47,7 @@ pub fn WorldPanel(detail: Signal<ConversationDetail>, cursor: Cursor) -> impl In
             {move || (!shown.get() && versions.error().is_none()).then(|| view! { <Loading what="the world" /> })}
             <WorldChanges label="What this version changed" changes=changed pick=Callback::new(pick) />
             <Show when=move || shown.get()>
-                <Origin conversation=conversation.clone() picked cursor />
+                <Origin conversation=conversation.clone() picked version cursor />
                 <JsonTree label="World" document marks picked pick=Callback::new(pick) />
                 <Hash versions document />
             </Show>

@@ -119,16 +119,16 @@ fn Summary(summary: CorpusSummary) -> impl IntoView {
 fn Ready(detail: CorpusDetail) -> impl IntoView {
     let (chosen, choose) = use_tab("tab", NAMES);
     let CorpusDetail { summary, report, spec } = detail;
-    let found = report.as_ref().map_or(0, |report| report.found);
+    let funnel = report.as_ref().map(|report| report.funnel.clone()).unwrap_or_default();
     let detail = StoredValue::new(CorpusDetail { summary: summary.clone(), report: report.clone(), spec });
     view! {
         <Tabs label="Parts of the corpus" tabs=TABS chosen choose />
         {move || {
             let tab = chosen.get();
-            let (summary, report) = (summary.clone(), report.clone());
+            let (summary, report, funnel) = (summary.clone(), report.clone(), funnel.clone());
             let part = match tab {
                 "conversations" => view! { <kept::Kept summary /> }.into_any(),
-                "manifest" => view! { <manifest::Manifest id=summary.id found /> }.into_any(),
+                "manifest" => view! { <manifest::Manifest id=summary.id funnel /> }.into_any(),
                 "analytics" => view! { <Analytics id=summary.id /> }.into_any(),
                 _ => {
                     view! {
@@ -145,6 +145,12 @@ fn Ready(detail: CorpusDetail) -> impl IntoView {
             }
         }}
     }
+}
+
+/// How the address of a conversation tells in which list of a corpus it is looked at.
+fn list_of(corpus: &str, part: &str, value: Option<&str>) -> String {
+    let part = value.map(|value| format!("&{part}={value}")).unwrap_or_default();
+    format!("?corpus={}{part}", address::segment(corpus))
 }
 
 /// What it was selected by.

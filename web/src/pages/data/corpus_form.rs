@@ -16,7 +16,7 @@ use super::asked::Asked;
 use super::chips::Chips;
 use super::filters::{Filters, Known};
 use crate::app::set_title;
-use crate::components::{Crumbs, Empty, Labelled, Problems, Refused, Send};
+use crate::components::{Crumbs, Empty, Labelled, Problems, Refused, Send, Toasts, settle};
 use crate::session::Project;
 use crate::{address, api_client};
 use preview::{PreviewPanel, Previewed};
@@ -109,16 +109,13 @@ fn Save(spec: Memo<Spec>) -> impl IntoView {
         busy.set(true);
         problems.clear();
         let (project, name, spec) = (project.0.get_untracked(), name.get_untracked(), spec.get_untracked());
+        let toasts = Toasts::here();
         spawn_local(async move {
             let answer = api_client::corpora::create(&project, &name, &spec).await;
-            busy.try_set(false);
-            match answer {
-                Ok(corpus) => {
-                    let page = shown(&project, &corpus);
-                    navigate.try_with_value(|navigate| navigate(&page, NavigateOptions::default()));
-                }
-                Err(error) => problems.set(error),
-            }
+            settle(busy, problems, toasts, answer, |corpus| {
+                let page = shown(&project, &corpus);
+                navigate.with_value(|navigate| navigate(&page, NavigateOptions::default()));
+            });
         });
     };
     view! {

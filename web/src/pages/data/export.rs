@@ -168,7 +168,7 @@ fn Built(export: ExportSummary) -> impl IntoView {
                 .then(|| {
                     view! {
                         <h3>"Download it"</h3>
-                        <Command text=commands::download(&export.id) label="Download with curl" />
+                        <Command text=commands::download(&export.id, &export.file_name) label="Download with curl" />
                     }
                 })}
             <h3>"Make the same again"</h3>

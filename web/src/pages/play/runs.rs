@@ -8,10 +8,10 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
-use crate::action::act;
+use crate::action::Change;
 use crate::api_client::ApiError;
 use crate::app::set_title;
-use crate::components::{Badge, Empty, Paged, state_badge};
+use crate::components::{Badge, Changing, Empty, Paged, state_badge};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -132,32 +132,31 @@ fn NothingPlayed() -> impl IntoView {
 #[component]
 pub fn PlayDemo() -> impl IntoView {
     let project = Project::here();
-    let busy = RwSignal::new(false);
+    let starting = Change::new();
     let navigate = use_navigate();
     let play = move |_| {
         let (name, navigate) = (project.0.get_untracked(), navigate.clone());
         let order = json!({"n": DEMO_CONVERSATIONS});
-        let started = {
-            let name = name.clone();
-            async move {
-                match api_client::documents::demo(&name).await {
-                    // It has documents already.
-                    Err(ApiError::Refused(problem)) if problem.status == CONFLICT => {}
-                    other => drop(other?),
-                }
-                api_client::runs::start(&name, &order).await
+        let project = name.clone();
+        let started = move |end| async move {
+            match api_client::documents::demo(&end, &project).await {
+                // It has documents already.
+                Err(ApiError::Refused(problem)) if problem.status == CONFLICT => {}
+                other => drop(other?),
             }
+            api_client::runs::start(&project, &order).await
         };
         let show = move |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
-        act(busy, "", started, show);
+        starting.act("", started, show);
     };
     move || {
         let play = play.clone();
         project.may(Role::Runner).then(|| {
             view! {
-                <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=play>
-                    {move || if busy.get() { "Starting …" } else { "Play the demo" }}
+                <button type="button" class="main" aria-disabled=move || starting.busy().to_string() on:click=play>
+                    {move || if starting.busy() { "Starting …" } else { "Play the demo" }}
                 </button>
+                <Changing change=starting what="Bringing the demo's documents here and proving them" />
             }
         })
     }

@@ -3,14 +3,14 @@
 use domain::access::Role;
 use domain::api::CalibrationDetail;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
 use super::choices::RunChoice;
-use crate::components::{Empty, Paged, Problems, Refused, Send};
+use crate::action::Change;
+use crate::components::{Changing, Empty, Paged, Problems, Refused, Send};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -97,29 +97,22 @@ fn None() -> impl IntoView {
 
 #[component]
 fn Make(project: String) -> impl IntoView {
-    let (run, busy, problems) = (RwSignal::new(String::new()), RwSignal::new(false), Problems::default());
+    let (run, comparing, problems) = (RwSignal::new(String::new()), Change::new(), Problems::default());
     let navigate = use_navigate();
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        if busy.get_untracked() {
-            return;
-        }
-        busy.set(true);
-        problems.clear();
         let (project, navigate) = (project.clone(), navigate.clone());
-        let id = Some(run.get_untracked()).filter(|run| !run.is_empty());
-        spawn_local(async move {
-            let answer = api_client::calibrations::make(&project, &json!({"run": id})).await;
-            busy.try_set(false);
-            match answer {
-                Ok(made) => {
-                    if let Some(first) = made.first() {
-                        navigate(&of(&project, &first.id), NavigateOptions::default());
-                    }
+        let order = json!({"run": Some(run.get_untracked()).filter(|run| !run.is_empty())});
+        let name = project.clone();
+        comparing.send(
+            problems,
+            move |end| async move { api_client::calibrations::make(&end, &name, &order).await },
+            move |made| {
+                if let Some(first) = made.first() {
+                    navigate(&of(&project, &first.id), NavigateOptions::default());
                 }
-                Err(error) => problems.set(error),
-            }
-        });
+            },
+        );
     };
     view! {
         <form class="panel narrow" aria-label="Compare a judge with people" on:submit=send>
@@ -131,8 +124,9 @@ fn Make(project: String) -> impl IntoView {
                 wrong=problems.at("/run")
             />
             <div>
-                <Send label="Compare" busy />
+                <Send label="Compare" busy=comparing.waits() />
             </div>
+            <Changing change=comparing what="Comparing what they rated" />
         </form>
     }
 }

@@ -13,7 +13,7 @@ use super::choices::{CorpusChoice, RunChoice};
 use super::filter::{Filter, FilterFields};
 use crate::api_client::Answer;
 use crate::app::set_title;
-use crate::components::{Crumbs, Labelled, Problems, Refused, Send, Working};
+use crate::components::{Crumbs, Labelled, Problems, Refused, Send, Toasts, Working, settle};
 use crate::session::Project;
 use crate::{address, api_client};
 
@@ -68,14 +68,14 @@ pub fn NewQueuePage() -> impl IntoView {
         }
         busy.set(true);
         problems.clear();
-        let (name, navigate) = (project.0.get_untracked(), navigate.clone());
+        let (name, navigate, toasts) = (project.0.get_untracked(), navigate.clone(), Toasts::here());
         spawn_local(async move {
-            match make(&name, order, gathering).await {
-                Ok(Some(made)) => return navigate(&of(&name, &made.id), NavigateOptions::default()),
-                Ok(None) => {}
-                Err(error) => problems.set(error),
-            }
-            busy.try_set(false);
+            let answer = make(&name, order, gathering).await;
+            settle(busy, problems, toasts, answer, |made| {
+                if let Some(made) = made {
+                    navigate(&of(&name, &made.id), NavigateOptions::default());
+                }
+            });
         });
     };
     view! {

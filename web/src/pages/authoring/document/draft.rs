@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use domain::access::Role;
-use domain::api::documents::{Document, Found, SaveDocument};
+use domain::api::documents::{Changes, Document, Found, SaveDocument};
 use domain::project::Kind;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 use super::keep;
+use crate::action::Change;
 use crate::api_client::documents::Place;
-use crate::api_client::{self, Answer, ApiError};
+use crate::api_client::{self, Answer, ApiError, End};
 use crate::components::{Toasts, explain};
 use crate::session::Project;
 
@@ -45,7 +45,7 @@ pub struct Draft {
     pub file: Memo<String>,
     show_file: SignalSetter<Option<String>>,
     pub found: RwSignal<Vec<Found>>,
-    pub busy: RwSignal<bool>,
+    pub saving: Change,
     pub may_write: Memo<bool>,
     /// A newer version that somebody else saved while this one was written.
     pub conflict: RwSignal<Option<Document>>,
@@ -82,7 +82,7 @@ impl Draft {
             file,
             show_file,
             found: RwSignal::new(found),
-            busy: RwSignal::new(false),
+            saving: Change::new(),
             may_write: Memo::new(move |_| project.may(Role::Author)),
             conflict: RwSignal::new(None),
             restored: RwSignal::new(restored),
@@ -147,14 +147,17 @@ impl Draft {
 
     /// Saves what stands in the editor, or, if that is saved already, uses it from now on.
     pub fn save(self, promote: bool) {
-        if !self.may_write.get_untracked() || self.busy.get_untracked() {
+        if !self.may_write.get_untracked() {
             return;
         }
         let (place, version, used) =
             (self.place(), self.base.get_untracked(), self.saved.read_untracked().saved.promoted);
         if !self.dirty.get_untracked() {
             if promote && !used {
-                self.change(true, async move { api_client::documents::promote(&place, version).await.map(drop) });
+                self.change(
+                    true,
+                    move |end| async move { api_client::documents::promote(&end, &place, version).await },
+                );
             }
             return;
         }
@@ -165,29 +168,35 @@ impl Draft {
             promote,
             ..SaveDocument::default()
         };
-        self.change(promote, async move { api_client::documents::save(&place, &wanted).await.map(drop) });
+        self.change(promote, move |end| async move { api_client::documents::save(&end, &place, &wanted).await });
     }
 
-    fn change(self, promote: bool, change: impl Future<Output = Answer<()>> + 'static) {
-        self.busy.set(true);
-        let (toasts, place) = (self.toasts, self.place());
-        spawn_local(async move {
-            let done = change.await;
-            let conflict = matches!(&done, Err(ApiError::Refused(problem)) if problem.status == CONFLICT);
-            let newest = match done {
-                Err(error) if !conflict => Err(error),
+    fn change<F>(self, promote: bool, change: impl FnOnce(End) -> F)
+    where
+        F: Future<Output = Answer<Changes>> + 'static,
+    {
+        let (place, before) = (self.place(), self.saved.get_untracked().saved);
+        self.saving.make(change, move |done| async move {
+            let newest = match &done {
+                Some(Err(error)) if !is_conflict(error) => return self.toasts.bad(explain(error.clone())),
                 _ => api_client::documents::one(&place).await,
             };
-            self.busy.try_set(false);
-            match newest {
-                Ok(newest) if conflict => drop(self.conflict.try_set(Some(newest))),
-                Ok(newest) => {
+            let newest = match newest {
+                Ok(newest) => newest,
+                Err(error) => return self.toasts.bad(explain(error)),
+            };
+            match done {
+                Some(Err(_)) => drop(self.conflict.try_set(Some(newest))),
+                // Cancelled, and nothing was changed by then.
+                None if newest.saved == before => {
+                    self.toasts.good("It was cancelled. What you wrote is here, and not saved.");
+                }
+                _ => {
                     let version = newest.saved.version;
                     let used = if promote { "is used from now on" } else { "is saved as a draft" };
-                    toasts.good(format!("v{version} {used}."));
+                    self.toasts.good(format!("v{version} {used}."));
                     self.kept(newest);
                 }
-                Err(error) => toasts.bad(explain(error)),
             }
         });
     }
@@ -201,6 +210,10 @@ impl Draft {
         self.restored.set(false);
         self.saved.set(newest);
     }
+}
+
+fn is_conflict(error: &ApiError) -> bool {
+    matches!(error, ApiError::Refused(problem) if problem.status == CONFLICT)
 }
 
 /// The file that says what the document is.

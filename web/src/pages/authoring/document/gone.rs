@@ -5,9 +5,9 @@ use domain::api::documents::DocumentVersion;
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::action::act;
+use crate::action::Change;
 use crate::api_client::documents::Place;
-use crate::components::{Crumbs, Fetched};
+use crate::components::{Changing, Crumbs, Fetched};
 use crate::pages::authoring::words;
 use crate::session::Project;
 use crate::{address, api_client, format};
@@ -57,20 +57,21 @@ fn Restore(
     let last = versions.iter().find(|version| !version.deleted).map(|version| version.version);
     let (Some(newest), Some(last)) = (versions.into_iter().next(), last) else { return ().into_any() };
     let by = if newest.author.is_empty() { "a command".to_owned() } else { newest.author };
-    let (busy, may) = (RwSignal::new(false), Project::here().may(Role::Author));
+    let (restoring, may) = (Change::new(), Project::here().may(Role::Author));
     let restore = move |_| {
         let (place, base) = (place.clone(), newest.version);
-        let change = async move { api_client::documents::restore(&place, last, base).await };
-        act(busy, "It is here again, as a draft.", change, move |_| restored());
+        let change = move |end| async move { api_client::documents::restore(&end, &place, last, base).await };
+        restoring.act("It is here again, as a draft.".to_owned(), change, move |_| restored());
     };
     view! {
         <p>{format!("It was deleted by {by} at {}.", format::time(newest.created_at))}</p>
         {may
             .then(|| {
                 view! {
-                    <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=restore>
+                    <button type="button" class="main" aria-disabled=move || restoring.busy().to_string() on:click=restore>
                         {format!("Restore v{last}")}
                     </button>
+                    <Changing change=restoring what="Restoring" />
                 }
             })}
     }

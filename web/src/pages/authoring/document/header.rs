@@ -8,7 +8,7 @@ use leptos_router::hooks::use_navigate;
 
 use super::draft::Draft;
 use crate::address;
-use crate::components::{Badge, Crumbs};
+use crate::components::{Badge, Changing, Crumbs};
 use crate::labels::Tone;
 use crate::pages::authoring::list::DeleteDialog;
 use crate::pages::authoring::words;
@@ -78,7 +78,7 @@ fn Actions() -> impl IntoView {
     save_by_key(draft);
     let promoted = Memo::new(move |_| draft.saved.read().saved.promoted && !draft.dirty.get());
     let saved = Memo::new(move |_| !draft.dirty.get());
-    let busy = move || draft.busy.get().to_string();
+    let busy = move || draft.saving.busy().to_string();
     view! {
         <div class="doing">
             <label>
@@ -95,6 +95,7 @@ fn Actions() -> impl IntoView {
                 "Delete"
             </button>
         </div>
+        <Changing change=draft.saving what="Saving: the server checks it and all that it touches" />
         <DeleteDialog
             kind
             name=deleting

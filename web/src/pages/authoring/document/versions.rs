@@ -7,8 +7,8 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::changes::Changes;
 use super::draft::Draft;
-use crate::action::act;
-use crate::components::{Badge, Fetched, Labelled, Paged};
+use crate::action::Change;
+use crate::components::{Badge, Changing, Fetched, Labelled, Paged};
 use crate::labels::Tone;
 use crate::pages::authoring::words;
 use crate::{api_client, format};
@@ -67,14 +67,15 @@ fn Version(
 ) -> impl IntoView {
     let draft = Draft::here();
     let DocumentVersion { version: number, promoted, deleted, findings, message, author, created_at, .. } = version;
-    let busy = RwSignal::new(false);
+    let restoring = Change::new();
     let restore = move |_| {
         let (place, base) = (draft.place(), newest.get_untracked());
-        let change = async move {
-            api_client::documents::restore(&place, number, base).await?;
+        let change = move |end| async move {
+            api_client::documents::restore(&end, &place, number, base).await?;
             api_client::documents::one(&place).await
         };
-        act(busy, format!("v{number} is the newest again, as a draft."), change, move |document| draft.adopt(document));
+        restoring
+            .act(format!("v{number} is the newest again, as a draft."), change, move |document| draft.adopt(document));
     };
     let show = move |_| {
         from.1.set(Some(number - 1));
@@ -104,13 +105,14 @@ fn Version(
                     <button
                         type="button"
                         aria-label=format!("Restore v{number}")
-                        aria-disabled=move || busy.get().to_string()
+                        aria-disabled=move || restoring.busy().to_string()
                         on:click=restore
                     >
                         "Restore"
                     </button>
                 </Show>
             </p>
+            <Changing change=restoring what="Restoring: the server checks it" />
         </li>
     }
 }

@@ -5,10 +5,10 @@ use domain::project::Kind;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::action::act;
+use crate::action::Change;
 use crate::api_client;
 use crate::api_client::documents::Place;
-use crate::components::{Dialog, Fetched, Labelled};
+use crate::components::{Changing, Dialog, Fetched, Labelled};
 use crate::pages::authoring::document::Uses;
 use crate::session::Project;
 
@@ -59,15 +59,15 @@ fn Question(place: Place, open: RwSignal<bool>, done: Callback<Changes>) -> impl
 
 #[component]
 fn Answer(place: Place, uses: UsedBy, open: RwSignal<bool>, done: Callback<Changes>) -> impl IntoView {
-    let (message, busy) = (RwSignal::new(String::new()), RwSignal::new(false));
+    let (message, deleting) = (RwSignal::new(String::new()), Change::new());
     let name = place.id.name.clone();
     let needed = !uses.documents.is_empty();
     let delete = move |event: SubmitEvent| {
         event.prevent_default();
         let (place, message) = (place.clone(), message.get_untracked());
         let said = format!("{} is deleted. Its versions stay and can be restored.", place.id);
-        let change = async move { api_client::documents::delete(&place, &message).await };
-        act(busy, said, change, move |changes| {
+        let change = move |end| async move { api_client::documents::delete(&end, &place, &message).await };
+        deleting.act(said, change, move |changes| {
             open.set(false);
             done.run(changes);
         });
@@ -90,10 +90,11 @@ fn Answer(place: Place, uses: UsedBy, open: RwSignal<bool>, done: Callback<Chang
                             <input type="text" maxlength="2000" bind:value=message />
                         </Labelled>
                         <p>
-                            <button type="submit" class="danger" aria-disabled=move || busy.get().to_string()>
+                            <button type="submit" class="danger" aria-disabled=move || deleting.busy().to_string()>
                                 "Delete"
                             </button>
                         </p>
+                        <Changing change=deleting what="Deleting: the server checks what is left" />
                     </form>
                 }
             })}

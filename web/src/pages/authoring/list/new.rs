@@ -4,16 +4,20 @@ use domain::api::documents::{DocumentSummary, SaveDocument};
 use domain::project::{DocumentId, Kind};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use super::interface::{InterfaceField, Kind as Interface};
 use super::start::{Origin, files};
+use crate::action::Change;
+use crate::api_client::End;
 use crate::api_client::documents::Place;
-use crate::components::{Dialog, Fetched, Labelled, Problems, Refused, Send};
+use crate::components::{Changing, Dialog, Fetched, Labelled, Problems, Refused, Send, Suggest};
 use crate::session::Project;
 use crate::{address, api_client};
+
+/// What a document begins as: a copy of another one.
+const COPY: &str = "copy";
 
 type Texts = std::collections::BTreeMap<String, String>;
 
@@ -42,45 +46,36 @@ pub fn NewDialog(kind: Kind, open: RwSignal<bool>) -> impl IntoView {
 
 #[component]
 fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSummary>) -> impl IntoView {
-    let (name, copied, playbook) =
-        (RwSignal::new(String::new()), RwSignal::new(String::new()), RwSignal::new(String::new()));
-    playbook.set(playbooks.first().map(|first| first.name.clone()).unwrap_or_default());
+    let first = |all: &[DocumentSummary]| all.first().map(|first| first.name.clone()).unwrap_or_default();
+    let (name, from) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
+    let (original, playbook) = (RwSignal::new(first(&existing)), RwSignal::new(first(&playbooks)));
     let (interface, unread) = (RwSignal::new(String::new()), RwSignal::new(None::<String>));
-    let (problems, busy) = (Problems::default(), RwSignal::new(false));
+    let (problems, making) = (Problems::default(), Change::new());
     let wrong = RwSignal::new(None::<String>);
     let (project, navigate) = (Project::here(), use_navigate());
     let create = move |event: SubmitEvent| {
         event.prevent_default();
         let wished = name.get_untracked().trim().to_owned();
         wrong.set(DocumentId::new(kind, &wished).err());
-        if busy.get_untracked() || wrong.read_untracked().is_some() {
+        if wrong.read_untracked().is_some() {
             return;
         }
-        problems.clear();
         unread.set(None);
-        let copied = copied.get_untracked();
-        let origin = match Interface::named(&copied).map(|kind| kind.read(&interface.read_untracked())) {
+        let from = from.get_untracked();
+        let origin = match Interface::named(&from).map(|kind| kind.read(&interface.read_untracked())) {
             Some(Ok(wanted)) => Origin::Interface(wanted),
             Some(Err(why)) => return unread.set(Some(why)),
-            None if copied.is_empty() => Origin::Nothing { playbook: playbook.get_untracked() },
-            None => Origin::Copy(copied),
+            None if from == COPY => Origin::Copy(original.get_untracked()),
+            None => Origin::Nothing { playbook: playbook.get_untracked() },
         };
-        busy.set(true);
         let (place, navigate) = (Place::new(project.name(), kind, wished), navigate.clone());
-        spawn_local(async move {
-            let made = create(&place, origin).await;
-            busy.try_set(false);
-            match made {
-                Ok(()) => {
-                    let page = address::document(&place.project, kind, &place.id.name);
-                    navigate(&page, NavigateOptions::default());
-                }
-                Err(error) => problems.set(error),
-            }
-        });
+        let page = address::document(&place.project, kind, &place.id.name);
+        let make = move |end| async move { create(&end, &place, origin).await };
+        making.send(problems, make, move |()| navigate(&page, NavigateOptions::default()));
     };
     let option = |name: String| view! { <option value=name.clone()>{name.clone()}</option> };
-    let originals = existing.into_iter().map(|document| option(document.name)).collect_view();
+    let originals = StoredValue::new(existing.into_iter().map(|document| document.name).collect::<Vec<_>>());
+    let is_copied = Memo::new(move |_| *from.read() == COPY);
     let names: Vec<String> = playbooks.into_iter().map(|one| one.name).collect();
     let choices = (kind == Kind::Scenario).then(|| StoredValue::new(names));
     view! {
@@ -90,20 +85,31 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
                 <input type="text" required autocomplete="off" autocapitalize="none" spellcheck="false" bind:value=name />
             </Labelled>
             <Labelled label="Start from">
-                <select bind:value=copied>
+                <select bind:value=from>
                     <option value="">"An example to change"</option>
                     {(kind == Kind::Playbook)
                         .then(|| Interface::ALL.map(|kind| view! { <option value=kind.name()>{kind.says()}</option> }))}
-                    <optgroup label="A copy of">{originals}</optgroup>
+                    {originals
+                        .with_value(|all| !all.is_empty())
+                        .then(|| view! { <option value=COPY>{format!("A copy of another {kind}")}</option> })}
                 </select>
             </Labelled>
+            <Show when=move || is_copied.get()>
+                <Suggest
+                    label="Copy of"
+                    id="originals"
+                    names=originals.get_value()
+                    value=original.into()
+                    choose=Callback::new(move |name| original.set(name))
+                />
+            </Show>
             {move || {
-                Interface::named(&copied.read()).map(|kind| view! { <InterfaceField kind text=interface wrong=unread /> })
+                Interface::named(&from.read()).map(|kind| view! { <InterfaceField kind text=interface wrong=unread /> })
             }}
             {choices
                 .map(|choices| {
                     view! {
-                        <Show when=move || copied.read().is_empty()>
+                        <Show when=move || from.read().is_empty()>
                             <Labelled label="Playbook">
                                 <select bind:value=playbook>{choices.get_value().into_iter().map(option).collect_view()}</select>
                             </Labelled>
@@ -111,27 +117,28 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
                     }
                 })}
             <p>
-                <Send label="Create" busy />
+                <Send label="Create" busy=making.waits() />
             </p>
+            <Changing change=making what="Creating it" />
         </form>
     }
 }
 
 /// Kept as a draft at once, so that the page that follows is the same as for every other document.
-async fn create(place: &Place, origin: Origin) -> api_client::Answer<()> {
+async fn create(end: &End, place: &Place, origin: Origin) -> api_client::Answer<()> {
     let (own, others): (Texts, Texts) =
         files(place, origin).await?.into_iter().partition(|(path, _)| DocumentId::of(path).as_ref() == Ok(&place.id));
-    keep(place, own).await?;
+    keep(end, place, own).await?;
     for (path, text) in others {
         if let Ok(id) = DocumentId::of(&path) {
-            keep(&Place { project: place.project.clone(), id }, Texts::from([(path, text)])).await?;
+            keep(end, &Place { project: place.project.clone(), id }, Texts::from([(path, text)])).await?;
         }
     }
     Ok(())
 }
 
-async fn keep(place: &Place, files: Texts) -> api_client::Answer<()> {
+async fn keep(end: &End, place: &Place, files: Texts) -> api_client::Answer<()> {
     let message = "created".to_owned();
     let wanted = SaveDocument { files, message, base_version: Some(0), ..SaveDocument::default() };
-    api_client::documents::save(place, &wanted).await.map(drop)
+    api_client::documents::save(end, place, &wanted).await.map(drop)
 }

@@ -12,7 +12,7 @@ use leptos_router::hooks::query_signal_with_options;
 use crate::address;
 use crate::api_client::documents::Place;
 use crate::api_client::{self, Answer, ApiError};
-use crate::components::{Badge, Empty, Fetched, Labelled};
+use crate::components::{Badge, Empty, Fetched, Labelled, Suggest};
 use crate::labels::{Tone, words};
 use crate::pages::authoring::document::{Draft, Known, Spot};
 use crate::pages::authoring::prompt::Prompt;
@@ -64,14 +64,6 @@ fn Chosen(
     let (variant, vary) = query_signal_with_options::<String>("variant", options());
     let first = names.first().cloned().unwrap_or_default();
     let scenario = Memo::new(move |_| named.get().unwrap_or_else(|| first.clone()));
-    let option = move |own: String| {
-        let (is, says) = (own.clone(), own.clone());
-        view! {
-            <option value=own prop:selected=move || *scenario.read() == is>
-                {says}
-            </option>
-        }
-    };
     let variants = Memo::new(move |_| {
         let playbook = known.playbook.get();
         playbook
@@ -89,11 +81,13 @@ fn Chosen(
     };
     view! {
         <div class="document-filters">
-            <Labelled label="Scenario">
-                <select on:change:target=move |event| name.set(Some(event.target().value()))>
-                    {names.into_iter().map(option).collect_view()}
-                </select>
-            </Labelled>
+            <Suggest
+                label="Scenario"
+                id="scenarios"
+                names
+                value=scenario.into()
+                choose=Callback::new(move |to: String| name.set(Some(to)))
+            />
             <Show when=move || !variants.read().is_empty()>
                 <Variants variants variant=variant vary=Callback::new(move |name: String| vary.set(Some(name).filter(|name| !name.is_empty()))) />
             </Show>

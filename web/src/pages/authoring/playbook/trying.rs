@@ -10,9 +10,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
-use crate::action::act;
+use crate::action::Change;
 use crate::api_client;
-use crate::components::{CodeEditor, Labelled, Language};
+use crate::components::{Changing, CodeEditor, Labelled, Language};
 use crate::pages::authoring::document::{Draft, Known};
 use replies::Replies;
 
@@ -25,7 +25,7 @@ pub fn TryPanel() -> impl IntoView {
     let (scenario, name_scenario) = query_signal_with_options::<String>("scenario", options());
     let (picked, pick) = query_signal_with_options::<String>("at", options());
     let (arguments, wrong) = (RwSignal::new("{}".to_owned()), RwSignal::new(None::<String>));
-    let busy = RwSignal::new(false);
+    let trying = Change::new();
     let names = Memo::new(move |_| {
         let playbook = known.playbook.get();
         playbook
@@ -44,10 +44,14 @@ pub fn TryPanel() -> impl IntoView {
         let scenario = scenario.get_untracked().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
         let wanted = TryCalls { drafts: draft.files.get_untracked(), scenario, calls: all.clone(), trace: None };
         let (place, asked) = (draft.place(), wanted.clone());
-        act(busy, "", async move { api_client::trials::calls(&place, &asked).await }, move |done| {
-            calls.set(all);
-            tried.set(Some((wanted, done)));
-        });
+        trying.act(
+            "",
+            move |end| async move { api_client::trials::calls(&end, &place, &asked).await },
+            move |done| {
+                calls.set(all);
+                tried.set(Some((wanted, done)));
+            },
+        );
     };
     let over = move |_| {
         calls.set(Vec::new());
@@ -87,13 +91,14 @@ pub fn TryPanel() -> impl IntoView {
                 <CodeEditor text=arguments language=Language::Json label="Arguments" on_change=move |text: String| arguments.set(text) />
                 {move || wrong.get().map(|text| view! { <p class="refusal" role="alert">{text}</p> })}
                 <p class="badges">
-                    <button type="submit" class="main" aria-disabled=move || busy.get().to_string()>
+                    <button type="submit" class="main" aria-disabled=move || trying.busy().to_string()>
                         "Call"
                     </button>
                     <button type="button" on:click=over>
                         "Start over"
                     </button>
                 </p>
+                <Changing change=trying what="Calling" />
             </form>
             <div aria-live="polite">
                 {move || tried.get().map(|(wanted, tried)| view! { <Replies wanted tried picked pick /> })}

@@ -8,13 +8,18 @@ use crate::pages::conversation::cursor::Cursor;
 
 const NOT_FOUND: u16 = 404;
 
-/// Of the value that was picked; nothing if none was.
+/// Of the value that was picked, as the version that is seen has it; nothing if none was.
 #[component]
-pub fn Origin(conversation: String, picked: Memo<Option<String>>, cursor: Cursor) -> impl IntoView {
+pub fn Origin(
+    conversation: String,
+    picked: Memo<Option<String>>,
+    version: Memo<usize>,
+    cursor: Cursor,
+) -> impl IntoView {
     let ask = move |pointer: String| {
-        let conversation = conversation.clone();
+        let (conversation, version) = (conversation.clone(), version.get());
         async move {
-            match api_client::worlds::provenance(&conversation, &pointer).await {
+            match api_client::worlds::provenance(&conversation, version, &pointer).await {
                 Err(ApiError::Refused(problem)) if problem.status == NOT_FOUND => Ok(None),
                 answer => answer.map(Some),
             }
@@ -24,7 +29,7 @@ pub fn Origin(conversation: String, picked: Memo<Option<String>>, cursor: Cursor
         <OriginOf
             picked
             ask
-            gone="in the last version nothing stands there. Where a value comes from is known of what is still there at the end."
+            gone="nothing stands there in this version."
             place=Callback::new(|seq| format!("event {seq}"))
             go=Callback::new(move |seq| cursor.go(seq))
             show="Show the call"

@@ -6,6 +6,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 use super::super::inputs::Choice;
+use super::list_of;
 use crate::components::{Badge, VirtualRows};
 use crate::labels::{Tone, words};
 use crate::session::Project;
@@ -35,12 +36,13 @@ pub fn Kept(summary: CorpusSummary) -> impl IntoView {
                 Some(Side::Golden) => summary.golden,
             };
             let remember = format!("{id} {side:?}");
+            let list = list_of(&id, "split", side.map(Side::as_str));
             let load = move |place| {
                 let id = id.clone();
                 async move { api_client::corpora::conversations(&id, side, place).await }
             };
             let row = move |row: CorpusConversation| {
-                let href = address::conversation(&project, &row.conversation);
+                let href = format!("{}{list}", address::conversation(&project, &row.conversation));
                 view! { <Row row href /> }.into_any()
             };
             let head = ViewFn::from(|| view! { <Head /> });
@@ -65,7 +67,9 @@ fn Row(row: CorpusConversation, href: String) -> impl IntoView {
     let tone = if row.split == Side::Golden { Tone::Notable } else { Tone::Neutral };
     view! {
         <span role="cell">
-            <a href=href>{row.scenario}</a>
+            <a href=href tabindex="-1">
+                {row.scenario}
+            </a>
         </span>
         <span role="cell">{row.persona}</span>
         <span role="cell">{words(&row.complexity)}</span>

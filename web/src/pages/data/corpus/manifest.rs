@@ -1,22 +1,19 @@
 //! What the filter found and the corpus does not keep, with the reason of each.
 
-use std::sync::Arc;
-
-use domain::api::Page;
-use domain::corpus::ManifestRow;
+use domain::corpus::{ManifestRow, Stage, Step};
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
 
-use super::super::report::cause;
-use crate::address;
-use crate::api_client::{self, PAGE, Place};
-use crate::components::{Fetched, VirtualRows};
+use super::super::inputs::Choice;
+use super::super::report::{cause, count};
+use super::list_of;
+use crate::components::VirtualRows;
 use crate::session::Project;
-
-/// More rows than that are downloaded, not shown: the manifest comes in one piece.
-const MOST: u64 = 50_000;
+use crate::{address, api_client};
 
 #[component]
-pub fn Manifest(id: String, found: u64) -> impl IntoView {
+pub fn Manifest(id: String, funnel: Vec<Stage>) -> impl IntoView {
     let files = [("Manifest as JSON lines", "jsonl"), ("Manifest as CSV", "csv")].map(|(says, format)| {
         view! {
             <a class="button" href=api_client::corpora::manifest_file(&id, format) download>
@@ -24,61 +21,73 @@ pub fn Manifest(id: String, found: u64) -> impl IntoView {
             </a>
         }
     });
+    let funnel: Vec<Stage> = funnel.into_iter().filter(|stage| stage.dropped > 0).collect();
     view! {
         <div class="actions">{files}</div>
-        {if found > MOST {
-            view! { <p class="muted">"There are too many rows to show here; the manifest has them all, with their reasons."</p> }
-                .into_any()
+        {if funnel.is_empty() {
+            view! { <p class="muted">"Nothing was dropped: the corpus keeps all that the filter found."</p> }.into_any()
         } else {
-            let load = move || {
-                let id = id.clone();
-                async move { api_client::corpora::manifest(&id).await }
-            };
-            view! {
-                <Fetched what="the manifest" load let:rows>
-                    <Dropped rows />
-                </Fetched>
-            }
-            .into_any()
+            view! { <Dropped id funnel /> }.into_any()
         }}
     }
 }
 
 #[component]
-fn Dropped(rows: Vec<ManifestRow>) -> impl IntoView {
-    let dropped: Arc<[ManifestRow]> = rows.into_iter().filter(|row| row.dropped_by.is_some()).collect();
-    if dropped.is_empty() {
-        return view! { <p class="muted">"Nothing was dropped: the corpus keeps all that the filter found."</p> }
-            .into_any();
-    }
-    let (project, total) = (Project::here().name(), dropped.len() as u64);
-    let load = move |place| {
-        let page = page(&dropped, &place);
-        async move { Ok(page) }
-    };
-    let row = move |row: ManifestRow| {
-        let href = address::conversation(&project, &row.conversation);
-        view! { <Row row href /> }.into_any()
-    };
-    let head = ViewFn::from(|| {
-        ["Scenario", "Dropped by", "Reason"]
-            .map(|name| view! { <span role="columnheader">{name}</span> })
-            .collect_view()
-    });
+fn Dropped(id: String, funnel: Vec<Stage>) -> impl IntoView {
+    let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
+    let (named, name) = query_signal_with_options::<String>("dropped_by", options);
+    let by = Memo::new(move |_| Step::ALL.into_iter().find(|step| named.read().as_deref() == Some(step.as_str())));
+    let all: u64 = funnel.iter().map(|stage| stage.dropped).sum();
+    let mut choices = vec![(String::new(), format!("Any step ({})", count(all)))];
+    choices.extend(
+        funnel
+            .iter()
+            .map(|stage| (stage.step.as_str().to_owned(), format!("{} ({})", cause(stage.step), count(stage.dropped)))),
+    );
+    let project = Project::here();
     view! {
-        <div class="dropped-rows">
-            <VirtualRows label="Dropped conversations" total=Signal::derive(move || Some(total)) load head row remember="" />
+        <div class="toolbar">
+            <Choice
+                label="Dropped by"
+                options=choices
+                value=Signal::derive(move || by.get().map(|by| by.as_str().to_owned()).unwrap_or_default())
+                change=Callback::new(move |to: String| name.set(Some(to).filter(|to| !to.is_empty())))
+            />
         </div>
+        {move || {
+            let (by, project, id) = (by.get(), project.name(), id.clone());
+            let dropped = |stage: &&Stage| by.is_none_or(|by| stage.step == by);
+            let total: u64 = funnel.iter().filter(dropped).map(|stage| stage.dropped).sum();
+            let remember = format!("{id} {by:?}");
+            let list = list_of(&id, "dropped_by", by.map(Step::as_str));
+            let load = move |place| {
+                let id = id.clone();
+                async move { api_client::corpora::dropped(&id, by, place).await }
+            };
+            let row = move |row: ManifestRow| {
+                let href = format!("{}{list}", address::conversation(&project, &row.conversation));
+                view! { <Row row href /> }.into_any()
+            };
+            let head = ViewFn::from(|| view! { <Head /> });
+            view! {
+                <div class="dropped-rows">
+                    <VirtualRows
+                        label="Dropped conversations"
+                        total=Signal::derive(move || Some(total))
+                        load
+                        head
+                        row
+                        remember
+                    />
+                </div>
+            }
+        }}
     }
-    .into_any()
 }
 
-/// A page of rows that are here already; the cursor is the place of its first.
-fn page(rows: &[ManifestRow], place: &Place) -> Page<ManifestRow> {
-    let first: usize = place.after.as_ref().and_then(|after| after.parse().ok()).unwrap_or(0);
-    let from = (first + place.skip).min(rows.len());
-    let to = (from + PAGE).min(rows.len());
-    Page { items: rows[from..to].to_vec(), next: (to < rows.len()).then(|| to.to_string()) }
+#[component]
+fn Head() -> impl IntoView {
+    ["Scenario", "Dropped by", "Reason"].map(|name| view! { <span role="columnheader">{name}</span> }).collect_view()
 }
 
 #[component]
@@ -86,7 +95,9 @@ fn Row(row: ManifestRow, href: String) -> impl IntoView {
     let reason = row.reason.unwrap_or_default();
     view! {
         <span role="cell">
-            <a href=href>{row.scenario}</a>
+            <a href=href tabindex="-1">
+                {row.scenario}
+            </a>
         </span>
         <span role="cell">{row.dropped_by.map(cause)}</span>
         <span role="cell" dir="auto" title=reason.clone()>

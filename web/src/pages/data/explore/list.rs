@@ -129,7 +129,9 @@ fn Row(row: ConversationSummary, href: String, by: String) -> impl IntoView {
         <span role="cell" class="number muted">{i64::from(row.position) + 1}</span>
         <span role="cell" class="scenario">
             // Rows come and go by the dozen while somebody scrolls: a plain link, which the router takes as well, costs less.
-            <a href=href>{row.scenario}</a>
+            <a href=href tabindex="-1">
+                {row.scenario}
+            </a>
         </span>
         <span role="cell">{row.persona}</span>
         <span role="cell">{labels::words(&row.complexity)}</span>

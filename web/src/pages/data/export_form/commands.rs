@@ -41,8 +41,12 @@ pub fn curl(project: &str, spec: &ExportSpec) -> String {
     )
 }
 
-pub fn download(id: &str) -> String {
-    format!("curl -C - -OJ {}/api/v1/exports/{id}/file \\\n  -H \"Authorization: Bearer $GROUNDSTATE_TOKEN\"", origin())
+/// What was cut off goes on when it is sent again.
+pub fn download(id: &str, file: &str) -> String {
+    format!(
+        "curl -C - -o {file} {}/api/v1/exports/{id}/file \\\n  -H \"Authorization: Bearer $GROUNDSTATE_TOKEN\"",
+        origin()
+    )
 }
 
 /// Without what is as it is by default.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::api::RunSummary;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::cast::Offered;
 use super::draft::Draft;
 use crate::api_client::orders::{OrderPreview, preview};
-use crate::components::{Command, Loading, Models, Problems, Refused};
+use crate::components::{Command, Loading, Models, Problems, Refused, Toasts, settle};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -127,14 +128,12 @@ fn Start(order: Memo<Value>, problems: Problems) -> impl IntoView {
             return;
         }
         busy.set(true);
+        let toasts = Toasts::here();
         let (name, navigate, order) = (project.0.get_untracked(), navigate.clone(), order.get_untracked());
         spawn_local(async move {
             let answer = api_client::runs::start(&name, &order).await;
-            busy.try_set(false);
-            match answer {
-                Ok(run) => navigate(&address::run(&name, &run.id), NavigateOptions::default()),
-                Err(error) => problems.set(error),
-            }
+            let show = |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
+            settle(busy, problems, toasts, answer, show);
         });
     };
     view! {

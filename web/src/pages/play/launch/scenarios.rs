@@ -6,7 +6,7 @@ use domain::api::documents::{About, DocumentSummary};
 use leptos::prelude::*;
 
 use super::draft::Draft;
-use crate::components::Problems;
+use crate::components::{Problems, Suggest};
 use crate::format;
 
 /// Rows that stand there at first, and that come with each "More".
@@ -93,19 +93,13 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
 fn Narrow(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView {
     let families = all.with_value(|all| distinct(all.iter().map(|one| one.about.family.as_str())));
     let tags = all.with_value(|all| distinct(all.iter().flat_map(|one| one.about.tags.iter().map(String::as_str))));
-    let choice = move |label: &'static str, any: &'static str, names: Vec<String>, value: RwSignal<String>| {
-        let option = |name: String| view! { <option value=name.clone()>{name.clone()}</option> };
-        (!names.is_empty()).then(|| {
-            view! {
-                <label class="field">
-                    <span class="name">{label}</span>
-                    <select bind:value=value>
-                        <option value="">{any}</option>
-                        {names.into_iter().map(option).collect_view()}
-                    </select>
-                </label>
-            }
-        })
+    let choice = move |label: &'static str,
+                       id: &'static str,
+                       none: &'static str,
+                       names: Vec<String>,
+                       value: RwSignal<String>| {
+        let choose = Callback::new(move |name| value.set(name));
+        (!names.is_empty()).then(|| view! { <Suggest label id names value=value.into() choose none /> })
     };
     view! {
         <div class="fields">
@@ -113,8 +107,8 @@ fn Narrow(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
                 <span class="name">"Search"</span>
                 <input type="search" placeholder="name, title or description" bind:value=draft.search />
             </label>
-            {choice("Family", "any family", families, draft.family)}
-            {choice("Tag", "any tag", tags, draft.tag)}
+            {choice("Family", "families", "any family", families, draft.family)}
+            {choice("Tag", "tags", "any tag", tags, draft.tag)}
         </div>
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use wasm_bindgen::JsCast;
 
 use super::values::Values;
-use crate::api_client;
+use crate::api_client::{self, Line};
 use crate::components::{Badge, JsonTree, LongText, Mark, OriginOf};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
@@ -37,7 +37,10 @@ pub fn Replies(
     let ask = move |pointer: String| {
         let trace = Some(Trace { pointer, seq: None });
         let (at, wanted) = (at.clone(), TryCalls { trace, ..wanted.clone() });
-        async move { api_client::trials::calls(&at, &wanted).await.map(|tried| tried.traced) }
+        async move {
+            let line = Line::open();
+            api_client::trials::calls(&line.end(), &at, &wanted).await.map(|tried| tried.traced)
+        }
     };
     view! {
         {note.map(|note| view! { <p class="reminder text">{note}</p> })}

@@ -1,0 +1,108 @@
+//! What a corpus keeps and what it dropped: pages of its manifest.
+
+use axum::Json;
+use axum::extract::State;
+use domain::api::{Neighbours, Page};
+use domain::corpus::{CorpusConversation, ManifestRow, Side, Step};
+use serde::Deserialize;
+use sqlx::PgPool;
+use utoipa::IntoParams;
+use uuid::Uuid;
+
+use crate::http::access::Reader;
+use crate::http::error::{HttpError, Problems, Result};
+use crate::http::extract::{Path, Query};
+use crate::http::page::{PageParams, page};
+use crate::store::corpora::{self as store, Part};
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct KeptParams {
+    /// Only those of one side.
+    split: Option<Side>,
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u16>,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// How many conversations are passed over first: a page far down is read without those before it.
+    skip: Option<u32>,
+}
+
+/// The conversations of a corpus
+#[utoipa::path(get, path = "/corpora/{corpus}/conversations", tag = "corpora",
+    params(("corpus" = Uuid, Path), KeptParams), responses((status = 200, body = Page<CorpusConversation>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn kept(
+    State(pool): State<PgPool>,
+    _: Reader,
+    Path(id): Path<Uuid>,
+    Query(which): Query<KeptParams>,
+) -> Result<Json<Page<CorpusConversation>>> {
+    let params = PageParams { limit: which.limit, after: which.after };
+    let (limit, part) = part(&params, which.skip)?;
+    let items = store::kept(&mut *pool.acquire().await?, id, which.split, part).await?;
+    Ok(Json(page(items, limit, |row: &CorpusConversation| row.ordinal.to_string())))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct DroppedParams {
+    /// Only those that one step dropped.
+    dropped_by: Option<Step>,
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u16>,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// How many conversations are passed over first: a page far down is read without those before it.
+    skip: Option<u32>,
+}
+
+/// The conversations that the filter of a corpus found and that it does not keep, each with the reason
+#[utoipa::path(get, path = "/corpora/{corpus}/dropped", tag = "corpora",
+    params(("corpus" = Uuid, Path), DroppedParams), responses((status = 200, body = Page<ManifestRow>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn dropped(
+    State(pool): State<PgPool>,
+    _: Reader,
+    Path(id): Path<Uuid>,
+    Query(which): Query<DroppedParams>,
+) -> Result<Json<Page<ManifestRow>>> {
+    let params = PageParams { limit: which.limit, after: which.after };
+    let (limit, part) = part(&params, which.skip)?;
+    let items = store::dropped(&mut *pool.acquire().await?, id, which.dropped_by, part).await?;
+    Ok(Json(page(items, limit, |row: &ManifestRow| row.ordinal.to_string())))
+}
+
+/// One row more than was asked for, to tell whether there are more.
+fn part(params: &PageParams, skip: Option<u32>) -> Result<(u16, Part)> {
+    let limit = params.limit()?;
+    let after = params.cursor()?.unwrap_or(-1);
+    Ok((limit, Part { after, skip: skip.unwrap_or_default().into(), limit: i64::from(limit) + 1 }))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Among {
+    /// Only among those of one side, if the corpus keeps the conversation.
+    split: Option<Side>,
+    /// Only among those that one step dropped, if the corpus does not keep it.
+    dropped_by: Option<Step>,
+}
+
+/// The conversations before and after one in the manifest: of those that the corpus keeps if it keeps that one, of those
+/// that it dropped if not
+#[utoipa::path(get, path = "/corpora/{corpus}/conversations/{conversation}/neighbours", tag = "corpora",
+    params(("corpus" = Uuid, Path), ("conversation" = Uuid, Path), Among),
+    responses((status = 200, body = Neighbours), Problems), security(("session" = []), ("token" = ["read"])))]
+pub async fn neighbours(
+    State(pool): State<PgPool>,
+    _: Reader,
+    Path((corpus, conversation)): Path<(Uuid, Uuid)>,
+    Query(among): Query<Among>,
+) -> Result<Json<Neighbours>> {
+    let mut db = pool.acquire().await?;
+    let found = store::neighbours(&mut db, corpus, conversation, among.split, among.dropped_by).await?;
+    Ok(Json(found.ok_or_else(|| HttpError::missing("conversation", &conversation.to_string()))?))
+}
