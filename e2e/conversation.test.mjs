@@ -181,6 +181,12 @@ test("a value says which call wrote it, and leads there", () =>
     await origin.getByRole("button", { name: "Show the call" }).click();
     await page.locator(".turn.calls.chosen").waitFor();
     await screenshot(page, "provenance");
+    // At the start nobody had written it.
+    await page.getByRole("slider", { name: /^World version/ }).focus();
+    await page.keyboard.press("Home");
+    await page.getByText("as it was at the start").waitFor();
+    await origin.getByText("Written by").waitFor({ state: "detached" });
+    await origin.getByText(/nothing stands there in this version\.|It stood there from the start\./).waitFor();
     // What was there from the start says so.
     const tree = page.getByRole("tree", { name: "World" });
     await page.getByRole("searchbox", { name: "Search in: World" }).fill("name");

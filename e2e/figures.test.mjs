@@ -214,3 +214,43 @@ test("facets and histograms of a narrowed list count what the API counts", async
     }
   });
 });
+
+test("whatever is chosen in the form of a selection is what the corpus is selected by", () =>
+  site.visit(`${PROJECT}/corpora/new`, async (page) => {
+    const preview = page.getByRole("region", { name: "What it would be" });
+    await preview.getByRole("status").waitFor();
+    const type = async (label, text) => {
+      const field = page.getByLabel(label);
+      await field.fill(text);
+      await field.press("Tab");
+    };
+    await page.getByLabel("The user's goal was achieved").check();
+    await page.getByLabel(/^Also failures of the agent/).check();
+    await type("Overall score: best share in percent", "50");
+    await type("Overall score: at most", "9");
+    await page.getByRole("combobox", { name: /^Personal data/ }).selectOption("keep");
+    await page.getByRole("combobox", { name: /^Secrets/ }).selectOption("keep");
+    await page.getByLabel("Of conversations that say the same, keep the best one").uncheck();
+    await page.getByLabel("Of near-duplicates, too").check();
+    await type(/^Resemblance from which on/, "0.95");
+    await page.getByRole("combobox", { name: /^Balance/ }).selectOption("persona");
+    await type(/^At most in all/, "17");
+    await type("Golden share, in %", "20");
+    await type("Seed", "5");
+    await type(/^Name/, "chosen");
+    await page.getByRole("button", { name: "Select the corpus" }).click();
+    await page.waitForURL(/corpora\/[0-9a-f-]{36}/);
+    const { spec } = await site.ask("GET", `/corpora/${new URL(page.url()).pathname.split("/").at(-1)}`);
+    const { filter, ...steps } = spec;
+    assert.deepEqual(steps, {
+      scan: { pii: "keep", secrets: "keep" },
+      duplicates: { exact: false, near: 0.95 },
+      balance: { by: "persona" },
+      limit: 17,
+      split: { golden: 0.2, seed: 5, near: spec.split.near },
+    });
+    assert.equal(filter.goal_achieved, true);
+    assert.deepEqual([...filter.outcomes].sort(), ["accepted", "failed"]);
+    assert.deepEqual(filter.top, [{ share: 0.5 }]);
+    assert.equal(filter.max_overall, 9);
+  }));

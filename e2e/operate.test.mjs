@@ -290,6 +290,18 @@ test("somebody is invited, becomes a member, is disabled; the audit log has it a
     await dialog(page, "Disable otto?").getByRole("button", { name: "Disable", exact: true }).click();
     await row(page, "otto").getByText("disabled").waitFor();
     await screenshot(page, "people");
+    const otto = async () => (await site.ask("GET", "/users")).items.find(({ name }) => name === "otto");
+    await row(page, "otto").getByRole("button", { name: "Enable" }).click();
+    await page.getByText("May sign in again.").waitFor();
+    await row(page, "otto").getByRole("button", { name: "Make administrator" }).click();
+    await page.getByText("Administrator now.").waitFor();
+    assert.deepEqual([(await otto()).disabled, (await otto()).administrator], [false, true]);
+    await row(page, "otto").getByRole("button", { name: "Take administration" }).click();
+    await page.getByText("No administrator any more.").waitFor();
+    assert.equal((await otto()).administrator, false);
+    await row(page, "otto").getByRole("button", { name: "New link" }).click();
+    const again = page.getByRole("dialog").last();
+    assert.match(await again.locator("pre").innerText(), /\/welcome#[0-9a-f]{64}$/);
   });
   await site.visit("/audit", async (page) => {
     await page.locator("table.rows tbody tr").first().getByText("otto").first().waitFor();

@@ -70,6 +70,15 @@ test("conversations are rated by keyboard, one after the other, without a verdic
     assert.deepEqual(values.slice(0, 3), ["10", "7", "–"]);
     await page.getByLabel("yes", { exact: true }).check();
     await page.getByLabel("Comment").fill("Fine.");
+    // What is said of a turn meanwhile is saved by itself, and the rating stays as it is.
+    await page.getByRole("button", { name: "Annotate" }).first().click();
+    await page.getByLabel("Annotation").fill("Rated while reading.");
+    await page.keyboard.press("Control+Enter");
+    await page.getByText("Rated while reading.").waitFor();
+    assert.equal(await page.locator(".title p").innerText(), title, "the next conversation has come");
+    await page.getByText(`${QUEUED} left for you`, { exact: false }).waitFor();
+    assert.equal(await page.getByLabel("Comment").inputValue(), "Fine.");
+    await page.getByLabel("Comment").focus();
     await page.keyboard.press("Control+Enter");
     await page.waitForFunction((title) => {
       const now = document.querySelector(".title p");

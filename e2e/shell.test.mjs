@@ -84,6 +84,11 @@ test("keys lead to the pages, and a question mark shows them", () =>
     const dialog = page.getByRole("dialog", { name: "Keyboard" });
     await dialog.getByText("Go to: Runs").waitFor();
     await screenshot(page, "keyboard");
+    // What stands behind it waits.
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await dialog.getByText("Go to: Runs").waitFor();
+    assert.match(page.url(), /\/runs$/);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "hidden" });
   }));

@@ -56,6 +56,7 @@ pub async fn download(
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct Upload {
     /// Only say what would change.
     #[serde(default)]

@@ -93,6 +93,7 @@ pub async fn create(
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct SheetParams {
     /// Conversations of this run, as it was judged while it was played.
     run: Option<Uuid>,
@@ -129,6 +130,7 @@ pub async fn sheet_of(
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct UploadParams {
     /// The run whose conversations were rated, as it was judged while it was played.
     run: Option<Uuid>,

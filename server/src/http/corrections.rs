@@ -28,6 +28,7 @@ const LONGEST_NOTE: usize = 4_000;
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct CorrectionParams {
     /// How it read after so many corrections; 0: as it was played; default: all of them.
     version: Option<u32>,

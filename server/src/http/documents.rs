@@ -31,6 +31,7 @@ pub use versions::*;
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct Listed {
     /// How many, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]
@@ -147,6 +148,7 @@ pub async fn check(
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct Deletion {
     /// Why, for the people who read the history.
     message: Option<String>,

@@ -2,13 +2,17 @@
 
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 
 use super::app::App;
+use super::shown_once::NO_STORE;
+
+const API: &str = "/api/v1/";
 
 /// Nothing but what this server gives may run or be asked. WebAssembly is compiled, so it needs a word of its own.
 macro_rules! policy {
@@ -32,8 +36,14 @@ const REFERENCE_POLICY: &str = policy!("'self' 'unsafe-inline'");
 const ONLY_HTTPS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 pub async fn strict(State(app): State<App>, request: Request, next: Next) -> Response {
-    let policy = if request.uri().path().starts_with(REFERENCE) { REFERENCE_POLICY } else { POLICY };
+    let path = request.uri().path();
+    let policy = if path.starts_with(REFERENCE) { REFERENCE_POLICY } else { POLICY };
+    let of_api = path.starts_with(API);
     let mut response = next.run(request).await;
+    if of_api {
+        // What somebody may see is kept by nobody else.
+        response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static(NO_STORE));
+    }
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, policy),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),

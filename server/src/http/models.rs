@@ -123,8 +123,8 @@ pub async fn delete(
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct ProbeParams {
     /// Tokens that a prompt and its reply may have together; default: what the endpoint says.
     #[param(minimum = 1, maximum = 10_000_000)]

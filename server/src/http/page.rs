@@ -11,6 +11,7 @@ const LARGEST: u16 = 200;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct PageParams {
     /// How many, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]

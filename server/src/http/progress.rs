@@ -8,6 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use domain::api::{RunState, RunSummary};
 use futures::{Stream, StreamExt, stream};
+use sha2::{Digest, Sha256};
 use sqlx::PgPool;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -100,9 +101,8 @@ impl Following {
     }
 }
 
-/// Everything that can change about a run, counted: two summaries with one id say the same.
+/// Two summaries with one id say the same.
 fn id(run: &RunSummary) -> String {
-    let again: i64 = run.played_again.values().sum();
-    let calls: i64 = run.usage.iter().map(|usage| usage.calls).sum();
-    format!("{}-{}-{again}-{calls}-{}-{}", run.finished, run.accepted, run.state.as_str(), run.priority)
+    let said = serde_json::to_vec(run).unwrap_or_default();
+    Sha256::digest(said).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -140,15 +140,27 @@ pub struct Accept {
 
 /// Open a one-time link
 ///
-/// Makes the first administrator, or lets somebody who was invited choose a password. The link is used up.
+/// Makes the first administrator, or lets somebody who was invited choose a password. The link is used up. Whoever guesses
+/// must wait, as when signing in.
 #[utoipa::path(post, path = "/invitations/accept", tag = "session", request_body = Accept,
     responses((status = 200, body = SessionDetail), Problems))]
-pub async fn accept(State(app): State<App>, audit: Audit, Body(given): Body<Accept>) -> Result<Opened> {
+pub async fn accept(
+    State(app): State<App>,
+    audit: Audit,
+    address: Address,
+    Body(given): Body<Accept>,
+) -> Result<Opened> {
     check_password(&given.password)?;
+    // A password costs much to hash: nobody without a link has one hashed.
+    let link = secret::hash(&given.secret);
+    if invitations::find(&mut *app.pool().acquire().await?, &link, clock::now()).await?.is_none() {
+        count(&app, &[format!("address {}", address.0)], clock::now()).await?;
+        return Err(gone());
+    }
     let password = given.password;
     let hash = hashed(move || secret::hash_password(&password)).await??;
     let mut tx = app.pool().begin().await?;
-    let invited = invitations::take(&mut tx, &secret::hash(&given.secret), clock::now()).await?.ok_or_else(gone)?;
+    let invited = invitations::take(&mut tx, &link, clock::now()).await?.ok_or_else(gone)?;
     let user = match invited {
         Some(id) => {
             users::set_password(&mut tx, id, &hash).await?;

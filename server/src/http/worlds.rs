@@ -18,6 +18,7 @@ use crate::store::{events, worlds};
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct VersionParams {
     /// How many changes after the start; default: all of them.
     version: Option<u32>,
@@ -45,6 +46,7 @@ pub async fn show(
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct ProvenanceParams {
     /// A JSON pointer (RFC 6901) into the world.
     pointer: String,

@@ -68,7 +68,7 @@ fn nothing_is_skipped(results: &Path) -> Result<()> {
 }
 
 /// What is looked at together.
-const CHECKS: [&[&str]; 16] = [
+const CHECKS: [&[&str]; 18] = [
     &[
         "all.jsonl",
         "--target",
@@ -111,6 +111,9 @@ const CHECKS: [&[&str]; 16] = [
         "odd-rl.parquet",
     ],
     &["odd-trl.jsonl", "--target", "trl", "--hf-dir", "odd-hub-parquet", "--rl", "odd-rl.jsonl"],
+    // What the card says of columns follows the toggles.
+    &["--hf-dir", "odd-hub-texts"],
+    &["--hf-dir", "odd-hub-texts-parquet"],
     // What NeMo reads, with the loader that keeps values as they are.
     &["odd-nemo.jsonl", "--target", "trl"],
     &["odd-openai.jsonl", "--target", "openai"],
@@ -208,9 +211,13 @@ fn make_odd(maker: &Maker<'_>) -> Result<()> {
     }
     let (project, faults) = (maker.path("project"), maker.path("faults.yaml"));
     maker.generate("odd.jsonl", &["--project", &project, "--branches", "--n", "24", "--faults", &faults])?;
-    let files: [(&str, &str, &[&str]); 14] = [
+    let texts = ["--reasoning", "inline", "--arguments", "string", "--tools", "json"];
+    let texts_in_columns = ["--reasoning", "drop", "--arguments", "string", "--tools", "json", "--data", "parquet"];
+    let files: [(&str, &str, &[&str]); 16] = [
         ("huggingface", "odd-hub", &[]),
         ("huggingface", "odd-hub-parquet", &["--data", "parquet"]),
+        ("huggingface", "odd-hub-texts", &texts),
+        ("huggingface", "odd-hub-texts-parquet", &texts_in_columns),
         ("canonical", "odd-canonical.jsonl", &["--tools", "json"]),
         ("json_strings", "odd.parquet", &[]),
         ("json_strings", "odd-strings.jsonl", &["--data", "jsonl"]),

@@ -31,6 +31,7 @@ pub enum ManifestFormat {
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct ManifestParams {
     /// Default: `jsonl`.
     format: Option<ManifestFormat>,

@@ -17,6 +17,7 @@ use crate::store::corpora::{self as store, Part};
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct KeptParams {
     /// Only those of one side.
     split: Option<Side>,
@@ -47,6 +48,7 @@ pub async fn kept(
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct DroppedParams {
     /// Only those that one step dropped.
     dropped_by: Option<Step>,
@@ -84,6 +86,7 @@ fn part(params: &PageParams, skip: Option<u32>) -> Result<(u16, Part)> {
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct Among {
     /// Only among those of one side, if the corpus keeps the conversation.
     split: Option<Side>,

@@ -15,6 +15,7 @@ use crate::http::extract::{Path, Query};
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct Sampled {
     /// The same seed draws the same person.
     #[serde(default)]

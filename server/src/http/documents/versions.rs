@@ -60,6 +60,7 @@ pub async fn version(
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct Compared {
     /// Default: the one before `to`. 0: nothing at all.
     from: Option<i32>,

@@ -43,6 +43,7 @@ pub async fn of_project(State(pool): State<PgPool>, reader: Reader) -> Result<Js
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub struct DisagreementParams {
     /// How many, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]

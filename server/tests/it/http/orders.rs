@@ -124,9 +124,13 @@ async fn who_hangs_up_and_comes_back_misses_nothing_and_hears_nothing_twice(pool
     let mut third = follow(&app, &run.id, Some(&paused)).await;
     let silent = tokio::time::timeout(Duration::from_millis(1200), third.chunk()).await;
     assert!(silent.is_err(), "it was told twice: {silent:?}");
+    // That it is paused for another reason is something.
+    sqlx::query("UPDATE runs SET paused_because = 'somebody asked'").execute(&pool).await.unwrap();
+    let (_, again, now) = told(&mut third).await.unwrap();
+    assert_eq!(now.paused_because.as_deref(), Some("somebody asked"));
     let _: RunSummary = app.post(&format!("/api/v1/runs/{}/resume", run.id), &json!({})).await;
     let (all, ()) = tokio::join!(told_all(&mut third), play(&pool, &run.id));
-    let mut ids = BTreeSet::from([begun, paused]);
+    let mut ids = BTreeSet::from([begun, paused, again]);
     assert!(all.iter().all(|(_, id, _)| ids.insert(id.clone())), "told twice: {all:?}");
     let finished = [before.finished].into_iter().chain(all.iter().map(|(_, _, now)| now.finished));
     assert!(finished.is_sorted(), "{all:?}");

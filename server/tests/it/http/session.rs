@@ -147,6 +147,19 @@ async fn whoever_guesses_must_wait(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn whoever_guesses_links_must_wait_and_keeps_nobody_from_signing_in(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob"})).await;
+    let guessed = json!({"secret": secret::make("").unwrap(), "password": PASSWORD});
+    for _ in 0..5 {
+        assert_eq!(accept(&app, &guessed).await.status(), StatusCode::FORBIDDEN);
+    }
+    assert_eq!(accept(&app, &guessed).await.status(), StatusCode::TOO_MANY_REQUESTS);
+    // Whoever has a link need not wait.
+    Browser::of(&app, accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await).await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn who_guesses_many_times_at_once_guesses_no_more_often(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let guesses = (0..30).map(|_| sign_in(&app, "bob", "wrong password"));

@@ -57,7 +57,8 @@ async fn a_request_that_goes_away_while_it_begins_leaves_no_transaction_to_the_n
     for statement in ["SELECT 1", "SELECT 1 / 0"] {
         let mut db = pool.acquire().await.unwrap();
         let process: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut *db).await.unwrap();
-        assert!(db.begin().now_or_never().is_none(), "it is answered before it is asked");
+        // Now and then PostgreSQL answers before anybody can go away.
+        assert!((0..1000).any(|_| db.begin().now_or_never().is_none()), "it always answers at once");
         // By the time that this is answered, it has begun.
         let _ = sqlx::raw_sql(statement).execute(&mut *db).await;
         assert!(state(&witness, process).await.starts_with("idle in transaction"), "it leaves nothing behind");

@@ -16,7 +16,7 @@ use crate::support::play::{HANDOVER, HELP, TRANSFER, hasty, planned, play_all, p
 
 /// Of so many commits the last is not answered.
 const EVERY: usize = 3;
-const CONVERSATIONS: usize = 300;
+const CONVERSATIONS: usize = 120;
 
 /// A way to the database that breaks.
 struct Breaking {
