@@ -77,8 +77,7 @@ async fn carry(client: TcpStream, server: impl AsyncRead + AsyncWrite, breaks: i
                 let said = frame(&mut from_client, kind.to_vec()).await?;
                 to_server.write_all(&said).await?;
                 if said.ends_with(b"COMMIT\0") && breaks() {
-                    from_server.read(&mut answer).await?;
-                    return Ok(true);
+                    return Ok(from_server.read(&mut answer).await? > 0);
                 }
             }
         }
