@@ -265,10 +265,10 @@ test("a new scenario begins as a copy, and is deleted and restored", () =>
     await accessible(page);
     await dialog.getByLabel("Name").fill("copied_case");
     await dialog.getByLabel("Start from").selectOption("A copy of another scenario");
-    await dialog.getByLabel("Copy of").fill("no_such_case");
-    await dialog.getByLabel("Copy of").press("Tab");
+    await dialog.getByRole("combobox", { name: /^Copy of/ }).fill("no_such_case");
+    await dialog.getByRole("combobox", { name: /^Copy of/ }).press("Tab");
     await dialog.getByText("There is no no_such_case.").waitFor();
-    await dialog.getByLabel("Copy of").fill(SCENARIO);
+    await dialog.getByRole("combobox", { name: /^Copy of/ }).fill(SCENARIO);
     await dialog.getByText("There is no no_such_case.").waitFor({ state: "detached" });
     await dialog.getByRole("button", { name: "Create" }).click();
     await page.waitForURL("**/scenarios/copied_case");

@@ -126,37 +126,6 @@ test("an export is built, downloaded as it was hashed, and says what is in it", 
     assert.equal(bytes, file.length);
   }));
 
-test("what the page says for a terminal is pasted into one, and gives the same file", async () => {
-  const { secret } = await site.ask("POST", "/tokens", { name: "terminal", scopes: ["run"] });
-  const shell = await terminal(site, { GROUNDSTATE_TOKEN: secret });
-  const pasted = async (page, label) => shell.paste(await page.getByLabel(label, { exact: true }).locator("code").textContent());
-  try {
-    for (const profile of ["canonical", "huggingface", "json_strings", "trl_dpo"]) {
-      const [run] = (await site.ask("GET", `${PROJECT}/runs`)).items;
-      await site.visit(`${PROJECT}/exports/new?run=${run.id}&profile=${profile}&reasoning=drop`, async (page) => {
-        await page.locator("pre.record, .preview .notice").first().waitFor();
-        const { id } = JSON.parse(await pasted(page, "The same with curl"));
-        const made = await site.until(`/exports/${id}`, ({ state }) => state !== "building");
-        assert.equal(made.state, "ready", `${profile}: ${made.reason}`);
-        await page.goto(`${PROJECT}/exports/${id}`);
-        await page.getByText("ready", { exact: true }).waitFor();
-        await pasted(page, "Download with curl");
-        const file = await shell.read(made.file_name);
-        assert.equal(createHash("sha256").update(file).digest("hex"), made.hash, profile);
-        // Half of it is there already.
-        await shell.write(made.file_name, file.subarray(0, file.length / 2));
-        await pasted(page, "Download with curl");
-        assert.deepEqual(await shell.read(made.file_name), file, profile);
-        await shell.remove(made.file_name);
-        await pasted(page, "Groundstate's command");
-        if (profile !== "huggingface") assert.deepEqual(await shell.read(made.file_name), file, profile);
-      });
-    }
-  } finally {
-    await shell.close();
-  }
-});
-
 /** An export of the story's run, from the list to its end. */
 async function buildForTrl(page) {
   await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Exports" }).click();
@@ -220,3 +189,34 @@ test("an export is deleted after a question", () =>
     await page.getByText("The export was deleted.").waitFor();
     await page.getByRole("heading", { name: "Nothing has been exported yet." }).waitFor();
   }));
+
+test("what the page says for a terminal is pasted into one, and gives the same file", async () => {
+  const { secret } = await site.ask("POST", "/tokens", { name: "terminal", scopes: ["run"] });
+  const shell = await terminal(site, { GROUNDSTATE_TOKEN: secret });
+  const pasted = async (page, label) => shell.paste(await page.getByLabel(label, { exact: true }).locator("code").textContent());
+  try {
+    for (const profile of ["canonical", "huggingface", "json_strings"]) {
+      const [run] = (await site.ask("GET", `${PROJECT}/runs`)).items;
+      await site.visit(`${PROJECT}/exports/new?run=${run.id}&profile=${profile}&reasoning=drop`, async (page) => {
+        await page.getByLabel("The same with curl", { exact: true }).waitFor();
+        const { id } = JSON.parse(await pasted(page, "The same with curl"));
+        const made = await site.until(`/exports/${id}`, ({ state }) => state !== "building");
+        assert.equal(made.state, "ready", `${profile}: ${made.reason}`);
+        await page.goto(`${PROJECT}/exports/${id}`);
+        await page.getByText("ready", { exact: true }).waitFor();
+        await pasted(page, "Download with curl");
+        const file = await shell.read(made.file_name);
+        assert.equal(createHash("sha256").update(file).digest("hex"), made.hash, profile);
+        // Half of it is there already.
+        await shell.write(made.file_name, file.subarray(0, file.length / 2));
+        await pasted(page, "Download with curl");
+        assert.deepEqual(await shell.read(made.file_name), file, profile);
+        await shell.remove(made.file_name);
+        await pasted(page, "Groundstate's command");
+        if (profile !== "huggingface") assert.deepEqual(await shell.read(made.file_name), file, profile);
+      });
+    }
+  } finally {
+    await shell.close();
+  }
+});
