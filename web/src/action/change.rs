@@ -6,6 +6,9 @@ use leptos::task::spawn_local;
 use crate::api_client::{Answer, Cancel, End, Line};
 use crate::components::{Problems, Toasts, explain, settle};
 
+/// The server may have been done just before.
+const CANCELLED: &str = "It was cancelled. Load the page again to see whether it was done by then.";
+
 #[derive(Clone, Copy)]
 pub struct Change {
     busy: RwSignal<bool>,
@@ -56,7 +59,8 @@ impl Change {
         });
     }
 
-    /// Makes it and says what became of it, unless there is nothing to say of its success. `then` is run if it was made and the page is still there.
+    /// Makes it and says what became of it, unless there is nothing to say of its success. `then` is run if it was made and
+    /// the page is still there.
     pub fn act<T: 'static, F>(
         self,
         done: impl Into<String>,
@@ -77,7 +81,7 @@ impl Change {
                     }
                 }
                 Some(Err(error)) => self.toasts.bad(explain(error)),
-                None => self.toasts.good("It was cancelled."),
+                None => self.toasts.good(CANCELLED),
             }
             std::future::ready(())
         });
@@ -95,7 +99,7 @@ impl Change {
         self.make(change, move |answer| {
             match answer {
                 Some(answer) => settle(self.busy, problems, self.toasts, answer, then),
-                None => self.toasts.good("It was cancelled."),
+                None => self.toasts.good(CANCELLED),
             }
             std::future::ready(())
         });

@@ -28,16 +28,16 @@ pub fn Suggest(
         wrong.set(None);
     });
     let fitting = Memo::new(move |_| names.with_value(|names| fitting(names, &typed.read(), &value.read())));
+    let known = move |text: &String| names.with_value(|names| names.contains(text));
     let decide = move |text: String| {
         let text = text.trim().to_owned();
-        if (text.is_empty() && none.is_some()) || names.with_value(|names| names.contains(&text)) {
+        if (text.is_empty() && none.is_some()) || known(&text) {
             wrong.set(None);
             choose.run(text);
         } else {
             wrong.set(Some(if text.is_empty() { "Choose one.".to_owned() } else { format!("There is no {text}.") }));
         }
     };
-    let known = move |text: &String| names.with_value(|names| names.contains(text));
     view! {
         <Labelled label wrong>
             <input
