@@ -148,6 +148,9 @@ pub struct FieldError {
     /// JSON pointer (RFC 6901) into the body, or into the document; empty for the whole.
     pub pointer: String,
     pub detail: String,
+    /// The parameter of the query string, if it is about one and not about the body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameter: Option<String>,
     /// The document, if several were looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
@@ -158,7 +161,12 @@ pub struct FieldError {
 
 impl FieldError {
     pub fn at(pointer: &str, detail: impl Into<String>) -> Self {
-        Self { pointer: pointer.to_owned(), detail: detail.into(), file: None, line: None }
+        Self { pointer: pointer.to_owned(), detail: detail.into(), parameter: None, file: None, line: None }
+    }
+
+    /// What is wrong with a parameter of the query string.
+    pub fn parameter(name: &str, detail: impl Into<String>) -> Self {
+        Self { parameter: Some(name.to_owned()), ..Self::at("", detail) }
     }
 }
 
@@ -170,6 +178,7 @@ impl From<Problem> for FieldError {
         Self {
             pointer: parts.map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect(),
             detail: problem.message,
+            parameter: None,
             file: Some(problem.file).filter(|file| !file.is_empty()),
             line: Some(problem.line).filter(|line| *line > 0),
         }

@@ -24,6 +24,16 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+impl Event {
+    /// Whether it is what judges said, or follows of it.
+    pub const fn is_judgement(&self) -> bool {
+        matches!(
+            self.kind,
+            EventKind::Judged { .. } | EventKind::Finished { .. } | EventKind::Refused { role: Role::Judge, .. }
+        )
+    }
+}
+
 /// One branch of a fan-out: the `index`-th of the steps that event `seq` started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Fork {

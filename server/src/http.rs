@@ -177,6 +177,7 @@ fn conversations() -> OpenApiRouter<App> {
         .routes(routes!(conversations::facets_of_project))
         .routes(routes!(conversations::neighbours))
         .routes(routes!(conversations::show))
+        .routes(routes!(conversations::events::list))
         .routes(routes!(analytics::of_run))
         .routes(routes!(analytics::of_corpus))
         .routes(routes!(analytics::comparison))
@@ -262,6 +263,7 @@ pub fn router(app: App) -> Router {
         .with_state(app.clone())
         .merge(operations(app.pool().clone()))
         .layer(CatchPanicLayer::custom(error::panicked))
+        .layer(from_fn(limits::in_size))
         .layer(from_fn_with_state(app, headers::strict))
         .layer(TraceLayer::new_for_http())
 }

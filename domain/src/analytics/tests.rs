@@ -164,3 +164,16 @@ fn of_nothing_nothing_is_said() {
     let alone = gaps(&counts(&[5], &[]), &counts(&[7], &[]))["overall"];
     assert_eq!((alone.gap, alone.effect), (None, None));
 }
+
+#[test]
+fn of_many_groups_the_largest_are_told_and_all_are_counted() {
+    let mut counts = Counts::default();
+    let tools = counts.groups.entry("tool".to_owned()).or_default();
+    for i in 0..250_u64 {
+        tools.insert(format!("tool_{i:03}"), Outcomes { accepted: i + 1, ..Outcomes::default() });
+    }
+    let told = &counts.report().groups["tool"];
+    assert_eq!((told.distinct, told.groups.len()), (250, 200));
+    let ends = [&told.groups[0], &told.groups[199]].map(|group| (group.value.as_str(), group.accepted.of));
+    assert_eq!(ends, [("tool_249", 250), ("tool_050", 51)]);
+}

@@ -121,6 +121,7 @@ impl From<Found> for FieldError {
         Self {
             pointer: found.pointer,
             detail: found.message,
+            parameter: None,
             file: Some(found.file).filter(|file| !file.is_empty()),
             line: Some(found.line).filter(|line| *line > 0),
         }

@@ -10,9 +10,8 @@ use utoipa::ToSchema;
 use super::{ConversationDetail, ConversationSummary};
 use crate::calibration::{CalibrationReport, InterRater};
 use crate::correction::Correction;
-use crate::event::{EventKind, Fork};
+use crate::event::Fork;
 use crate::message::Message;
-use crate::role::Role;
 use crate::verdict::Verdict;
 
 /// Conversations that people are to rate.
@@ -189,8 +188,7 @@ impl ConversationDetail {
     /// Without what judges said, and what follows of it: for whoever is to rate it by themselves.
     #[must_use]
     pub fn unjudged(mut self) -> Self {
-        self.events.retain(|event| !matches!(event.kind, EventKind::Judged { .. } | EventKind::Finished { .. }));
-        self.events.retain(|event| !matches!(event.kind, EventKind::Refused { role: Role::Judge, .. }));
+        self.events.retain(|event| !event.is_judgement());
         self.summary.events = i64::try_from(self.events.len()).unwrap_or(i64::MAX);
         self.verdict = None;
         self.summary.unjudge();

@@ -3,10 +3,11 @@
 use std::io::{Cursor, Write};
 
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::*;
 use crate::library::Files;
+use crate::library::project::LARGEST_PROJECT;
 
 fn deflated() -> SimpleFileOptions {
     SimpleFileOptions::default().compression_method(CompressionMethod::Deflated)
@@ -116,6 +117,34 @@ fn bombs_are_not_inflated() {
     let names: Vec<String> = (0..10).map(|i| format!("playbooks/a/{i}")).collect();
     let many: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), fits)).collect();
     insta::assert_snapshot!(refused(&zip(&many)), @"archive: is 39767192 bytes; at most 33554432 are taken");
+}
+
+#[test]
+fn what_is_small_one_by_one_is_too_much_together() {
+    // Lines of text shrink to a fortieth: no file of it is a bomb, and all of them are.
+    let text: Vec<u8> =
+        (0..7 << 20).map(|i: u32| if i % 40 < 38 { b' ' } else { b'a' + (i / 40 % 23) as u8 }).collect();
+    let one = zip(&[("playbooks/a/0", &text)]);
+    let mut one = ZipArchive::new(Cursor::new(one)).expect("a zip");
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for copy in 0..=LARGEST_PROJECT / text.len() {
+        let entry = one.by_index_raw(0).expect("it is there");
+        zip.raw_copy_file_rename(entry, format!("playbooks/a/{copy}")).expect("in memory");
+    }
+    let archive = zip.finish().expect("in memory").into_inner();
+    assert!(archive.len() < LARGEST_ARCHIVE, "{} bytes come in", archive.len());
+    insta::assert_snapshot!(refused(&archive), @"archive: holds more than 67108864 bytes of text");
+}
+
+#[test]
+fn what_is_encrypted() {
+    let mut archive = zip(&[("playbooks/a/policy.md", b"text")]);
+    // The lowest bit of the flags, before the entry and in the list of them.
+    for (signature, flags) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
+        let place = archive.windows(4).position(|w| w == signature).expect("a zip");
+        archive[place + flags] |= 1;
+    }
+    insta::assert_snapshot!(refused(&archive), @"playbooks/a/policy.md: is encrypted; pack the folder without a password");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::io::{Cursor, Read};
 
 use domain::Problem;
 use zip::read::ZipFile;
+use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::library::project::{Documents, LARGEST_FILE, LARGEST_PROJECT, MOST_FILES};
@@ -36,9 +37,10 @@ pub fn unpack(bytes: &[u8]) -> Result<Documents, Vec<Problem>> {
     let (mut files, mut problems, mut ignored) = (Vec::new(), Vec::new(), Vec::new());
     let mut room = LARGEST_PROJECT as u64;
     for index in 0..zip.len() {
+        let path = zip.by_index_raw(index).ok().and_then(|entry| name(&entry).ok()).unwrap_or_default();
         let mut entry = match zip.by_index(index) {
             Ok(entry) => entry,
-            Err(e) => return Err(whole(format!("its entry {} cannot be read: {e}", index + 1))),
+            Err(e) => return Err(vec![Problem::new(path, 0, "", unreadable(&e))]),
         };
         match read(&mut entry, &mut room) {
             Ok(Entry::Text(path, text)) => files.push((path, text)),
@@ -71,6 +73,15 @@ pub fn unpack(bytes: &[u8]) -> Result<Documents, Vec<Problem>> {
     }
 }
 
+fn unreadable(error: &ZipError) -> String {
+    match error {
+        ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
+            "is encrypted; pack the folder without a password".to_owned()
+        }
+        error => format!("cannot be read: {error}"),
+    }
+}
+
 enum Entry {
     Text(String, String),
     /// Beside the documents, or hidden, as `.DS_Store` is.
@@ -87,9 +98,6 @@ fn read(entry: &mut ZipFile<'_, Cursor<&[u8]>>, room: &mut u64) -> Result<Entry,
     // The type of a file stands in the upper bits: 0 if the archive was not made on Unix.
     if entry.unix_mode().is_some_and(|mode| !matches!(mode & 0o170_000, 0 | 0o100_000 | 0o040_000)) {
         return Err(refused("is neither a file nor a folder".to_owned()));
-    }
-    if entry.encrypted() {
-        return Err(refused("is encrypted".to_owned()));
     }
     if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
         return Err(refused(format!("is compressed by {}; only deflate is read", entry.compression())));

@@ -49,8 +49,8 @@ pub async fn comparison(
     Query(pairs): Pairs,
 ) -> Result<Json<RunComparison>> {
     let other = Asked::read(pairs.clone(), Also::With)?;
-    let with = other.with.as_deref().ok_or_else(|| HttpError::BadRequest("`with`: name the other run".into()))?;
-    let with: Uuid = with.parse().map_err(|_| HttpError::BadRequest("`with`: that is no run's id".into()))?;
+    let with = other.with.as_deref().ok_or_else(|| HttpError::parameter("with", "name the other run"))?;
+    let with: Uuid = with.parse().map_err(|_| HttpError::parameter("with", "that is no run's id"))?;
     let one = counted(&app, reader.project, run, Asked::read(pairs, Also::With)?).await?;
     let other = counted(&app, reader.project, with, other).await?;
     let mut db = app.pool().acquire().await?;

@@ -92,7 +92,7 @@ pub async fn upload(
     }
     let Upload { dry_run, delete, drafts, message: text } = wanted;
     if delete && drafts {
-        return Err(HttpError::BadRequest("`delete` takes effect at once, `drafts` does not: choose one".into()));
+        return Err(HttpError::parameter("drafts", "`delete` takes effect at once, `drafts` does not: choose one"));
     }
     let message = message(text.as_deref().unwrap_or_default())?;
     let body = body?;

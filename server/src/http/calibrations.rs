@@ -119,7 +119,7 @@ pub async fn sheet_of(
 ) -> Result<impl IntoResponse> {
     let n = params.n.unwrap_or(SAMPLE);
     if !(1..=LARGEST_SAMPLE).contains(&n) {
-        return Err(HttpError::BadRequest(format!("`n`: {n} is not from 1 to {LARGEST_SAMPLE}")));
+        return Err(HttpError::parameter("n", format!("{n} is not from 1 to {LARGEST_SAMPLE}")));
     }
     let mut db = pool.acquire().await?;
     let said = said(&mut db, reader.project, params.run, params.judging, in_query).await?;
@@ -191,7 +191,7 @@ fn kind(headers: &HeaderMap) -> &str {
 }
 
 fn in_query(field: &str, detail: String) -> HttpError {
-    HttpError::BadRequest(format!("`{field}`: {detail}"))
+    HttpError::parameter(field, detail)
 }
 
 /// The judging that is meant, of this project, and all that it says.

@@ -1,5 +1,6 @@
 //! Conversations: lists, facets, and one of them whole.
 
+pub mod events;
 pub mod params;
 pub mod scope;
 
@@ -22,7 +23,7 @@ use super::extract::{Path, Query};
 use super::page::{PageParams, page};
 use super::ratings;
 use crate::index::{By, Columns, Facets, Place, Sort};
-use crate::store::{conversations, events, facts, projects, runs};
+use crate::store::{self, conversations, facts, projects, runs};
 use params::{Also, Asked, FilterParams, OrderParams, SkipParams};
 use scope::Scope;
 
@@ -138,7 +139,7 @@ pub async fn show(
     let run = runs::get(&mut db, run_id).await?.ok_or_else(missing)?;
     let models = serde_json::from_value(run.config["models"].clone()).unwrap_or_else(|_| BTreeMap::new());
     let branch_of = serde_json::from_value(run.config["branch_of"].clone()).unwrap_or_default();
-    let events = events::of(&mut db, uuid).await?;
+    let events = store::events::of(&mut db, uuid).await?;
     let (mut verdicts, mut verification) = (Vec::new(), None);
     for event in &events {
         match &event.kind {
@@ -168,8 +169,7 @@ async fn list(app: &App, reader: &Reader, scope: Scope, asked: Asked) -> Result<
         let known = after.is_none_or(|place| query.knows(place));
         known.then(|| query.page(&sort, after, skip, usize::from(limit) + 1))
     });
-    let places =
-        found.await?.ok_or_else(|| HttpError::BadRequest("`after`: it is the cursor of another list".into()))?;
+    let places = found.await?.ok_or_else(|| HttpError::parameter("after", "it is the cursor of another list"))?;
     let Page { items, next } = page(places, limit, Place::to_string);
     Ok(Json(Page { items: summaries(app, reader, &scope, &items).await?, next }))
 }
@@ -207,7 +207,7 @@ fn check_criterion(scope: &Scope, sort: &Sort) -> Result<()> {
     }
     let hint = domain::problem::did_you_mean(name, known);
     let name: String = name.chars().take(80).collect();
-    Err(HttpError::BadRequest(format!("`sort`: nothing was judged by the criterion `{name}`{hint}")))
+    Err(HttpError::parameter("sort", format!("nothing was judged by the criterion `{name}`{hint}")))
 }
 
 fn told(facets: Facets) -> ConversationFacets {

@@ -62,9 +62,15 @@ pub async fn list(
 ) -> Result<Json<Page<DocumentSummary>>> {
     let paging = super::page::PageParams { limit: params.limit, after: params.after };
     let limit = paging.limit()?;
-    let texts = [&params.playbook, &params.intent, &params.tag, &params.search, &paging.after];
-    if texts.into_iter().flatten().any(|text| text.contains('\0')) {
-        return Err(HttpError::BadRequest("a parameter has a zero byte".into()));
+    let texts = [
+        ("playbook", &params.playbook),
+        ("intent", &params.intent),
+        ("tag", &params.tag),
+        ("search", &params.search),
+        ("after", &paging.after),
+    ];
+    for (name, _) in texts.into_iter().filter(|(_, text)| text.as_ref().is_some_and(|text| text.contains('\0'))) {
+        return Err(HttpError::parameter(name, "it has a zero byte"));
     }
     let Listed { playbook, intent, tag, search, promoted, .. } = params;
     let filter = Filter { playbook, intent, tag, search, promoted };

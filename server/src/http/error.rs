@@ -1,7 +1,7 @@
 //! Errors as problem documents (RFC 9457).
 
 use axum::Json;
-use axum::extract::rejection::{BytesRejection, JsonRejection, QueryRejection};
+use axum::extract::rejection::{BytesRejection, JsonRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::Problem;
@@ -27,6 +27,9 @@ pub enum HttpError {
     MethodNotAllowed(String),
     #[error("{0}")]
     BadRequest(String),
+    /// Parameters of the query string that cannot be read, or that say nothing together.
+    #[error("{}", first(.0))]
+    Parameters(Vec<FieldError>),
     /// What was sent can be read, and breaks rules: each with its place.
     #[error("{}", first(.0))]
     Invalid(Vec<FieldError>),
@@ -37,6 +40,10 @@ pub enum HttpError {
     Gone(String),
     #[error("{0}")]
     TooLarge(String),
+    #[error("the address is {0} bytes long, at most {1} are taken")]
+    AddressTooLong(usize, usize),
+    #[error("the headers are {0} bytes long, at most {1} are taken")]
+    HeadersTooLong(usize, usize),
     #[error("{0}")]
     UnsupportedMediaType(String),
     #[error("too many attempts; wait {0} seconds")]
@@ -66,17 +73,24 @@ impl HttpError {
         Self::Invalid(vec![FieldError::at(pointer, detail)])
     }
 
+    /// What is wrong with a parameter of the query string.
+    pub fn parameter(name: &str, detail: impl Into<String>) -> Self {
+        Self::Parameters(vec![FieldError::parameter(name, detail)])
+    }
+
     const fn status(&self) -> StatusCode {
         match self {
             Self::Unauthorized | Self::WrongJoinToken => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
-            Self::BadRequest(_) => StatusCode::BAD_REQUEST,
+            Self::BadRequest(_) | Self::Parameters(_) => StatusCode::BAD_REQUEST,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Gone(_) => StatusCode::GONE,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::AddressTooLong(..) => StatusCode::URI_TOO_LONG,
+            Self::HeadersTooLong(..) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooManyAttempts(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
@@ -107,9 +121,15 @@ const fn away(error: &sqlx::Error) -> bool {
 fn first(errors: &[FieldError]) -> String {
     match errors {
         [] => "it breaks a rule".to_owned(),
-        [one] => one.detail.clone(),
-        [one, rest @ ..] => format!("{} (and {} more)", one.detail, rest.len()),
+        [one] => named(one),
+        [one, rest @ ..] => format!("{} (and {} more)", named(one), rest.len()),
     }
+}
+
+/// A body shows its own fields; a parameter is one of many in a long address.
+fn named(error: &FieldError) -> String {
+    let named = |parameter| format!("`{parameter}`: {}", error.detail);
+    error.parameter.as_ref().map_or_else(|| error.detail.clone(), named)
 }
 
 impl HttpError {
@@ -122,7 +142,10 @@ impl HttpError {
             title: status.canonical_reason().unwrap_or_default().to_owned(),
             status: status.as_u16(),
             detail: self.to_string(),
-            errors: if let Self::Invalid(errors) = self { errors } else { Vec::new() },
+            errors: match self {
+                Self::Invalid(errors) | Self::Parameters(errors) => errors,
+                _ => Vec::new(),
+            },
         }
     }
 }
@@ -186,12 +209,6 @@ impl From<Refused> for HttpError {
     }
 }
 
-impl From<QueryRejection> for HttpError {
-    fn from(rejection: QueryRejection) -> Self {
-        Self::BadRequest(rejection.body_text())
-    }
-}
-
 impl From<JsonRejection> for HttpError {
     fn from(rejection: JsonRejection) -> Self {
         match rejection {
@@ -236,6 +253,9 @@ pub enum Problems {
     /// The body is too large
     #[response(status = 413, content_type = "application/problem+json")]
     TooLarge(ProblemDetails),
+    /// The address is too long
+    #[response(status = 414, content_type = "application/problem+json")]
+    AddressTooLong(ProblemDetails),
     /// The body has another type than the one that is taken
     #[response(status = 415, content_type = "application/problem+json")]
     UnsupportedMediaType(ProblemDetails),
@@ -245,6 +265,9 @@ pub enum Problems {
     /// Too many attempts; the header Retry-After says when to try again
     #[response(status = 429, content_type = "application/problem+json")]
     TooManyAttempts(ProblemDetails),
+    /// The headers are too long
+    #[response(status = 431, content_type = "application/problem+json")]
+    HeadersTooLong(ProblemDetails),
     /// The server is busy or its database is away; try again
     #[response(status = 503, content_type = "application/problem+json")]
     Unavailable(ProblemDetails),

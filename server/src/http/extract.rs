@@ -33,9 +33,22 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
         .map_err(|e| HttpError::BadRequest(format!("the body is no UTF-8: {e}")))
         .and_then(|text| domain::untrusted::json(text).map_err(|e| HttpError::BadRequest(format!("the body: {e}"))))?;
     serde_path_to_error::deserialize(value).map_err(|error| {
-        let pointer = error.path().iter().map(part).collect::<String>();
-        HttpError::Invalid(vec![FieldError::at(&pointer, error.into_inner().to_string())])
+        let mut pointer = error.path().iter().map(part).collect::<String>();
+        let detail = error.into_inner().to_string();
+        pointer.extend(missing(&detail).map(|field| format!("/{field}")));
+        HttpError::Invalid(vec![FieldError::at(&pointer, detail)])
     })
+}
+
+/// The field that is missing, which serde names only in what it says: where it should be, nothing is.
+fn missing(detail: &str) -> Option<&str> {
+    detail.strip_prefix("missing field `")?.split('`').next()
+}
+
+/// The parameter that an error of none of their values is about.
+fn unlike(detail: &str) -> Option<&str> {
+    let named = ["unknown field `", "duplicate field `"].iter().find_map(|kind| detail.strip_prefix(kind));
+    missing(detail).or_else(|| named?.split('`').next())
 }
 
 /// One part of a JSON pointer.
@@ -59,9 +72,13 @@ pub struct Query<T>(pub T);
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let axum::extract::Query(params) = axum::extract::Query::from_request_parts(parts, state).await?;
-        Ok(Self(params))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs)).map(Self).map_err(|error| {
+            let path = error.path().to_string();
+            let detail = error.into_inner().to_string();
+            HttpError::parameter(unlike(&detail).unwrap_or(&path), detail.as_str())
+        })
     }
 }
 

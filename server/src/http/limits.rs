@@ -1,4 +1,4 @@
-//! How long whoever asks is kept waiting, and what becomes of what they asked for.
+//! How much may be asked at once, how long whoever asks is kept waiting, and what becomes of what they asked for.
 
 use std::panic::resume_unwind;
 use std::time::Duration;
@@ -11,6 +11,22 @@ use axum::response::Response;
 use super::error::{HttpError, Result};
 
 const LONGEST: Duration = Duration::from_mins(1);
+/// A filter of a thousand values fits. What is twice as long, and more, is cut off by the reader of HTTP itself.
+const LONGEST_ADDRESS: usize = 32 << 10;
+const LONGEST_HEADERS: usize = 32 << 10;
+
+/// Bodies have limits of their own; this is for what stands before them.
+pub async fn in_size(request: Request, next: Next) -> Result<Response> {
+    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    if address > LONGEST_ADDRESS {
+        return Err(HttpError::AddressTooLong(address, LONGEST_ADDRESS));
+    }
+    let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if headers > LONGEST_HEADERS {
+        return Err(HttpError::HeadersTooLong(headers, LONGEST_HEADERS));
+    }
+    Ok(next.run(request).await)
+}
 
 /// Until an answer begins. What is streamed may take as long as it does.
 pub async fn in_time(request: Request, next: Next) -> Result<Response> {

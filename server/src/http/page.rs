@@ -26,7 +26,7 @@ impl PageParams {
     pub fn limit(&self) -> Result<u16> {
         match self.limit.unwrap_or(LIMIT) {
             limit @ 1..=LARGEST => Ok(limit),
-            other => Err(HttpError::BadRequest(format!("`limit`: {other} is not from 1 to {LARGEST}"))),
+            other => Err(HttpError::parameter("limit", format!("{other} is not from 1 to {LARGEST}"))),
         }
     }
 
@@ -36,7 +36,7 @@ impl PageParams {
     /// Text that was no page's `next`.
     pub fn cursor<T: std::str::FromStr>(&self) -> Result<Option<T>> {
         let read =
-            |text: &String| text.parse().map_err(|_| HttpError::BadRequest(format!("`after`: `{text}` is no cursor")));
+            |text: &String| text.parse().map_err(|_| HttpError::parameter("after", format!("`{text}` is no cursor")));
         self.after.as_ref().map(read).transpose()
     }
 
@@ -47,7 +47,7 @@ impl PageParams {
     pub fn name(&self) -> Result<&str> {
         let name = self.after.as_deref().unwrap_or_default();
         match name.contains('\0') {
-            true => Err(HttpError::BadRequest("`after`: it has a zero byte".into())),
+            true => Err(HttpError::parameter("after", "it has a zero byte")),
             false => Ok(name),
         }
     }

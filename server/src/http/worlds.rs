@@ -65,7 +65,7 @@ pub async fn provenance(
     Query(ProvenanceParams { pointer, version: wanted }): Query<ProvenanceParams>,
 ) -> Result<Json<Provenance>> {
     if domain::patch::segments(&pointer).is_none() {
-        return Err(HttpError::BadRequest(format!("`pointer`: `{pointer}` is no JSON pointer: it starts with `/`")));
+        return Err(HttpError::parameter("pointer", format!("`{pointer}` is no JSON pointer: it starts with `/`")));
     }
     let (initial, events) = history(&pool, id).await?;
     let changes = provenance::changes(&events);
@@ -77,7 +77,7 @@ pub async fn provenance(
 }
 
 /// The version that is asked for, and the last one.
-fn version(id: Uuid, wanted: Option<u32>, changes: usize) -> Result<(u32, u32)> {
+pub fn version(id: Uuid, wanted: Option<u32>, changes: usize) -> Result<(u32, u32)> {
     let last = u32::try_from(changes).unwrap_or(u32::MAX);
     match wanted.unwrap_or(last) {
         version if version <= last => Ok((version, last)),

@@ -134,7 +134,7 @@ fn refusal(problem: &ProblemDetails) -> String {
         return sentence(&problem.detail);
     }
     let one = |error: &FieldError| {
-        let field = words(error.pointer.trim_start_matches('/'));
+        let field = words(error.parameter.as_deref().unwrap_or_else(|| error.pointer.trim_start_matches('/')));
         if field.is_empty() { sentence(&error.detail) } else { sentence(&format!("{field}: {}", error.detail)) }
     };
     problem.errors.iter().map(one).collect::<Vec<_>>().join(" ")

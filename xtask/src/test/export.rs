@@ -68,7 +68,7 @@ fn nothing_is_skipped(results: &Path) -> Result<()> {
 }
 
 /// What is looked at together.
-const CHECKS: [&[&str]; 18] = [
+const CHECKS: [&[&str]; 20] = [
     &[
         "all.jsonl",
         "--target",
@@ -121,6 +121,8 @@ const CHECKS: [&[&str]; 18] = [
     // Templates are rendered of whole conversations alone: rows.py makes one of each side of each pair.
     &["odd-pairs-trl-chosen.jsonl", "--target", "trl", "--dpo", "odd-pairs-trl.jsonl"],
     &["odd-pairs-trl-rejected.jsonl", "--target", "trl"],
+    &["--dpo", "odd-pairs-inline.jsonl"],
+    &["--dpo", "odd-pairs-drop.jsonl"],
     &["odd-pairs-openai-chosen.jsonl", "--target", "openai", "--dpo", "odd-pairs-openai.jsonl"],
     &["odd-pairs-openai-rejected.jsonl", "--target", "openai"],
 ];
@@ -248,6 +250,8 @@ fn make_odd_pairs(maker: &Maker<'_>) -> Result<()> {
     let who = ["--agent", &model, "--sub-agent", "keeper=scripted"];
     maker.generate("odd-two-ways.jsonl", &[&["--project", &project, "--n", "36"][..], &who].concat())?;
     maker.export("trl_dpo", "odd-pairs-trl.jsonl", &[])?;
+    maker.export("trl_dpo", "odd-pairs-inline.jsonl", &["--reasoning", "inline", "--tools", "array"])?;
+    maker.export("trl_dpo", "odd-pairs-drop.jsonl", &["--reasoning", "drop"])?;
     maker.export("openai_dpo", "odd-pairs-openai.jsonl", &[])
 }
 

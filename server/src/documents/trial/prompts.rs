@@ -44,7 +44,7 @@ fn rendered(library: &Library, playbook: &str, scenario: Option<&str>, way: Way)
     let faults = rehearsal.events.iter().filter_map(fault).map(|why| {
         let place = templates::place(&why).filter(|(file, _)| files.contains_key(*file));
         let file = place.map(|(file, _)| format!("playbooks/{}/{file}", playbook.spec.name));
-        FieldError { pointer: String::new(), file, line: place.map(|(_, line)| line), detail: why }
+        FieldError { file, line: place.map(|(_, line)| line), ..FieldError::at("", why) }
     });
     Ok(Prompts { scenario: scenario.id.clone(), prompts, faults: faults.collect() })
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use domain::api::CONVERSATION_FILTER;
+use domain::api::{CONVERSATION_FILTER, FieldError};
 use domain::filter::{Filter, Top};
 use domain::problem::did_you_mean;
 use serde::Deserialize;
@@ -148,15 +148,15 @@ impl Asked {
         for (name, value) in &pairs {
             if !CONVERSATION_FILTER.contains(&name.as_str()) && !also.names().contains(&name.as_str()) {
                 let hint = did_you_mean(name, CONVERSATION_FILTER.iter().chain(also.names()).copied());
-                return Err(HttpError::BadRequest(format!("there is no parameter `{}`{hint}", short(name))));
+                return Err(bad(&short(name), format!("there is no such parameter{hint}")));
             }
             asked.take(name, value)?;
         }
         asked.sort = asked.order()?;
-        let found: Vec<String> =
-            asked.filter.problems().into_iter().map(|(at, wrong)| format!("{}: {wrong}", parameter(&at))).collect();
+        let found = asked.filter.problems().into_iter();
+        let found: Vec<_> = found.map(|(at, wrong)| FieldError::parameter(parameter(&at), wrong)).collect();
         if !found.is_empty() {
-            return Err(HttpError::BadRequest(found.join("; ")));
+            return Err(HttpError::Parameters(found));
         }
         if asked.filter.scores().count() + asked.filter.top.len() > MOST_CRITERIA {
             return Err(bad("min_score", format!("more than {MOST_CRITERIA} criteria")));
@@ -250,7 +250,7 @@ impl Asked {
 }
 
 fn bad(name: &str, wrong: impl Display) -> HttpError {
-    HttpError::BadRequest(format!("`{name}`: {wrong}"))
+    HttpError::parameter(name, wrong.to_string())
 }
 
 /// What stands in an error must not be as long as what was sent.
@@ -288,9 +288,8 @@ fn word<T: serde::de::DeserializeOwned>(name: &str, value: &str) -> Result<T> {
 }
 
 /// The parameter that a field of a filter is read from.
-fn parameter(pointer: &str) -> String {
-    let field = pointer.split('/').nth(1).unwrap_or_default();
-    let name = match field {
+fn parameter(pointer: &str) -> &str {
+    match pointer.split('/').nth(1).unwrap_or_default() {
         "runs" => "run",
         "scenarios" => "scenario",
         "families" => "family",
@@ -306,6 +305,5 @@ fn parameter(pointer: &str) -> String {
         "turns" => "min_turns",
         "tool_calls" => "min_tool_calls",
         other => other,
-    };
-    format!("`{name}`")
+    }
 }

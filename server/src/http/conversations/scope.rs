@@ -72,15 +72,13 @@ async fn seen_by(db: &mut PgConnection, own: Head, whose: &Whose) -> Result<Head
 }
 
 fn no_judging(whose: &Whose) -> HttpError {
-    HttpError::BadRequest(format!(
-        "`judging`: no run that is looked at has the judging `{}`",
-        String::from(whose.clone())
-    ))
+    let judging = String::from(whose.clone());
+    HttpError::parameter("judging", format!("no run that is looked at has the judging `{judging}`"))
 }
 
 fn too_many(error: anyhow::Error) -> HttpError {
     match error.downcast::<TooMany>() {
-        Ok(error) => HttpError::BadRequest(format!("`run`: {error}")),
+        Ok(error) => HttpError::parameter("run", error.to_string()),
         Err(error) => error.into(),
     }
 }

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use domain::api::{
-    ConversationDetail, ConversationFacets, ConversationSummary, Neighbours, Page, RunState, RunSummary,
+    ConversationDetail, ConversationFacets, ConversationSummary, Neighbours, Page, RunAnalytics, RunComparison,
+    RunState, RunSummary,
 };
+use domain::corpus::Report;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use reqwest::StatusCode;
+use serde_json::json;
 use server::clock;
 use server::jobs::judge;
 use server::store::{control, judgings, verdicts};
@@ -297,7 +300,7 @@ async fn hostile_filters(pool: PgPool) {
     let long = "x".repeat(300);
     let many = (0..1001).map(|i| format!("tag=t{i}")).collect::<Vec<_>>().join("&");
     for (query, said) in [
-        ("scenarios=x", "there is no parameter `scenarios` (did you mean `scenario`?)"),
+        ("scenarios=x", "`scenarios`: there is no such parameter (did you mean `scenario`?)"),
         ("min_overall=11", "`min_overall`: expected 0 to 10, found 11"),
         ("min_overall=1e9", "`min_overall`: `1e9`: invalid digit found in string"),
         ("min_overall=-1", "`min_overall`: `-1`: invalid digit found in string"),
@@ -382,4 +385,24 @@ async fn another_judging_sees_them_otherwise(pool: PgPool) {
         let found: List = app.json(&format!("{path}?judging=own&outcome=accepted")).await;
         assert_eq!(positions(&found), [0, 1, 2]);
     }
+    // So do figures and corpora.
+    let analytics = format!("/api/v1/runs/{}/analytics", run.run.id);
+    let preview = "/api/v1/projects/default/corpora/preview";
+    let at_most = json!({"filter": {"max_overall": 2, "outcomes": ["accepted", "failed"]}});
+    for whose in [judging.id.to_string(), "latest".to_owned()] {
+        let seen: RunAnalytics = app.json(&format!("{analytics}?judging={whose}")).await;
+        let outcomes: Vec<(&str, u64)> =
+            seen.analytics.outcomes.iter().map(|o| (o.outcome.as_str(), o.count)).collect();
+        assert_eq!(outcomes, [("agent", 1), ("unfinished", 2)]);
+        assert_eq!((seen.analytics.scores["overall"].n, seen.analytics.scores["overall"].mean), (1, 2.0));
+        let compared: RunComparison =
+            app.json(&format!("/api/v1/runs/{0}/comparison?with={0}&judging={whose}", run.run.id)).await;
+        assert_eq!(compared.comparison.rates["accepted"].one.of, 1);
+        let mut spec = at_most.clone();
+        spec["filter"]["judging"] = whose.into();
+        let report: Report = app.post(preview, &spec).await;
+        assert_eq!(report.found, 1, "{spec}");
+    }
+    assert_eq!(app.json::<RunAnalytics>(&analytics).await.analytics.accepted.unwrap().count, 3);
+    assert_eq!(app.post::<Report>(preview, &at_most).await.found, 0);
 }

@@ -53,6 +53,29 @@ async fn what_takes_too_long_is_answered_and_a_change_comes_to_its_end(pool: PgP
     time::timeout(Duration::from_secs(30), known).await.unwrap();
 }
 
+/// What is long is refused in words; what is longer than any program sends, by the reader of HTTP.
+#[sqlx::test(migrations = "../migrations")]
+async fn addresses_and_headers_have_a_size(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let models = |query: usize, header: usize| {
+        let asked = app.request(Method::GET, &format!("/api/v1/models?after={}", "a".repeat(query)));
+        asked.header("x-long", "a".repeat(header)).send()
+    };
+    assert_eq!(models(1000, 30_000).await.unwrap().status(), StatusCode::OK);
+    for (asked, status, said) in [
+        (models(33_000, 0), StatusCode::URI_TOO_LONG, "the address is 33021 bytes long, at most 32768 are taken"),
+        (models(0, 33_000), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "at most 32768 are taken"),
+    ] {
+        let answer = asked.await.unwrap();
+        assert_eq!(answer.status(), status);
+        assert_eq!(answer.headers()["content-type"], "application/problem+json");
+        let problem: ProblemDetails = answer.json().await.unwrap();
+        assert!(problem.detail.contains(said), "{}", problem.detail);
+    }
+    let cut_off = models(0, 500_000).await.unwrap();
+    assert_eq!(cut_off.status(), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+}
+
 /// Who sends a letter now and then does not hold a connection for ever.
 #[sqlx::test(migrations = "../migrations")]
 async fn the_head_of_a_request_comes_within_a_minute(pool: PgPool) {

@@ -66,3 +66,32 @@ async fn a_database_that_is_gone_is_our_fault_and_told_no_more(pool: PgPool) {
     let detail = app.problem("/api/v1/projects", StatusCode::SERVICE_UNAVAILABLE).await;
     assert_eq!(detail, "the database could not be reached");
 }
+
+/// What is wrong is named: a parameter, or a place in the body.
+#[sqlx::test(migrations = "../migrations")]
+async fn errors_point_to_what_is_wrong(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let projects = "/api/v1/projects/default";
+    for (path, errors) in [
+        ("scenarios?limit=x", json!([["limit", "invalid digit found in string"]])),
+        ("scenarios?limit=0", json!([["limit", "0 is not from 1 to 200"]])),
+        ("scenarios?tag=a%00", json!([["tag", "it has a zero byte"]])),
+        ("runs?sort=x", json!([["sort", "unknown field `sort`, expected `limit` or `after`"]])),
+        ("runs?limit=1&limit=2", json!([["limit", "duplicate field `limit`"]])),
+        ("conversations?scenarios=x", json!([["scenarios", "there is no such parameter (did you mean `scenario`?)"]])),
+        (
+            "conversations?min_overall=12&min_agreement=2",
+            json!([["min_overall", "expected 0 to 10, found 12"], ["min_agreement", "expected 0 to 1, found 2"]]),
+        ),
+    ] {
+        let (status, problem) = app.send(Method::GET, &format!("{projects}/{path}"), &json!(null)).await;
+        let found = problem["errors"].as_array().unwrap().iter().map(|error| {
+            assert_eq!(error["pointer"], "", "a parameter stands in no body");
+            json!([error["parameter"], error["detail"]])
+        });
+        assert_eq!((status, found.collect::<serde_json::Value>()), (StatusCode::BAD_REQUEST, errors), "{path}");
+    }
+    let (status, problem) = app.send(Method::POST, "/api/v1/projects", &json!({"title": "x"})).await;
+    let error = json!([{"pointer": "/name", "detail": "missing field `name`"}]);
+    assert_eq!((status, &problem["errors"]), (StatusCode::UNPROCESSABLE_ENTITY, &error));
+}

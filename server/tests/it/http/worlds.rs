@@ -1,6 +1,7 @@
 //! /api/v1/conversations/{id}/world and /api/v1/conversations/{id}/provenance
 
-use domain::api::{Provenance, WorldVersion};
+use domain::Event;
+use domain::api::{Page, Provenance, WorldVersion};
 use domain::event::EventKind;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -34,6 +35,42 @@ async fn any_version_of_a_world(pool: PgPool) {
     assert!(beyond.ends_with(&format!("has no version {}, only 0 to {}", last.version + 1, last.version)), "{beyond}");
     for version in ["x", "-1", "1.5"] {
         app.problem(&format!("{path}?version={version}"), StatusCode::BAD_REQUEST).await;
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn events_come_in_pages_up_to_any_version(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[TRANSFER], 1, 1, &[]).await;
+    let [story] = stories(&player).await.try_into().unwrap_or_else(|_| panic!("one story"));
+    let path = format!("/api/v1/conversations/{}/events", story.planned.id);
+    let whole: Page<Event> = app.json(&format!("{path}?limit=200")).await;
+    assert_eq!((&whole.items, &whole.next), (&story.events, &None));
+    let (mut all, mut after) = (Vec::new(), String::new());
+    loop {
+        let page: Page<Event> = app.json(&format!("{path}?limit=3{after}")).await;
+        assert!(page.items.len() == 3 || page.next.is_none());
+        all.extend(page.items);
+        let Some(next) = page.next else { break };
+        after = format!("&after={next}");
+    }
+    assert_eq!(all, story.events);
+    // What happened up to a version leads to its world, and nothing more does not lead to the next.
+    let last: WorldVersion = app.json(&format!("/api/v1/conversations/{}/world", story.planned.id)).await;
+    let changes = |events: &[Event]| {
+        let changed =
+            |event: &&Event| matches!(&event.kind, EventKind::ToolAnswered { patch, .. } if !patch.is_empty());
+        u32::try_from(events.iter().filter(changed).count()).unwrap()
+    };
+    for version in 0..=last.version {
+        let then: Page<Event> = app.json(&format!("{path}?limit=200&version={version}")).await;
+        assert_eq!(changes(&then.items), version);
+        let more = &story.events[..(then.items.len() + 1).min(story.events.len())];
+        assert!(changes(more) == version + 1 || version == last.version);
+    }
+    app.problem(&format!("{path}?version={}", last.version + 1), StatusCode::NOT_FOUND).await;
+    for query in ["version=x", "after=x", "limit=0", "limit=201", "skip=1"] {
+        app.problem(&format!("{path}?{query}"), StatusCode::BAD_REQUEST).await;
     }
 }
 

@@ -155,6 +155,8 @@ def count_pairs(rows):
     calls = [len(one.get("tool_calls") or []) for row in rows for one in row["prompt"]]
     yield "parallel calls", sum(n > 1 for n in calls)
     yield "errors", sum(one["role"] == "tool" and one["content"].startswith("Error: ") for row in rows for one in row["prompt"])
+    names = [call["function"]["name"] for row in rows for one in row["prompt"] for call in one.get("tool_calls") or []]
+    yield "calls of sub-agents", names.count("keeper")
     yield "calls against words", sum(bool(row["chosen"][0].get("tool_calls")) for row in rows)
     yield "arguments of two types", conflicts([{"tools": decoded(row["tools"])} for row in rows])
 
@@ -167,9 +169,12 @@ def decode_calls(messages):
 
 def hold_pairs(path, reasoning):
     rows = [pair(row) for row in read(path)]
-    counted = {**dict(count_pairs(rows)), "reasoning": sum("reasoning_content" in one for row in rows for one in row["chosen"])}
-    if not reasoning:
-        assert not counted.pop("reasoning"), f"{path} holds reasoning, which OpenAI does not take"
+    counted = dict(count_pairs(rows))
+    for side in ("prompt", "chosen", "rejected"):
+        thoughts = sum("reasoning_content" in one for row in rows for one in row[side])
+        if reasoning:
+            counted[f"reasoning in {side}"] = thoughts
+        assert reasoning or not thoughts, f"{path} holds reasoning in {side}, which OpenAI does not take"
     missing = [kind for kind, number in counted.items() if not number]
     assert not missing, f"{path}: the pairs hold no {', no '.join(missing)}"
     print(f"    {path}: {len(rows)} pairs with all that trainers trip over")
@@ -179,6 +184,15 @@ def hold_pairs(path, reasoning):
             for row in rows:
                 json.dump({"messages": row["prompt"] + row[side], "tools": row["tools"]}, file, ensure_ascii=False)
                 file.write("\n")
+
+
+def toggled_pairs(path, reasoning):
+    """The same pairs, written otherwise."""
+    found, expected = read(path), read("odd-pairs-trl.jsonl")
+    kind = list if reasoning == "inline" else str
+    assert all(isinstance(row["tools"], kind) for row in found), f"{path}: tools are no {kind.__name__}"
+    sides = lambda row, how: {side: plain({**row, "messages": row[side]}, how) for side in ("prompt", "chosen", "rejected")}
+    same(path, [sides(row, "keep") for row in found], [sides(row, reasoning) for row in expected])
 
 
 # LLaMA-Factory: turns of two sides in strict alternation.
@@ -266,6 +280,8 @@ def main():
         same(path, [prompt(row) for row in read(path)], [prompt_of(row) for row in rows])
     hold_pairs("odd-pairs-trl.jsonl", reasoning=True)
     hold_pairs("odd-pairs-openai.jsonl", reasoning=False)
+    toggled_pairs("odd-pairs-inline.jsonl", "inline")
+    toggled_pairs("odd-pairs-drop.jsonl", "drop")
     # Reasoning in every turn, which templates take out of earlier ones: no template can say whether it is all there.
     rows = read("all.jsonl")
     without_metadata("all-swift-inline.jsonl", rows, "inline")

@@ -1,7 +1,7 @@
 //! What changed, and back again.
 
 use domain::api::Page;
-use domain::api::documents::{Change, Document, DocumentDiff, DocumentVersion, UsedBy};
+use domain::api::documents::{Change, Changes, Document, DocumentDiff, DocumentVersion, UsedBy};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::PgPool;
@@ -30,9 +30,7 @@ async fn versions_are_kept_compared_and_restored(pool: PgPool) {
     let whole: DocumentDiff = app.json(&format!("{HELP}/diff?from=0&to=1")).await;
     assert_eq!(whole.files[0].change, Change::Added);
 
-    let restored = app
-        .post::<domain::api::documents::Changes>(&format!("{HELP}/restore"), &json!({"version": 1, "promote": true}))
-        .await;
+    let restored = app.post::<Changes>(&format!("{HELP}/restore"), &json!({"version": 1, "promote": true})).await;
     assert_eq!(restored.documents[0].version, 3);
     let old: Document = app.json(&format!("{HELP}/versions/1")).await;
     let new: Document = app.json(HELP).await;
@@ -49,6 +47,30 @@ async fn versions_are_kept_compared_and_restored(pool: PgPool) {
     assert_eq!(unknown, ["/version: scenario `help_card_abroad` has no such version"]);
     for path in ["versions/9", "versions/x", "versions/0", "diff?from=1&to=9"] {
         assert_eq!(app.status(&format!("{HELP}/{path}")).await, StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn so_are_those_of_every_kind(pool: PgPool) {
+    let app = filled(&pool).await;
+    for path in
+        ["playbooks/retail_bank", "scenarios/help_card_abroad", "personas/easygoing_traveller", "judges/default"]
+    {
+        let path = format!("/api/v1/projects/default/{path}");
+        let first: Document = app.json(&path).await;
+        let mut files = first.files.clone();
+        let changed = files.keys().find(|file| file.ends_with(".yaml")).unwrap().clone();
+        let text = format!("{}# once more\n", files.get(&changed).unwrap());
+        files.insert(changed.clone(), text);
+        put(&app, &path, &json!({"files": files, "promote": true})).await;
+        let diff: DocumentDiff = app.json(&format!("{path}/diff?from=1&to=2")).await;
+        let found: Vec<(&str, Change)> = diff.files.iter().map(|file| (file.path.as_str(), file.change)).collect();
+        assert_eq!(found, [(changed.as_str(), Change::Changed)], "{path}");
+        assert!(diff.files[0].unified.contains("\n+# once more"), "{}", diff.files[0].unified);
+        let restored: Changes = app.post(&format!("{path}/restore"), &json!({"version": 1, "promote": true})).await;
+        assert_eq!(restored.documents[0].version, 3, "{path}");
+        assert_eq!(app.json::<Document>(&path).await.files, first.files, "{path}");
+        assert_eq!(app.json::<Page<DocumentVersion>>(&format!("{path}/versions")).await.items.len(), 3, "{path}");
     }
 }
 

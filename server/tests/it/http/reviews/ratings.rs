@@ -1,5 +1,6 @@
 //! /api/v1/conversations/{id}/ratings, and who sees what
 
+use domain::Event;
 use domain::api::{ConversationDetail, ConversationRatings, ConversationSummary, JudgingSummary, Page};
 use domain::calibration::Disagreement;
 use serde_json::json;
@@ -97,6 +98,8 @@ async fn raters_judge_blindly(pool: PgPool) {
             |row: ConversationSummary| row.overall.is_some() && row.outcome.is_some() && !row.scores.is_empty();
         let [judging]: [JudgingSummary; 1] = app.json(&format!("{run}/judgings")).await;
         let said: Page<Value> = app.json(&format!("/api/v1/judgings/{}/verdicts", judging.id)).await;
+        let events: Page<Event> = app.json(&format!("/api/v1/conversations/{id}/events?limit=200")).await;
+        assert_eq!(events.items, whole.events);
         let judge = [
             seen.verdict.is_some(),
             whole.verdict.is_some(),

@@ -157,7 +157,7 @@ fn unasked(prompts: &[RolePrompt]) -> Vec<String> {
 fn Faults(faults: Vec<FieldError>, choose: Callback<&'static str>) -> impl IntoView {
     let draft = Draft::here();
     let fault = move |fault: FieldError| {
-        let FieldError { pointer, detail, file, line } = fault;
+        let FieldError { pointer, detail, file, line, .. } = fault;
         let own = file.clone().filter(|file| draft.files.with_untracked(|files| files.contains_key(file)));
         let place = match (file, line) {
             (Some(file), Some(line)) => format!("{file}:{line}"),

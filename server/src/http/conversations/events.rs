@@ -1,0 +1,62 @@
+//! What happened in a conversation, in pages, up to any version of its world.
+
+use axum::Json;
+use axum::extract::State;
+use domain::Event;
+use domain::api::Page;
+use serde::Deserialize;
+use sqlx::PgPool;
+use utoipa::IntoParams;
+use uuid::Uuid;
+
+use crate::http::access::Reader;
+use crate::http::error::{Problems, Result};
+use crate::http::extract::{Path, Query};
+use crate::http::page::{PageParams, page};
+use crate::http::{ratings, worlds};
+use crate::provenance;
+use crate::store::events;
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct EventParams {
+    /// Until the world changed the next time after so many changes; default: to the end.
+    version: Option<u32>,
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u16>,
+    /// `next` of the page before: the `seq` of its last event.
+    after: Option<String>,
+}
+
+/// What happened in a conversation, in order, up to any version of its world
+///
+/// While an open, blind review queue holds it, what judges said is absent until you have rated it.
+#[utoipa::path(get, path = "/conversations/{conversation}/events", tag = "conversations",
+    params(("conversation" = Uuid, Path), EventParams), responses((status = 200, body = Page<Event>), Problems),
+    security(("session" = []), ("token" = ["read"])))]
+pub async fn list(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Path(id): Path<Uuid>,
+    Query(EventParams { version, limit, after }): Query<EventParams>,
+) -> Result<Json<Page<Event>>> {
+    let paging = PageParams { limit, after };
+    let (limit, after) = (paging.limit()?, paging.cursor::<u32>()?);
+    let mut db = pool.acquire().await?;
+    let mut events = events::of(&mut db, id).await?;
+    if version.is_some() {
+        let changes = provenance::changes(&events);
+        let (version, _) = worlds::version(id, version, changes.len())?;
+        if let Some((next, _)) = changes.get(version as usize) {
+            let next = next.seq;
+            events.retain(|event| event.seq < next);
+        }
+    }
+    if ratings::blind(&mut db, id, &reader.caller, reader.project).await? {
+        events.retain(|event| !event.is_judgement());
+    }
+    events.retain(|event| after.is_none_or(|after| event.seq > after));
+    Ok(Json(page(events, limit, |event| event.seq.to_string())))
+}
