@@ -48,10 +48,13 @@ async function addresses() {
     "playbook-tools": "/playbooks/retail_bank?tab=tools",
     "playbook-try": "/playbooks/retail_bank?tab=try",
     "playbook-prompts": "/playbooks/retail_bank?tab=prompts",
+    "playbook-used-by": "/playbooks/retail_bank?tab=used-by",
     personas: "/personas",
     persona: "/personas/busy_professional",
     "persona-compare": "/personas/busy_professional?tab=compare&with=newcomer",
     "persona-source": "/personas/busy_professional?tab=source",
+    "persona-model": "/personas/model",
+    "persona-versions": "/personas/busy_professional?tab=versions",
     judges: "/judges",
     judge: "/judges/default",
     runs: "/runs",
@@ -145,4 +148,53 @@ for (const colorScheme of ["light", "dark"]) {
       },
       { colorScheme },
     ));
+}
+
+/** Address of a page -> of what, the button that opens a dialog or asks a question, and what that is called. */
+const dialogs = (visitor, token) => ({
+  "/projects": [["", "Make a project", "Make a project"]],
+  "/models": [
+    ["", "Add a model", "Add a model"],
+    ["", "Edit", "Edit house"],
+    ["", "Remove …", "Remove house?"],
+  ],
+  "/workers": [["", "Add a worker", "Add a worker"]],
+  "/tokens": [
+    ["", "Make a token", "Make a token"],
+    ["", `Withdraw ${token}`, `Withdraw ${token}?`],
+  ],
+  "/people": [
+    ["", "Invite somebody", "Invite somebody"],
+    [visitor, "Disable …", `Disable ${visitor}?`],
+  ],
+  [`${PROJECT}/members`]: [["", `Remove ${visitor}`, `Remove ${visitor} from the project?`]],
+  [pages.get("export")]: [["", "Delete", "Delete the export?"]],
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`axe finds nothing serious in what is asked before something is made, changed or removed, ${colorScheme}`, async () => {
+    await site.ask("PUT", "/models/house", { replicas: ["http://127.0.0.1:9/v1"] });
+    const visitor = `visitor-${colorScheme}`;
+    await site.server.run("users", "create", visitor, "--url", site.url);
+    await site.ask("PUT", `${PROJECT}/members/${visitor}`, { role: "viewer" });
+    await site.ask("POST", "/tokens", { name: `nightly-${colorScheme}`, scopes: ["run"] });
+    const options = { colorScheme, expected: [/Failed to fetch/] };
+    await site.visit("/projects", async (page) => {
+      for (const [address, opened] of Object.entries(dialogs(visitor, `nightly-${colorScheme}`))) {
+        await page.goto(address);
+        for (const [row, button, name] of opened) {
+          const within = row ? page.locator("tr, li, section", { hasText: row }).last() : page;
+          await within.getByRole("button", { name: button, exact: true }).first().click();
+          const dialog = page.getByRole("dialog", { name, exact: true });
+          await dialog.waitFor();
+          await accessible(page);
+          await page.setViewportSize({ width: 360, height: 740 });
+          await fits(page, name);
+          await page.setViewportSize({ width: 1280, height: 800 });
+          await page.keyboard.press("Escape");
+          await dialog.waitFor({ state: "hidden" });
+        }
+      }
+    }, options);
+  });
 }

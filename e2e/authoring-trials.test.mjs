@@ -254,7 +254,7 @@ test("a tool is added and taken out, and nothing is lost by giving up", () =>
 /** Makes one call in the panel that is shown. */
 async function call(page, tool, args) {
   const panel = page.getByRole("tabpanel", { name: "Try" });
-  await page.getByLabel("Tool").selectOption(tool);
+  await panel.getByLabel("Tool").selectOption(tool);
   await write(panel, JSON.stringify(args));
   await panel.getByRole("button", { name: "Call", exact: true }).click();
 }
@@ -346,6 +346,146 @@ test("the prompts of a playbook are rendered for a scenario", () =>
     await panel.getByRole("button", { name: /prompt.md.j2:1/ }).click();
     await page.locator("#panel-source .cm-line", { hasText: "{{ nobody }}" }).waitFor();
   }, { expected: [/status of 422/] }));
+
+test("whatever becomes of a call is told: an answer, a refusal, what a model would read, an end", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=try`, async (page) => {
+    const panel = page.getByRole("tabpanel", { name: "Try" });
+    const calls = [];
+    /** Makes one call more; gives its card and what the API says becomes of it. */
+    const make = async (tool, args, says) => {
+      calls.push({ tool, arguments: args });
+      await call(page, tool, args);
+      const article = panel.locator("article", { hasText: `Call ${calls.length}: ` });
+      await article.locator(".badge").getByText(says, { exact: true }).first().waitFor();
+      const { replies } = await site.ask("POST", `${PROJECT}/playbooks/retail_bank/try`, { calls });
+      assert.equal(replies.length, calls.length);
+      assert.equal(await article.getByLabel("What the agent reads").textContent(), replies.at(-1).content);
+      return { article, reply: replies.at(-1) };
+    };
+    const asked = await make("search_help", { query: "card abroad" }, "a model answers; this is what it would read");
+    assert.match(asked.reply.content, /search_help/);
+    const hours = await make("get_opening_hours", {}, "answered");
+    await hours.article.getByText("4 from the playbook").waitFor();
+    // What another call follows has been answered: by the script, for no model is asked.
+    await asked.article.getByText("answered", { exact: true }).waitFor();
+    const refused = await make("list_accounts", {}, "refused: the agent reads an error");
+    await refused.article.getByText(refused.reply.why, { exact: true }).waitFor();
+    assert.match(await refused.article.innerText(), /"customer_id" is a required property/);
+    assert.equal(await refused.article.locator("> ul > li").count(), 0);
+    await accessible(page);
+    const summary = { department: "security", summary: "Somebody stole the card." };
+    const ended = await make("transfer_to_human", summary, "ends the conversation");
+    assert.equal(ended.reply.content, "");
+    await screenshot(page, "playbook-try-results");
+
+    // What is no call is not made.
+    await write(panel, "[1]");
+    await panel.getByRole("button", { name: "Call", exact: true }).click();
+    await panel.getByRole("alert").getByText("is no JSON object").waitFor();
+    assert.equal(await panel.locator("article").count(), calls.length);
+    await panel.getByRole("button", { name: "Start over" }).click();
+    await panel.locator("article").first().waitFor({ state: "detached" });
+  }));
+
+test("a call that the playbook itself spoils says why, by the text as it is written now", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?file=playbooks/retail_bank/tools.star`, async (page) => {
+    const panel = page.getByRole("tabpanel", { name: "Try" });
+    await page.locator("#panel-source .cm-line", { hasText: "def _verified(world):" }).click();
+    await page.keyboard.press("End");
+    await page.keyboard.insertText("\n    1 // 0");
+    await page.getByText("not saved", { exact: true }).first().waitFor();
+    await page.getByRole("tab", { name: "Try" }).click();
+    await call(page, "list_accounts", { customer_id: "cus_1901" });
+    const broken = panel.locator("article", { hasText: "Call 1: " });
+    await broken.getByText("the playbook is at fault", { exact: true }).waitFor();
+    const { files } = await site.ask("GET", `${PROJECT}/playbooks/retail_bank`);
+    const name = "playbooks/retail_bank/tools.star";
+    const drafts = { [name]: files[name].replace("def _verified(world):", "def _verified(world):\n    1 // 0") };
+    const calls = [{ tool: "list_accounts", arguments: { customer_id: "cus_1901" } }];
+    const { replies } = await site.ask("POST", `${PROJECT}/playbooks/retail_bank/try`, { drafts, calls });
+    assert.equal(replies[0].result, "broken");
+    assert.match(replies[0].why, /division by zero/);
+    await broken.getByText(replies[0].why, { exact: true }).waitFor();
+    assert.equal(await broken.getByLabel("What the agent reads").textContent(), replies[0].content);
+    await screenshot(page, "playbook-try-broken");
+  }));
+
+test("a file is added to a playbook, saved with it, and taken out again", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=source`, async (page) => {
+    const files = page.getByRole("navigation", { name: "Files" });
+    const field = files.getByLabel("Add a file");
+    const added = files.getByRole("button", { name: "templates/notes.md.j2" });
+    const path = "playbooks/retail_bank/templates/notes.md.j2";
+    const remove = page.getByRole("button", { name: "Remove this file" });
+    /** The saved files, once the version that is made of what is written now is there. */
+    const save = async () => {
+      const { version } = (await site.ask("GET", `${PROJECT}/playbooks/retail_bank`)).saved;
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await page.getByText(`v${version + 1} is a draft`).waitFor();
+      return (await site.ask("GET", `${PROJECT}/playbooks/retail_bank`)).files;
+    };
+    const add = async (name) => {
+      await field.fill(name);
+      await field.press("Enter");
+    };
+    await page.locator("#panel-source .cm-line").first().waitFor();
+    assert.equal(await remove.count(), 0, "without playbook.yaml it is no playbook");
+    await add("tools.star");
+    await files.getByText("There is such a file already.").waitFor();
+    await add("../retail_bank.yaml");
+    await files.getByText("Take letters, digits, _, - and .").waitFor();
+    await page.getByText("not saved", { exact: true }).waitFor({ state: "detached" });
+
+    await add("templates/notes.md.j2");
+    await added.getByText("changed").waitFor();
+    await page.waitForURL((url) => url.searchParams.get("file") === path);
+    await page.locator(".filename").getByText(path).waitFor();
+    await page.locator("#panel-source .cm-content").click();
+    await page.keyboard.insertText("What a colleague should know.\n");
+    assert.equal((await save())[path], "What a colleague should know.\n");
+    await added.getByText("changed").waitFor({ state: "detached" });
+
+    await page.reload();
+    await page.locator("#panel-source .cm-line", { hasText: "What a colleague should know." }).waitFor();
+    await remove.click();
+    await added.waitFor({ state: "detached" });
+    await page.locator(".filename").getByText("playbooks/retail_bank/playbook.yaml").waitFor();
+    // Until that is saved it can be undone.
+    await page.getByText("not saved", { exact: true }).first().waitFor();
+    assert.ok(path in (await site.ask("GET", `${PROJECT}/playbooks/retail_bank`)).files);
+    const left = await save();
+    assert.ok(!(path in left) && "playbooks/retail_bank/tools.star" in left, Object.keys(left).join());
+  }));
+
+test("the prompts are those of the variant that is chosen, and the address knows which", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=prompts&scenario=help_card_abroad`, async (page) => {
+    const panel = page.getByRole("tabpanel", { name: "Prompts" });
+    const agent = panel.getByRole("combobox", { name: /^Agent/ });
+    const told = panel.locator("details.prompt", { has: page.locator("summary", { hasText: /^agent/ }) });
+    /** What the API says that the agent is told first, once the page says the same. */
+    const shows = async (variant) => {
+      const asked = { scenario: "help_card_abroad", ...(variant && { variant }) };
+      const { prompts } = await site.ask("POST", `${PROJECT}/playbooks/retail_bank/prompts`, asked);
+      const { messages, tools } = prompts.find(({ role, sub_agent }) => role === "agent" && !sub_agent);
+      await told.getByText(`with ${tools} tools`).waitFor();
+      // What is long is cut.
+      const text = await told.getByLabel("System").textContent();
+      assert.equal(text, messages[0].content.slice(0, text.length));
+      assert.ok(text.includes("# Tools"), text);
+      assert.equal(await agent.inputValue(), variant);
+      assert.equal(new URL(page.url()).searchParams.get("variant") ?? "", variant);
+      return messages[0].content;
+    };
+    const own = await shows("");
+    await agent.selectOption("orchestrator");
+    assert.notEqual(await shows("orchestrator"), own);
+    await page.reload();
+    await shows("orchestrator");
+    await agent.selectOption("As the playbook has it");
+    await shows("");
+    await page.goBack();
+    await shows("orchestrator");
+  }));
 
 test("the tools that an MCP server lists become the draft of a playbook", () =>
   site.visit(`${PROJECT}/playbooks`, async (page) => {

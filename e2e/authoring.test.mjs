@@ -233,6 +233,77 @@ test("who saves over somebody else's version decides", () =>
     assert.match(await (await editor(page)).innerText(), /# mine/);
   }, { expected: [/status of 409/] }));
 
+test("whoever was slower may go on writing, and loses nothing by a reload; or takes what the other saved", async () => {
+  const name = "address_change_after_move";
+  const about = `${PROJECT}/scenarios/${name}`;
+  const { files, saved } = await site.ask("GET", about);
+  const [[path, text]] = Object.entries(files);
+  const theirs = text.replace(`id: ${name}`, `id: ${name} # theirs`);
+  await site.visit(about, async (page) => {
+    const dialog = page.getByRole("dialog", { name: "Somebody else was faster" });
+    const mine = (await editor(page)).locator(".cm-line", { hasText: "# mine" });
+    const unsaved = page.getByText("not saved", { exact: true }).first();
+    await typeAfter(page, `id: ${name}`, " # mine");
+    await unsaved.waitFor();
+    const order = { files: { [path]: theirs }, message: "says whose it is", base_version: saved.version };
+    await site.ask("PUT", about, order);
+
+    await (await editor(page)).press("Control+s");
+    const [from, to] = [saved.version, saved.version + 1];
+    await dialog.getByText(new RegExp(`^mira saved v${to} at .* made from v${from}, and nothing of it is lost`)).waitFor();
+    await dialog.getByText("says whose it is").waitFor();
+    await dialog.locator(".unified .added", { hasText: "# theirs" }).waitFor();
+    await dialog.getByRole("button", { name: "Go on writing" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await mine.waitFor();
+    await unsaved.waitFor();
+    assert.equal((await site.ask("GET", about)).files[path], theirs, "what the other saved stands");
+
+    await page.reload();
+    await page.getByText("What you had written and not saved is here again.").waitFor();
+    await mine.waitFor();
+    await page.getByRole("button", { name: "Save draft" }).click();
+    // What was kept was made from the old version still.
+    await dialog.locator(".unified .added", { hasText: "# theirs" }).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await mine.waitFor();
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await dialog.getByRole("button", { name: "Take theirs, drop mine" }).click();
+    await (await editor(page)).locator(".cm-line", { hasText: "# theirs" }).waitFor();
+    assert.equal(await mine.count(), 0);
+    await page.getByText(`v${to} is a draft`).waitFor();
+    await page.getByText("not saved", { exact: true }).waitFor({ state: "detached" });
+    assert.equal((await site.ask("GET", about)).saved.version, to, "nothing more was saved");
+    await page.reload();
+    await editor(page);
+    assert.equal(await page.getByText("is here again").count(), 0);
+  }, { expected: [/status of 409/] });
+});
+
+test("what somebody else deleted meanwhile is not written over, and what was written is there when it is restored", async () => {
+  const name = "fee_refund_goodwill";
+  const about = `${PROJECT}/scenarios/${name}`;
+  const { saved } = await site.ask("GET", about);
+  await site.visit(about, async (page) => {
+    await typeAfter(page, `id: ${name}`, " # mine");
+    await page.getByText("not saved", { exact: true }).first().waitFor();
+    await site.ask("DELETE", about, { base_version: saved.version });
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByRole("alert").waitFor();
+    await screenshot(page, "conflict-deleted");
+    assert.match(await (await editor(page)).innerText(), /# mine/);
+    await assert.rejects(site.ask("GET", about), /: 404/, "it is not there again by itself");
+    await page.reload();
+    await page.getByRole("heading", { name: /^There is no / }).waitFor();
+    await page.getByRole("button", { name: `Restore v${saved.version}` }).click();
+    await page.getByText("What you had written and not saved is here again.").waitFor();
+    assert.match(await (await editor(page)).innerText(), /# mine/);
+    await page.getByRole("button", { name: "Discard it" }).click();
+    await page.getByText("not saved", { exact: true }).waitFor({ state: "detached" });
+  }, { expected: [/status of (404|409)/] });
+});
+
 test("the world of a scenario is a tree that leads to the source", () =>
   site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {
     await editor(page);

@@ -7,6 +7,7 @@ import { accessible } from "./support/axe.mjs";
 import { NARROW, fits, screenshot } from "./support/browser.mjs";
 import { applied, lists } from "./support/changes.mjs";
 import { startModel } from "./support/model.mjs";
+import { choosePassword } from "./support/people.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
 /** Conversations in the order of their run, and those of them that change the world. */
@@ -328,6 +329,88 @@ test("an agent's turn is corrected, its difference shown, and withdrawn", () =>
     await page.getByRole("tab", { name: "People" }).click();
     await page.getByText("Version 2").waitFor();
   }));
+
+test("calls and thoughts of a turn are corrected, each correction is another version with its author, and nothing is lost", async () => {
+  const id = changing.at(-1);
+  const corrections = () => site.ask("GET", `/conversations/${id}/corrections`);
+  const { events } = await site.ask("GET", `/conversations/${id}`);
+  const { seq } = events.find(({ event: { agent_spoke: spoke } }) => spoke?.reasoning && spoke.tool_calls?.length > 0);
+  const turnOf = (page) => page.locator(`#turn-${seq}`);
+  /** The turn as it reads now. */
+  const reads = async () => {
+    const messages = (await corrections()).agents.flatMap(({ messages }) => messages);
+    return messages.find((message) => message.seq === seq).message;
+  };
+  await site.visit(address(id), async (page) => {
+    const turn = turnOf(page);
+    const played = await reads();
+    const [{ id: call, function: made }] = played.tool_calls;
+    await turn.getByRole("button", { name: "Correct" }).click();
+    const form = page.getByRole("form", { name: "Correct" });
+    const written = form.getByLabel(`Arguments of ${made.name}`).first();
+    assert.deepEqual(JSON.parse(await written.inputValue()), JSON.parse(made.arguments));
+    assert.equal(await form.getByLabel("What it should have thought").inputValue(), played.reasoning_content ?? "");
+    await form.getByLabel("Why").fill("It takes what was asked for.");
+    await written.fill("[1]");
+    await form.getByRole("button", { name: "Save the correction" }).click();
+    await form.getByRole("alert").getByText(`The arguments of ${made.name} are no JSON object`).waitFor();
+    // Calls must fit the tool: what the server refuses stays in the form.
+    await written.fill(JSON.stringify({ ...JSON.parse(made.arguments), surely_unknown: 1 }));
+    await form.getByRole("button", { name: "Save the correction" }).click();
+    await form.locator(".wrong, [role=alert]").getByText(/surely_unknown/).first().waitFor();
+    assert.match(await written.inputValue(), /surely_unknown/);
+    assert.equal((await corrections()).last_version, 0);
+
+    const [key, value] = Object.entries(JSON.parse(made.arguments)).find(([, value]) => typeof value === "string");
+    const better = { ...JSON.parse(made.arguments), [key]: `${value.slice(0, -1)}${value.endsWith("1") ? "2" : "1"}` };
+    await written.fill(JSON.stringify(better));
+    await form.getByRole("button", { name: "Save the correction" }).click();
+    const corrected = turn.getByRole("complementary", { name: "Correction" });
+    await corrected.getByText("Corrected, version 1").waitFor();
+    await corrected.getByText("mira", { exact: true }).waitFor();
+    await corrected.getByText("It takes what was asked for.").waitFor();
+    await corrected.getByRole("heading", { name: /tool calls/i }).waitFor();
+    const { corrections: kept } = await corrections();
+    assert.deepEqual([kept.length, kept[0].version, kept[0].author, kept[0].seq], [1, 1, "mira", seq]);
+    const now = await reads();
+    assert.deepEqual(now.tool_calls.map(({ id }) => id)[0], call, "its answer is still that of this call");
+    assert.deepEqual(JSON.parse(now.tool_calls[0].function.arguments), better);
+    assert.equal(now.reasoning_content, played.reasoning_content);
+    await screenshot(page, "corrected-call");
+  }, { expected: [/status of 422/] });
+
+  const before = await reads();
+  const link = (await site.server.run("users", "create", "noor", "--administrator", "--url", site.url)).trim();
+  await site.stranger(link, async (page) => {
+    await choosePassword(page, { password: "seven quiet lanterns" });
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.goto(address(id, "?panel=people"));
+    const turn = turnOf(page);
+    await turn.getByRole("complementary", { name: "Correction" }).getByText("Corrected, version 1").waitFor();
+    await turn.getByRole("button", { name: "Correct" }).click();
+    const form = page.getByRole("form", { name: "Correct" });
+    // It begins with the turn as it reads by now.
+    const written = form.getByLabel(/^Arguments of/).first();
+    assert.deepEqual(JSON.parse(await written.inputValue()), JSON.parse(before.tool_calls[0].function.arguments));
+    await form.getByLabel("What it should have thought").fill("First I look it up.");
+    await form.getByLabel("Why").fill("Says what it thinks.");
+    await page.keyboard.press("Control+Enter");
+    const corrected = turn.getByRole("complementary", { name: "Correction" });
+    await corrected.getByText("Corrected, version 2").waitFor();
+    await corrected.getByText("noor", { exact: true }).waitFor();
+    await corrected.getByRole("heading", { name: /reasoning/i }).waitFor();
+    const now = await reads();
+    assert.equal(now.reasoning_content, "First I look it up.");
+    assert.deepEqual(now.tool_calls, before.tool_calls, "what was corrected before stays");
+    const versions = page.getByRole("region", { name: "Corrections" }).locator("ul.stack > li");
+    await versions.nth(1).waitFor();
+    const told = (await versions.allInnerTexts()).map((text) => /Version (\d)\s+(\w+)/.exec(text).slice(1));
+    assert.deepEqual(told.sort(), [["1", "mira"], ["2", "noor"]]);
+    await versions.filter({ hasText: "It takes what was asked for." }).waitFor();
+    // What was played stays as it was.
+    assert.deepEqual((await site.ask("GET", `/conversations/${id}`)).events, events);
+  });
+});
 
 test("all that the API says can be seen and copied", () =>
   site.visit(address(all[0], "?panel=raw"), async (page) => {

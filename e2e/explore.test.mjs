@@ -45,6 +45,195 @@ test("facets, with counts, narrow the list; the address and the way back know it
     assert.ok(await vague.isChecked());
   }));
 
+/** Waits until the list holds what the address asks for, in its order, and no more; gives what the API counts of it. */
+async function agrees(page) {
+  const asked = query(page);
+  const which = [...asked].filter(([name]) => name !== "sort" && name !== "order");
+  const found = await site.ask("GET", `${LIST}/facets?${new URLSearchParams(which)}`);
+  const { matching } = found;
+  await counted(page).getByText(matching === PLANNED ? `${PLANNED} conversations` : `${matching} of ${PLANNED}`).waitFor();
+  const { items } = await site.ask("GET", `${LIST}?${asked}${asked.size > 0 ? "&" : ""}limit=6`);
+  for (const [place, { id }] of items.entries()) {
+    await row(page, place + 1).locator(`a[href*="/conversations/${id}"]`).waitFor();
+  }
+  await page.locator(`.virtual[aria-rowcount="${matching + 1}"]`).waitFor();
+  return found;
+}
+
+const asks = (page, wanted) => page.waitForURL(({ searchParams }) => `${searchParams}` === `${new URLSearchParams(wanted)}`);
+const facet = (page, name) => page.getByRole("group", { name, exact: true });
+const value = (page, name, says) => facet(page, name).getByRole("checkbox", { name: new RegExp(`^${says}\\s*\\d`) });
+const chip = (page, says) => page.getByRole("button", { name: `Remove the filter ${says}`, exact: true });
+const pairsOf = (name, ...values) => values.map((value) => [name, value]);
+
+test("several values of a facet widen, several facets narrow; a reload and the way back know each of them", () =>
+  site.visit(LIST, async (page) => {
+    await listed(page);
+    const [simple, vague] = ["simple", "vague"].map((says) => value(page, "Complexity", says));
+    const parent = value(page, "Persona", "worried_parent");
+    const one = pairsOf("complexity", "simple");
+    const two = pairsOf("complexity", "simple", "vague");
+    const three = [...two, ["persona", "worried_parent"]];
+
+    await simple.check();
+    await asks(page, one);
+    const alone = await agrees(page);
+    await vague.check();
+    await asks(page, two);
+    const both = await agrees(page);
+    const { values } = alone.facets.find(({ name }) => name === "complexity");
+    const counts = Object.fromEntries(values.map(({ value, count }) => [value, count]));
+    assert.equal(both.matching, counts.simple + counts.vague, "either of the two");
+    await parent.check();
+    await asks(page, three);
+    const narrowed = await agrees(page);
+    assert.ok(narrowed.matching > 0 && narrowed.matching < both.matching, `${narrowed.matching} of ${both.matching}`);
+    // Each value of a facet says what it would bring under the filters of the others.
+    const { values: left } = narrowed.facets.find(({ name }) => name === "complexity");
+    for (const { value: says, count } of left) {
+      await facet(page, "Complexity").locator("li", { hasText: says }).getByText(`${count}`, { exact: true }).waitFor();
+    }
+    assert.ok(left.length > 2, "also those that were not chosen");
+
+    await page.reload();
+    await agrees(page);
+    for (const box of [simple, vague, parent]) assert.ok(await box.isChecked());
+    await page.goBack();
+    await asks(page, two);
+    await agrees(page);
+    assert.equal(await parent.isChecked(), false);
+    await page.goBack();
+    await asks(page, one);
+    await agrees(page);
+    assert.deepEqual([await simple.isChecked(), await vague.isChecked()], [true, false]);
+    await page.goForward();
+    await page.goForward();
+    await asks(page, three);
+    await agrees(page);
+
+    // One is taken away where it was chosen, one by its chip, the rest by one key.
+    await simple.uncheck();
+    await asks(page, three.slice(1));
+    await agrees(page);
+    await chip(page, "Persona: worried_parent").click();
+    await asks(page, two.slice(1));
+    await agrees(page);
+    assert.equal(await parent.isChecked(), false);
+    await parent.check();
+    await asks(page, three.slice(1));
+    await page.locator(".virtual").focus();
+    await page.keyboard.press("x");
+    await asks(page, []);
+    await agrees(page);
+    assert.deepEqual([await vague.isChecked(), await parent.isChecked()], [false, false]);
+    assert.equal(await page.getByRole("list", { name: "Filters" }).getByRole("button").count(), 0);
+  }));
+
+test("of several tools one is enough, or all of them must have been called", () =>
+  site.visit(LIST, async (page) => {
+    await listed(page);
+    const tools = facet(page, "Tools called");
+    const all = tools.getByRole("checkbox", { name: "All of them, not one of them" });
+    const [verify, cards] = ["verify_identity", "list_cards"];
+    await value(page, "Tools called", cards).check();
+    await asks(page, pairsOf("tool_any", cards));
+    assert.equal(await all.count(), 0, "of one tool there is nothing to choose");
+    await value(page, "Tools called", verify).check();
+    await asks(page, pairsOf("tool_any", cards, verify));
+    const either = await agrees(page);
+    await all.check();
+    await asks(page, pairsOf("tool_all", cards, verify));
+    const both = await agrees(page);
+    assert.ok(both.matching > 0 && both.matching < either.matching, `${both.matching} of ${either.matching}`);
+    await chip(page, `Calls also ${cards}`).waitFor();
+    // A third one must have been called, too.
+    await value(page, "Tools called", "block_card").check();
+    await asks(page, pairsOf("tool_all", cards, verify, "block_card"));
+    assert.ok((await agrees(page)).matching <= both.matching);
+    await page.reload();
+    await agrees(page);
+    assert.ok(await all.isChecked());
+    await all.uncheck();
+    await asks(page, pairsOf("tool_any", cards, verify, "block_card"));
+    assert.ok((await agrees(page)).matching >= either.matching);
+    await page.goBack();
+    await asks(page, pairsOf("tool_all", cards, verify, "block_card"));
+    await agrees(page);
+    assert.ok(await all.isChecked());
+  }));
+
+test("of yes and no one is chosen; what is rare is unfolded, and stays once it is chosen", () =>
+  site.visit(LIST, async (page) => {
+    await listed(page);
+    const [achieved, missed] = ["achieved", "not achieved"].map((says) => value(page, "Goal", says));
+    await achieved.check();
+    await asks(page, { goal_achieved: "true" });
+    const reached = await agrees(page);
+    await missed.check();
+    await asks(page, { goal_achieved: "false" });
+    const failed = await agrees(page);
+    assert.ok(failed.matching > 0 && reached.matching + failed.matching === PLANNED, "each has one or the other");
+    assert.equal(await achieved.isChecked(), false);
+    await missed.uncheck();
+    await asks(page, []);
+
+    const { facets } = await agrees(page);
+    const scenarios = facets.find(({ name }) => name === "scenario").values.map(({ value }) => value);
+    const shown = facet(page, "Scenario").getByRole("listitem");
+    const few = await shown.count();
+    assert.ok(few < scenarios.length);
+    const last = value(page, "Scenario", scenarios.at(-1));
+    assert.equal(await last.count(), 0);
+    await facet(page, "Scenario").getByRole("button", { name: `All ${scenarios.length}` }).click();
+    await last.check();
+    await asks(page, { scenario: scenarios.at(-1) });
+    await agrees(page);
+    await facet(page, "Scenario").getByRole("button", { name: "Fewer" }).click();
+    await page.waitForFunction(
+      ([legend, rows]) => {
+        const facets = [...document.querySelectorAll("fieldset.facet")];
+        return facets.find((one) => one.querySelector("legend").textContent === legend).querySelectorAll("li").length === rows;
+      },
+      ["Scenario", few + 1],
+    );
+    assert.ok(await last.isChecked(), "it can be taken away");
+  }));
+
+test("the best share, the agreement of judges and the order are chosen, and kept by the address", () =>
+  site.visit(LIST, async (page) => {
+    await listed(page);
+    const best = page.getByLabel("Best by overall score");
+    const agree = page.getByLabel("Judges agree at least");
+    const order = page.getByRole("combobox", { name: /^Order/ });
+    await best.selectOption("Best quarter");
+    await asks(page, { top: "0.25" });
+    const quarter = await agrees(page);
+    assert.ok(quarter.matching < PLANNED, `${quarter.matching} are a quarter`);
+    await chip(page, "Best 25 % by overall score").waitFor();
+    await agree.fill("0.5");
+    await agree.press("Enter");
+    await asks(page, { top: "0.25", min_agreement: "0.5" });
+    await chip(page, "Agreement ≥ 0.5").click();
+    await asks(page, { top: "0.25" });
+    assert.equal(await agree.inputValue(), "");
+    await order.selectOption("Tool usage");
+    await asks(page, { top: "0.25", sort: "score:tool_usage" });
+    await agrees(page);
+    await page.locator('[role="columnheader"][aria-sort="descending"]', { hasText: "Tool usage" }).waitFor();
+    await page.getByRole("button", { name: "Best first; turn around" }).click();
+    await asks(page, { top: "0.25", sort: "score:tool_usage", order: "asc" });
+    await agrees(page);
+    await page.reload();
+    await agrees(page);
+    assert.deepEqual([await best.inputValue(), await order.inputValue()], ["0.25", "score:tool_usage"]);
+    // What is asked is taken away; the order stays.
+    await best.selectOption("All of them");
+    await asks(page, { sort: "score:tool_usage", order: "asc" });
+    await agrees(page);
+    await page.goBack();
+    await page.waitForFunction((select) => select.value === "0.25", await best.elementHandle());
+  }));
+
 test("a histogram narrows by dragging and by numbers", () =>
   site.visit(LIST, async (page) => {
     await listed(page);

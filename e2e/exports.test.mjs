@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 
 import { NARROW_DARK, WIDE, fits, screenshot } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
@@ -219,4 +220,122 @@ test("what the page says for a terminal is pasted into one, and gives the same f
   } finally {
     await shell.close();
   }
+});
+
+/** All that could be chosen of each toggle, as the API calls it, and the label under which the form offers it. */
+const TOGGLES = {
+  reasoning: ["Reasoning", ["keep", "inline", "drop"]],
+  arguments: ["Arguments of calls", ["string", "object"]],
+  tools: ["Descriptions of tools", ["array", "json"]],
+  data: ["Data files", ["jsonl", "parquet"]],
+};
+
+/** An order without what is as it is by default. */
+function lean({ pairs, ...order }) {
+  const said = JSON.parse(JSON.stringify(order, (_, value) => (value === false || value === null ? undefined : value)));
+  if (isDeepStrictEqual(said.toggles, {})) delete said.toggles;
+  return said;
+}
+
+/** Does something by which the form asks for `spec`. Once the page shows what the API says of it, gives that and the command. */
+async function previews(page, spec, act) {
+  const asks = (response) =>
+    response.url().endsWith("/exports/preview") && isDeepStrictEqual(lean(response.request().postDataJSON()), spec);
+  const [answer] = await Promise.all([page.waitForResponse(asks), act()]);
+  const told = await answer.json();
+  await page.waitForFunction((wanted) => {
+    const sorted = (_, value) =>
+      value && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+    try {
+      const shown = JSON.parse(document.querySelector("pre.record").textContent);
+      return JSON.stringify(shown, sorted) === JSON.stringify(wanted, sorted);
+    } catch {
+      return false;
+    }
+  }, told.record);
+  const strip = page.locator(".preview dl.strip > div");
+  await strip.filter({ hasText: "Conversations to look at" }).getByText(`${told.total}`, { exact: true }).waitFor();
+  await strip.filter({ hasText: "File" }).getByText(told.file_name, { exact: true }).waitFor();
+  const command = async (label) => page.getByLabel(label, { exact: true }).locator("code").textContent();
+  assert.deepEqual(lean(JSON.parse(/--json '(.*)'$/s.exec(await command("The same with curl"))[1])), spec);
+  const cli = (await command("Groundstate's command")).replace(/[\s\\]+/g, " ");
+  assert.ok(cli.includes(` --profile ${spec.profile} `) && cli.endsWith(` --out ${told.file_name}`), cli);
+  return { ...told, cli };
+}
+
+test("each toggle changes the first record and both commands, and a profile offers what it can honour", async () => {
+  const [{ id }] = (await site.ask("GET", `${PROJECT}/runs`)).items;
+  const source = { run: { id } };
+  await site.visit(`${PROJECT}/exports`, async (page) => {
+    const changed = [];
+    for (const profile of ["huggingface", "openai"]) {
+      const address = `${PROJECT}/exports/new?run=${id}&profile=${profile}`;
+      const toggles = {};
+      let before = await previews(page, { source, profile }, () => page.goto(address));
+      for (const [name, [label, all]] of Object.entries(TOGGLES)) {
+        const select = page.getByLabel(label);
+        const offered = await select.locator("option").evaluateAll((options) => options.map(({ value }) => value));
+        for (const value of all.filter((value) => !offered.includes(value))) {
+          const refused = { source, profile, toggles: { [name]: value } };
+          await assert.rejects(site.ask("POST", `${PROJECT}/exports/preview`, refused), /: 422/, `${profile} ${name} ${value}`);
+        }
+        const now = await select.inputValue();
+        for (const value of offered.filter((value) => value !== now)) {
+          toggles[name] = value;
+          const told = await previews(page, { source, profile, toggles: { ...toggles } }, () => select.selectOption(value));
+          assert.equal(new URL(page.url()).searchParams.get(name), value);
+          assert.ok(told.cli.includes(` --${name} ${value} `), told.cli);
+          assert.ok(!before.cli.includes(` --${name} ${value} `), before.cli);
+          const export_ = ({ record, card, file_name }) => ({ record, card, file_name });
+          assert.notDeepEqual(export_(told), export_(before), `${name} ${value} of ${profile} is another export`);
+          if (told.card) {
+            const card = await page.locator(".card-text pre").textContent();
+            assert.equal(card, told.card.slice(0, card.length));
+          }
+          before = told;
+          changed.push(name);
+        }
+      }
+    }
+    assert.deepEqual([...new Set(changed)].sort(), Object.keys(TOGGLES).sort());
+  });
+});
+
+test("what is also exported of a run, and which side of a corpus, is what both commands ask for", async () => {
+  const [{ id }] = (await site.ask("GET", `${PROJECT}/runs`)).items;
+  const { items } = await site.ask("GET", `/runs/${id}/conversations`);
+  for (const { id } of items.slice(0, 3)) await site.ask("PUT", `/conversations/${id}/ratings`, { scores: { overall: 4 } });
+  await site.ask("POST", `${PROJECT}/calibrations`, { run: id });
+  const corpus = (await site.ask("POST", `${PROJECT}/corpora`, { name: "sides", spec: { split: { golden: 0.3 } } })).id;
+  const { report } = await site.until(`/corpora/${corpus}`, ({ summary }) => summary.state === "ready");
+  const profile = "canonical";
+  await site.visit(`${PROJECT}/exports`, async (page) => {
+    const run = { id };
+    const address = `${PROJECT}/exports/new?run=${id}&profile=${profile}`;
+    let before = await previews(page, { source: { run: { ...run } }, profile }, () => page.goto(address));
+    for (const [name, label] of [
+      ["all", "Also what was not accepted"],
+      ["corrected", "Also scores as people would have given them"],
+      ["branches", "Also what sub-agents did"],
+    ]) {
+      run[name] = true;
+      const told = await previews(page, { source: { run: { ...run } }, profile }, () => page.getByLabel(label).check());
+      assert.equal(new URL(page.url()).searchParams.get(name), "true");
+      assert.ok(told.cli.includes(` --${name} `) && !before.cli.includes(` --${name} `), told.cli);
+      if (name === "corrected") assert.notDeepEqual(told.record, before.record);
+      before = told;
+    }
+    // Of what is said of a run nothing is left once it is a corpus.
+    const choose = () => page.getByLabel("Corpus or run").selectOption(`corpus ${corpus}`);
+    const whole = await previews(page, { source: { corpus: { id: corpus } }, profile }, choose);
+    assert.doesNotMatch(whole.cli, / --(run|all|corrected|branches|split) /);
+    const side = page.getByRole("combobox", { name: /^Side/ });
+    const totals = [];
+    for (const split of ["train", "golden"]) {
+      const told = await previews(page, { source: { corpus: { id: corpus, split } }, profile }, () => side.selectOption(split));
+      assert.ok(told.cli.includes(` --split ${split} `), told.cli);
+      totals.push(told.total);
+    }
+    assert.deepEqual(totals, [report.split.train.conversations, report.split.golden.conversations]);
+  });
 });

@@ -37,6 +37,12 @@ async function prepare(site) {
   // One that is still to be rated.
   const unrated = { ...made, name: "To rate", conversations: [second.id] };
   toRate = (await site.ask("POST", `${PROJECT}/review-queues`, unrated)).id;
+  await site.ask("POST", "/projects", { name: "hostile", title: MARKUP + RTL });
+  await site.ask("POST", "/tokens", { name: MARKUP.slice(0, 60) + RTL.slice(0, 30), scopes: ["run"] });
+  const { files, saved } = await site.ask("GET", `${PROJECT}/scenarios/help_card_abroad`);
+  const [[path, text]] = Object.entries(files);
+  const changed = { files: { [path]: `${text}\n# ${MARKUP}${RTL}\n` }, message: MARKUP + RTL + WORD.slice(0, 1_500) };
+  await site.ask("PUT", `${PROJECT}/scenarios/help_card_abroad`, { ...changed, base_version: saved.version });
 }
 
 const site = story({ n: 2, seed: 5, demo: true, prepare });
@@ -250,6 +256,34 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
       await page.reload();
       await harmless(page, "runs");
     });
+  });
+
+  test(`hostile names of projects, tokens and actors, and what is said of versions, are text, ${wide}`, async () => {
+    const named = (page) => page.getByText("onerror", { exact: false }).filter({ visible: true }).first();
+    await site.visit("/projects", (page) => harmless(page, "projects"), options);
+    await site.visit("/projects/hostile/runs", (page) => page.locator("h1").waitFor().then(() => fits(page, "hostile")), options);
+    await site.visit("/tokens", async (page) => {
+      await harmless(page, "tokens");
+      // The question before it is withdrawn names it, too.
+      await page.getByRole("button", { name: /^Withdraw/ }).first().click();
+      await page.getByRole("dialog").getByText("onerror", { exact: false }).first().waitFor();
+      await fits(page, "a question");
+      assert.equal(await page.evaluate(() => window.broken), undefined);
+    }, options);
+    await visit("/scenarios/help_card_abroad?tab=versions", async (page) => {
+      await harmless(page, "versions");
+      assert.ok((await page.locator(".unified .added").allTextContents()).join().includes(MARKUP));
+      await screenshot(page, `hostile-versions-${viewport.width}`);
+    });
+    await site.visit("/audit", async (page) => {
+      await page.locator("table.rows tbody tr").first().waitFor();
+      await rewrite(page, /\/api\/v1\/audit/, ({ items }) => {
+        for (const item of items) Object.assign(item, { actor: MARKUP + RTL, action: WORD });
+      });
+      await page.reload();
+      await named(page).waitFor();
+      await harmless(page, "audit");
+    }, options);
   });
 
   test(`a message of 200,000 letters is cut, shown whole on demand, and the page reacts, ${wide}`, () =>

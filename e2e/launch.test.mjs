@@ -192,6 +192,97 @@ test("who failed, what it cost, how its endpoints do and who its users were is a
   }
 });
 
+const state = (page) => page.locator("dl.strip dd").first();
+
+/** Gives the run other caps, in the dialog. */
+async function cap(page, fields) {
+  await page.getByRole("button", { name: "Priority and caps" }).click();
+  const dialog = page.getByRole("dialog", { name: "Priority and caps" });
+  await dialog.getByText("At any of these caps the run pauses. Empty: no cap.").waitFor();
+  const before = {};
+  for (const [label, text] of Object.entries(fields)) {
+    const field = dialog.getByLabel(label).first();
+    before[label] = await field.inputValue();
+    await field.fill(text);
+  }
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  return before;
+}
+
+test("a run that has used up its tokens pauses, says so, and goes on once it may take more", async () => {
+  const model = await startModel("I can not say.");
+  const order = { playbooks: ["retail_bank"], n: 12, seed: 21, models: { agent: "capped" }, budget: { tokens: 3_000 } };
+  try {
+    await site.ask("PUT", "/models/capped", { replicas: [model.url] });
+    await ordered(order, async (page, id) => {
+      const pauses = () => state(page).getByText("the budget of tokens is used up").waitFor();
+      await pauses();
+      await state(page).getByText("paused", { exact: true }).waitFor();
+      const { state: paused, finished: played, usage } = await site.ask("GET", `/runs/${id}`);
+      const tokens = usage.reduce((sum, { prompt_tokens: read, completion_tokens: written }) => sum + read + written, 0);
+      assert.equal(paused, "paused");
+      assert.ok(tokens >= 3_000 && played < 12, `${tokens} tokens, ${played} of 12`);
+      await accessible(page);
+      await screenshot(page, "run-used-up");
+      assert.deepEqual(await cap(page, { Tokens: "" }), { Tokens: "3000" });
+      await page.getByRole("button", { name: "Resume" }).click();
+      await finished(page);
+      await page.locator("dl.strip").getByText("12 of 12").waitFor();
+      assert.equal(await page.getByText("is used up").count(), 0, "the reason is gone");
+      assert.deepEqual((await site.ask("GET", `/runs/${id}/config`)).budget, {});
+    });
+  } finally {
+    model.stop();
+  }
+});
+
+test("a run that has begun all that it may is not resumed, which says why, until it may begin more", () =>
+  ordered(
+    { playbooks: ["retail_bank"], n: 12, seed: 22, budget: { conversations: 5 } },
+    async (page, id) => {
+      await state(page).getByText("the budget of conversations is used up").waitFor();
+      await page.locator("dl.strip").getByText("5 of 12").waitFor();
+      await page.getByRole("button", { name: "Resume" }).click();
+      await page.getByRole("alert").getByText("all conversations that its budget allows have been played; raise that cap first").waitFor();
+      await screenshot(page, "run-not-resumed");
+      assert.equal((await site.ask("GET", `/runs/${id}`)).state, "paused");
+      assert.deepEqual(await cap(page, { "Conversations begun": "12" }), { "Conversations begun": "5" });
+      await page.getByRole("button", { name: "Resume" }).click();
+      await finished(page);
+      await page.locator("dl.strip").getByText("12 of 12").waitFor();
+    },
+    { expected: [/status of 409/] },
+  ));
+
+test("what a judge spoiled is played again on demand, and the spoiled attempts are told apart", async () => {
+  const model = await startModel("This is no verdict.");
+  const order = { playbooks: ["retail_bank"], n: 3, seed: 23, retries: 0, models: { judge: "mumbling" } };
+  const again = (page) => page.getByRole("button", { name: "Play the spoiled again" });
+  try {
+    await site.ask("PUT", "/models/mumbling", { replicas: [model.url] });
+    await ordered(order, async (page, id) => {
+      await finished(page);
+      const blame = page.locator("section[aria-labelledby=blame]");
+      const bar = blame.locator(".bar", { has: page.locator("dt", { hasText: "judge" }) });
+      await bar.getByText("3", { exact: true }).waitFor();
+      assert.deepEqual((await site.ask("GET", `/runs/${id}`)).failures, { judge: 3 });
+      await blame.getByText("Only failures of the agent are data; others are played again.").waitFor();
+      await again(page).click();
+      await page.getByText("What others than the agent spoiled is played again.").waitFor();
+      await blame.getByText("3 spoiled attempts were played again and count nowhere else.").waitFor();
+      await finished(page);
+      const { failures, played_again, finished: ended } = await site.until(`/runs/${id}`, (run) => run.state === "finished");
+      assert.deepEqual([failures, played_again, ended], [{ judge: 3 }, { judge: 3 }, 3]);
+      await bar.getByText("3", { exact: true }).waitFor();
+      await again(page).waitFor();
+      await screenshot(page, "run-played-again");
+    });
+  } finally {
+    model.stop();
+  }
+});
+
 test("a run is paused, changed, resumed and cancelled, which asks first", () =>
   ordered({ n: 20000, seed: 6, max_in_flight: 2 }, async (page, id) => {
     await page.getByRole("button", { name: "Pause" }).click();

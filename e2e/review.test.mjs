@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { NARROW, fits, screenshot } from "./support/browser.mjs";
-import { choosePassword } from "./support/people.mjs";
+import { percent, words } from "./support/format.mjs";
+import { choosePassword, signIn } from "./support/people.mjs";
 import { PROJECT, story } from "./support/story.mjs";
+import { cells, pairs } from "./support/tables.mjs";
 
 const QUEUED = 3;
 const REVIEWS = `${PROJECT}/reviews`;
@@ -251,6 +253,102 @@ test("a rating shows at once what it was blind to, and on the queue's page how f
     // Nobody has touched this page meanwhile.
     await progress.getByText("1 of 1").first().waitFor();
     await queue.getByText("One person rated 1 conversations.", { exact: false }).waitFor();
+  });
+});
+
+/** Whether a number is told to so many digits; a dash stands for what could not be computed. */
+function tells(text, value, digits = 2) {
+  if (value === null || value === undefined) return assert.equal(text, "–");
+  assert.ok(text !== "" && Math.abs(Number(text) - value) <= 0.501 / 10 ** digits, `${text} is not ${value}`);
+}
+
+test("agreement and calibration are the figures of the API, and what people and the judge gave comes to them", async () => {
+  const { items } = await site.ask("GET", `/runs/${run.id}/conversations`);
+  const given = {
+    mira: { tool_usage: [9, 7, 5, 8, 6, 10], overall: [8, 6, 7, 9, 4, 10] },
+    noor: { tool_usage: [9, 6, 2, 8, 6, 9], overall: [8, 6, 7, 9, 4, 10] },
+  };
+  const rating = (who, i) => ({
+    scores: Object.fromEntries(Object.entries(given[who]).map(([name, scores]) => [name, scores[i]])),
+    goal_achieved: i !== 2,
+  });
+  for (const [i, { id }] of items.entries()) await site.ask("PUT", `/conversations/${id}/ratings`, rating("mira", i));
+  await site.stranger("/sign-in", async (page) => {
+    await signIn(page, { name: "noor", password: "seven quiet lanterns" });
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    const { csrf_token } = await (await page.request.get("/api/v1/session")).json();
+    for (const [i, { id }] of items.entries()) {
+      const options = { headers: { "x-csrf-token": csrf_token }, data: rating("noor", i) };
+      const answer = await page.request.put(`/api/v1/conversations/${id}/ratings`, options);
+      assert.ok(answer.ok(), await answer.text());
+    }
+  });
+
+  await site.visit(`${REVIEWS}?part=disagreements`, async (page) => {
+    const about = `${PROJECT}/ratings/agreement`;
+    const { criteria, raters, conversations } = await site.ask("GET", about);
+    assert.deepEqual([raters, conversations], [2, 6]);
+    await page.getByText("2 people rated 6 conversations.").waitFor();
+    const rows = await cells(page.getByRole("region", { name: "Agreement by criterion" }));
+    assert.deepEqual(rows.map(([name]) => name), criteria.map(({ criterion }) => words(criterion)));
+    for (const [i, { conversations, alpha, exact, within_one }] of criteria.entries()) {
+      const [, rated, told, equal, near] = rows[i];
+      assert.deepEqual([rated, equal, near], [`${conversations}`, percent(exact), percent(within_one)]);
+      tells(told, alpha);
+    }
+    // Of six, three are equal, and one is more than a point apart.
+    const [, ...usage] = rows.find(([name]) => name === "tool usage");
+    assert.deepEqual([usage[0], usage[2], usage[3]], ["6", "50 %", "83 %"]);
+    const [, ...overall] = rows.find(([name]) => name === "overall");
+    assert.deepEqual(overall, ["6", "1.00", "100 %", "100 %"]);
+  });
+
+  const [{ id, report }] = await site.ask("POST", `${PROJECT}/calibrations`, { run: run.id });
+  await site.visit(`${PROJECT}/calibrations/${id}`, async (page) => {
+    await page.getByText(`${report.conversations} conversations compared by mira`, { exact: false }).waitFor();
+    const table = page.getByRole("region", { name: "Agreement by criterion" });
+    const rows = await cells(table);
+    assert.equal(rows.length, report.criteria.length);
+    for (const [i, one] of report.criteria.entries()) {
+      const [name, n, , bias, error, kappa, spearman, line] = rows[i];
+      assert.deepEqual([name, n], [words(one.criterion), `${one.n}`]);
+      assert.match(bias, /^[+-]/);
+      tells(bias, one.bias);
+      tells(error, one.mean_absolute_error);
+      tells(kappa, one.weighted_kappa);
+      tells(spearman, one.spearman);
+      const [, intercept, slope] = /^(\S+) \+ (\S+) × judge$/.exec(line);
+      tells(intercept, one.line.intercept);
+      tells(slope, one.line.slope);
+      const drawn = await table.getByRole("img").nth(i).getAttribute("aria-label");
+      const [, people, judge] = /^People (\S+), the judge (\S+), of 10$/.exec(drawn);
+      tells(people, one.human_mean, 1);
+      tells(judge, one.judge_mean, 1);
+      const bands = page.locator("table.bands", { has: page.locator("caption", { hasText: new RegExp(`^${name}$`) }) });
+      assert.deepEqual((await cells(bands)).map(([, ...counted]) => counted.map(Number)), one.bands);
+    }
+    // People gave 44 points of 60 in all, and the judge what its verdicts say.
+    const overall = report.criteria.find(({ criterion }) => criterion === "overall");
+    assert.ok(Math.abs(overall.human_mean - 44 / 6) < 1e-9, `${overall.human_mean}`);
+    const sum = items.reduce((sum, { overall }) => sum + overall, 0);
+    assert.ok(Math.abs(overall.judge_mean - sum / items.length) < 1e-9, `${overall.judge_mean}`);
+    tells(rows.find(([name]) => name === "overall")[3], sum / 6 - 44 / 6);
+
+    const { agreed, kappa, confusion } = report.goal_achieved;
+    const goal = await pairs(page.locator("section[aria-labelledby=goal]"));
+    tells(goal.Kappa, kappa);
+    assert.equal(goal["Say the same"], percent(agreed));
+    const four = ["Both: not", "Only the judge", "Only people", "Both: achieved"].map((name) => Number(goal[name]));
+    assert.deepEqual(four, confusion.flat());
+    assert.equal(four.reduce((sum, n) => sum + n), 6);
+    const between = await pairs(page.locator("section[aria-labelledby=between]"));
+    assert.ok(report.between_raters.length > 0);
+    for (const { criterion, kappa, pairs } of report.between_raters) {
+      const [, told, many] = /^(\S+) \((\d+) pairs of raters\)$/.exec(between[words(criterion)]);
+      tells(told, kappa);
+      assert.equal(Number(many), pairs);
+    }
+    await screenshot(page, "calibration-figures");
   });
 });
 
