@@ -15,6 +15,9 @@ use crate::message::Message;
 use crate::role::Role;
 use crate::verdict::Verdict;
 
+/// Largest queue: more than people rate, and few enough to look through whenever somebody takes the next one.
+pub const LARGEST_QUEUE: usize = 10_000;
+
 /// Conversations that people are to rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReviewQueue {

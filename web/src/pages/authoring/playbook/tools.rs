@@ -1,6 +1,6 @@
 //! What the agents, and the user, of a playbook can do.
 
-use domain::playbook::{Playbook, Simulate, Tool};
+use domain::playbook::{Playbook, Tool};
 use leptos::prelude::*;
 
 use super::by;
@@ -55,7 +55,7 @@ fn Tools(
         Ok(name) => open.set(Some(Unfolded { name, form: true })),
         Err(why) => toasts.bad(why),
     };
-    let (uses, agents) = (playbook.uses.clone(), playbook.tools.len());
+    let agents = playbook.tools.len();
     let all: Vec<Placed> = playbook
         .all_tools()
         .enumerate()
@@ -63,7 +63,7 @@ fn Tools(
         .collect();
     let (of_user, of_agent): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, user, _)| *user);
     let card = move |(pointer, user, tool): Placed| {
-        let main = user || uses.is_empty() && tool.simulate != Simulate::Agent || uses.contains(&tool.name);
+        let main = user || playbook.offers(&tool);
         view! { <Card pointer main tool open choose /> }
     };
     let cards = move |first: FirstRows, tools: Vec<Placed>| {

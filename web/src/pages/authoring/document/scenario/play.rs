@@ -12,9 +12,7 @@ use super::shown::Shown;
 use super::steps;
 use crate::action::Waited;
 use crate::api_client;
-use crate::components::{
-    Badge, FirstRows, JsonTree, MoreRows, OriginOf, Transcript, Working, WorldChanges, marks,
-};
+use crate::components::{Badge, FirstRows, JsonTree, MoreRows, OriginOf, Transcript, Working, WorldChanges, marks};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 use crate::pages::authoring::prompt::Prompt;
