@@ -271,6 +271,43 @@ test("the copied link of a turn leads others to that turn", () =>
     });
   }));
 
+test("of a long conversation a part is there, and whoever is led to a turn sees it", () =>
+  site.visit(`${PROJECT}/runs`, async (page) => {
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.route(/\/api\/v1\/conversations\/[^/]+$/, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      const spoke = json.events.find(({ event }) => event.user_spoke);
+      const turn = (seq) => ({ ...spoke, seq, event: { user_spoke: { ...spoke.event.user_spoke, content: `This is ${seq}.` } } });
+      json.events = Array.from({ length: 3_000 }, (_, seq) => turn(seq));
+      await route.fulfill({ response, json });
+    });
+    await page.goto(address(all[0], "?turn=2000"));
+    const turns = page.locator(".transcript .turn");
+    const inSight = (seq) =>
+      page.waitForFunction((id) => {
+        const { top, bottom } = document.getElementById(id)?.getBoundingClientRect() ?? { top: -1 };
+        return top >= 0 && bottom <= window.innerHeight;
+      }, `turn-${seq}`);
+    await page.locator("#turn-2000.chosen").waitFor();
+    await inSight(2000);
+    assert.equal(await turns.count(), 100);
+    await page.getByText("Turns 51 to 2,000 are not on the page.").waitFor();
+    await page.getByText("Turns 2,051 to 3,000 are not on the page.").waitFor();
+    await screenshot(page, "long-conversation");
+    // The turn before it is not there yet.
+    await page.keyboard.press("k");
+    await page.locator("#turn-1999.chosen").waitFor();
+    await inSight(1999);
+    const more = page.getByRole("button", { name: "More" });
+    await more.first().click();
+    await page.locator("#turn-99").waitFor();
+    assert.ok(await more.first().evaluate((button) => button === document.activeElement), "the way on keeps the focus");
+    await page.getByRole("button", { name: "The last of them" }).last().click();
+    await page.locator("#turn-2999").waitFor();
+    assert.equal(await turns.count(), 250);
+  }));
+
 test("n and p follow the list that led here", async () => {
   const list = await site.ask("GET", `/conversations/${all[0]}/neighbours?sort=overall&order=desc`);
   const to = list.next ?? list.previous;

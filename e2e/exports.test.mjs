@@ -64,6 +64,20 @@ test("a profile shows its first record, its commands, and only what it can honou
     await page.getByLabel("By at least").waitFor();
   }));
 
+test("a first record that takes its time can be given up, and looked at again", () =>
+  site.visit(`${PROJECT}/exports/new`, async (page) => {
+    const broken = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/exports/preview"));
+    await page.route("**/exports/preview", () => {});
+    await page.getByLabel("Corpus or run").selectOption({ index: 1 });
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await broken;
+    await page.getByText("It was not looked at to the end.").waitFor();
+    await page.unroute("**/exports/preview");
+    await page.getByRole("button", { name: "Look again" }).click();
+    await page.locator("pre.record").waitFor();
+    await page.getByText("It was not looked at to the end.").waitFor({ state: "detached" });
+  }));
+
 test("all of the form stands in the address: a link, a reload and the way back know it", () =>
   site.visit(`${PROJECT}/exports/new`, async (page) => {
     const score = page.getByLabel("Preferred by");

@@ -137,3 +137,27 @@ test("every run can be chosen: for an export, beside another one, and for people
     await page.getByRole("heading", { name: "Of the first run", level: 1 }).waitFor();
   });
 });
+
+test("the way back leads to where somebody was in a list, and a link to its beginning", () =>
+  site.visit(`${PROJECT}/runs`, async (page) => {
+    const long = (n) => page.waitForFunction((n) => document.querySelectorAll("table.rows tbody tr").length === n, n);
+    await more(page).click();
+    await more(page).waitFor({ state: "detached" });
+    await page.waitForFunction(() => document.querySelectorAll("main .loading").length === 0);
+    const all = await rows(page).count();
+    assert.ok(all > PAGE, `${all}`);
+    await rows(page).last().scrollIntoViewIfNeeded();
+    const top = await page.evaluate(() => window.scrollY);
+    assert.ok(top > 0);
+    await rows(page).last().getByRole("link").first().click();
+    await page.waitForURL(/runs\/[0-9a-f-]{36}/);
+    await page.getByRole("navigation", { name: "Breadcrumb" }).waitFor();
+    await page.goBack();
+    await long(all);
+    await page.waitForFunction((top) => Math.abs(window.scrollY - top) < 2, top);
+    await rows(page).last().getByRole("link").first().click();
+    await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Runs", exact: true }).click();
+    await more(page).waitFor();
+    await long(PAGE);
+    assert.equal(await page.evaluate(() => window.scrollY), 0);
+  }));

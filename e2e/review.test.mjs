@@ -150,6 +150,18 @@ test("what a queue is to be made of stands in the address", () =>
     await page.getByText(/^0 of \d+ conversations match\.$/).waitFor();
   }));
 
+test("what conversations are narrowed to is queued for review", () =>
+  site.visit(`${PROJECT}/conversations?outcome=accepted&persona=nobody&persona=none&sort=overall`, async (page) => {
+    await page.getByRole("link", { name: "Queue for review" }).click();
+    await page.waitForURL(/\/reviews\/new\?/);
+    const asked = new URL(page.url()).searchParams;
+    assert.deepEqual([asked.get("outcome"), asked.getAll("persona"), asked.has("sort")], ["accepted", ["nobody", "none"], false]);
+    assert.ok(await page.getByLabel("that pass a filter").isChecked());
+    assert.equal(await page.getByLabel("Outcome").inputValue(), "accepted");
+    await page.getByText("Also: persona nobody, persona none.").waitFor();
+    await page.getByText(/^0 of \d+ conversations match\.$/).waitFor();
+  }));
+
 test("while a queue reads the list that it is made of, it can be cancelled, and nothing is made", () =>
   site.visit(`${PROJECT}/reviews/new?outcome=accepted`, async (page) => {
     const queues = async () => (await site.ask("GET", `${PROJECT}/review-queues`)).items.length;

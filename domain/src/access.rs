@@ -44,6 +44,11 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
 
+    /// Whether conversations are given to it to rate.
+    pub fn rates(self) -> bool {
+        self >= Self::Author
+    }
+
     /// The most that it may do.
     pub const fn scope(self) -> Scope {
         match self {

@@ -21,7 +21,7 @@ pub use report::{
 pub use stored::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ManifestRow};
 
 /// Resemblance from which on two conversations are usually called near-duplicates.
-const NEAR: f64 = 0.8;
+pub const NEAR: f64 = 0.8;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -59,6 +59,11 @@ impl Blame {
             Self::Infrastructure => "infrastructure",
         }
     }
+
+    /// Whether it spoils a conversation, which is then played again: what the agent fails is data.
+    pub fn spoils(self) -> bool {
+        self != Self::Agent
+    }
 }
 
 impl fmt::Display for Blame {

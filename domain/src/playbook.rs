@@ -60,6 +60,11 @@ pub struct Playbook {
 }
 
 impl Playbook {
+    /// Whether the agent under test may call a tool of the agents. Where nothing is said, it may call all but sub-agents.
+    pub fn offers(&self, tool: &Tool) -> bool {
+        if self.uses.is_empty() { tool.simulate != Simulate::Agent } else { self.uses.contains(&tool.name) }
+    }
+
     /// The tools of the agents and of the user.
     pub fn all_tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter().chain(&self.user_tools)

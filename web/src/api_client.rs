@@ -28,7 +28,7 @@ pub mod workers;
 pub mod worlds;
 
 use domain::api::ProblemDetails;
-use gloo_net::http::{Method, Request, RequestBuilder};
+use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -40,6 +40,7 @@ pub use place::{PAGE, Place};
 const BASE: &str = "/api/v1";
 const UNAUTHORIZED: u16 = 401;
 const NOT_FOUND: u16 = 404;
+const TOO_MANY: u16 = 429;
 /// What proves that a change was asked for by a page of ours: other sites cannot read its value.
 const CSRF_HEADER: &str = "X-CSRF-Token";
 
@@ -59,6 +60,17 @@ impl ApiError {
     /// Whether nobody is signed in, or no longer.
     pub fn is_signed_out(&self) -> bool {
         matches!(self, Self::Refused(problem) if problem.status == UNAUTHORIZED)
+    }
+
+    /// Whoever stands between here and the server may have too much to do, and knows no problem documents.
+    fn or_busy(self, wait: Option<u32>) -> Self {
+        let Self::Unreadable { status: TOO_MANY, .. } = self else { return self };
+        let detail = wait.map_or_else(
+            || "too many requests are on their way".to_owned(),
+            |seconds| format!("too many requests are on their way; try again in {seconds} seconds"),
+        );
+        let (kind, title) = ("about:blank".to_owned(), "Too Many Requests".to_owned());
+        Self::Refused(ProblemDetails { kind, title, status: TOO_MANY, detail, errors: Vec::new() })
     }
 
     /// Whether there is no such thing, or no longer.
@@ -127,9 +139,13 @@ async fn by_whom(method: Method, path: &str) -> Answer<RequestBuilder> {
 }
 
 async fn answer<T: DeserializeOwned>(request: Result<Request, gloo_net::Error>) -> Answer<T> {
-    let response = request.map_err(unreachable)?.send().await.map_err(unreachable)?;
+    read_all(request.map_err(unreachable)?.send().await.map_err(unreachable)?).await
+}
+
+async fn read_all<T: DeserializeOwned>(response: Response) -> Answer<T> {
+    let wait = response.headers().get("Retry-After").and_then(|seconds| seconds.parse().ok());
     let body = response.text().await.map_err(unreachable)?;
-    read(response.status(), &body)
+    read(response.status(), &body).map_err(|error| error.or_busy(wait))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
@@ -174,6 +190,19 @@ mod tests {
         let body = r#"{"type": "about:blank", "title": "Not found", "status": 404, "detail": "No run yet."}"#;
         let Err(ApiError::Refused(problem)) = read::<Vec<u8>>(404, body) else { panic!("not a problem") };
         assert_eq!((problem.status, problem.detail.as_str()), (404, "No run yet."));
+    }
+
+    #[test]
+    fn whoever_stands_between_may_say_when_to_try_again() {
+        let busy = |wait| read::<Vec<u8>>(429, "<html>slow down</html>").map_err(|error| error.or_busy(wait));
+        let said = |wait| match busy(wait) {
+            Err(ApiError::Refused(problem)) => (problem.status, problem.detail),
+            answer => panic!("{answer:?}"),
+        };
+        assert_eq!(said(Some(7)), (429, "too many requests are on their way; try again in 7 seconds".to_owned()));
+        assert_eq!(said(None), (429, "too many requests are on their way".to_owned()));
+        let other = read::<Vec<u8>>(502, "Bad Gateway").map_err(|error| error.or_busy(Some(7)));
+        assert!(matches!(other, Err(ApiError::Unreadable { status: 502, .. })));
     }
 
     #[test]

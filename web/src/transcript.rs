@@ -83,13 +83,36 @@ pub fn order(turns: &[Turn]) -> Vec<u32> {
     order
 }
 
-/// The turn that shows an event, or the one before it: not every event is shown by itself.
-pub fn home(turns: &[Turn], seq: u32) -> Option<u32> {
+/// Of each event, up to the last that is shown, the turn that shows it, or the one before it: not every event is shown by
+/// itself.
+pub fn homes(turns: &[Turn]) -> Vec<Option<u32>> {
     let mut all = Vec::new();
     flat(turns, &mut all);
-    let shown = all.iter().find(|turn| turn.seq == seq).or_else(|| all.iter().find(|turn| turn.of == seq));
-    let before = || all.iter().filter(|turn| turn.seq < seq).max_by_key(|turn| turn.seq);
-    shown.or_else(before).map(|turn| turn.seq)
+    let last = all.iter().map(|turn| turn.seq).max().unwrap_or_default();
+    let mut homes = vec![None; last as usize + 1];
+    for turn in &all {
+        homes[turn.of as usize].get_or_insert(turn.seq);
+    }
+    for turn in &all {
+        homes[turn.seq as usize] = Some(turn.seq);
+    }
+    let mut before = None;
+    for (seq, home) in (0..).zip(&mut homes) {
+        if *home == Some(seq) {
+            before = Some(seq);
+        }
+        *home = home.or(before);
+    }
+    homes
+}
+
+/// Which of the turns shows an event by itself, or within what a sub-agent did.
+pub fn position(turns: &[Turn], seq: u32) -> Option<usize> {
+    let within = |turn: &Turn| match &turn.what {
+        What::Call(Call { branch: Some(branch), .. }) => position(branch, seq).is_some(),
+        _ => false,
+    };
+    turns.iter().position(|turn| turn.seq == seq || within(turn))
 }
 
 fn flat<'a>(turns: &'a [Turn], all: &mut Vec<&'a Turn>) {

@@ -14,6 +14,9 @@ use crate::event::Fork;
 use crate::message::Message;
 use crate::verdict::Verdict;
 
+/// Largest queue: more than people rate, and few enough to look through whenever somebody takes the next one.
+pub const LARGEST_QUEUE: usize = 10_000;
+
 /// Conversations that people are to rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReviewQueue {

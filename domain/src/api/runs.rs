@@ -104,6 +104,9 @@ impl UsageSummary {
     }
 }
 
+/// After how long a silence others take over what a process plays, unless it says otherwise itself.
+pub const LEASE_SECONDS: u32 = 15;
+
 /// A process that plays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlayerSummary {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
+use domain::api::LEASE_SECONDS;
 use llm::EndpointOptions;
 use sqlx::PgPool;
 use tokio::net::TcpListener;
@@ -40,7 +41,7 @@ pub struct PlayerArgs {
     #[arg(long, default_value_t = 25, value_name = "SECONDS")]
     drain: u64,
     /// After how long a silence others take over what this process plays, in seconds
-    #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = u64::from(LEASE_SECONDS), value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     lease: u64,
     /// How long an endpoint may take before the first byte of a reply, in seconds
     #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]

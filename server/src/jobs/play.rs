@@ -100,7 +100,7 @@ pub async fn fail(
 fn again(run: &ActiveRun, spoiled: &Planned, outcome: &Outcome) -> Option<Planned> {
     let Outcome::Failed { blame, .. } = outcome else { return None };
     let left = i64::from(spoiled.attempt) <= i64::from(run.config.retries);
-    (*blame != Blame::Agent && left).then(|| spoiled.again())
+    (blame.spoils() && left).then(|| spoiled.again())
 }
 
 /// One attempt.

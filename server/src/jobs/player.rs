@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use domain::api::RunState;
+use domain::api::{LEASE_SECONDS, RunState};
 use metrics::{counter, gauge};
 use sqlx::PgPool;
 use tokio::task::{JoinError, JoinSet};
@@ -46,7 +46,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let s = Duration::from_secs;
-        Self { concurrency: 256, only: None, lease: s(15), poll: s(1), drain: s(25) }
+        Self { concurrency: 256, only: None, lease: s(LEASE_SECONDS.into()), poll: s(1), drain: s(25) }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use domain::api::LARGEST_QUEUE;
 use domain::corpus::{CorpusState, CorpusSummary};
 use domain::problem::Problem;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
@@ -17,8 +18,6 @@ use crate::store::{self, conversations, corpora, judgings, projects, verdicts};
 
 /// Whoever took a conversation and neither rated nor skipped it for so long may lose it to others.
 pub const IDLE: TimeDelta = TimeDelta::hours(1);
-/// Largest queue: more than people rate, and few enough to look through whenever somebody takes the next one.
-pub const LARGEST: usize = 10_000;
 
 /// Which conversations go into a queue.
 pub enum Choice {
@@ -53,8 +52,8 @@ pub async fn choose(db: &mut PgConnection, project: Uuid, choice: Choice) -> any
     };
     match chosen.len() {
         0 => Err(bad(field, "it holds no conversation that could be rated".into())),
-        1..=LARGEST => Ok(chosen),
-        many => Err(bad(field, format!("these are {many} conversations, and a queue holds {LARGEST}; say `n`"))),
+        1..=LARGEST_QUEUE => Ok(chosen),
+        many => Err(bad(field, format!("these are {many} conversations, and a queue holds {LARGEST_QUEUE}; say `n`"))),
     }
 }
 

@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::ReadableStreamDefaultReader;
 
-use super::{Answer, ApiError, End, by_whom, read as read_answer, unreachable};
+use super::{Answer, ApiError, End, by_whom, read_all, unreachable};
 
 /// Asks for work that says how far it is, and waits for what comes of it. The server works on it while the line is open.
 pub async fn follow<T: DeserializeOwned>(
@@ -41,7 +41,7 @@ async fn post(
     let request = end.carry(by_whom(Method::POST, path).await?).header("Accept", "text/event-stream");
     let response = request.json(body).map_err(unreachable)?.send().await.map_err(unreachable)?;
     if !response.ok() {
-        return read_answer(response.status(), &response.text().await.map_err(unreachable)?);
+        return read_all(response).await;
     }
     let body = response.body().map(|body| body.get_reader().unchecked_into::<ReadableStreamDefaultReader>());
     let (Some(body), mut rest) = (body, Vec::new()) else { return Ok(()) };

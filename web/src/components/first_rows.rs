@@ -21,6 +21,24 @@ impl FirstRows {
     pub fn of<T>(self, all: impl IntoIterator<Item = T>) -> Vec<T> {
         all.into_iter().take(self.0.get()).collect()
     }
+
+    /// The same as elements, of a list that stays as it is: whoever asks for more changes nothing of those that are there.
+    pub fn rows<T, V>(self, all: Vec<T>, row: impl Fn(T) -> V + Clone + Send + 'static) -> impl IntoView
+    where
+        T: Clone + Send + 'static,
+        V: IntoView + 'static,
+    {
+        let shown = move || self.of(all.iter().cloned().enumerate());
+        view! { <For each=shown key=|(at, _)| *at children=move |(_, one)| row(one) /> }
+    }
+
+    /// Shows as many as lead to the one with this number, which somebody is led to.
+    pub fn reach(self, at: usize) {
+        let missing = at.saturating_add(1).saturating_sub(self.0.get_untracked());
+        if missing > 0 {
+            self.0.update(|rows| *rows += missing.div_ceil(ROWS) * ROWS);
+        }
+    }
 }
 
 /// The way to the rows that are not there yet.
@@ -62,5 +80,20 @@ mod tests {
         assert_eq!(first.of(0..5_000).len(), ROWS);
         first.0.update(|rows| *rows += ROWS);
         assert_eq!(first.of(0..5_000).last(), Some(&99));
+    }
+
+    #[test]
+    fn whoever_is_led_to_a_row_sees_it() {
+        let owner = Owner::new();
+        owner.set();
+        let first = FirstRows::new();
+        first.reach(49);
+        assert_eq!(first.of(0..5_000).len(), ROWS);
+        first.reach(50);
+        assert_eq!(first.of(0..5_000).len(), 2 * ROWS);
+        first.reach(420);
+        assert_eq!(first.of(0..5_000).len(), 450);
+        first.reach(3);
+        assert_eq!(first.of(0..5_000).len(), 450, "nothing is taken away");
     }
 }

@@ -65,13 +65,34 @@ pub fn Empty(title: &'static str, children: Children) -> impl IntoView {
     }
 }
 
-/// An error in a few words, beside the form that it is about, and what to do where the form cannot help.
+/// An error in a few words, beside the form that it is about, and what to do about it.
 pub fn explain(error: ApiError) -> String {
     match error {
-        ApiError::Refused(problem) if matches!(problem.status, 403 | 404 | 500..) => {
-            format!("{} {}", refusal(&problem), next_step(problem.status))
-        }
+        error if error.is_signed_out() => SIGNED_OUT.to_owned(),
+        ApiError::Refused(problem) => match remedy(&problem) {
+            Some(action) => format!("{} {action}", refusal(&problem)),
+            None => refusal(&problem),
+        },
         error => explain_outside(error),
+    }
+}
+
+/// The server's own words are for programs, too.
+const SIGNED_OUT: &str =
+    "You are no longer signed in. Sign in again in another tab, then try again here: what you wrote stays.";
+
+/// What somebody does whose change was refused, unless the server has said it.
+fn remedy(problem: &ProblemDetails) -> Option<&'static str> {
+    match problem.status {
+        status @ (403 | 404 | 500..) => Some(next_step(status)),
+        // Fields say what they take, and the server tells what is wrong from what to do by a semicolon.
+        _ if !problem.errors.is_empty() || problem.detail.contains(';') => None,
+        409 | 410 => Some(
+            "What is there may have changed meanwhile: look at it in another tab, where nothing is lost that you wrote \
+             here, then try again with what fits.",
+        ),
+        status @ 429 => Some(next_step(status)),
+        _ => Some("Correct what it names, then try again."),
     }
 }
 
@@ -202,17 +223,30 @@ mod tests {
     }
 
     #[test]
-    fn what_no_form_can_mend_comes_with_what_to_do() {
+    fn what_is_refused_comes_with_what_to_do() {
         let said = |status: u16| explain(problem(status, "it is no good", Vec::new()));
-        for status in [400, 401, 409, 422, 429] {
-            assert_eq!(said(status), "It is no good.", "{status}");
+        for status in [400, 413, 422] {
+            assert_eq!(said(status), "It is no good. Correct what it names, then try again.", "{status}");
         }
-        for status in [403, 404, 500, 503] {
+        for status in [403, 404, 429, 500, 503] {
             assert_eq!(said(status), format!("It is no good. {}", next_step(status)));
         }
+        assert!(
+            said(409).contains("may have changed meanwhile") && said(409).contains("nothing is lost that you wrote")
+        );
+        assert!(said(401).contains("Sign in again") && said(401).contains("what you wrote stays"));
         assert!(explain(ApiError::Unreachable(String::new())).contains("can be reached from here"));
         let outside = explain_outside(problem(403, "it is no good", Vec::new()));
         assert_eq!(outside, "It is no good.");
+    }
+
+    #[test]
+    fn what_the_server_says_to_do_is_not_said_twice() {
+        let said = |status: u16, detail: &str| explain(problem(status, detail, Vec::new()));
+        assert_eq!(said(429, "too many attempts; wait 4 seconds"), "Too many attempts; wait 4 seconds.");
+        assert_eq!(said(409, "it is taken; take another name"), "It is taken; take another name.");
+        let field = FieldError::at("/n", "take 1 to 10");
+        assert_eq!(explain(problem(422, "take 1 to 10", vec![field])), "N: take 1 to 10.");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! A long list, a page at a time: a run may have a hundred thousand conversations.
 
+mod places;
+
 use domain::api::Page;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api_client::{Answer, ApiError};
 use crate::components::{Failure, Loading};
+use places::{List, Place};
 
 /// What follows the rows that are here.
 #[derive(Clone)]
@@ -19,6 +22,7 @@ enum Rest {
 }
 
 /// Gives the rows that are here to `children`, and the reader a way to the next ones. `empty` is shown when there are none.
+/// Whoever comes back to the list by the browser's way back finds it as long as it was, and is where they were in it.
 #[component]
 pub fn Paged<T, F, V, E, W>(
     what: &'static str,
@@ -37,23 +41,34 @@ where
     let rows = RwSignal::new(Vec::<T>::new());
     let rest = RwSignal::new(Rest::Loading);
     let load = StoredValue::new(load);
+    let list = StoredValue::new(List::here(what));
+    // Until the reader is there again, what the list looks like is not where they are in it.
+    let left = StoredValue::new(list.with_value(List::left));
+    let keep = move || list.with_value(|list| list.keep(rows.read_untracked().len()));
     let load = move |after: Option<String>| {
         rest.set(Rest::Loading);
+        let first = after.is_none();
         let page = load.with_value(|load| load(after.clone()));
         spawn_local(async move {
-            // The reader may have left the page meanwhile; then there is nobody to tell.
-            match page.await {
-                Ok(page) => {
-                    rows.try_update(|rows| rows.extend(page.items));
-                    rest.try_set(page.next.map_or(Rest::Nothing, Rest::More));
-                }
-                Err(error) => {
-                    rest.try_set(Rest::Failed(error, after));
-                }
+            let following = move |after| load.try_with_value(|load| load(after));
+            match read(page, after, following, rows, left).await {
+                Ok(next) => drop(rest.try_set(next.map_or(Rest::Nothing, Rest::More))),
+                Err((error, after)) => return drop(rest.try_set(Rest::Failed(error, after))),
+            }
+            match left.try_update_value(Option::take) {
+                Some(Some(place)) => places::scroll_to(place.top),
+                Some(None) if !first => keep(),
+                _ => {}
             }
         });
     };
     load(None);
+    let scrolled = window_event_listener(leptos::ev::scroll, move |_| {
+        if left.get_value().is_none() {
+            keep();
+        }
+    });
+    on_cleanup(move || scrolled.remove());
     let some = Memo::new(move |_| !rows.read().is_empty());
     view! {
         {move || some.get().then(|| children(rows))}
@@ -71,5 +86,34 @@ where
             }
             Rest::Failed(error, after) => view! { <Failure error retry=move || load(after.clone()) /> }.into_any(),
         }}
+    }
+}
+
+/// Waits for a page, and reads on until as many rows are here as there were when the list was left. Gives what follows them;
+/// if a page does not come, why not and which one. The reader may have left meanwhile; then there is nobody to tell.
+async fn read<T, F>(
+    mut page: F,
+    mut after: Option<String>,
+    following: impl Fn(Option<String>) -> Option<F>,
+    rows: RwSignal<Vec<T>>,
+    left: StoredValue<Option<Place>>,
+) -> Result<Option<String>, (ApiError, Option<String>)>
+where
+    T: Send + Sync + 'static,
+    F: Future<Output = Answer<Page<T>>>,
+{
+    loop {
+        let found = page.await.map_err(|error| (error, after))?;
+        let here = rows.try_update(|rows| {
+            rows.extend(found.items);
+            rows.len()
+        });
+        let missing = left.try_get_value().flatten().is_some_and(|place| here < Some(place.rows));
+        if !missing || found.next.is_none() {
+            return Ok(found.next);
+        }
+        after = found.next;
+        let Some(next) = following(after.clone()) else { return Ok(after) };
+        page = next;
     }
 }

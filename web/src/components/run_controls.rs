@@ -2,15 +2,13 @@
 
 use domain::access::Role;
 use domain::api::{RunState, RunSummary};
+use domain::outcome::Blame;
 use leptos::prelude::*;
 
 use crate::action::act;
 use crate::api_client;
 use crate::components::Dialog;
 use crate::session::Project;
-
-/// Failures by blame: those of the agent are data, and are not played again.
-const AGENT: &str = "agent";
 
 #[component]
 pub fn RunControls(
@@ -33,7 +31,11 @@ pub fn RunControls(
         }
     };
     let state = Memo::new(move |_| run.read().state);
-    let spoiled = Memo::new(move |_| run.read().failures.iter().any(|(blame, n)| blame != AGENT && *n > 0));
+    let spoiled = Memo::new(move |_| {
+        let run = run.read();
+        let failed = |blame: &Blame| run.failures.get(blame.as_str()).is_some_and(|n| *n > 0);
+        Blame::ALL.iter().any(|blame| blame.spoils() && failed(blame))
+    });
     let end = move |_| {
         sure.set(false);
         order("cancel", "The run was ended. What was played stays.");

@@ -4,7 +4,7 @@ use domain::patch::PatchOp;
 use leptos::prelude::*;
 
 use crate::components::transcript::{Beside, Turns};
-use crate::components::{Badge, LongText};
+use crate::components::{Badge, FirstRows, LongText, MoreRows};
 use crate::labels::{self, Tone};
 use crate::transcript::{Answered, Call, Caller};
 
@@ -46,10 +46,12 @@ pub fn ToolCall(call: Call, beside: Beside) -> impl IntoView {
 
 #[component]
 fn Answer(answered: Answered) -> impl IntoView {
-    let change = (!answered.patch.is_empty()).then(|| {
+    let (first, all) = (FirstRows::new(), answered.patch.len());
+    let change = (all > 0).then(|| {
         view! {
             <h4>"World change"</h4>
-            <ul class="patch">{answered.patch.into_iter().map(|op| view! { <Change op /> }).collect_view()}</ul>
+            <ul class="patch">{first.rows(answered.patch, |op| view! { <Change op /> })}</ul>
+            <MoreRows first all=Signal::stored(all) />
         }
     });
     let note = answered.note.map(|note| view! { <p class="muted text">{note}</p> });

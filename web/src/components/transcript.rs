@@ -1,13 +1,18 @@
 //! A conversation as chat.
 
+mod parts;
+
+use std::ops::Range;
+
 use domain::role::Role;
 use leptos::prelude::*;
 
 use crate::components::LongText;
 use crate::components::long_text::beginning;
 use crate::components::tool_call::ToolCall;
-use crate::labels;
-use crate::transcript::{Turn, What};
+use crate::transcript::{self, Turn, What};
+use crate::{format, labels};
+use parts::{Parts, Piece};
 
 /// Letters of a reason that stand in the line that is unfolded.
 const REASON: usize = 300;
@@ -49,10 +54,26 @@ pub fn Transcript(turns: Signal<Vec<Turn>>, #[prop(optional)] beside: Beside) ->
     }
 }
 
-/// Turns of the conversation, or of a sub-agent's branch within it. When others come, those that are there stay, with
-/// whatever somebody is writing below them.
+/// Turns of the conversation, or of a sub-agent's branch within it: of many a part, and the turn that is looked at. When
+/// others come, those that are there stay, with whatever somebody is writing below them.
 #[component]
 pub fn Turns(turns: Signal<Vec<Turn>>, beside: Beside) -> AnyView {
+    let count = Memo::new(move |_| turns.read().len());
+    let looked_at = Memo::new(move |_| transcript::position(&turns.read(), beside.chosen.get()?));
+    let parts = parts::shown(count, looked_at);
+    view! {
+        <For each=move || parts.read().pieces(count.get()) key=|piece| *piece let:piece>
+            {match piece {
+                Piece::Shown(part) => view! { <PartOf part count turns beside /> }.into_any(),
+                Piece::Gap(nth) => view! { <Gap nth count parts /> }.into_any(),
+            }}
+        </For>
+    }
+    .into_any()
+}
+
+#[component]
+fn PartOf(part: usize, count: Memo<usize>, turns: Signal<Vec<Turn>>, beside: Beside) -> impl IntoView {
     let shown = move |at: usize| {
         let turn = Memo::new(move |_| turns.read().get(at).cloned());
         move || {
@@ -63,11 +84,41 @@ pub fn Turns(turns: Signal<Vec<Turn>>, beside: Beside) -> AnyView {
         }
     };
     view! {
-        <For each=move || 0..turns.read().len() key=|at| *at let:at>
+        <For each=move || parts::turns_of(part, count.get()) key=|at| *at let:at>
             {shown(at)}
         </For>
     }
-    .into_any()
+}
+
+/// Turns that are not on the page, and the ways to them.
+#[component]
+fn Gap(nth: usize, count: Memo<usize>, parts: RwSignal<Parts>) -> impl IntoView {
+    let gap = Memo::new(move |_| parts.read().gaps(count.get()).get(nth).cloned());
+    let number = |n: usize| format::count(i64::try_from(n).unwrap_or(i64::MAX));
+    let says = move || {
+        let gap = gap.get()?;
+        Some(format!("Turns {} to {} are not on the page.", number(gap.start + 1), number(gap.end)))
+    };
+    let way = move |says: &'static str, at: fn(Range<usize>) -> usize| {
+        let show = move |_| {
+            if let Some(gap) = gap.get_untracked() {
+                parts.update(|parts| parts.show(at(gap)));
+            }
+        };
+        view! {
+            <button type="button" class="more" on:click=show>
+                {says}
+            </button>
+        }
+    };
+    let long = Memo::new(move |_| gap.read().as_ref().is_some_and(|gap| !parts::together(gap.start, gap.end - 1)));
+    view! {
+        <p class="inline">
+            <span class="muted">{says}</span>
+            {way("More", |gap| gap.start)}
+            <Show when=move || long.get()>{way("The last of them", |gap| gap.end - 1)}</Show>
+        </p>
+    }
 }
 
 #[component]

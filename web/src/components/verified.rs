@@ -3,7 +3,7 @@
 use domain::verdict::{Check, Verification};
 use leptos::prelude::*;
 
-use crate::components::{Badge, LongText};
+use crate::components::{Badge, FirstRows, LongText, MoreRows};
 use crate::labels::{self, Tone};
 
 #[component]
@@ -13,8 +13,12 @@ pub fn Verified(verification: Option<Verification>, played: bool) -> impl IntoVi
             view! { <p class="muted">"The scenario names nothing to verify."</p> }.into_any()
         }
         Some(Verification { items }) => {
-            view! { <ul class="checks">{items.into_iter().map(|check| view! { <Item check /> }).collect_view()}</ul> }
-                .into_any()
+            let (first, all) = (FirstRows::new(), items.len());
+            view! {
+                <ul class="checks">{first.rows(items, |check| view! { <Item check /> })}</ul>
+                <MoreRows first all=Signal::stored(all) />
+            }
+            .into_any()
         }
         None if played => view! { <p class="muted">"The conversation was not verified."</p> }.into_any(),
         None => view! { <p class="muted">"It is verified when it has ended."</p> }.into_any(),

@@ -6,7 +6,7 @@ use domain::patch::Change;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::components::{LongText, Mark};
+use crate::components::{FirstRows, LongText, Mark, MoreRows};
 
 /// Nothing if nothing changed.
 #[component]
@@ -21,10 +21,12 @@ pub fn WorldChanges(
     move || {
         let changes = changes.get();
         (!changes.is_empty()).then(|| {
+            let (first, all) = (FirstRows::new(), changes.len());
             view! {
                 <section class="world-changes" aria-label=label>
                     <h3>"Changed"</h3>
-                    <ul class="patch">{changes.into_iter().map(one).collect_view()}</ul>
+                    <ul class="patch">{first.rows(changes, one)}</ul>
+                    <MoreRows first all=Signal::stored(all) />
                 </section>
             }
         })

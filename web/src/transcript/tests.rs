@@ -159,7 +159,8 @@ fn a_turn_is_found_by_its_events() {
         answered("call_3", "ok", Answer::Succeeded, Vec::new()),
     ]);
     assert_eq!(order(&turns), [0, 5, 4, 6]);
-    let homes: Vec<_> = (0..8).map(|seq| home(&turns, seq)).collect();
-    assert_eq!(homes, [0, 5, 0, 4, 4, 5, 6, 6].map(Some), "a turn that only calls is its first call");
-    assert_eq!(home(&[], 3), None);
+    assert_eq!(homes(&turns), [0, 5, 0, 4, 4, 5, 6].map(Some), "a turn that only calls is its first call");
+    assert_eq!(homes(&[]), [None]);
+    assert_eq!([0, 5, 4, 6].map(|seq| position(&turns, seq)), [0, 1, 1, 2].map(Some), "a branch stands in its call");
+    assert_eq!(position(&turns, 1), None);
 }

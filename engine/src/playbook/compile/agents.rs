@@ -28,7 +28,7 @@ impl Compiler<'_> {
             }
         }
         if spec.uses.is_empty() {
-            let own = spec.tools.iter().filter(|tool| tool.simulate != Simulate::Agent);
+            let own = spec.tools.iter().filter(|tool| spec.offers(tool));
             spec.uses = own.map(|tool| tool.name.clone()).collect();
         }
         self.offered("/uses", &spec.uses, spec);

@@ -154,7 +154,7 @@ async fn check_rater(db: &mut PgConnection, project: Uuid, rater: &str) -> Resul
     let members = projects::members(db, project).await?;
     if let Some(member) = members.iter().find(|member| member.user == rater) {
         return match Role::named(&member.role) {
-            Some(role) if role >= Role::Author => Ok(()),
+            Some(role) if role.rates() => Ok(()),
             _ => Err(HttpError::invalid("/rater", format!("{rater} is a viewer, and viewers do not rate"))),
         };
     }

@@ -1,6 +1,6 @@
 //! What somebody says of a queue that is to be.
 
-use domain::api::{FieldError, QueueState};
+use domain::api::{FieldError, LARGEST_QUEUE, QueueState};
 use serde::Deserialize;
 use sqlx::PgConnection;
 use utoipa::ToSchema;
@@ -10,7 +10,7 @@ use super::LONGEST_INSTRUCTIONS;
 use crate::clock;
 use crate::http::error::{HttpError, Result};
 use crate::http::words;
-use crate::jobs::review_queue::{Choice, LARGEST};
+use crate::jobs::review_queue::Choice;
 use crate::store::reviews::Queue;
 use crate::store::{projects, runs};
 
@@ -81,16 +81,16 @@ impl NewQueue {
 
     async fn choice(&self, db: &mut PgConnection, project: Uuid) -> Result<Choice> {
         let n = self.n.map(|n| n as usize);
-        if n.is_some_and(|n| !(1..=LARGEST).contains(&n)) {
-            return Err(HttpError::invalid("/n", format!("take 1 to {LARGEST}")));
+        if n.is_some_and(|n| !(1..=LARGEST_QUEUE).contains(&n)) {
+            return Err(HttpError::invalid("/n", format!("take 1 to {LARGEST_QUEUE}")));
         }
         if let (Some(_), None) = (self.judging, self.run) {
             return Err(HttpError::invalid("/judging", "a judging goes with a `run`"));
         }
         match (&self.conversations, self.run, self.corpus) {
             (Some(_), None, None) if n.is_some() => Err(HttpError::invalid("/n", "these are named already")),
-            (Some(ids), None, None) if ids.len() > LARGEST => {
-                Err(HttpError::invalid("/conversations", format!("a queue holds at most {LARGEST}")))
+            (Some(ids), None, None) if ids.len() > LARGEST_QUEUE => {
+                Err(HttpError::invalid("/conversations", format!("a queue holds at most {LARGEST_QUEUE}")))
             }
             (Some(ids), None, None) => Ok(Choice::Conversations(ids.clone())),
             (None, Some(run), None) => {

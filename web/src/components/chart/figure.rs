@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::components::{FirstRows, MoreRows};
+
 #[component]
 pub fn Figure(
     #[prop(into)] title: String,
@@ -24,6 +26,7 @@ pub fn Figure(
             </tr>
         }
     };
+    let (first, all) = (FirstRows::new(), rows.len());
     let named = format!("Figures: {title}");
     view! {
         <figure class="chart">
@@ -39,8 +42,9 @@ pub fn Figure(
                         <thead>
                             <tr>{head.into_iter().map(column).collect_view()}</tr>
                         </thead>
-                        <tbody>{rows.into_iter().map(row).collect_view()}</tbody>
+                        <tbody>{first.rows(rows, row)}</tbody>
                     </table>
+                    <MoreRows first all=Signal::stored(all) />
                 </div>
             </details>
         </figure>

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::components::{FirstRows, MoreRows};
 use crate::format;
 
 const WIDTH: f64 = 100.0;
@@ -47,10 +48,12 @@ fn Reasons(reasons: Vec<(String, u64)>) -> impl IntoView {
             </li>
         }
     };
+    let (first, all) = (FirstRows::new(), reasons.len());
     view! {
         <details class="reasons">
             <summary>"Why"</summary>
-            <ul>{reasons.into_iter().map(one).collect_view()}</ul>
+            <ul>{first.rows(reasons, one)}</ul>
+            <MoreRows first all=Signal::stored(all) />
         </details>
     }
 }

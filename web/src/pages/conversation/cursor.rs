@@ -29,10 +29,7 @@ impl Cursor {
         let (event, push) = query_signal_with_options::<u32>("turn", options(false));
         let (_, replace) = query_signal_with_options::<u32>("turn", options(true));
         let order = Memo::new(move |_| transcript::order(&turns.read()));
-        let homes = Memo::new(move |_| {
-            let (turns, last) = (turns.read(), order.read().iter().max().copied().unwrap_or_default());
-            (0..=last).map(|seq| transcript::home(&turns, seq)).collect::<Vec<_>>()
-        });
+        let homes = Memo::new(move |_| transcript::homes(&turns.read()));
         let chosen = Memo::new(move |_| home(homes, event.get()?));
         let cursor = Self { event, chosen, push, replace, homes, order };
         use_shortcut("j", "Next turn", move || cursor.walk(1));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::api::PlayerSummary;
+use domain::api::{LEASE_SECONDS, PlayerSummary};
 use leptos::prelude::*;
 
 use crate::components::{Badge, Command, FirstRows, MoreRows, refresh};
@@ -10,8 +10,6 @@ use crate::labels::Tone;
 use crate::{api_client, format};
 
 const EVERY: Duration = Duration::from_secs(2);
-/// A heartbeat older than this is late.
-const LATE_SECONDS: f64 = 15.0;
 
 #[component]
 pub fn Players() -> impl IntoView {
@@ -75,7 +73,7 @@ fn Player(id: i64, known: Signal<Vec<PlayerSummary>>) -> impl IntoView {
     });
     let beat = move || {
         age.get().map(|seconds| {
-            let tone = if seconds > LATE_SECONDS { Tone::Bad } else { Tone::Good };
+            let tone = if seconds > f64::from(LEASE_SECONDS) { Tone::Bad } else { Tone::Good };
             view! { <Badge tone text=format!("{} ago", format::duration(seconds)) /> }
         })
     };

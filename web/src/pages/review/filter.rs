@@ -23,13 +23,14 @@ pub struct Filter {
 impl Filter {
     /// As the address says it, in the words of lists of conversations.
     pub fn of(address: &ParamsMap) -> Self {
-        let all = |name: &&'static str| {
-            let name = *name;
-            address.get_all(name).into_iter().flatten().map(move |value| (name.to_owned(), value))
+        // A field holds one value: the others of its name are asked for, too.
+        let rest = |name: &&'static str| {
+            let (name, held) = (*name, usize::from(OWN.contains(name)));
+            address.get_all(name).into_iter().flatten().skip(held).map(move |value| (name.to_owned(), value))
         };
         Self {
             values: OWN.map(|name| (name, RwSignal::new(address.get(name).unwrap_or_default()))),
-            also: RwSignal::new(CONVERSATION_FILTER.iter().filter(|name| !OWN.contains(name)).flat_map(all).collect()),
+            also: RwSignal::new(CONVERSATION_FILTER.iter().flat_map(rest).collect()),
         }
     }
 

@@ -107,7 +107,7 @@ fn Row(
 
 /// Who may rate: members, and whoever asks, who may be an administrator of the installation.
 fn raters(members: Vec<MemberSummary>) -> Vec<String> {
-    let members = members.into_iter().filter(|member| member.role >= Role::Author).map(|member| member.user);
+    let members = members.into_iter().filter(|member| member.role.rates()).map(|member| member.user);
     let mut names: Vec<String> = members.chain(Session::here().name()).collect();
     names.sort();
     names.dedup();

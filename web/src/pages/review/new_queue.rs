@@ -1,6 +1,6 @@
 //! Making a review queue.
 
-use domain::api::ReviewQueue;
+use domain::api::{LARGEST_QUEUE, ReviewQueue};
 use domain::progress::Doing;
 use futures::future::{AbortHandle, abortable};
 use leptos::prelude::*;
@@ -15,10 +15,7 @@ use crate::api_client::Answer;
 use crate::app::set_title;
 use crate::components::{Crumbs, Labelled, Problems, Refused, Send, Toasts, Working, settle};
 use crate::session::Project;
-use crate::{address, api_client};
-
-/// A queue holds no more.
-const LARGEST: usize = 10_000;
+use crate::{address, api_client, format};
 
 /// Where its conversations come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +58,7 @@ pub fn NewQueuePage() -> impl IntoView {
     let (busy, problems, gathering) = (RwSignal::new(false), Problems::default(), Gathering::default());
     on_cleanup(move || gathering.cancel());
     let navigate = use_navigate();
+    let largest = format::count(i64::try_from(LARGEST_QUEUE).unwrap_or(i64::MAX));
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         if busy.get_untracked() {
@@ -96,10 +94,10 @@ pub fn NewQueuePage() -> impl IntoView {
                 </Labelled>
                 <Labelled
                     label="How many conversations"
-                    hint="Empty: 50 of a run, all of a corpus or a filter, at most 10,000."
+                    hint=format!("Empty: 50 of a run, all of a corpus or a filter, at most {largest}.")
                     wrong=problems.at("/n")
                 >
-                    <input type="number" min="1" max=LARGEST bind:value=order.n />
+                    <input type="number" min="1" max=LARGEST_QUEUE bind:value=order.n />
                 </Labelled>
             </div>
             <label class="tick">
@@ -206,7 +204,7 @@ async fn make(project: &str, order: Order, gathering: Gathering) -> Answer<Optio
         Source::Corpus => (body["corpus"], body["n"]) = (named(order.corpus).into(), n.into()),
         Source::Filter => {
             let asked = untrack(|| order.filter.asked());
-            let n = n.unwrap_or(LARGEST).min(LARGEST);
+            let n = n.unwrap_or(LARGEST_QUEUE).min(LARGEST_QUEUE);
             let Some(chosen) = gathering.chosen(project, &asked, n).await else { return Ok(None) };
             body["conversations"] = chosen?.into();
         }

@@ -3,11 +3,8 @@
 use domain::api::documents::{Change, DocumentDiff, FieldChange, FileDiff};
 use leptos::prelude::*;
 
-use crate::components::{Badge, Unified};
+use crate::components::{Badge, FirstRows, MoreRows, Unified};
 use crate::labels::Tone;
-
-/// Most fields that are named of a file; the lines below say the rest.
-const FIELDS: usize = 40;
 
 #[component]
 pub fn Changes(diff: DocumentDiff) -> impl IntoView {
@@ -21,7 +18,7 @@ pub fn Changes(diff: DocumentDiff) -> impl IntoView {
 fn File(file: FileDiff) -> impl IntoView {
     let FileDiff { path, change, unified, fields } = file;
     let fields = fields.unwrap_or_default();
-    let more = fields.len().saturating_sub(FIELDS);
+    let (first, all) = (FirstRows::new(), fields.len());
     let label = format!("Changes of {path}");
     view! {
         <section class="changed">
@@ -31,9 +28,9 @@ fn File(file: FileDiff) -> impl IntoView {
                 <Badge tone=tone(change) text=change.as_str() />
             </h3>
             <ul class="fields-changed">
-                {fields.into_iter().take(FIELDS).map(|field| view! { <Field field /> }).collect_view()}
-                {(more > 0).then(|| view! { <li class="muted">{format!("and {more} more")}</li> })}
+                {first.rows(fields, |field| view! { <Field field /> })}
             </ul>
+            <MoreRows first all=Signal::stored(all) />
             <Unified text=unified label />
         </section>
     }

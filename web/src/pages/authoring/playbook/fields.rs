@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::components::Badge;
+use crate::components::{Badge, FirstRows, MoreRows};
 use crate::labels::Tone;
 
 /// Deeper objects are told as "object": the source has the rest.
@@ -49,6 +49,7 @@ pub fn Fields(
             </tr>
         }
     };
+    let (first, all) = (FirstRows::new(), fields.len());
     view! {
         <table class="plain">
             <thead>
@@ -61,8 +62,9 @@ pub fn Fields(
                     <th scope="col">"Meaning"</th>
                 </tr>
             </thead>
-            <tbody>{fields.into_iter().map(row).collect_view()}</tbody>
+            <tbody>{first.rows(fields, row)}</tbody>
         </table>
+        <MoreRows first all=Signal::stored(all) />
     }
     .into_any()
 }

@@ -1,12 +1,12 @@
 //! What the agents, and the user, of a playbook can do.
 
-use domain::playbook::{Playbook, Simulate, Tool};
+use domain::playbook::{Playbook, Tool};
 use leptos::prelude::*;
 
 use super::by;
 use super::fields::Fields;
 use super::form::{self, ToolForm};
-use crate::components::{Badge, Toasts};
+use crate::components::{Badge, FirstRows, MoreRows, Toasts};
 use crate::labels::Tone;
 use crate::pages::authoring::document::{Draft, Known, Spot};
 use crate::pages::authoring::edit;
@@ -21,10 +21,15 @@ struct Unfolded {
 
 type Open = RwSignal<Option<Unfolded>>;
 
+/// A tool with its place in the source, and whether it is the user's.
+type Placed = (String, bool, Tool);
+
 #[component]
 pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
     let known = Known::here();
     let open: Open = RwSignal::new(None);
+    // Kept here, for each change of the source shows the tools anew.
+    let first = [FirstRows::new(), FirstRows::new()];
     move || match known.playbook.get() {
         None => view! {
             <p class="refusal" role="alert">
@@ -32,39 +37,57 @@ pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
             </p>
         }
         .into_any(),
-        Some(playbook) => view! { <Tools playbook=(*playbook).clone() open choose /> }.into_any(),
+        Some(playbook) => view! { <Tools playbook=(*playbook).clone() open first choose /> }.into_any(),
     }
 }
 
 #[component]
-fn Tools(playbook: Playbook, open: Open, choose: Callback<&'static str>) -> impl IntoView {
+fn Tools(
+    playbook: Playbook,
+    open: Open,
+    /// Of the agents' and of the user's.
+    first: [FirstRows; 2],
+    choose: Callback<&'static str>,
+) -> impl IntoView {
     let (draft, toasts) = (Draft::here(), Toasts::here());
     let taken: Vec<String> = playbook.all_tools().map(|tool| tool.name.clone()).collect();
     let add = move |_| match form::add(draft, &taken) {
         Ok(name) => open.set(Some(Unfolded { name, form: true })),
         Err(why) => toasts.bad(why),
     };
-    let (uses, agents) = (playbook.uses.clone(), playbook.tools.len());
-    let all: Vec<(String, bool, Tool)> = playbook
+    let agents = playbook.tools.len();
+    let all: Vec<Placed> = playbook
         .all_tools()
         .enumerate()
         .map(|(i, tool)| (playbook.tool_pointer(i), i >= agents, tool.clone()))
         .collect();
     let (of_user, of_agent): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, user, _)| *user);
-    let card = move |(pointer, user, tool): (String, bool, Tool)| {
-        let main = user || uses.is_empty() && tool.simulate != Simulate::Agent || uses.contains(&tool.name);
+    let card = move |(pointer, user, tool): Placed| {
+        let main = user || playbook.offers(&tool);
         view! { <Card pointer main tool open choose /> }
     };
+    let cards = move |first: FirstRows, tools: Vec<Placed>| {
+        let all = tools.len();
+        let unfolded = open.get_untracked().and_then(|open| tools.iter().position(|(.., tool)| tool.name == open.name));
+        if let Some(at) = unfolded {
+            first.reach(at);
+        }
+        view! {
+            <div class="tools">{first.rows(tools, card.clone())}</div>
+            <MoreRows first all=Signal::stored(all) />
+        }
+    };
+    let [of_agents, of_users] = first;
     let users = (!of_user.is_empty()).then(|| {
         view! {
             <h2>"Tools of the user"</h2>
             <p class="muted">"What the simulated user can do by itself. The same rules hold, and the same world."</p>
-            <div class="tools">{of_user.into_iter().map(card.clone()).collect_view()}</div>
+            {cards(of_users, of_user)}
         }
     });
     view! {
         <h2>"Tools of the agents"</h2>
-        <div class="tools">{of_agent.into_iter().map(card).collect_view()}</div>
+        {cards(of_agents, of_agent)}
         <Show when=move || draft.may_write.get()>
             <p>
                 <button type="button" on:click=add.clone()>

@@ -1,14 +1,11 @@
 //! What becomes of what the filter finds, step after step.
 
-use domain::corpus::{Balance, Dimension, Treatment};
+use domain::corpus::{Balance, Dimension, NEAR, Treatment};
 use leptos::prelude::*;
 
 use super::super::inputs::{Choice, Number, Switch, whole};
 use super::Rest;
 use crate::components::Problems;
-
-/// Resemblance that is usually looked for.
-const NEAR: f64 = 0.8;
 
 #[component]
 pub fn Steps(rest: Rest, problems: Problems) -> impl IntoView {

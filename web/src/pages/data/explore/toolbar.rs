@@ -56,7 +56,8 @@ pub fn Toolbar(filters: Filters, known: Known) -> impl IntoView {
     }
 }
 
-/// Leads on: to a corpus of what is asked for, and to what the run is like if it is one alone.
+/// Leads on: to a corpus of what is asked for, to a queue of it for people to rate, and to what the run is like if it is one
+/// alone.
 #[component]
 pub fn Select(filters: Filters, known: Known) -> impl IntoView {
     let project = Project::here();
@@ -80,10 +81,20 @@ pub fn Select(filters: Filters, known: Known) -> impl IntoView {
             </A>
         })
     };
+    // A queue is made of what a search finds, too.
+    let queue = move || {
+        let below = format!("/reviews/new{}", filters.asked.read().which().query());
+        address::project(&project.name(), &below)
+    };
     view! {
         <div class="actions">
             {analytics}
             <Show when=move || project.may(Role::Author)>
+                {move || view! {
+                    <A href=queue() {..} class="button">
+                        "Queue for review"
+                    </A>
+                }}
                 {move || match corpus.get() {
                     Ok(below) => {
                         let href = address::project(&project.name(), &below);

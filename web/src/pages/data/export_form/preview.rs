@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 
 use super::commands;
 use crate::api_client::Line;
-use crate::components::{Command, CopyButton, LongText, Problems, Refused};
+use crate::components::{Command, CopyButton, LongText, Problems, Refused, Working};
 use crate::session::Project;
 use crate::{api_client, format};
 
@@ -17,66 +17,91 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// A record may hold messages of hundreds of kilobytes; the copy has them whole.
 const SHOWN: usize = 40_000;
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing is chosen that it could be of.
+    Nothing,
+    Asking,
+    Answered,
+    Cancelled,
+}
+
 #[derive(Clone, Copy)]
 pub struct Preview {
     found: RwSignal<Option<ExportPreview>>,
-    busy: RwSignal<bool>,
+    stage: RwSignal<Stage>,
     pub problems: Problems,
     /// What is asked over now; another line takes its place, and the server looks no further for what was asked over it.
     line: StoredValue<Option<Line>, LocalStorage>,
+    latest: StoredValue<u32>,
+    again: RwSignal<()>,
 }
 
 impl Preview {
     pub fn of(spec: Memo<Option<ExportSpec>>) -> Self {
         let preview = Self {
             found: RwSignal::new(None),
-            busy: RwSignal::new(false),
+            stage: RwSignal::new(Stage::Nothing),
             problems: Problems::default(),
             line: StoredValue::new_local(None),
+            latest: StoredValue::new(0),
+            again: RwSignal::new(()),
         };
         let project = Project::here();
-        let latest = StoredValue::new(0_u32);
         Effect::new(move |_| {
-            let (project, Some(spec)) = (project.name(), spec.get()) else { return };
-            let own = latest.get_value() + 1;
-            latest.set_value(own);
-            preview.busy.set(true);
-            preview.line.set_value(None);
-            set_timeout(
-                move || {
-                    if latest.try_get_value() == Some(own) {
-                        spawn_local(preview.ask(project, spec, latest, own));
-                    }
-                },
-                PAUSE,
-            );
+            preview.again.track();
+            let (project, spec) = (project.name(), spec.get());
+            let own = preview.begin(if spec.is_some() { Stage::Asking } else { Stage::Nothing });
+            if let Some(spec) = spec {
+                set_timeout(move || preview.ask(project, spec, own), PAUSE);
+            }
         });
         preview
     }
 
-    async fn ask(self, project: String, spec: ExportSpec, latest: StoredValue<u32>, own: u32) {
+    /// Whatever was asked before is asked no longer.
+    fn begin(self, stage: Stage) -> u32 {
+        let own = self.latest.get_value() + 1;
+        self.latest.set_value(own);
+        self.line.set_value(None);
+        self.stage.set(stage);
+        own
+    }
+
+    fn ask(self, project: String, spec: ExportSpec, own: u32) {
+        // What was changed since then is asked for by itself; and the reader may have left.
+        let here = move || self.latest.try_get_value() == Some(own);
+        if !here() {
+            return;
+        }
         let line = Line::open();
         let end = line.end();
         self.line.set_value(Some(line));
-        let answer = api_client::exports::preview(&project, &spec, &end).await;
-        // What was changed since then is asked for by itself; and the reader may have left.
-        if latest.try_get_value() != Some(own) {
-            return;
-        }
-        self.busy.set(false);
-        match answer {
-            Ok(found) => {
-                self.problems.clear();
-                self.found.set(Some(found));
+        spawn_local(async move {
+            let answer = api_client::exports::preview(&project, &spec, &end).await;
+            if !here() {
+                return;
             }
-            Err(error) => self.problems.set(error),
-        }
+            self.stage.set(Stage::Answered);
+            match answer {
+                Ok(found) => {
+                    self.problems.clear();
+                    self.found.set(Some(found));
+                }
+                Err(error) => self.problems.set(error),
+            }
+        });
+    }
+
+    fn cancel(self) {
+        self.begin(Stage::Cancelled);
     }
 }
 
 #[component]
 pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl IntoView {
-    let Preview { found, busy, problems, .. } = preview;
+    let Preview { found, stage, problems, again, .. } = preview;
+    let busy = Memo::new(move |_| stage.get() == Stage::Asking);
     let project = Project::here();
     let file = move || {
         let name = found.read().as_ref().map(|found| found.file_name.clone());
@@ -90,11 +115,25 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
         <section class="preview" aria-labelledby="preview" aria-busy=move || busy.get().to_string()>
             <h2 id="preview">"The first record"</h2>
             <Refused why=problems />
-            {move || match found.get() {
-                Some(found) => view! { <Record found /> }.into_any(),
-                None if busy.get() => view! { <p class="muted" role="status">"Reading …"</p> }.into_any(),
-                None => view! { <p class="muted">"Choose a corpus or a run to see it."</p> }.into_any(),
-            }}
+            <Show when=move || busy.get()>
+                <div class="changing">
+                    <Working what="Reading" doing=Signal::stored(None) cancel=move || preview.cancel() />
+                </div>
+            </Show>
+            <Show when=move || stage.get() == Stage::Nothing>
+                <p class="muted">"Choose a corpus or a run to see it."</p>
+            </Show>
+            <Show when=move || stage.get() == Stage::Cancelled>
+                <p class="muted" role="status">
+                    "It was not looked at to the end."
+                </p>
+                <div>
+                    <button type="button" on:click=move |_| again.set(())>
+                        "Look again"
+                    </button>
+                </div>
+            </Show>
+            {move || found.get().map(|found| view! { <Record found /> })}
             <Show when=move || spec.read().is_some()>
                 <section class="panel" aria-labelledby="elsewhere">
                     <h2 id="elsewhere">"The same from a terminal"</h2>

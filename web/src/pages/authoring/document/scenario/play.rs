@@ -12,7 +12,7 @@ use super::shown::Shown;
 use super::steps;
 use crate::action::Waited;
 use crate::api_client;
-use crate::components::{Badge, JsonTree, OriginOf, Transcript, Working, WorldChanges, marks};
+use crate::components::{Badge, FirstRows, JsonTree, MoreRows, OriginOf, Transcript, Working, WorldChanges, marks};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 use crate::pages::authoring::prompt::Prompt;
@@ -67,6 +67,7 @@ fn Played(
     };
     let failed = verification.map(|found| found.items).unwrap_or_default().into_iter().filter(|item| !item.passed);
     let failed: Vec<String> = failed.map(|item| item.detail).collect();
+    let (first, faults) = (FirstRows::new(), failed.len());
     let all = turns(events.clone());
     let last = all.len().saturating_sub(1);
     let at = shown.at(last);
@@ -95,7 +96,8 @@ fn Played(
         <p>
             <Badge tone text=says />
         </p>
-        <ul>{failed.into_iter().map(|detail| view! { <li class="text">{detail}</li> }).collect_view()}</ul>
+        <ul>{first.rows(failed, |detail| view! { <li class="text">{detail}</li> })}</ul>
+        <MoreRows first all=Signal::stored(faults) />
         <div class="stepping" role="group" aria-label="Steps">
             <button type="button" disabled=move || at.get() == 0 on:click=move |_| go(at.get_untracked().saturating_sub(1))>
                 "Back"

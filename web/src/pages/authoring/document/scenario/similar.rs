@@ -12,7 +12,7 @@ use leptos_router::components::A;
 
 use crate::api_client::documents::Place;
 use crate::api_client::{self, ApiError};
-use crate::components::{Badge, Fetched, failed, settled};
+use crate::components::{Badge, Fetched, FirstRows, MoreRows, failed, settled};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 use crate::session::Project;
@@ -182,9 +182,11 @@ fn Reported() -> impl IntoView {
         <Fetched what="the last validation" load let:found>
             {(!found.is_empty())
                 .then(|| {
+                    let (first, all) = (FirstRows::new(), found.len());
                     view! {
                         <h3>"In the last validation of the project"</h3>
-                        <ul>{found.into_iter().map(line).collect_view()}</ul>
+                        <ul>{first.rows(found, line)}</ul>
+                        <MoreRows first all=Signal::stored(all) />
                     }
                 })}
         </Fetched>

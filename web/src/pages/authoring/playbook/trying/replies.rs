@@ -11,7 +11,7 @@ use wasm_bindgen::JsCast;
 
 use super::values::Values;
 use crate::api_client::{self, Line};
-use crate::components::{Badge, JsonTree, LongText, Mark, OriginOf};
+use crate::components::{Badge, FirstRows, JsonTree, LongText, Mark, MoreRows, OriginOf};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 
@@ -95,6 +95,7 @@ fn Reply(
         TriedResult::Asks => (Tone::Neutral, "a model answers; this is what it would read"),
     };
     let arguments = Value::Object(call.arguments).to_string();
+    let (first, operations) = (FirstRows::new(), patch.len());
     view! {
         <article class="panel" id=id(n) tabindex="-1">
             <h2>
@@ -107,7 +108,8 @@ fn Reply(
             <LongText text=content name="What the agent reads" />
             {why.map(|why| view! { <LongText text=why /> })}
             <Values heading="Where did these values come from?" values call=place />
-            <ul>{patch.into_iter().map(|op| view! { <Operation op before=before.clone() /> }).collect_view()}</ul>
+            <ul>{first.rows(patch, move |op| view! { <Operation op before=before.clone() /> })}</ul>
+            <MoreRows first all=Signal::stored(operations) />
             <Values heading="Where did the values come from that it wrote?" values=written call=place />
         </article>
     }
