@@ -383,8 +383,13 @@ test("whatever becomes of a call is told: an answer, a refusal, what a model wou
     await panel.getByRole("button", { name: "Call", exact: true }).click();
     await panel.getByRole("alert").getByText("is no JSON object").waitFor();
     assert.equal(await panel.locator("article").count(), calls.length);
+    // Nor is one after the end.
+    await call(page, "get_opening_hours", {});
+    await panel.getByRole("alert").getByText("The conversation is over: start over to call again.").waitFor();
+    assert.equal(await panel.locator("article").count(), calls.length);
     await panel.getByRole("button", { name: "Start over" }).click();
     await panel.locator("article").first().waitFor({ state: "detached" });
+    assert.equal(await panel.getByRole("alert").count(), 0);
   }));
 
 test("a call that the playbook itself spoils says why, by the text as it is written now", () =>

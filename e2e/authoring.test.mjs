@@ -290,7 +290,7 @@ test("what somebody else deleted meanwhile is not written over, and what was wri
     await page.getByText("not saved", { exact: true }).first().waitFor();
     await site.ask("DELETE", about, { base_version: saved.version });
     await page.getByRole("button", { name: "Save draft" }).click();
-    await page.getByRole("alert").waitFor();
+    await page.getByRole("alert").getByText("Somebody deleted it meanwhile. What you wrote is kept in this tab").waitFor();
     await screenshot(page, "conflict-deleted");
     assert.match(await (await editor(page)).innerText(), /# mine/);
     await assert.rejects(site.ask("GET", about), /: 404/, "it is not there again by itself");

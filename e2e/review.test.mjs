@@ -264,7 +264,7 @@ test("a rating shows at once what it was blind to, and on the queue's page how f
     });
     // Nobody has touched this page meanwhile.
     await progress.getByText("1 of 1").first().waitFor();
-    await queue.getByText("One person rated 1 conversations.", { exact: false }).waitFor();
+    await queue.getByText("One person rated one conversation.", { exact: false }).waitFor();
   });
 });
 

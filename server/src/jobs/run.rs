@@ -6,6 +6,7 @@ use domain::budget::Budget;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::budget::Spending;
 use super::plan::{Repertoire, RunConfig};
 use super::worlds;
 use crate::clock;
@@ -69,12 +70,15 @@ pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig
     Ok(run)
 }
 
+/// No player: what "others" spent is all of it.
+const NOBODY: i64 = 0;
+
 /// Goes on with a run that was paused. After a forecast it has the cap on conversations that was ordered.
 ///
 /// # Errors
-/// [`Refused`](control::Refused): it has ended, or has begun all conversations that its budget allows.
+/// [`Refused`](control::Refused): it has ended, or its budget is used up.
 pub async fn resume(db: &mut PgConnection, id: Uuid) -> store::Result<()> {
-    if let Some(run) = runs::get(db, id).await? {
+    if let Some(mut run) = runs::get(db, id).await? {
         let config = serde_json::from_value::<RunConfig>(run.config.clone()).ok();
         let mut budget = run.budget.clone();
         let forecast = config.and_then(|config| config.forecast);
@@ -85,6 +89,14 @@ pub async fn resume(db: &mut PgConnection, id: Uuid) -> store::Result<()> {
         let now = runs::summary(db, &run).await?;
         if now.state == RunState::Paused && budget.conversations.is_some_and(|cap| now.finished >= i64::from(cap)) {
             return Err(control::Refused::UsedUp.into());
+        }
+        // It would be paused again at once.
+        run.budget = budget;
+        let spending = Spending::new(&run);
+        let known = runs::asked(db, NOBODY, &[id]).await?;
+        known.iter().for_each(|known| spending.others_spent(&known.others));
+        if let Some(reached) = spending.used_up().filter(|_| now.state == RunState::Paused) {
+            return Err(control::Refused::Capped(reached).into());
         }
     }
     control::resume(db, id).await

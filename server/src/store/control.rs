@@ -18,6 +18,9 @@ pub enum Refused {
     Missing,
     #[error("all conversations that its budget allows have been played; raise that cap first")]
     UsedUp,
+    /// Another cap than that on conversations.
+    #[error("{0}; raise that cap first")]
+    Capped(&'static str),
     #[error("the run has ended")]
     Ended,
     #[error("the run was cancelled, which is for good; start another one")]

@@ -33,7 +33,9 @@ where
 fn Agreement(found: ReviewAgreement) -> impl IntoView {
     let ReviewAgreement { conversations, raters, criteria } = found;
     let people = if raters == 1 { "One person".to_owned() } else { format!("{raters} people") };
-    let said = format!("{people} rated {conversations} conversations.");
+    let rated =
+        if conversations == 1 { "one conversation".to_owned() } else { format!("{conversations} conversations") };
+    let said = format!("{people} rated {rated}.");
     if criteria.is_empty() {
         return view! { <p class="muted">{format!("{said} No conversation was rated by two of them yet.")}</p> }
             .into_any();

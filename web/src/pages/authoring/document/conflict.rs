@@ -44,11 +44,13 @@ fn Choice(newest: Document, open: RwSignal<bool>) -> impl IntoView {
         async move { api_client::documents::diff(&place, from, to).await }
     };
     let theirs = newest.clone();
+    let promote = draft.promoting.get_value();
+    let over = if promote { "Save mine over theirs, and promote it" } else { "Save mine over theirs" };
     let overwrite = move |_| {
         draft.base.set(to);
         draft.saved.set(newest.clone());
         open.set(false);
-        draft.save(false);
+        draft.save(promote);
     };
     let take = move |_| {
         draft.adopt(theirs.clone());
@@ -64,7 +66,7 @@ fn Choice(newest: Document, open: RwSignal<bool>) -> impl IntoView {
         </Fetched>
         <div class="actions after">
             <button type="button" class="main" on:click=overwrite>
-                "Save mine over theirs"
+                {over}
             </button>
             <button type="button" on:click=take>
                 "Take theirs, drop mine"

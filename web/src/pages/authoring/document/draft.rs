@@ -49,6 +49,8 @@ pub struct Draft {
     pub may_write: Memo<bool>,
     /// A newer version that somebody else saved while this one was written.
     pub conflict: RwSignal<Option<Document>>,
+    /// Whether what met it was to be used at once.
+    pub promoting: StoredValue<bool>,
     /// Whether what was written before, and not saved, is here again.
     pub restored: RwSignal<bool>,
     /// Where in the text the author wants to be led.
@@ -85,6 +87,7 @@ impl Draft {
             saving: Change::new(),
             may_write: Memo::new(move |_| project.may(Role::Author)),
             conflict: RwSignal::new(None),
+            promoting: StoredValue::new(false),
             restored: RwSignal::new(restored),
             wanted: RwSignal::new(None),
             toasts: Toasts::here(),
@@ -183,10 +186,18 @@ impl Draft {
             };
             let newest = match newest {
                 Ok(newest) => newest,
+                Err(error) if error.is_missing() => {
+                    return self.toasts.bad(
+                        "Somebody deleted it meanwhile. What you wrote is kept in this tab: open it again to restore it.",
+                    );
+                }
                 Err(error) => return self.toasts.bad(explain(error)),
             };
             match done {
-                Some(Err(_)) => drop(self.conflict.try_set(Some(newest))),
+                Some(Err(_)) => {
+                    self.promoting.set_value(promote);
+                    self.conflict.try_set(Some(newest));
+                }
                 // Cancelled, and nothing was changed by then.
                 None if newest.saved == before => {
                     self.toasts.good("It was cancelled. What you wrote is here, and not saved.");

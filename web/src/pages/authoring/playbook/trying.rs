@@ -3,7 +3,7 @@
 mod replies;
 mod values;
 
-use domain::api::trials::{Tried, TryCall, TryCalls};
+use domain::api::trials::{Tried, TriedResult, TryCall, TryCalls};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -37,6 +37,14 @@ pub fn TryPanel() -> impl IntoView {
         let read = serde_json::from_str::<Map<String, Value>>(&arguments.read_untracked());
         wrong.set(read.as_ref().err().map(|error| format!("is no JSON object: {error}")));
         let Ok(arguments) = read else { return };
+        let ended = tried
+            .read_untracked()
+            .as_ref()
+            .is_some_and(|(_, tried)| tried.replies.last().is_some_and(|reply| reply.result == TriedResult::Ended));
+        if ended {
+            wrong.set(Some("The conversation is over: start over to call again.".to_owned()));
+            return;
+        }
         let first = || names.read_untracked().first().cloned();
         let name = tool.get_untracked().or_else(first).unwrap_or_default();
         let mut all = calls.get_untracked();
@@ -54,6 +62,7 @@ pub fn TryPanel() -> impl IntoView {
         );
     };
     let over = move |_| {
+        wrong.set(None);
         calls.set(Vec::new());
         tried.set(None);
         pick.set(None);
