@@ -291,7 +291,14 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
         }
         RunState::Paused => {
             let because = after.paused_because.as_deref().unwrap_or("somebody paused it");
-            say!("paused       {because}. {}", resume_hint(&run));
+            let id = run.run.id;
+            let capped = because.starts_with("the budget of ");
+            let first = if capped {
+                format!("Raise that cap first: groundstate runs budget {id} --help. ")
+            } else {
+                String::new()
+            };
+            say!("paused       {because}. {first}{}", resume_hint(&run));
             ExitCode::from(PAUSED)
         }
         RunState::Cancelled => {

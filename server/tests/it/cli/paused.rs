@@ -44,8 +44,10 @@ async fn at_a_cap_until_it_is_raised(pool: PgPool) {
     let said = run(&pool, &project, &format!("{ORDER} {} --budget-tokens 90", endpoint.model())).await;
     assert_eq!(said.code, Some(3), "{}", said.stderr);
     let id = only_run(&pool).await;
-    let paused =
-        format!("paused       the budget of tokens is used up. Continue with: groundstate generate --resume {id}\n");
+    let paused = format!(
+        "paused       the budget of tokens is used up. Raise that cap first: groundstate runs budget {id} --help. \
+         Continue with: groundstate generate --resume {id}\n"
+    );
     assert!(said.stdout.ends_with(&paused), "{}", said.stdout);
     let accepted: i64 = sqlx::query_scalar("SELECT count(*) FROM conversations WHERE outcome = 'accepted'")
         .fetch_one(&pool)
@@ -57,8 +59,9 @@ async fn at_a_cap_until_it_is_raised(pool: PgPool) {
     assert!((5..=7).contains(&asked), "beyond it only what was in flight: {asked}");
 
     let again = run(&pool, &project, &format!("generate --resume {id}")).await;
-    assert_eq!(again.code, Some(3), "the cap is the same: {}", again.stderr);
-    assert_eq!(endpoint.requests().len(), asked, "who takes it up knows what others have spent");
+    assert_eq!(again.code, Some(2), "the cap is the same: {}", again.stderr);
+    assert!(again.stderr.contains("the budget of tokens is used up; raise that cap first"), "{}", again.stderr);
+    assert_eq!(endpoint.requests().len(), asked, "nothing is asked");
     let raised = run(&pool, &project, &format!("runs budget {id} --budget-tokens 1000000")).await;
     assert_eq!(raised.code, Some(0), "{}", raised.stderr);
     let said = run(&pool, &project, &format!("generate --resume {id}")).await;
