@@ -136,7 +136,7 @@ async fn corrected_words_come_from_somewhere(pool: PgPool) {
     : correct something: `content`, `reasoning` or `tool_calls`, or `withdraw`
     /withdraw: to withdraw, give no part of the turn
     /note: say something
-    : missing field `note`
+    /note: missing field `note`
     ");
     let whole: CorrectedConversation = app.json(&path).await;
     assert_eq!(whole.last_version, 1, "nothing else was kept");
