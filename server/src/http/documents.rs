@@ -69,7 +69,8 @@ pub async fn list(
         ("search", &params.search),
         ("after", &paging.after),
     ];
-    for (name, _) in texts.into_iter().filter(|(_, text)| text.as_ref().is_some_and(|text| text.contains('\0'))) {
+    let zero = |(_, text): &(&str, &Option<String>)| text.as_ref().is_some_and(|text| text.contains('\0'));
+    if let Some((name, _)) = texts.into_iter().find(zero) {
         return Err(HttpError::parameter(name, "it has a zero byte"));
     }
     let Listed { playbook, intent, tag, search, promoted, .. } = params;

@@ -96,6 +96,7 @@ impl<'a> Askers<'a> {
 }
 
 /// Changes of every kind that can be made one after the other.
+#[expect(clippy::too_many_lines, reason = "a list, of every change that there is")]
 async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
     let app = askers.app;
     somebody(&app.pool, "stranger", false).await;

@@ -59,7 +59,7 @@ async fn so_are_those_of_every_kind(pool: PgPool) {
         let path = format!("/api/v1/projects/default/{path}");
         let first: Document = app.json(&path).await;
         let mut files = first.files.clone();
-        let changed = files.keys().find(|file| file.ends_with(".yaml")).unwrap().clone();
+        let changed = files.keys().find(|file| file.contains(".yaml")).unwrap().clone();
         let text = format!("{}# once more\n", files.get(&changed).unwrap());
         files.insert(changed.clone(), text);
         put(&app, &path, &json!({"files": files, "promote": true})).await;
