@@ -18,10 +18,11 @@ pub fn Working(
 ) -> impl IntoView {
     view! {
         {move || {
-            let (step, done, total) = doing
-                .get()
-                .map_or_else(|| ("waiting".to_owned(), 0, None), |doing| (doing.step, doing.done, doing.total));
-            view! { <Progress label=format!("{what}, {step}") done=i64::from(done) total=total.map(i64::from) /> }
+            let (label, done, total) = match doing.get() {
+                Some(doing) => (format!("{what}, {}", doing.step), doing.done, doing.total),
+                None => (what.to_owned(), 0, None),
+            };
+            view! { <Progress label=label done=i64::from(done) total=total.map(i64::from) /> }
         }}
         <div class="actions">
             <Elapsed />
