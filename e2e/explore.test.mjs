@@ -463,6 +463,32 @@ test("a search is not selected that finds nothing, or more than is listed, or th
   );
 });
 
+test("what people rated is found again by its facet, and selected into a corpus", async () => {
+  const { items } = await site.ask("GET", `${LIST}?limit=3`);
+  for (const { id } of items.slice(1)) {
+    await site.ask("PUT", `/conversations/${id}/ratings`, { scores: { overall: 6 } });
+  }
+  // Lists know of it within a second.
+  await site.until(`${LIST}/facets?rated=true`, ({ matching }) => matching === 2);
+  await site.visit(LIST, async (page) => {
+    await listed(page);
+    const [rated, not] = ["yes", "no"].map((says) => value(page, "Rated by people", says));
+    await rated.check();
+    await asks(page, { rated: "true" });
+    assert.equal((await agrees(page)).matching, 2);
+    await not.check();
+    await asks(page, { rated: "false" });
+    assert.equal((await agrees(page)).matching, PLANNED - 2);
+    await chip(page, "Rated by people: no").click();
+    assert.equal(await facet(page, "Corrected by people").count(), 0, "nobody did: there is nothing to choose");
+    await rated.check();
+    await asks(page, { rated: "true" });
+    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.waitForURL("**/corpora/new?**");
+    assert.ok(await page.getByRole("checkbox", { name: "Somebody rated it" }).isChecked());
+  });
+});
+
 test("what the address asks wrongly is refused with the reason", () =>
   site.visit(
     `${LIST}?min_overall=70`,

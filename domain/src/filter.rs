@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 
 use crate::outcome::Blame;
 use crate::persona::Complexity;
-pub use facts::{Facts, Scored};
+pub use facts::{Facts, Reviewed, Scored};
 pub use matcher::Matcher;
 pub use symbols::Symbols;
 pub use top::{Cutoffs, Tops, cutoff};
@@ -86,6 +86,15 @@ pub struct Filter {
     /// Whether the verifier found nothing wrong. What it never looked at does not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
+    /// Whether somebody rated it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rated: Option<bool>,
+    /// Whether somebody annotated one of its steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotated: Option<bool>,
+    /// Whether a turn of its agent reads as somebody corrected it. A correction that was withdrawn does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<bool>,
     /// Finished at this moment or later. What is still played does not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_from: Option<DateTime<Utc>>,

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::analytics::{Analytics, Bin, Comparison, MeanGap};
 
 /// The parameters by which lists of conversations are narrowed, in the API and in the addresses of the app.
-pub const CONVERSATION_FILTER: [&str; 30] = [
+pub const CONVERSATION_FILTER: [&str; 33] = [
     "run",
     "scenario",
     "family",
@@ -29,6 +29,9 @@ pub const CONVERSATION_FILTER: [&str; 30] = [
     "top",
     "goal_achieved",
     "verified",
+    "rated",
+    "annotated",
+    "corrected",
     "finished_from",
     "finished_before",
     "min_turns",

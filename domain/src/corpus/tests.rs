@@ -59,7 +59,8 @@ const WHOLE: &str = r#"{
     "endings": ["terminal"], "min_scores": {"i": 1, "j": 2}, "max_scores": {"i": 8}, "min_overall": 3, "max_overall": 9,
     "top": [{"share": 0.5}, {"criterion": "i", "share": 0.1}], "goal_achieved": true, "verified": false,
     "finished_from": "2026-11-24T00:00:00Z", "finished_before": "2026-11-25T00:00:00Z", "turns": {"min": 1},
-    "tool_calls": {"max": 2}, "tools_any": ["k"], "tools_all": ["l"], "min_agreement": 0.5, "judging": "latest"
+    "tool_calls": {"max": 2}, "tools_any": ["k"], "tools_all": ["l"], "min_agreement": 0.5,
+    "rated": true, "annotated": false, "corrected": true, "judging": "latest"
 }"#;
 
 #[test]
@@ -71,8 +72,9 @@ fn a_filter_is_taken_to_pieces_and_nothing_is_lost() {
     assert_snapshot!(names.chunks(7).map(|some| some.join(" ")).collect::<Vec<_>>().join("\n"), @"
     runs scenarios families tags playbooks models personas
     complexities outcomes blames reason endings finished_from finished_before
-    turns goal_achieved min_agreement min_overall max_overall min_scores.i min_scores.j
-    max_scores.i verified tool_calls tools_any tools_all top.overall top.i
+    turns goal_achieved min_agreement rated annotated corrected min_overall
+    max_overall min_scores.i min_scores.j max_scores.i verified tool_calls tools_any
+    tools_all top.overall top.i
     ");
     // Put together again.
     let mut whole = Filter { judging: filter.judging.clone(), ..Filter::default() };

@@ -38,6 +38,7 @@ pub struct Facts<'a> {
     pub verified: Option<bool>,
     /// Of a panel, from 0 to 1.
     pub agreement: Option<f32>,
+    pub reviewed: Reviewed,
     pub finished: Option<DateTime<Utc>>,
     /// How it came to its end.
     pub ending: Option<u32>,
@@ -59,6 +60,14 @@ impl Facts<'_> {
             }
         }
     }
+}
+
+/// What people did about a conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reviewed {
+    pub rated: bool,
+    pub annotated: bool,
+    pub corrected: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use chrono::{DateTime, Utc};
 
 use super::facts::NOTHING;
-use super::{Bounds, Facts, Filter, Status};
+use super::{Bounds, Facts, Filter, Reviewed, Status};
 use crate::outcome::Blame;
 use crate::persona::Complexity;
 
@@ -28,6 +28,9 @@ pub struct Matcher {
     overall: Option<RangeInclusive<u8>>,
     goal_achieved: Option<bool>,
     verified: Option<bool>,
+    rated: Option<bool>,
+    annotated: Option<bool>,
+    corrected: Option<bool>,
     finished_from: Option<DateTime<Utc>>,
     finished_before: Option<DateTime<Utc>>,
     turns: Bounds,
@@ -65,6 +68,9 @@ impl Filter {
             overall: self.overall(),
             goal_achieved: self.goal_achieved,
             verified: self.verified,
+            rated: self.rated,
+            annotated: self.annotated,
+            corrected: self.corrected,
             finished_from: self.finished_from,
             finished_before: self.finished_before,
             turns: self.turns,
@@ -95,7 +101,10 @@ impl Matcher {
     /// Whether a conversation fulfils everything that can be said of it alone. Which are the best is said by
     /// [`super::Tops`], when all are known that pass here.
     pub fn matches(&self, facts: &Facts<'_>) -> bool {
-        self.matches_case(facts) && self.matches_verdict(facts) && self.matches_course(facts)
+        self.matches_case(facts)
+            && self.matches_verdict(facts)
+            && self.matches_review(facts.reviewed)
+            && self.matches_course(facts)
     }
 
     /// What was decided before the first word.
@@ -120,6 +129,12 @@ impl Matcher {
             && self.goal_achieved.is_none_or(|wanted| facts.goal_achieved == Some(wanted))
             && self.verified.is_none_or(|wanted| facts.verified == Some(wanted))
             && self.min_agreement.is_none_or(|min| facts.agreement >= Some(min))
+    }
+
+    fn matches_review(&self, facts: Reviewed) -> bool {
+        [(self.rated, facts.rated), (self.annotated, facts.annotated), (self.corrected, facts.corrected)]
+            .iter()
+            .all(|(wanted, is)| wanted.is_none_or(|wanted| wanted == *is))
     }
 
     fn matches_course(&self, facts: &Facts<'_>) -> bool {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use domain::filter::{Facts, Scored, Status, Symbols};
+use domain::filter::{Facts, Reviewed, Scored, Status, Symbols};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use uuid::Uuid;
@@ -19,6 +19,11 @@ pub const NONE_16: u16 = u16::MAX;
 pub const NONE_32: u32 = u32::MAX;
 /// The same in a column of moments.
 pub const NEVER: i64 = i64::MAX;
+
+/// In the column of what people did.
+pub const RATED: u8 = 1;
+pub const ANNOTATED: u8 = 2;
+pub const CORRECTED: u8 = 4;
 
 /// A run, by position.
 #[derive(Debug, Clone)]
@@ -60,6 +65,8 @@ pub struct Columns {
     /// 0 or 1.
     pub goal_achieved: Vec<u8>,
     pub verified: Vec<u8>,
+    /// What people did about it, as [`RATED`] and its like say.
+    pub reviewed: Vec<u8>,
     pub turns: Vec<u16>,
     pub tool_calls: Vec<u16>,
 }
@@ -151,6 +158,7 @@ impl Columns {
             agreement: Vec::new(),
             goal_achieved: Vec::new(),
             verified: Vec::new(),
+            reviewed: Vec::new(),
             turns: Vec::new(),
             tool_calls: Vec::new(),
         }
@@ -169,7 +177,7 @@ impl Columns {
     pub fn bytes_per_row(&self) -> usize {
         let names = size_of::<u32>() * 5;
         let shorts = size_of::<u16>() * 3;
-        let bytes = 5 + self.scores.len();
+        let bytes = 6 + self.scores.len();
         size_of::<Uuid>() + names + shorts + bytes + size_of::<f32>() + size_of::<i64>()
     }
 
@@ -188,6 +196,7 @@ impl Columns {
         for column in bytes.into_iter().chain(self.scores.iter_mut().map(|(_, column)| column)) {
             column.resize(len, NONE);
         }
+        self.reviewed.resize(len, 0);
         self.agreement.resize(len, f32::NAN);
     }
 
@@ -203,6 +212,7 @@ impl Columns {
         self.decide(i, row.status.unwrap_or(Status::Unfinished), row.blame, row.reason, row.verified);
         self.turns[i] = narrow(row.turns);
         self.tool_calls[i] = narrow(row.tool_calls);
+        self.reviewed[i] = 0;
         self.say(i, &Said::default());
     }
 
@@ -224,6 +234,13 @@ impl Columns {
             });
             self.scores[column].1[i] = *score;
         }
+    }
+
+    /// Puts down what people did about a conversation.
+    pub fn review(&mut self, i: usize, reviewed: Reviewed) {
+        let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+        self.reviewed[i] =
+            bit(reviewed.rated, RATED) | bit(reviewed.annotated, ANNOTATED) | bit(reviewed.corrected, CORRECTED);
     }
 
     /// Puts an outcome in place of the one that the conversation had when it was played.
@@ -297,6 +314,11 @@ impl Columns {
             goal_achieved: known(self.goal_achieved[i]).map(|flag| flag == 1),
             verified: known(self.verified[i]).map(|flag| flag == 1),
             agreement: Some(self.agreement[i]).filter(|agreement| !agreement.is_nan()),
+            reviewed: Reviewed {
+                rated: self.reviewed[i] & RATED != 0,
+                annotated: self.reviewed[i] & ANNOTATED != 0,
+                corrected: self.reviewed[i] & CORRECTED != 0,
+            },
             finished: DateTime::from_timestamp_micros(self.finished[i]).filter(|_| self.finished[i] != NEVER),
             ending: Some(self.ending[i]).filter(|ending| *ending != NONE_32),
             turns: known_16(self.turns[i]),

@@ -9,7 +9,7 @@ use domain::outcome::Blame;
 use domain::persona::Complexity;
 
 use super::Query;
-use super::columns::{Columns, NONE, NONE_16, NONE_32, unpacked};
+use super::columns::{ANNOTATED, CORRECTED, Columns, NONE, NONE_16, NONE_32, RATED, unpacked};
 use super::query::Asked;
 use super::test::Dimension;
 
@@ -138,9 +138,17 @@ impl<'a> FacetsOf<'a> {
             Dimension::Outcome => state().map(|(status, _)| Status::as_str(status)).into_iter().collect(),
             Dimension::Blame => state().and_then(|(_, blame)| blame.map(Blame::as_str)).into_iter().collect(),
             Dimension::Goal | Dimension::Verified if number < 2 => vec![["false", "true"][number]],
+            Dimension::Rated => vec![yes_or_no(number, RATED)],
+            Dimension::Annotated => vec![yes_or_no(number, ANNOTATED)],
+            Dimension::Corrected => vec![yes_or_no(number, CORRECTED)],
             _ => Vec::new(),
         }
     }
+}
+
+/// Whether people did something, by the number in the column of all that they did.
+const fn yes_or_no(did: usize, bit: u8) -> &'static str {
+    if did & bit as usize == 0 { "false" } else { "true" }
 }
 
 fn name(dimension: &Dimension) -> &'static str {
@@ -160,6 +168,9 @@ fn name(dimension: &Dimension) -> &'static str {
         Dimension::Turns => "turns",
         Dimension::ToolCalls => "tool_calls",
         Dimension::Tool => "tool",
+        Dimension::Rated => "rated",
+        Dimension::Annotated => "annotated",
+        Dimension::Corrected => "corrected",
         Dimension::Run
         | Dimension::Search
         | Dimension::Reason
@@ -189,6 +200,9 @@ fn counted<'a>(asked: &Asked<'a>) -> Vec<Counted<'a>> {
         (Dimension::Overall, bytes(&columns.overall)),
         (Dimension::Goal, bytes(&columns.goal_achieved)),
         (Dimension::Verified, bytes(&columns.verified)),
+        (Dimension::Rated, bytes(&columns.reviewed)),
+        (Dimension::Annotated, bytes(&columns.reviewed)),
+        (Dimension::Corrected, bytes(&columns.reviewed)),
         (Dimension::Turns, shorts(&columns.turns)),
         (Dimension::ToolCalls, shorts(&columns.tool_calls)),
         (Dimension::Tool, names(&columns.tools, columns.tool_sets.len())),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::Context;
-use domain::filter::Status;
+use domain::filter::{Reviewed, Status};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use futures::TryStreamExt;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::about::{Abouts, Scenarios};
 use super::columns::{Columns, Row, Said};
 use crate::store;
-use crate::store::facts::{self, Head, Judged, Played};
+use crate::store::facts::{self, Head, Judged, Played, Touched};
 
 /// A run as it was read.
 pub struct Loaded {
@@ -48,6 +48,7 @@ pub async fn load(pool: &PgPool, abouts: &Abouts, asked: &Head) -> anyhow::Resul
     }
     drop(played);
     loaded.say_all(&mut tx, &places).await?;
+    loaded.review(&mut tx).await?;
     Ok(loaded)
 }
 
@@ -109,6 +110,10 @@ impl Loaded {
                 self.say(*row, judged);
             }
         }
+        // What was put down anew has lost what people did about it.
+        if now.reviews > 0 {
+            self.review(&mut tx).await?;
+        }
         (self.head, self.open) = (now, open);
         Ok(true)
     }
@@ -132,6 +137,20 @@ impl Loaded {
         for (row, judged) in waiting {
             self.learn(db, &judged).await?;
             self.say(row, &judged);
+        }
+        Ok(())
+    }
+
+    /// What people did about its conversations.
+    async fn review(&mut self, db: &mut PgConnection) -> anyhow::Result<()> {
+        for Touched { position, conversation_id, rated, annotated, corrected } in
+            facts::touched(db, self.head.run).await?
+        {
+            let row = usize::try_from(position)?;
+            // Of a position only the attempt that counts has a row.
+            if self.columns.id.get(row) == Some(&conversation_id) {
+                self.rows().review(row, Reviewed { rated, annotated, corrected });
+            }
         }
         Ok(())
     }

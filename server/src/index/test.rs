@@ -7,7 +7,7 @@ use domain::outcome::Blame;
 use domain::persona::Complexity;
 
 use super::Columns;
-use super::columns::{Known, NEVER, NONE, NONE_16, unpacked};
+use super::columns::{ANNOTATED, CORRECTED, Known, NEVER, NONE, NONE_16, RATED, unpacked};
 
 /// What a filter can ask about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,9 @@ pub enum Dimension {
     /// One at least, and all of them.
     Tool,
     Agreement,
+    Rated,
+    Annotated,
+    Corrected,
 }
 
 /// Which values of a column pass. `None` marks pass nothing.
@@ -86,6 +89,7 @@ pub fn tests<'a>(columns: &'a Columns, filter: &Filter, search: Option<&str>) ->
     }
     cases(columns, filter, search, &mut tests);
     verdicts(columns, filter, &mut tests);
+    reviews(columns, filter, &mut tests);
     courses(columns, filter, &mut tests);
     tests
 }
@@ -163,6 +167,20 @@ fn verdicts<'a>(columns: &'a Columns, filter: &Filter, tests: &mut Tests<'a>) {
     }
     if let Some(least) = filter.min_agreement {
         tests.push((Dimension::Agreement, Test::AtLeast(&columns.agreement, as_kept(least))));
+    }
+}
+
+/// What people did.
+fn reviews<'a>(columns: &'a Columns, filter: &Filter, tests: &mut Tests<'a>) {
+    let all = [
+        (Dimension::Rated, filter.rated, RATED),
+        (Dimension::Annotated, filter.annotated, ANNOTATED),
+        (Dimension::Corrected, filter.corrected, CORRECTED),
+    ];
+    for (dimension, wanted, bit) in all {
+        if let Some(wanted) = wanted {
+            tests.push((dimension, bytes(&columns.reviewed, |did| (did & bit != 0) == wanted)));
+        }
     }
 }
 

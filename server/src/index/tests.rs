@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use domain::filter::{Bounds, Filter, Scored, Status, Top};
+use domain::filter::{Bounds, Filter, Reviewed, Scored, Status, Top};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use domain::seed::Seed;
@@ -103,6 +103,8 @@ fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
                 agreement: chance.maybe(|chance| f32::from(chance.small(11)) / 10.0),
             },
         );
+        let reviewed = Reviewed { rated: chance.yes(2), annotated: chance.yes(3), corrected: chance.yes(4) };
+        columns.review(row, reviewed);
     }
     columns
 }
@@ -157,6 +159,9 @@ fn filter(chance: &mut Chance) -> Filter {
     }
     // All of it together would let nothing pass.
     let rare = |chance: &mut Chance| chance.yes(10);
+    filter.rated = rare(chance).then(|| chance.yes(2));
+    filter.annotated = rare(chance).then(|| chance.yes(2));
+    filter.corrected = rare(chance).then(|| chance.yes(2));
     filter.max_overall = rare(chance).then(|| chance.small(11));
     filter.reason = rare(chance).then(|| ["overall", "5", "endpoint down", "else"][chance.below(4)].to_owned());
     filter.finished_from = rare(chance).then(|| moment(chance));
@@ -284,6 +289,10 @@ fn each_facet_is_counted_without_what_is_asked_of_it() {
         });
         let scored = scored.len() as u64;
         assert_eq!(facets.scores["goal"].iter().sum::<u64>(), scored, "seed {seed}");
+        for (value, corrected) in [("true", true), ("false", false)] {
+            let expected = without(&|filter| filter.corrected = Some(corrected)).len() as u64;
+            assert_eq!(facets.values["corrected"].get(value).copied().unwrap_or_default(), expected, "seed {seed}");
+        }
         for tool in &TOOLS[..3] {
             let expected = without(&|filter| {
                 filter.tools_all = vec![(*tool).to_owned()];

@@ -127,7 +127,10 @@ pub async fn keep(
 ) -> store::Result<usize> {
     let now = clock::now();
     let mut kept = 0;
-    for row in &ratings.rows {
+    // Two sheets that rate the same conversations must not wait for each other.
+    let mut rows: Vec<_> = ratings.rows.iter().collect();
+    rows.sort_by_key(|row| &row.conversation);
+    for row in rows {
         let Some(id) = row.conversation.parse().ok().filter(|id| said.verdicts.contains_key(id)) else { continue };
         let rating = HumanRating {
             rater: row.rater.clone(),

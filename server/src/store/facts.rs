@@ -23,6 +23,8 @@ pub struct Head {
     pub finished: bool,
     /// How often failures were played again on request.
     pub retried: i32,
+    /// Grows with what people do about its conversations.
+    pub reviews: i64,
 }
 
 /// Runs of a project, newest first, each with its own judging. Of `only` those that are the project's; all if it names
@@ -31,7 +33,8 @@ pub async fn of_project(db: &mut PgConnection, project: Uuid, only: &[Uuid]) -> 
     let heads = sqlx::query_as!(
         Head,
         r#"SELECT r.id AS run, j.id AS judging, true AS "own!", r.library, playbook,
-                  models_of(r.config, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried
+                  models_of(r.config, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried,
+                  (SELECT coalesce(sum(change), 0)::bigint FROM reviewed_conversations WHERE run_id = r.id) AS "reviews!"
            FROM runs r JOIN judgings j ON j.run_id = r.id AND original
            WHERE project_id = $1 AND (cardinality($2::uuid[]) = 0 OR r.id = ANY($2))
            ORDER BY r.created_at DESC, r.id DESC"#,
@@ -91,7 +94,8 @@ pub async fn of_judging(db: &mut PgConnection, run: Uuid, judging: Uuid) -> Resu
     let head = sqlx::query_as!(
         Head,
         r#"SELECT r.id AS run, j.id AS judging, original AS "own!", r.library, playbook,
-                  models_of(r.config, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried
+                  models_of(r.config, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried,
+                  (SELECT coalesce(sum(change), 0)::bigint FROM reviewed_conversations WHERE run_id = r.id) AS "reviews!"
            FROM runs r JOIN judgings j ON j.run_id = r.id WHERE r.id = $1 AND j.id = $2"#,
         run,
         judging
@@ -144,6 +148,26 @@ pub async fn played_at(db: &mut PgConnection, run: Uuid, positions: &[i32]) -> R
          FROM conversations WHERE run_id = $1 AND position = ANY($2) AND NOT superseded",
         run,
         positions
+    );
+    Ok(rows.fetch_all(db).await?)
+}
+
+/// A conversation that people did something about, and what.
+pub struct Touched {
+    pub position: i32,
+    pub conversation_id: Uuid,
+    pub rated: bool,
+    pub annotated: bool,
+    pub corrected: bool,
+}
+
+/// All of a run that people did anything about; among them attempts that do not count.
+pub async fn touched(db: &mut PgConnection, run: Uuid) -> Result<Vec<Touched>> {
+    let rows = sqlx::query_as!(
+        Touched,
+        "SELECT position, conversation_id, rated, annotated, corrected
+         FROM reviewed_conversations o JOIN conversations c ON c.id = conversation_id WHERE o.run_id = $1",
+        run
     );
     Ok(rows.fetch_all(db).await?)
 }

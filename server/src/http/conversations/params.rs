@@ -62,6 +62,12 @@ pub struct FilterParams {
     goal_achieved: Option<bool>,
     /// Whether the verifier found nothing wrong.
     verified: Option<bool>,
+    /// Whether somebody rated it.
+    rated: Option<bool>,
+    /// Whether somebody annotated one of its steps.
+    annotated: Option<bool>,
+    /// Whether a turn of its agent reads as somebody corrected it.
+    corrected: Option<bool>,
     /// Finished at this moment or later, as in RFC 3339.
     finished_from: Option<DateTime<Utc>>,
     /// Finished before this moment.
@@ -204,6 +210,9 @@ impl Asked {
             "max_overall" => filter.max_overall = Some(number(name, value)?),
             "goal_achieved" => filter.goal_achieved = Some(number(name, value)?),
             "verified" => filter.verified = Some(number(name, value)?),
+            "rated" => filter.rated = Some(number(name, value)?),
+            "annotated" => filter.annotated = Some(number(name, value)?),
+            "corrected" => filter.corrected = Some(number(name, value)?),
             "finished_from" => filter.finished_from = Some(number(name, value)?),
             "finished_before" => filter.finished_before = Some(number(name, value)?),
             "min_turns" => filter.turns.min = Some(number(name, value)?),

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use chrono::{DateTime, Utc};
-use domain::filter::{Status, Whose};
+use domain::filter::{Reviewed, Status, Whose};
 use domain::outcome::Blame;
 use domain::verdict::{Verdict, Verification};
 use futures::TryStreamExt;
@@ -78,6 +78,7 @@ pub struct Found {
     pub verdict: Option<Verdict>,
     /// What the verifier found when it was judged again.
     pub verified: Option<bool>,
+    pub reviewed: Reviewed,
 }
 
 /// What is read of each conversation only if a filter asks for it: it is long.
@@ -101,8 +102,10 @@ pub async fn conversations(
                   v.blame AS "judged_blame?", CASE WHEN $4 THEN v.reason END AS "judged_reason?", v.overall AS "overall?",
                   v.goal_achieved AS "goal_achieved?",
                   CASE WHEN $3 THEN v.verdict END AS "verdict?: Json<Verdict>",
-                  v.verification AS "verification?: Json<Verification>"
+                  v.verification AS "verification?: Json<Verification>", coalesce(o.rated, false) AS "rated!",
+                  coalesce(o.annotated, false) AS "annotated!", coalesce(o.corrected, false) AS "corrected!"
            FROM conversations c LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = $2
+               LEFT JOIN reviewed_conversations o ON o.conversation_id = c.id
            WHERE c.run_id = $1 AND c.outcome IS NOT NULL AND NOT c.superseded ORDER BY c.position"#,
         looked.run,
         looked.judging,
@@ -137,6 +140,9 @@ struct Row {
     goal_achieved: Option<bool>,
     verdict: Option<Json<Verdict>>,
     verification: Option<Json<Verification>>,
+    rated: bool,
+    annotated: bool,
+    corrected: bool,
 }
 
 impl Row {
@@ -177,6 +183,7 @@ impl Row {
             goal_achieved: self.goal_achieved,
             verdict: self.verdict.map(|verdict| verdict.0),
             verified: self.verification.map(|verification| verification.passed()),
+            reviewed: Reviewed { rated: self.rated, annotated: self.annotated, corrected: self.corrected },
         })
     }
 }

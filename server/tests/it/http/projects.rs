@@ -92,7 +92,8 @@ async fn the_document_of_the_api_is_the_committed_one(pool: PgPool) {
     let served: Value = app.json("/api/v1/openapi.json").await;
     let committed = std::fs::read_to_string(crate::support::project().join("docs/openapi.json")).unwrap();
     let committed: Value = serde_json::from_str(&committed).unwrap();
-    assert_eq!(served, committed, "write it anew with `groundstate openapi > docs/openapi.json`");
+    // Both in full would be a thousand lines.
+    assert!(served == committed, "write it anew with `groundstate openapi > docs/openapi.json`");
     let mut references = Vec::new();
     collect_references(&committed, &mut references);
     let lost: Vec<&str> = references.into_iter().filter(|at| committed.pointer(&at[1..]).is_none()).collect();

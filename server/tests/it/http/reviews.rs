@@ -5,6 +5,7 @@ mod annotations;
 mod assignments;
 mod calibrations;
 mod corrections;
+mod found;
 mod queues;
 mod ratings;
 

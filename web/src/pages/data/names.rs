@@ -3,7 +3,7 @@
 use crate::labels::words;
 
 /// Parameters that are chosen from their values: the facet, and what it is called.
-pub const FACETS: [(&str, &str); 12] = [
+pub const FACETS: [(&str, &str); 15] = [
     ("outcome", "Outcome"),
     ("blame", "Blame"),
     ("goal_achieved", "Goal"),
@@ -16,6 +16,9 @@ pub const FACETS: [(&str, &str); 12] = [
     ("family", "Scenario family"),
     ("tag", "Tag"),
     ("playbook", "Playbook"),
+    ("rated", "Rated by people"),
+    ("annotated", "Annotated by people"),
+    ("corrected", "Corrected by people"),
 ];
 
 /// A value of a facet.
@@ -25,6 +28,8 @@ pub fn value(facet: &str, value: &str) -> String {
         ("goal_achieved", _) => "not achieved".to_owned(),
         ("verified", "true") => "passed".to_owned(),
         ("verified", _) => "found faults".to_owned(),
+        ("rated" | "annotated" | "corrected", "true") => "yes".to_owned(),
+        ("rated" | "annotated" | "corrected", _) => "no".to_owned(),
         ("outcome" | "blame" | "ending" | "complexity", value) => words(value),
         _ => value.to_owned(),
     }
@@ -106,6 +111,7 @@ mod tests {
             ("finished_before", "tomorrow"),
             ("top", "0.1"),
             ("verified", "true"),
+            ("corrected", "true"),
             ("blame", "simulated_user"),
             ("run", "01a20319-f6ef-72bd-84b4-d90772ba48fe"),
         ];
@@ -118,6 +124,7 @@ mod tests {
                 "Finished before tomorrow",
                 "Best 10 % by overall score",
                 "Verifier: passed",
+                "Corrected by people: yes",
                 "Blame: simulated user",
                 "Run 72ba48fe"
             ]

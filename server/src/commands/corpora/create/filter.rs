@@ -101,6 +101,15 @@ pub struct FilterFlags {
     /// Only where the judges say that the user's goal was achieved; with =false, where it was not
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     goal_achieved: Option<bool>,
+    /// Only what somebody rated; with =false, what nobody did
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    rated: Option<bool>,
+    /// Only where somebody annotated a step; with =false, where nobody did
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    annotated: Option<bool>,
+    /// Only where a turn of the agent reads as somebody corrected it; with =false, where none does
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    corrected: Option<bool>,
     /// Finished at this moment or later: a day, which begins at midnight UTC, or RFC 3339 (2026-11-24T18:00:00Z)
     #[arg(long, value_name = "TIME", value_parser = moment)]
     finished_from: Option<DateTime<Utc>>,
@@ -168,6 +177,9 @@ impl FilterFlags {
         filter.max_overall = self.max_overall.or(filter.max_overall);
         filter.verified = self.verified.or(filter.verified);
         filter.goal_achieved = self.goal_achieved.or(filter.goal_achieved);
+        filter.rated = self.rated.or(filter.rated);
+        filter.annotated = self.annotated.or(filter.annotated);
+        filter.corrected = self.corrected.or(filter.corrected);
         filter.finished_from = self.finished_from.or(filter.finished_from);
         filter.finished_before = self.finished_before.or(filter.finished_before);
         filter.turns.min = self.min_turns.or(filter.turns.min);
@@ -239,7 +251,7 @@ mod tests {
             panic!("no object")
         };
         // These cannot be out of range, so no problem ever points to them.
-        let never_wrong = ["goal_achieved", "verified"];
+        let never_wrong = ["goal_achieved", "verified", "rated", "annotated", "corrected"];
         for field in schema["properties"].as_object().unwrap().keys() {
             let known = FLAGS.iter().any(|(pointer, _)| *pointer == format!("/filter/{field}"));
             assert!(known || never_wrong.contains(&field.as_str()), "{field} has no flag");

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use domain::filter::{Facts, Scored, Status, Symbols};
+use domain::filter::{Facts, Reviewed, Scored, Status, Symbols};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use domain::verdict::Verdict;
@@ -88,6 +88,7 @@ pub struct Rough {
     overall: Option<u8>,
     scores: Box<[Scored]>,
     goal_achieved: Option<bool>,
+    reviewed: Reviewed,
     agreement: Option<f32>,
     ending: Option<u32>,
     turns: Option<u32>,
@@ -122,6 +123,7 @@ impl Rough {
                 .map(|score| Scored { criterion: symbols.intern(&score.criterion), score: score.score })
                 .collect(),
             goal_achieved: own.goal_achieved,
+            reviewed: own.reviewed,
             agreement,
             ending: own.ending.as_deref().map(|ending| symbols.intern(ending)),
             turns: own.turns,
@@ -147,6 +149,7 @@ impl Rough {
             goal_achieved: self.goal_achieved,
             verified: course.verified,
             agreement: self.agreement,
+            reviewed: self.reviewed,
             finished: self.finished,
             ending: self.ending,
             turns: self.turns,

@@ -48,6 +48,9 @@ fn take(filter: &mut Filter, name: &str, value: &str) {
         "finished_before" => filter.finished_before = value.parse().ok(),
         "goal_achieved" => filter.goal_achieved = value.parse().ok(),
         "verified" => filter.verified = value.parse().ok(),
+        "rated" => filter.rated = value.parse().ok(),
+        "annotated" => filter.annotated = value.parse().ok(),
+        "corrected" => filter.corrected = value.parse().ok(),
         "min_agreement" => filter.min_agreement = value.parse().ok(),
         _ => bounds(filter, name, value),
     }
@@ -96,6 +99,9 @@ pub fn written(filter: &Filter) -> Vec<(String, String)> {
     add("top", filter.top.iter().map(top).collect());
     add("goal_achieved", filter.goal_achieved.iter().map(ToString::to_string).collect());
     add("verified", filter.verified.iter().map(ToString::to_string).collect());
+    for (name, wanted) in [("rated", filter.rated), ("annotated", filter.annotated), ("corrected", filter.corrected)] {
+        add(name, wanted.iter().map(ToString::to_string).collect());
+    }
     add("finished_from", filter.finished_from.iter().map(moment).collect());
     add("finished_before", filter.finished_before.iter().map(moment).collect());
     for (name, Bounds { min, max }) in [("turns", filter.turns), ("tool_calls", filter.tool_calls)] {

@@ -27,6 +27,13 @@ pub fn Quality(filters: Filters, known: Known) -> impl IntoView {
             <Switch label="The verifier found nothing wrong" value=flag("verified") change=set_flag("verified") />
             <Switch label="The user's goal was achieved" value=flag("goal_achieved") change=set_flag("goal_achieved") />
             <Switch
+                label="Somebody corrected a turn of the agent"
+                hint="Exports read it as it was corrected."
+                value=flag("corrected")
+                change=set_flag("corrected")
+            />
+            <Switch label="Somebody rated it" value=flag("rated") change=set_flag("rated") />
+            <Switch
                 label="Also failures of the agent"
                 hint="For preference pairs; otherwise what was accepted."
                 value=failed

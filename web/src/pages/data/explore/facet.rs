@@ -135,6 +135,11 @@ const fn parameters(name: &'static str) -> &'static [&'static str] {
         b"family" => &["family"],
         b"tag" => &["tag"],
         b"playbook" => &["playbook"],
+        b"goal_achieved" => &["goal_achieved"],
+        b"verified" => &["verified"],
+        b"rated" => &["rated"],
+        b"annotated" => &["annotated"],
+        b"corrected" => &["corrected"],
         _ => &[],
     }
 }
@@ -148,7 +153,9 @@ fn choose(asked: &Asked, name: &str, value: &str) -> Asked {
         "tool" if asked.one("tool_all").is_some() => asked.toggled("tool_all", value),
         "tool" => asked.toggled("tool_any", value),
         // Both values together are no filter.
-        "goal_achieved" | "verified" => asked.with(name, (!asked.has(name, value)).then(|| value.to_owned())),
+        "goal_achieved" | "verified" | "rated" | "annotated" | "corrected" => {
+            asked.with(name, (!asked.has(name, value)).then(|| value.to_owned()))
+        }
         _ => asked.toggled(name, value),
     }
 }
