@@ -1,7 +1,8 @@
 //! Group commit: steps of many conversations wait together for one transaction.
 //!
-//! A writer takes whatever is waiting, so that under load the batches grow by themselves and a single step is never kept
-//! waiting. What PostgreSQL did not answer, because it went away, is sent again until it does.
+//! A writer takes whatever is waiting, so that under load the batches grow by themselves. Where next to all conversations
+//! wait for their models it lets a moment pass for more: a transaction costs us more than what is in it. What PostgreSQL did
+//! not answer, because it went away, is sent again until it does.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,6 +24,10 @@ use crate::store::{StoreError, players};
 const WRITERS: i16 = 2;
 /// Steps in one transaction at most.
 const BATCH: usize = 128;
+/// How long a writer waits for more steps, if of so many conversations in play at most one has left any. Few of them would
+/// wait for nobody, and if many have, the batch is large enough.
+const MOMENT: Duration = Duration::from_millis(3);
+const ONE_OF: usize = 100;
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
@@ -69,6 +74,21 @@ impl Committer {
     }
 }
 
+/// Takes what is waiting, if anything; nothing is left once all committers are gone.
+async fn take(waiting: &mut mpsc::Receiver<Waiting>, batch: &mut Vec<Waiting>) {
+    waiting.recv_many(batch, BATCH).await;
+    // Each conversation in play has a committer of its own.
+    if batch.len() * ONE_OF >= waiting.sender_strong_count() {
+        return;
+    }
+    tokio::time::sleep(MOMENT).await;
+    while batch.len() < BATCH
+        && let Ok(more) = waiting.try_recv()
+    {
+        batch.push(more);
+    }
+}
+
 /// One writer.
 struct Desk {
     pool: PgPool,
@@ -81,7 +101,8 @@ impl Desk {
     async fn work(mut self, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>) {
         let mut batch = Vec::with_capacity(BATCH);
         loop {
-            if waiting.lock().await.recv_many(&mut batch, BATCH).await == 0 {
+            take(&mut *waiting.lock().await, &mut batch).await;
+            if batch.is_empty() {
                 return;
             }
             let steps: Vec<&Step> = batch.iter().map(|waiting| &waiting.step).collect();

@@ -109,9 +109,10 @@ pub async fn lengthen(db: &mut PgConnection, run: Uuid, own: i32, copy: i32, wit
     Ok(tx.commit().await?)
 }
 
-/// Lets PostgreSQL finish what it puts off.
+/// Lets PostgreSQL finish what it puts off: what its autovacuum does while conversations are played, if they are not copied in
+/// a moment as here, and a checkpoint.
 pub async fn settle(db: &mut PgConnection) -> Result<()> {
-    sqlx::query!("ANALYZE").execute(&mut *db).await?;
+    sqlx::query!("VACUUM (ANALYZE)").execute(&mut *db).await?;
     sqlx::query!("CHECKPOINT").execute(db).await?;
     Ok(())
 }
