@@ -70,15 +70,18 @@ pub async fn copy_run(db: &mut PgConnection, run: Uuid, copy: Uuid, later: i32) 
 }
 
 /// Makes a run longer by its first `own` conversations, `copy` times as far behind them, with or without their events. Their
-/// ids are as many milliseconds later.
+/// ids are later by as many times what they took: those of a long run follow each other in time, and so in the indexes.
 pub async fn lengthen(db: &mut PgConnection, run: Uuid, own: i32, copy: i32, with_events: bool) -> Result<()> {
     let mut tx = db.begin().await?;
     // The first 48 bits of an id are its time.
     sqlx::query!(
-        "WITH old AS (
-             SELECT id, position, (lpad(to_hex(('x' || substr(h, 1, 12))::bit(48)::bigint + $3), 12, '0') || substr(h, 13))::uuid AS new
+        "WITH own AS (
+             SELECT id, position, h, ('x' || substr(h, 1, 12))::bit(48)::bigint AS at
              FROM (SELECT id, position, replace(id::text, '-', '') AS h FROM conversations
                    WHERE run_id = $1 AND position < $2 AND NOT superseded) AS ids
+         ), took AS (SELECT max(at) - min(at) + 1 AS ms FROM own
+         ), old AS (
+             SELECT id, position, (lpad(to_hex(at + $3 * ms), 12, '0') || substr(h, 13))::uuid AS new FROM own, took
          ), conversations_copied AS (
              INSERT INTO conversations
              SELECT (jsonb_populate_record(c, jsonb_build_object('id', new, 'position', c.position + $2 * $3::int))).*
