@@ -75,7 +75,7 @@ impl Committer {
 }
 
 /// Takes what is waiting, if anything; nothing is left once all committers are gone.
-async fn take(waiting: &mut mpsc::Receiver<Waiting>, batch: &mut Vec<Waiting>) {
+async fn take<T>(waiting: &mut mpsc::Receiver<T>, batch: &mut Vec<T>) {
     waiting.recv_many(batch, BATCH).await;
     // Each conversation in play has a committer of its own.
     if batch.len() * ONE_OF >= waiting.sender_strong_count() {
@@ -193,5 +193,42 @@ impl Desk {
             Self::count(steps);
         }
         Ok(kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is taken as the first batch if of `in_play` conversations one leaves a step, and another a millisecond later.
+    async fn taken(in_play: usize) -> Vec<&'static str> {
+        let (queue, mut waiting) = mpsc::channel(BATCH);
+        let all = vec![queue; in_play];
+        all[0].send("first").await.unwrap();
+        let late = all[0].clone();
+        let late = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            late.send("late").await.unwrap();
+        });
+        let mut batch = Vec::new();
+        take(&mut waiting, &mut batch).await;
+        late.await.unwrap();
+        batch
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_where_next_to_all_wait_for_models_does_a_step_wait_for_others() {
+        assert_eq!(taken(1).await, ["first"]);
+        assert_eq!(taken(90).await, ["first"]);
+        assert_eq!(taken(1000).await, ["first", "late"]);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_taken_once_nobody_is_left() {
+        let (queue, mut waiting) = mpsc::channel::<u8>(BATCH);
+        drop(queue);
+        let mut batch = Vec::new();
+        take(&mut waiting, &mut batch).await;
+        assert!(batch.is_empty());
     }
 }
