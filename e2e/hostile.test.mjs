@@ -225,6 +225,7 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
   test(`hostile names in a run that goes on are text, as they come, ${wide}`, async () => {
     const { id } = await site.ask("POST", `${PROJECT}/runs`, { n: 2, paused: true });
     const summary = await site.ask("GET", `/runs/${id}`);
+    const forecast = await site.ask("GET", `/runs/${run}/forecast`);
     const usage = { calls: 1, retries: 0, prompt_tokens: 10, completion_tokens: 5, cost: 0.1 };
     const hostile = {
       playbook: `${MARKUP}${WORD.slice(0, 500)}`,
@@ -241,6 +242,8 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
         config.models = { agent: MARKUP, judge: RTL, simulated_user: WORD };
       });
       await page.route(`**/runs/${id}/progress`, (route) => route.fulfill({ contentType: "text/event-stream", body }));
+      // The server knows of none that has ended, and would refuse to tell what all will take.
+      await page.route(`**/runs/${id}/forecast`, (route) => route.fulfill({ json: forecast }));
       await page.reload();
       await page.locator("dl.strip").getByText("8 of 2,000").waitFor();
       await page.locator("section[aria-labelledby=endpoints] h3").first().waitFor();
