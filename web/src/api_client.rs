@@ -73,6 +73,14 @@ impl ApiError {
         Self::Refused(ProblemDetails { kind, title, status: TOO_MANY, detail, errors: Vec::new() })
     }
 
+    /// Whether the same may be answered later, though nobody changes anything.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Refused(problem) => matches!(problem.status, TOO_MANY | 500..),
+            Self::Unreachable(_) | Self::Unreadable { .. } => true,
+        }
+    }
+
     /// Whether there is no such thing, or no longer.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Refused(problem) if problem.status == NOT_FOUND)

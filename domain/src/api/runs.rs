@@ -76,6 +76,16 @@ impl RunState {
             Self::Cancelled => "cancelled",
         }
     }
+
+    /// Whether nothing is played any more, unless what was spoiled is played again.
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Cancelled)
+    }
+
+    /// Whether what was spoiled may be played again: what was cancelled was ended for good.
+    pub const fn may_play_again(self) -> bool {
+        !matches!(self, Self::Cancelled)
+    }
 }
 
 /// What one model was asked in one role.

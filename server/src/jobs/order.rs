@@ -33,8 +33,9 @@ const MOST_RETRIES: u32 = 100;
 pub struct Order {
     /// Names of playbooks; default: all of the project.
     pub playbooks: Vec<String>,
-    /// Ids of scenarios; default: all of the playbooks, one of each in turn.
-    pub scenarios: Vec<String>,
+    /// Ids of scenarios, at least one; default: all of the playbooks, one of each in turn.
+    #[schema(min_items = 1)]
+    pub scenarios: Option<Vec<String>>,
     /// Names of persona profiles; default: all of the project.
     pub personas: Vec<String>,
     /// How users put things: `simple`, `medium`, `complex`, `vague` -> weight; default: as the persona model weighs them.
@@ -122,9 +123,13 @@ impl Checking<'_> {
     fn ordered(&mut self, order: &Order, project: Uuid) -> Ordered {
         let (library, mut found) = (self.library, Vec::new());
         let mut flag = |flag: &str, message: String| found.push((flag.to_owned(), message));
-        let mut selection = Selection::new(library, &order.playbooks, &order.scenarios, &mut flag);
+        let chosen = order.scenarios.as_deref();
+        if chosen.is_some_and(<[String]>::is_empty) {
+            flag("--scenario", "none is chosen: name at least one, or leave them out to play all".to_owned());
+        }
+        let mut selection = Selection::new(library, &order.playbooks, chosen.unwrap_or_default(), &mut flag);
         let profiles = selection::profiles(library, &order.personas, &mut flag);
-        if order.scenarios.is_empty() {
+        if chosen.is_none() {
             selection.retain_playable(&profiles);
         }
         if let Some(variant) = &order.variant {

@@ -103,9 +103,8 @@ pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     .await?;
     // What was played to its end is not played again because it could not be judged.
     let unjudged = spoiled.iter().zip(&next).filter(|(row, _)| row.played);
-    for (row, next) in unjudged {
-        super::events::copy_before_judge(&mut tx, row.id, *next).await?;
-    }
+    let (from, to): (Vec<_>, Vec<_>) = unjudged.map(|(row, next)| (row.id, *next)).unzip();
+    super::events::copy_before_judge(&mut tx, &from, &to).await?;
     // Neighbours are one claim: each costs whoever takes it a transaction.
     sqlx::query!(
         "INSERT INTO claims (run_id, first_position, last_position) SELECT $1, min(position), max(position) FROM (

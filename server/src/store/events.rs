@@ -17,13 +17,15 @@ pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<Event>>
     rows.into_iter().map(|event| serde_json::from_str(&event).map_err(|e| bad(conversation, &e).into())).collect()
 }
 
-/// Gives another attempt the events of one whose judge failed, up to what the judge was to say.
-pub async fn copy_before_judge(db: &mut PgConnection, from: Uuid, to: Uuid) -> Result<()> {
+/// Gives other attempts the events of those whose judge failed, up to what the judge was to say: `to[i]` those of `from[i]`.
+pub async fn copy_before_judge(db: &mut PgConnection, from: &[Uuid], to: &[Uuid]) -> Result<()> {
     sqlx::query!(
-        "INSERT INTO events (conversation_id, seq, event, created_at)
-         SELECT $2, seq, event, created_at FROM events WHERE conversation_id = $1 AND seq <=
-             (SELECT max(seq) FROM events WHERE conversation_id = $1
-              AND event -> 'event' -> 'refused' IS NULL AND event -> 'event' -> 'finished' IS NULL)",
+        r#"INSERT INTO events (conversation_id, seq, event, created_at)
+           SELECT attempt.next, seq, event, created_at
+           FROM unnest($1::uuid[], $2::uuid[]) AS attempt (spoiled, next)
+           JOIN events ON conversation_id = spoiled AND seq <=
+               (SELECT max(seq) FROM events WHERE conversation_id = spoiled
+                AND event -> 'event' -> 'refused' IS NULL AND event -> 'event' -> 'finished' IS NULL)"#,
         from,
         to
     )

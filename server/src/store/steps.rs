@@ -100,10 +100,11 @@ pub async fn commit(db: &mut PgConnection, writer: Writer, steps: &[&Step], now:
     finish(&mut tx, steps, now).await?;
     copy(&mut tx, CONVERSATIONS, conversations(steps, now)).await?;
     copy(&mut tx, EVENTS, Some(all_events(steps, now))).await?;
-    for (spoiled, again) in steps.iter().filter_map(|step| Some((step.planned.id, again(step)?))) {
-        if again.from_judge {
-            events::copy_before_judge(&mut tx, spoiled, again.planned.id).await?;
-        }
+    let unjudged =
+        steps.iter().filter_map(|step| again(step).filter(|again| again.from_judge).map(|again| (step, again)));
+    let (from, to): (Vec<_>, Vec<_>) = unjudged.map(|(step, again)| (step.planned.id, again.planned.id)).unzip();
+    if !from.is_empty() {
+        events::copy_before_judge(&mut tx, &from, &to).await?;
     }
     copy(&mut tx, VERDICTS, verdicts(steps, now)?).await?;
     tally(&mut tx, writer, steps).await?;

@@ -8,7 +8,7 @@ use domain::project::{Kind, PERSONA_MODEL};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Answer, post, query};
+use super::{Answer, End, post_over, query};
 use crate::address::segment;
 
 /// What an order would play.
@@ -31,8 +31,8 @@ pub struct OrderPreview {
 }
 
 /// Checks an order without storing anything.
-pub async fn preview(project: &str, order: &Value) -> Answer<OrderPreview> {
-    post(&format!("/projects/{}/runs/preview", segment(project)), order).await
+pub async fn preview(end: &End, project: &str, order: &Value) -> Answer<OrderPreview> {
+    post_over(end, &format!("/projects/{}/runs/preview", segment(project)), order).await
 }
 
 /// A project with more documents of a kind than these pages hold is ordered from by REST.

@@ -4,7 +4,7 @@ use domain::api::{ConversationSummary, Page, RunSummary, RunTerms};
 use domain::forecast::Forecast;
 use serde_json::{Value, json};
 
-use super::{Answer, get, patch, post, query};
+use super::{Answer, End, get, patch, post, post_over, query};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -22,13 +22,18 @@ pub async fn conversations(id: &str, after: Option<String>) -> Answer<Page<Conve
 }
 
 /// Starts a run. The order is that of `POST /projects/{project}/runs`.
-pub async fn start(project: &str, order: &Value) -> Answer<RunSummary> {
-    post(&format!("/projects/{}/runs", segment(project)), order).await
+pub async fn start(end: &End, project: &str, order: &Value) -> Answer<RunSummary> {
+    post_over(end, &format!("/projects/{}/runs", segment(project)), order).await
 }
 
-/// `pause`, `resume`, `cancel` or `retry`.
+/// `pause`, `resume` or `cancel`.
 pub async fn control(id: &str, what: &str) -> Answer<RunSummary> {
     post(&format!("/runs/{}/{what}", segment(id)), &json!({})).await
+}
+
+/// Gives what others than the agent spoiled another attempt.
+pub async fn play_again(end: &End, id: &str) -> Answer<RunSummary> {
+    post_over(end, &format!("/runs/{}/retry", segment(id)), &json!({})).await
 }
 
 /// Changes priority and caps; what is absent stays.

@@ -96,6 +96,11 @@ impl Problems {
         })
     }
 
+    /// Whether the same may be answered later, though nothing of the form changes.
+    pub fn may_pass(self) -> Signal<bool> {
+        Signal::derive(move || self.error.read().as_ref().is_some_and(ApiError::may_pass))
+    }
+
     /// All that is wrong, as sentences; a screen reader says it at once.
     pub fn all(self) -> Signal<Option<String>> {
         Signal::derive(move || self.error.get().map(explain))

@@ -22,7 +22,8 @@ impl<T: Send + Sync + 'static> Clone for Refreshed<T> {
 
 impl<T: Send + Sync + 'static> Copy for Refreshed<T> {}
 
-/// Asks at once, and then every so often while `live` says so and the reader looks at the page.
+/// Asks at once, and then every so often while the reader looks at the page and either `live` says so or the last answer failed
+/// for a reason that may pass.
 pub fn refresh<T, F>(every: Duration, live: Signal<bool>, load: impl Fn() -> F + 'static) -> Refreshed<T>
 where
     T: Clone + PartialEq + Send + Sync + 'static,
@@ -46,7 +47,9 @@ where
     };
     ask();
     let tick = move || {
-        if live.get_untracked() && !document().hidden() {
+        let failed =
+            move || error.with_untracked(|error: &Option<ApiError>| error.as_ref().is_some_and(ApiError::may_pass));
+        if (live.get_untracked() || failed()) && !document().hidden() {
             ask();
         }
     };

@@ -5,9 +5,9 @@ use domain::api::{RunState, RunSummary};
 use domain::outcome::Blame;
 use leptos::prelude::*;
 
-use crate::action::act;
-use crate::api_client;
-use crate::components::Dialog;
+use crate::action::{Change, act};
+use crate::api_client::{self, End};
+use crate::components::{Changing, Dialog};
 use crate::session::Project;
 
 #[component]
@@ -18,7 +18,7 @@ pub fn RunControls(
     children: Option<ChildrenFn>,
 ) -> impl IntoView {
     let project = Project::here();
-    let (busy, sure) = (RwSignal::new(false), RwSignal::new(false));
+    let (busy, sure, again) = (RwSignal::new(false), RwSignal::new(false), Change::new());
     let order = move |what: &'static str, done: &'static str| {
         let id = run.read_untracked().id.clone();
         act(busy, done, async move { api_client::runs::control(&id, what).await }, move |new| run.set(new));
@@ -36,9 +36,18 @@ pub fn RunControls(
         let failed = |blame: &Blame| run.failures.get(blame.as_str()).is_some_and(|n| *n > 0);
         Blame::ALL.iter().any(|blame| blame.spoils() && failed(blame))
     });
+    let ending = RwSignal::new(false);
+    // Whatever else is on its way: whoever has confirmed it is not to be passed over.
     let end = move |_| {
         sure.set(false);
-        order("cancel", "The run was ended. What was played stays.");
+        let id = run.read_untracked().id.clone();
+        let ask = async move { api_client::runs::control(&id, "cancel").await };
+        act(ending, "The run was ended. What was played stays.", ask, move |new| run.set(new));
+    };
+    let play_again = move |_| {
+        let id = run.read_untracked().id.clone();
+        let ask = move |line: End| async move { api_client::runs::play_again(&line, &id).await };
+        again.act("What others than the agent spoiled is played again.", ask, move |new| run.set(new));
     };
     let may = Memo::new(move |_| project.may(Role::Runner));
     let can = move |what: fn(RunState) -> bool| move || may.get() && what(state.get());
@@ -48,17 +57,20 @@ pub fn RunControls(
                 {button("Pause", "pause", "The run pauses: what is in flight comes to its end.")}
             </Show>
             <Show when=can(|state| state == RunState::Paused)>{button("Resume", "resume", "The run goes on.")}</Show>
-            <Show when=move || may.get() && spoiled.get() && state.get() != RunState::Cancelled>
-                {button("Play the spoiled again", "retry", "What others than the agent spoiled is played again.")}
+            <Show when=move || may.get() && spoiled.get() && state.get().may_play_again()>
+                <button type="button" aria-disabled=move || again.busy().to_string() on:click=play_again>
+                    "Play the spoiled again"
+                </button>
             </Show>
             // Apart from the state: a dialog in here stays open, whatever becomes of the run.
             {move || may.get().then(|| children.as_ref().map(|children| children()))}
-            <Show when=can(|state| !matches!(state, RunState::Finished | RunState::Cancelled))>
+            <Show when=can(|state| !state.is_over())>
                 <button type="button" class="danger" on:click=move |_| sure.set(true)>
                     "Cancel …"
                 </button>
             </Show>
         </div>
+        <Changing change=again what="Giving what was spoiled another attempt" />
         <Dialog title="Cancel the run?" open=sure>
             <p>"It ends for good: what is being played is dropped, and nothing more is begun. What was played stays."</p>
             <div class="actions">

@@ -334,6 +334,7 @@ async fn every_mistake_of_an_order_has_its_place(pool: PgPool) {
         (json!({"nn": 3}), "/nn"),
         (json!({"complexity": {"vage": 1.0}}), "/complexity"),
         (json!({"models": {"king": "scripted"}}), "/models"),
+        (json!({"scenarios": []}), "/scenarios"),
         (json!({"scenarios": ["'; DROP TABLE runs; --"]}), "/scenarios"),
     ] {
         assert!(app.refused(RUNS, &body).await[0].0.starts_with(pointer), "{body}");

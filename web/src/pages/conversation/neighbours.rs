@@ -9,7 +9,9 @@ use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
 use crate::api_client::Answer;
+use crate::components::failed;
 use crate::keys::use_shortcut;
+use crate::pages::review::is_rating;
 use crate::session::Project;
 use crate::{address, api_client};
 
@@ -37,7 +39,8 @@ pub fn Neighbours(conversation: String) -> impl IntoView {
     let navigate = StoredValue::new_local(use_navigate());
     for (key, does, to) in [("p", "Previous conversation", previous), ("n", "Next conversation", next)] {
         use_shortcut(key, does, move || {
-            if let Some(to) = to.get_untracked() {
+            // A letter that was meant for a slider leads nowhere.
+            if let Some(to) = to.get_untracked().filter(|_| !is_rating()) {
                 navigate.with_value(|navigate| navigate(&to, NavigateOptions::default()));
             }
         });
@@ -47,6 +50,7 @@ pub fn Neighbours(conversation: String) -> impl IntoView {
             <Lead to=previous says="← Previous" key="p" />
             <Lead to=next says="Next →" key="n" />
         </nav>
+        {failed(answer)}
     }
 }
 

@@ -13,7 +13,7 @@ mod yields;
 
 use std::time::Duration;
 
-use domain::api::{RunState, RunSummary, RunTerms};
+use domain::api::{RunSummary, RunTerms};
 use leptos::prelude::*;
 
 use crate::app::set_title;
@@ -75,7 +75,7 @@ fn Run(run: RunSummary) -> impl IntoView {
     let id = run.id.clone();
     let run = RwSignal::new(run);
     let lost = live::follow(run);
-    let live = Memo::new(move |_| matches!(run.read().state, RunState::Running | RunState::Paused));
+    let live = Memo::new(move |_| !run.read().state.is_over());
     let never = Signal::derive(|| false);
     let terms = refresh(EVERY, never, move || {
         let id = id.clone();

@@ -9,13 +9,10 @@ use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
 use crate::action::Change;
-use crate::api_client::ApiError;
 use crate::app::set_title;
 use crate::components::{Badge, Changing, Empty, Paged, state_badge};
 use crate::session::Project;
 use crate::{address, api_client, format};
-
-const CONFLICT: u16 = 409;
 
 #[component]
 pub fn RunsPage() -> impl IntoView {
@@ -120,8 +117,8 @@ fn NothingPlayed() -> impl IntoView {
     view! {
         <Empty title="Nothing has been played yet.">
             <p>
-                "Runs stand here, with their conversations. The demonstration fills the project with the playbooks and \
-                 scenarios that ship with Groundstate, and plays 24 conversations from their scripts, without any model."
+                "Runs stand here, with their conversations. The demonstration adds the playbooks and scenarios that ship with \
+                 Groundstate to the project, and plays 24 conversations from scripts, without any model."
             </p>
             <PlayDemo />
         </Empty>
@@ -139,12 +136,8 @@ pub fn PlayDemo() -> impl IntoView {
         let order = json!({"n": DEMO_CONVERSATIONS});
         let project = name.clone();
         let started = move |end| async move {
-            match api_client::documents::demo(&end, &project).await {
-                // It has documents already.
-                Err(ApiError::Refused(problem)) if problem.status == CONFLICT => {}
-                other => drop(other?),
-            }
-            api_client::runs::start(&project, &order).await
+            api_client::documents::demo(&end, &project).await?;
+            api_client::runs::start(&end, &project, &order).await
         };
         let show = move |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
         starting.act("", started, show);

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use crate::api_client::projects::{self, Count};
-use crate::components::refresh;
+use crate::components::{Stale, refresh};
 use crate::session::{Project, Session};
 use crate::{address, format};
 
@@ -22,15 +22,18 @@ const KINDS: [(Kind, &str, &str); 4] = [
 #[component]
 pub fn Counts(name: String) -> impl IntoView {
     let never = Signal::derive(|| false);
-    let documents = KINDS.map(|(kind, title, below)| {
-        let project = name.clone();
-        let counted = refresh(super::EVERY, never, move || {
-            let project = project.clone();
-            async move { projects::count(&project, kind).await }
-        });
-        let text = Signal::derive(move || counted.newest().get().map(documents));
-        figure(title, address::project(&name, below), text)
-    });
+    let (documents, errors): (Vec<_>, Vec<_>) = KINDS
+        .into_iter()
+        .map(|(kind, title, below)| {
+            let project = name.clone();
+            let counted = refresh(super::EVERY, never, move || {
+                let project = project.clone();
+                async move { projects::count(&project, kind).await }
+            });
+            let text = Signal::derive(move || counted.newest().get().map(documents));
+            (figure(title, address::project(&name, below), text), counted.error())
+        })
+        .unzip();
     let project = name.clone();
     let facets = refresh(super::EVERY, never, move || {
         let project = project.clone();
@@ -40,11 +43,13 @@ pub fn Counts(name: String) -> impl IntoView {
         Signal::derive(move || facets.newest().read().as_ref().map(|facets| whole(of(facets))))
     };
     let href = address::project(&name, "/conversations");
+    let error = Signal::derive(move || errors.iter().chain([&facets.error()]).find_map(Signal::get));
     view! {
+        <Stale error />
         <dl class="figures">
             {figure("Conversations", href.clone(), told(|facets| facets.total))}
             {figure("Accepted", format!("{href}?outcome=accepted"), told(accepted))}
-            {documents.into_iter().collect_view()}
+            {documents}
         </dl>
     }
 }

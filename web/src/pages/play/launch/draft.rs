@@ -121,7 +121,8 @@ impl Draft {
         let mut order = Map::new();
         put_names(&mut order, "playbooks", &self.playbooks.read());
         if !self.every_scenario.get() {
-            put_names(&mut order, "scenarios", &self.scenarios.read());
+            // Also none: the server says that some are to be chosen, where all would be played if nothing stood here.
+            put(&mut order, "scenarios", Some(self.scenarios.read().iter().cloned().collect()));
         }
         put_names(&mut order, "personas", &self.personas.read());
         put(&mut order, "complexity", mix(&self.complexity));
@@ -256,12 +257,14 @@ fn put_names(order: &mut Map<String, Value>, name: &str, names: &BTreeSet<String
 }
 
 fn put_parts(order: &mut Map<String, Value>, parts: &[Part]) {
+    // What is typed for a role stays when it asks no model any more, but is neither shown nor meant.
+    let asked = || parts.iter().filter(|part| *part.model.read() != SCRIPTED);
     let of = |value: fn(&Part) -> Option<Value>| -> Option<Value> {
         let named: Map<String, Value> =
-            parts.iter().filter_map(|part| Some((part.role.to_string(), value(part)?))).collect();
+            asked().filter_map(|part| Some((part.role.to_string(), value(part)?))).collect();
         (!named.is_empty()).then_some(Value::Object(named))
     };
-    put(order, "models", of(|part| Some(part.model.get()).filter(|model| model != SCRIPTED).map(Value::from)));
+    put(order, "models", of(|part| Some(Value::from(part.model.get()))));
     put(order, "temperatures", of(|part| number(&part.temperature.read())));
     put(order, "max_tokens", of(|part| number(&part.max_tokens.read())));
 }
@@ -276,5 +279,30 @@ mod tests {
         assert_eq!(read, [None, Some(json!(12)), Some(json!(0.5)), Some(json!("many"))]);
         assert_eq!(["90", "0.5", ""].map(seconds), [Some(json!(5400)), Some(json!(30)), None]);
         assert_eq!(listed("a, b,,c d").collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn some_scenarios_are_not_all_even_if_none_is_chosen() {
+        Owner::new().with(|| {
+            let draft = Draft::new();
+            assert_eq!(draft.order().get("scenarios"), None);
+            draft.every_scenario.set(false);
+            assert_eq!(draft.order()["scenarios"], json!([]));
+            draft.scenarios.set(BTreeSet::from(["a".to_owned()]));
+            assert_eq!(draft.order()["scenarios"], json!(["a"]));
+        });
+    }
+
+    #[test]
+    fn what_was_typed_for_a_model_is_not_meant_once_a_role_is_scripted() {
+        Owner::new().with(|| {
+            let draft = Draft::new();
+            let part = draft.parts[0];
+            part.model.set("house".to_owned());
+            part.temperature.set("hot".to_owned());
+            assert_eq!(draft.order()["temperatures"], json!({part.role.as_str(): "hot"}));
+            part.model.set(SCRIPTED.to_owned());
+            assert_eq!(["models", "temperatures"].map(|name| draft.order().get(name).cloned()), [None, None]);
+        });
     }
 }

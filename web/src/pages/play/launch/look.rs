@@ -11,8 +11,10 @@ use serde_json::Value;
 
 use super::cast::Offered;
 use super::draft::Draft;
+use crate::action::Change;
 use crate::api_client::orders::{OrderPreview, preview};
-use crate::components::{Command, Loading, Models, Problems, Refused, Toasts, settle};
+use crate::api_client::{Answer, End, Line};
+use crate::components::{Changing, Command, Loading, Models, Problems, Refused};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -25,17 +27,24 @@ const SHOWN: usize = 8;
 pub fn Look(draft: Draft, problems: Problems, offered: RwSignal<Offered>) -> impl IntoView {
     let project = Project::here();
     let order = Memo::new(move |_| draft.order());
-    let found = checked(order, problems, offered);
+    let Checked { found, waits, again } = Checked::of(order, problems, offered);
     let refused = problems.all();
     view! {
         <aside class="panel launch-look" aria-labelledby="launch-look">
             <h2 id="launch-look">"What it will play"</h2>
             <Refused why=problems />
-            {move || match found.get() {
-                Some(found) => view! { <Preview found /> }.into_any(),
-                None if refused.read().is_some() => ().into_any(),
-                None => view! { <Loading what="what it will play" /> }.into_any(),
-            }}
+            <Show when=move || problems.may_pass().get()>
+                <button type="button" on:click=move |_| again.update(|again| *again += 1)>
+                    "Try again"
+                </button>
+            </Show>
+            <div class="looked" aria-busy=move || waits.get().to_string()>
+                {move || match found.get() {
+                    Some(found) => view! { <Preview found /> }.into_any(),
+                    None if refused.read().is_some() => ().into_any(),
+                    None => view! { <Loading what="what it will play" /> }.into_any(),
+                }}
+            </div>
             <Start order problems />
             <details>
                 <summary>"The same by REST"</summary>
@@ -50,43 +59,64 @@ pub fn Look(draft: Draft, problems: Problems, offered: RwSignal<Offered>) -> imp
 }
 
 /// What the server says of the newest order, once nobody has typed for a moment.
-fn checked(order: Memo<Value>, problems: Problems, offered: RwSignal<Offered>) -> RwSignal<Option<OrderPreview>> {
-    let project = Project::here();
-    let found = RwSignal::new(None);
-    let newest = StoredValue::new(0_u32);
-    Effect::new(move |_| {
-        let (order, name) = (order.get(), project.name());
-        newest.update_value(|newest| *newest += 1);
-        let own = newest.get_value();
-        let is_newest = move || newest.try_get_value() == Some(own);
-        set_timeout(
-            move || {
+#[derive(Clone, Copy)]
+struct Checked {
+    found: RwSignal<Option<OrderPreview>>,
+    /// Whether what was found is of an older order.
+    waits: RwSignal<bool>,
+    /// Asks once more.
+    again: RwSignal<u32>,
+}
+
+impl Checked {
+    fn of(order: Memo<Value>, problems: Problems, offered: RwSignal<Offered>) -> Self {
+        let project = Project::here();
+        let checked = Self { found: RwSignal::new(None), waits: RwSignal::new(false), again: RwSignal::new(0) };
+        let newest = StoredValue::new(0_u32);
+        // Dropped, it breaks off what is not waited for any more.
+        let line = StoredValue::new_local(None);
+        Effect::new(move |_| {
+            checked.again.track();
+            let (order, name) = (order.get(), project.name());
+            newest.update_value(|newest| *newest += 1);
+            line.set_value(None);
+            checked.waits.set(true);
+            let own = newest.get_value();
+            let is_newest = move || newest.try_get_value() == Some(own);
+            let ask = move || {
                 if !is_newest() {
                     return;
                 }
+                let opened = Line::open();
+                let end = opened.end();
+                line.set_value(Some(opened));
                 spawn_local(async move {
-                    let answer = preview(&name, &order).await;
-                    if !is_newest() {
-                        return;
-                    }
-                    match answer {
-                        Ok(sound) => {
-                            problems.clear();
-                            let (variants, sub_agents) = (sound.variants.clone(), sound.sub_agents.clone());
-                            offered.try_set(Offered { variants, sub_agents });
-                            found.try_set(Some(sound));
-                        }
-                        Err(error) => {
-                            found.try_set(None);
-                            problems.set(error);
-                        }
+                    let answer = preview(&end, &name, &order).await;
+                    if is_newest() {
+                        checked.tell(answer, problems, offered);
                     }
                 });
-            },
-            CALM,
-        );
-    });
-    found
+            };
+            set_timeout(ask, CALM);
+        });
+        checked
+    }
+
+    fn tell(self, answer: Answer<OrderPreview>, problems: Problems, offered: RwSignal<Offered>) {
+        self.waits.try_set(false);
+        match answer {
+            Ok(sound) => {
+                problems.clear();
+                let (variants, sub_agents) = (sound.variants.clone(), sound.sub_agents.clone());
+                offered.try_set(Offered { variants, sub_agents });
+                self.found.try_set(Some(sound));
+            }
+            Err(error) => {
+                self.found.try_set(None);
+                problems.set(error);
+            }
+        }
+    }
 }
 
 #[component]
@@ -121,25 +151,20 @@ fn Preview(found: OrderPreview) -> impl IntoView {
 
 #[component]
 fn Start(order: Memo<Value>, problems: Problems) -> impl IntoView {
-    let (project, busy) = (Project::here(), RwSignal::new(false));
+    let (project, starting) = (Project::here(), Change::new());
     let navigate = use_navigate();
     let start = move |_| {
-        if busy.get_untracked() {
-            return;
-        }
-        busy.set(true);
-        let toasts = Toasts::here();
         let (name, navigate, order) = (project.0.get_untracked(), navigate.clone(), order.get_untracked());
-        spawn_local(async move {
-            let answer = api_client::runs::start(&name, &order).await;
-            let show = |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
-            settle(busy, problems, toasts, answer, show);
-        });
+        let own = name.clone();
+        let ask = move |end: End| async move { api_client::runs::start(&end, &own, &order).await };
+        let show = move |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
+        starting.send(problems, ask, show);
     };
     view! {
-        <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=start>
-            {move || if busy.get() { "Starting …" } else { "Start the run" }}
+        <button type="button" class="main" aria-disabled=move || starting.busy().to_string() on:click=start>
+            "Start the run"
         </button>
+        <Changing change=starting what="Starting" />
     }
 }
 

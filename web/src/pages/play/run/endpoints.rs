@@ -14,20 +14,22 @@ const SCRIPTED: &str = "scripted";
 
 #[component]
 pub fn Endpoints(followed: Followed) -> impl IntoView {
-    let used = Memo::new(move |_| followed.terms.newest().read().as_ref().map(models));
-    move || {
-        let used = used.get()?;
-        let body = if used.is_empty() {
-            view! { <p class="muted">"No model is asked: every role is scripted."</p> }.into_any()
-        } else {
-            view! { <Asked used followed /> }.into_any()
-        };
-        Some(view! {
-            <section class="panel" aria-labelledby="endpoints">
-                <h2 id="endpoints">"Endpoints"</h2>
-                {body}
-            </section>
-        })
+    let body = followed.terms.show("what the run asks", move |terms: Signal<RunTerms>| {
+        let used = Memo::new(move |_| models(&terms.read()));
+        move || {
+            let used = used.get();
+            if used.is_empty() {
+                view! { <p class="muted">"No model is asked: every role is scripted."</p> }.into_any()
+            } else {
+                view! { <Asked used followed /> }.into_any()
+            }
+        }
+    });
+    view! {
+        <section class="panel" aria-labelledby="endpoints">
+            <h2 id="endpoints">"Endpoints"</h2>
+            {body}
+        </section>
     }
 }
 

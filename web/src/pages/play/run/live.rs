@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use domain::api::{RunState, RunSummary};
+use domain::api::RunSummary;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
@@ -22,7 +22,7 @@ const POLL: Duration = Duration::from_secs(3);
 /// at this moment, if it cannot.
 pub fn follow(run: RwSignal<RunSummary>) -> Signal<Option<ApiError>> {
     let id = run.read_untracked().id.clone();
-    let over = Memo::new(move |_| matches!(run.read().state, RunState::Finished | RunState::Cancelled));
+    let over = Memo::new(move |_| run.read().state.is_over());
     let (newest, deaf, error) = (StoredValue::new(None), StoredValue::new(false), RwSignal::new(None));
     let fail = move |why: Option<ApiError>| {
         if error.try_with_untracked(|known| *known != why) == Some(true) {

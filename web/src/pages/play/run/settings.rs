@@ -8,13 +8,17 @@ use serde_json::json;
 
 use super::Followed;
 use crate::api_client;
-use crate::components::{Dialog, Problems, Refused, Send, Toasts};
+use crate::components::{Dialog, Fetched, Problems, Refused, Send, Toasts};
 use crate::pages::play::launch::{BudgetFields, NumberField, budget as caps, number};
 
 #[component]
 pub fn Settings(followed: Followed) -> impl IntoView {
     let open = RwSignal::new(false);
-    let budget = move || followed.terms.newest().get_untracked().map(|terms| terms.budget).unwrap_or_default();
+    // Asked for each time: what is saved replaces all of them, whoever set them.
+    let load = move || {
+        let id = followed.id();
+        async move { api_client::runs::terms(&id).await }
+    };
     view! {
         <Show when=move || followed.live.get()>
             <button type="button" on:click=move |_| open.set(true)>
@@ -22,7 +26,9 @@ pub fn Settings(followed: Followed) -> impl IntoView {
             </button>
         </Show>
         <Dialog title="Priority and caps" open>
-            <Form followed open budget=budget() />
+            <Fetched what="its caps" load let:terms>
+                <Form followed open budget=terms.budget />
+            </Fetched>
         </Dialog>
     }
 }

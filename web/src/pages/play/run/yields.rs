@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::overview::share;
 use super::{EVERY, Followed};
-use crate::components::refresh;
+use crate::components::{Stale, refresh};
 use crate::{api_client, format, labels};
 
 /// From what was planned to what was accepted.
@@ -34,6 +34,7 @@ pub fn Funnel(followed: Followed) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="funnel">
             <h2 id="funnel">"Yield"</h2>
+            <Stale error=judgings.error() />
             <dl class="bars">{steps.map(step).into_iter().collect_view()}</dl>
         </section>
     }
