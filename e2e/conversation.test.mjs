@@ -58,6 +58,10 @@ test("keys walk from turn to turn, and the address keeps the place", () =>
     assert.equal(await page.locator(".turn.chosen").getAttribute("id"), `turn-${second}`);
     await page.keyboard.press("k");
     await page.locator(`#turn-${first}.chosen`).waitFor();
+    // Tab leads on from the turn.
+    await page.waitForFunction((id) => document.activeElement.id === id, `turn-${first}`);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.closest(".turn")?.id), `turn-${first}`);
     await page.reload();
     await page.locator(`#turn-${first}.chosen`).waitFor();
   }));
@@ -173,14 +177,38 @@ test("each version says what it changed: what stood there before, and what is go
   });
 });
 
+test("what a tool answered is shown as it was answered", async () => {
+  const { events } = await site.ask("GET", `/conversations/${changing[0]}`);
+  const answers = events.filter(({ event }) => event.tool_answered?.content);
+  assert.ok(answers.length > 0);
+  const read = (text) => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  };
+  await site.visit(address(changing[0]), async (page) => {
+    for (const { seq, event } of answers) {
+      const answer = page.locator(`#turn-${seq}`).getByLabel("Answer", { exact: true });
+      assert.deepEqual(read(await answer.textContent()), read(event.tool_answered.content));
+    }
+  });
+});
+
 test("a value says which call wrote it, and leads there", () =>
   site.visit(address(changing[0], "?panel=world"), async (page) => {
     await page.locator(".world .patch .pointer").first().click();
     const origin = page.getByRole("region", { name: "Where did this value come from?" });
     await origin.getByText("Written by").waitFor();
     await page.waitForURL(/at=/);
+    const { last_version } = await site.ask("GET", `/conversations/${changing[0]}/world`);
+    const asked = new URLSearchParams({ pointer: new URL(page.url()).searchParams.get("at"), version: last_version });
+    const { written_by: by } = await site.ask("GET", `/conversations/${changing[0]}/provenance?${asked}`);
+    await origin.getByText(`Written by ${by.tool} in event ${by.seq}.`).waitFor();
     await origin.getByRole("button", { name: "Show the call" }).click();
-    await page.locator(".turn.calls.chosen").waitFor();
+    await page.locator(`#turn-${by.seq}.calls.chosen`).waitFor();
+    await accessible(page);
     await screenshot(page, "provenance");
     // At the start nobody had written it.
     await page.getByRole("slider", { name: /^World version/ }).focus();
@@ -340,8 +368,115 @@ test("a turn is annotated, resolved, and the note deleted", () =>
     await page.getByRole("tab", { name: "People" }).click();
     await page.getByRole("region", { name: "Annotations" }).getByText("Too many words.").waitFor();
     await screenshot(page, "annotated");
+    await page.reload();
+    await remark.getByText("Too many words.").waitFor();
+    const [kept, ...others] = await site.ask("GET", `/conversations/${all[1]}/annotations`);
+    assert.deepEqual(others, []);
+    assert.deepEqual([kept.text, kept.labels, kept.author], ["Too many words.", ["style", "wordy"], "mira"]);
     await remark.getByRole("button", { name: "Delete" }).click();
+    const question = remark.getByRole("dialog", { name: "Delete your annotation?" });
+    await question.getByRole("button", { name: "Leave it" }).click();
+    await question.waitFor({ state: "hidden" });
+    assert.equal((await site.ask("GET", `/conversations/${all[1]}/annotations`)).length, 1);
+    await remark.getByRole("button", { name: "Delete" }).click();
+    await question.getByRole("button", { name: "Delete it" }).click();
     await remark.waitFor({ state: "detached" });
+    assert.deepEqual(await site.ask("GET", `/conversations/${all[1]}/annotations`), []);
+  }));
+
+test("what is written at a turn is there again when its form is, until it is cancelled", () =>
+  site.visit(address(all[1]), async (page) => {
+    const turn = page.locator(".turn.agent").first();
+    await turn.hover();
+    const open = (name) => turn.getByRole("button", { name, exact: true }).click();
+    const annotation = turn.getByLabel("Annotation", { exact: true });
+    await open("Annotate");
+    await annotation.fill("Half a thought");
+    await page.keyboard.press("Escape");
+    await annotation.waitFor({ state: "detached" });
+    await open("Correct");
+    await turn.getByLabel("Why").fill("Because.");
+    await open("Branch");
+    await turn.getByLabel("What the agent says here instead").fill("Another way.");
+    await open("Annotate");
+    assert.equal(await annotation.inputValue(), "Half a thought");
+    await open("Correct");
+    assert.equal(await turn.getByLabel("Why").inputValue(), "Because.");
+    await open("Branch");
+    assert.equal(await turn.getByLabel("What the agent says here instead").inputValue(), "Another way.");
+    await open("Cancel");
+    await open("Branch");
+    assert.equal(await turn.getByLabel("What the agent says here instead").inputValue(), "");
+  }));
+
+/** A conversation that no other test changes. */
+const untouched = () => all.findLast((id) => ![...all.slice(0, 3), changing[0], changing.at(-1)].includes(id));
+
+test("keys send the form in which they are pressed, and a rating that is begun is there wherever one comes back from", async () => {
+  const id = untouched();
+  await site.visit(address(id, "?panel=people"), async (page) => {
+    const { pathname } = new URL(page.url());
+    const first = page.locator(".criterion").first();
+    await page.getByRole("button", { name: "Rate it" }).click();
+    await first.getByRole("slider").focus();
+    await page.keyboard.press("7");
+    await page.getByLabel("Comment").fill("Begun.");
+    await first.getByRole("slider").focus();
+    // Letters that lead to other pages are none of a slider's.
+    await page.keyboard.press("n");
+    await page.keyboard.press("p");
+    await page.keyboard.press("t");
+    await page.keyboard.press("w");
+    await page.locator("#panel-world").waitFor();
+    assert.equal(new URL(page.url()).pathname, pathname);
+    await page.getByRole("tab", { name: "People" }).click();
+    assert.equal(await first.locator("output").innerText(), "7");
+    assert.equal(await page.getByLabel("Comment").inputValue(), "Begun.");
+
+    await page.locator(".turn.agent").first().hover();
+    await page.locator(".turn.agent").first().getByRole("button", { name: "Branch" }).click();
+    await page.getByLabel("What the agent says here instead").fill("Let me have a look at it.");
+    await page.keyboard.press("Control+Enter");
+    await page.waitForURL((url) => url.pathname !== pathname);
+    assert.equal((await site.ask("GET", `/conversations/${id}/branches`)).length, 1);
+    assert.ok(!(await site.ask("GET", `/conversations/${id}/ratings`)).mine, "the rating was not sent by it");
+    await page.goBack();
+    await first.waitFor();
+    assert.equal(await first.locator("output").innerText(), "7");
+    await page.getByText("This is not sent yet.", { exact: false }).waitFor();
+    await page.getByRole("button", { name: "Start over" }).click();
+    assert.equal(await first.locator("output").innerText(), "–");
+    assert.equal(await page.getByLabel("Comment").inputValue(), "");
+  });
+});
+
+test("a slider that is pressed where it stands counts, and the comment of a rating is kept", async () => {
+  const id = untouched();
+  await site.visit(address(id, "?panel=people"), async (page) => {
+    const criterion = (nth) => page.locator(".criterion").nth(nth);
+    await page.getByRole("button", { name: "Rate it" }).click();
+    await criterion(0).getByRole("slider").click();
+    assert.equal(await criterion(0).locator("output").innerText(), "5");
+    await criterion(1).getByRole("slider").focus();
+    await page.keyboard.press("Space");
+    assert.equal(await criterion(1).locator("output").innerText(), "5");
+    await page.getByLabel("Comment").fill("Neither good nor bad.");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.locator(".rating", { hasText: "You" }).getByText("Neither good nor bad.").waitFor();
+    const { mine } = await site.ask("GET", `/conversations/${id}/ratings`);
+    assert.equal(mine.comment, "Neither good nor bad.");
+    assert.deepEqual(Object.values(mine.scores), [5, 5]);
+    await page.reload();
+    await page.getByRole("button", { name: "Rate again" }).waitFor();
+  });
+});
+
+test("what a sub-agent said is corrected, and no other way goes on from there", () =>
+  site.visit(address(booked), async (page) => {
+    const within = page.locator("details.branch").first();
+    await within.getByRole("button", { name: "Correct" }).first().waitFor();
+    assert.equal(await within.getByRole("button", { name: "Branch" }).count(), 0);
+    assert.ok((await page.getByRole("button", { name: "Branch" }).count()) > 0);
   }));
 
 test("an agent's turn is corrected, its difference shown, and withdrawn", () =>
@@ -455,7 +590,18 @@ test("all that the API says can be seen and copied", () =>
     await page.getByRole("button", { name: "Copy JSON" }).click();
     await page.getByText("Copied.").waitFor();
     const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
-    assert.equal(copied.summary.id, all[0]);
+    const said = await site.ask("GET", `/conversations/${all[0]}`);
+    assert.deepEqual(copied, said);
+    const keys = page.getByRole("tree", { name: "The conversation as JSON" }).locator(".key");
+    assert.deepEqual((await keys.allInnerTexts()).sort(), Object.keys(said).sort());
+    const opened = page.waitForEvent("popup");
+    await page.getByRole("link", { name: "Open as JSON" }).click();
+    const other = await opened;
+    await other.waitForLoadState();
+    assert.ok(other.url().endsWith(`/api/v1/conversations/${all[0]}`), other.url());
+    assert.deepEqual(JSON.parse(await other.locator("pre").first().textContent()), said);
+    await other.close();
+    await page.bringToFront();
     await page.keyboard.press("y");
     await page.waitForFunction(async () => (await navigator.clipboard.readText()) === location.href);
   }));
@@ -492,6 +638,26 @@ test("a conversation goes on differently from a turn, and both are kept", () =>
     assert.equal(branches.length, 1);
     assert.ok(page.url().endsWith(branches[0].conversation));
     await screenshot(page, "branch");
+  }));
+
+test("a branch that takes its time says so, and what was written is there when it is cancelled", () =>
+  site.visit(address(all[1]), async (page) => {
+    const asked = [];
+    await page.route(/\/branches$/, (route) => (route.request().method() === "POST" ? asked.push(route) : route.continue()));
+    await page.locator(".turn.agent").getByRole("button", { name: "Branch" }).first().click();
+    const form = page.getByRole("form", { name: "Branch" });
+    const text = form.getByLabel("What the agent says here instead");
+    await text.fill("In a moment.");
+    await form.getByRole("button", { name: "Branch from here" }).click();
+    await form.getByText("Making the branch …").waitFor();
+    while (asked.length === 0) await page.waitForTimeout(20);
+    // What is on its way is not closed over.
+    await page.keyboard.press("Escape");
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("It was cancelled.", { exact: false }).waitFor();
+    await form.getByText("Making the branch …").waitFor({ state: "detached" });
+    assert.equal(await text.inputValue(), "In a moment.");
+    assert.deepEqual(await site.ask("GET", `/conversations/${all[1]}/branches`), []);
   }));
 
 test("it goes on differently from a turn of the user, too", () =>
@@ -562,6 +728,74 @@ test("another model goes on from a turn; both lead to each other, and become a p
     model.stop();
   }
 });
+
+test("a branch that is being played is a pair once it has ended, without loading the page again", () =>
+  site.visit(address(helped), async (page) => {
+    let plays = true;
+    await page.route(/\/conversations\/[^/]+\/branches$/, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      if (plays) for (const branch of json) delete branch.outcome;
+      await route.fulfill({ response, json });
+    });
+    await page.getByRole("tab", { name: "People" }).click();
+    const branches = page.getByRole("region", { name: "Branches" });
+    await branches.getByText("playing", { exact: true }).waitFor();
+    assert.equal(await branches.getByRole("link", { name: "Export as a preference pair" }).count(), 0);
+    plays = false;
+    await branches.getByText("failed", { exact: true }).waitFor();
+    await branches.getByRole("link", { name: "Export as a preference pair" }).waitFor();
+    assert.equal(await branches.getByText("playing", { exact: true }).count(), 0);
+  }));
+
+test("what somebody wrote in place of a turn becomes half of a preference pair", () =>
+  site.visit(address(helped), async (page) => {
+    const words = "That I do not know.";
+    await page.locator(".turn.agent").last().getByRole("button", { name: "Branch" }).click();
+    const form = page.getByRole("form", { name: "Branch" });
+    await form.getByLabel("What the agent says here instead").fill(words);
+    await form.getByRole("button", { name: "Branch from here" }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(helped));
+    await page.locator(".ending").waitFor();
+    await page.getByText("A branch, written by mira.").waitFor();
+    await page.getByRole("link", { name: "Export as a preference pair" }).click();
+    const record = page.locator("pre.record");
+    await record.waitFor();
+    const { chosen, rejected } = JSON.parse(await record.innerText());
+    assert.match(chosen[0].content, /1\.75/);
+    assert.equal(rejected[0].content, words);
+  }));
+
+test("what is written below a call stays while the call is answered", () =>
+  site.visit(address(changing[0]), async (page) => {
+    await page.locator(".bubble").first().waitFor();
+    // Until somebody writes, the server speaks of the time before the call was answered.
+    let plays = true;
+    await page.route(/\/api\/v1\/conversations\/[^/]+$/, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      if (plays) {
+        const answered = json.events.findIndex(({ event }) => event.tool_answered);
+        Object.assign(json.summary, { outcome: null, finished_at: null });
+        Object.assign(json, { events: json.events.slice(0, answered), verdict: null, verification: null });
+      }
+      await route.fulfill({ response, json });
+    });
+    await page.reload();
+    const call = page.locator(".turn.calls").last();
+    await call.getByText("no answer yet").waitFor();
+    await call.hover();
+    await call.getByRole("button", { name: "Annotate" }).click();
+    const text = page.getByLabel("Annotation", { exact: true });
+    await text.fill("Half a thou");
+    plays = false;
+    await page.locator(".ending").waitFor();
+    const own = page.locator(".turn.calls", { has: text });
+    await own.getByLabel("Answer", { exact: true }).waitFor();
+    assert.equal(await text.inputValue(), "Half a thou");
+    assert.ok(await text.evaluate((field) => field === document.activeElement), "it is written on");
+    assert.equal(await own.getByText("no answer yet").count(), 0);
+  }));
 
 test("what is still being played is followed to its end, and nothing that was chosen or written is lost", () =>
   site.visit(address(all[2]), async (page) => {

@@ -87,7 +87,19 @@ test("conversations are rated by keyboard, one after the other, without a verdic
       return now && now.innerText !== title;
     }, title);
     await page.getByText(`${QUEUED - 1} left for you`, { exact: false }).waitFor();
+    // What is begun is skipped only by whoever says so, and not by a letter at a slider.
+    await page.keyboard.press("r");
+    await page.keyboard.type("4");
     await page.keyboard.press("s");
+    assert.equal(await page.getByRole("dialog", { name: "Skip this conversation?" }).count(), 0);
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("s");
+    const question = page.getByRole("dialog", { name: "Skip this conversation?" });
+    await question.getByRole("button", { name: "Leave it" }).click();
+    assert.equal(await page.locator(".criterion output").first().innerText(), "4");
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("s");
+    await question.getByRole("button", { name: "Skip it" }).click();
     await page.getByText(`${QUEUED - 2} left for you`, { exact: false }).waitFor();
     await page.getByLabel("no", { exact: true }).check();
     await page.getByRole("button", { name: "Save and next" }).click();
@@ -130,7 +142,11 @@ test("a queue is made of what a list was filtered by", () =>
     assert.equal(await page.locator("table.rows tbody tr").count(), matching);
     // An admin gives a conversation to somebody, and takes it back.
     const nobodys = page.locator("tbody tr", { hasText: "nobody yet" }).first();
-    await nobodys.getByRole("combobox").selectOption("mira");
+    const choice = nobodys.getByRole("combobox");
+    assert.equal(await choice.locator("option").count(), 1, "names are there once somebody looks for one");
+    await choice.focus();
+    await choice.locator("option", { hasText: "mira" }).waitFor({ state: "attached" });
+    await choice.selectOption("mira");
     const back = page.getByRole("button", { name: /^Take back from/ });
     await back.click();
     await back.waitFor({ state: "detached" });
@@ -148,6 +164,28 @@ test("what a queue is to be made of stands in the address", () =>
     await page.reload();
     assert.equal(await page.getByLabel("Scenario contains").inputValue(), "card & co");
     await page.getByText(/^0 of \d+ conversations match\.$/).waitFor();
+  }));
+
+test("all that a new queue is to be is there after loading it again", () =>
+  site.visit(`${REVIEWS}/new`, async (page) => {
+    await page.getByLabel("Name").fill("Long look");
+    await page.locator("form select").first().selectOption(run.id);
+    await page.getByLabel("People for each conversation").fill("2");
+    await page.getByLabel("How many conversations").fill("4");
+    await page.getByLabel("Blind", { exact: false }).uncheck();
+    await page.waitForURL(({ searchParams }) => searchParams.get("blind") === "false");
+    const asked = Object.fromEntries(new URL(page.url()).searchParams);
+    assert.deepEqual(asked, { of_run: run.id, name: "Long look", n: "4", raters: "2", blind: "false" });
+    await page.reload();
+    await page.waitForFunction((id) => document.querySelector("form select")?.value === id, run.id);
+    assert.equal(await page.getByLabel("Name").inputValue(), "Long look");
+    assert.equal(await page.getByLabel("People for each conversation").inputValue(), "2");
+    assert.equal(await page.getByLabel("How many conversations").inputValue(), "4");
+    assert.equal(await page.getByLabel("Blind", { exact: false }).isChecked(), false);
+    await page.getByLabel("that a corpus keeps").check();
+    await page.waitForURL(({ searchParams }) => searchParams.get("from") === "corpus");
+    await page.reload();
+    assert.ok(await page.getByLabel("that a corpus keeps").isChecked());
   }));
 
 test("what conversations are narrowed to is queued for review", () =>

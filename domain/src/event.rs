@@ -25,6 +25,17 @@ pub struct Event {
 }
 
 impl Event {
+    /// Whose turn it is, if the conversation can go on differently in its place: the user's, or that of the agent under test.
+    /// What a sub-agent says cannot be said differently without the turns that it works for.
+    pub const fn whose_turn(&self) -> Option<Role> {
+        match &self.kind {
+            _ if !self.ancestry.is_empty() => None,
+            EventKind::UserSpoke { .. } => Some(Role::SimulatedUser),
+            EventKind::AgentSpoke { .. } => Some(Role::Agent),
+            _ => None,
+        }
+    }
+
     /// Whether it is what judges said, or follows of it.
     pub const fn is_judgement(&self) -> bool {
         matches!(
@@ -176,4 +187,23 @@ impl AddAssign for Usage {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 const fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_goes_on_differently_from_turns_of_its_trunk() {
+        let usage = Usage::default();
+        let user = EventKind::UserSpoke { content: "Hello".to_owned(), ended: false, walked_out: false, usage };
+        let agent = EventKind::AgentSpoke { content: "Hm.".to_owned(), reasoning: None, tool_calls: Vec::new(), usage };
+        let acted = EventKind::UserActed { tool_calls: Vec::new(), usage };
+        let on_trunk = |kind| Event { seq: 1, ancestry: Vec::new(), kind }.whose_turn();
+        let within = |kind| Event { seq: 1, ancestry: vec![Fork { seq: 0, index: 0 }], kind }.whose_turn();
+        assert_eq!(on_trunk(user), Some(Role::SimulatedUser));
+        assert_eq!(on_trunk(agent.clone()), Some(Role::Agent));
+        assert_eq!(on_trunk(acted), None);
+        assert_eq!(within(agent), None);
+    }
 }

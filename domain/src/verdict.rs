@@ -5,6 +5,9 @@ mod panel;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// The best score that there is; the worst is 0. Judges and people score by it.
+pub const MAX_SCORE: u8 = 10;
+
 /// A model judge's scores. `weighted_mean` is computed from the criteria; everything else is the judge's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Verdict {

@@ -18,7 +18,24 @@ pub struct Turn {
     pub seq: u32,
     /// The event that began it: of a call the turn in which it was made.
     pub of: u32,
+    /// Whose turn began it, if the conversation can go on differently in its place.
+    pub whose: Option<Role>,
     pub what: What,
+}
+
+impl Turn {
+    /// As it was before a call was answered: what it says from its beginning on.
+    pub fn begun(&self) -> Self {
+        let Self { seq, of, whose, what } = self;
+        match what {
+            What::Call(Call { by, tool, arguments, .. }) => {
+                let (tool, arguments) = (tool.clone(), arguments.clone());
+                let call = Call { by: *by, tool, arguments, branch: None, answered: None };
+                Self { seq: *of, of: *of, whose: *whose, what: What::Call(call) }
+            }
+            said => Self { seq: *seq, of: *of, whose: *whose, what: said.clone() },
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +81,7 @@ pub struct Answered {
 pub fn turns(events: Vec<Event>) -> Vec<Turn> {
     let mut fold = Fold::default();
     for event in events {
-        fold.seq = event.seq;
+        fold.at = At { seq: event.seq, whose: event.whose_turn() };
         fold.event(event.kind);
     }
     fold.finish()
@@ -133,10 +150,22 @@ struct Level {
     call_id: String,
 }
 
+/// The event that is looked at.
+#[derive(Debug, Clone, Copy, Default)]
+struct At {
+    seq: u32,
+    whose: Option<Role>,
+}
+
+impl At {
+    const fn turn(self, what: What) -> Turn {
+        Turn { seq: self.seq, of: self.seq, whose: self.whose, what }
+    }
+}
+
 #[derive(Default)]
 struct Fold {
-    /// The event that is looked at.
-    seq: u32,
+    at: At,
     trunk: Level,
     /// Sub-agents at work, outermost first.
     branches: Vec<Level>,
@@ -148,25 +177,25 @@ impl Fold {
     }
 
     fn event(&mut self, event: EventKind) {
-        let seq = self.seq;
-        let turn = |what| Turn { seq, of: seq, what };
+        let at = self.at;
+        let turn = |what| at.turn(what);
         match event {
             EventKind::UserSpoke { content, .. } => {
                 if !content.trim().is_empty() {
                     self.level().turns.push(turn(What::User { content }));
                 }
             }
-            EventKind::UserActed { tool_calls, .. } => self.level().called(seq, Caller::User, tool_calls),
+            EventKind::UserActed { tool_calls, .. } => self.level().called(at, Caller::User, tool_calls),
             EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => {
                 let level = self.level();
                 level.turns.extend(spoken(content, reasoning).map(turn));
-                level.called(seq, Caller::Agent, tool_calls);
+                level.called(at, Caller::Agent, tool_calls);
             }
             EventKind::Delegated { call_id, .. } => self.branches.push(Level { call_id, ..Level::default() }),
             EventKind::ToolAnswered { call_id, tool, content, answer, patch, fault, note, .. } => {
                 self.join(&call_id);
                 let content = json_text::layout(&content);
-                self.level().answered(seq, &call_id, tool, Answered { answer, content, patch, fault, note });
+                self.level().answered(at, &call_id, tool, Answered { answer, content, patch, fault, note });
             }
             EventKind::Refused { role, reply, reason, .. } => {
                 self.level().turns.push(turn(What::Refused { role, reply, reason }));
@@ -207,12 +236,12 @@ impl Fold {
 }
 
 impl Level {
-    fn called(&mut self, seq: u32, by: Caller, calls: Vec<ToolCall>) {
+    fn called(&mut self, at: At, by: Caller, calls: Vec<ToolCall>) {
         for call in calls {
             let (tool, arguments) = (call.name().to_owned(), json_text::layout(&call.function.arguments));
             self.calls.insert(call.id, self.turns.len());
             let what = What::Call(Call { by, tool, arguments, branch: None, answered: None });
-            self.turns.push(Turn { seq, of: seq, what });
+            self.turns.push(at.turn(what));
         }
     }
 
@@ -224,15 +253,15 @@ impl Level {
         }
     }
 
-    fn answered(&mut self, at: u32, id: &str, tool: String, answered: Answered) {
+    fn answered(&mut self, at: At, id: &str, tool: String, answered: Answered) {
         if let Some((seq, call)) = self.call(id) {
-            *seq = at;
+            *seq = at.seq;
             call.answered = Some(answered);
         } else {
             // An answer to a call that is not here is still shown: nothing that happened is hidden.
             let (by, arguments, answered) = (Caller::Agent, String::new(), Some(answered));
             let what = What::Call(Call { by, tool, arguments, branch: None, answered });
-            self.turns.push(Turn { seq: at, of: at, what });
+            self.turns.push(at.turn(what));
         }
     }
 }

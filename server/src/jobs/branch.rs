@@ -103,18 +103,15 @@ impl Branch {
 /// What was said in place of the turn, as the event that it is; `None` if a model is to say it.
 fn told(mut before: Conversation, wanted: &Wanted, past: &[Event]) -> anyhow::Result<Option<Event>> {
     let refuse = |at: &str, why: String| BadInput(vec![Problem::new("", 0, at, why)]);
-    let turn = past.iter().find(|event| event.seq == wanted.seq && event.ancestry.is_empty()).map(|event| &event.kind);
-    let agents = matches!(turn, Some(EventKind::AgentSpoke { .. }));
-    if !agents && !matches!(turn, Some(EventKind::UserSpoke { .. })) {
+    let Some(role) = past.iter().find(|event| event.seq == wanted.seq).and_then(Event::whose_turn) else {
         let why = format!("event {} is no turn of the user or of the agent under test", wanted.seq);
         return Err(refuse("seq", why).into());
-    }
+    };
     let Some(said) = &wanted.said else { return Ok(None) };
-    let role = if agents { Role::Agent } else { Role::SimulatedUser };
     if !matches!(before.next(), Next::Ask(who) if who.role == role) {
         return Err(refuse("seq", "nobody is asked at this place".to_owned()).into());
     }
-    if agents {
+    if role == Role::Agent {
         let faults = before.turn_faults(&said.content, &said.tool_calls);
         if !faults.is_empty() {
             let all = faults.into_iter().map(|(at, why)| Problem::new("", 0, at, why)).collect();

@@ -3,7 +3,7 @@
 use domain::api::BranchSummary;
 use serde_json::Value;
 
-use super::{Answer, get, post};
+use super::{Answer, End, get, post_over};
 use crate::address::segment;
 
 pub async fn of(conversation: &str) -> Answer<Vec<BranchSummary>> {
@@ -11,6 +11,6 @@ pub async fn of(conversation: &str) -> Answer<Vec<BranchSummary>> {
 }
 
 /// The body is that of `POST /conversations/{conversation}/branches`.
-pub async fn add(conversation: &str, branch: &Value) -> Answer<BranchSummary> {
-    post(&format!("/conversations/{}/branches", segment(conversation)), branch).await
+pub async fn add(end: &End, conversation: &str, branch: &Value) -> Answer<BranchSummary> {
+    post_over(end, &format!("/conversations/{}/branches", segment(conversation)), branch).await
 }

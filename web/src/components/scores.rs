@@ -1,12 +1,10 @@
 //! What the judge said.
 
-use domain::verdict::{Score, Verdict};
+use domain::verdict::{MAX_SCORE, Score, Verdict};
 use leptos::prelude::*;
 
 use crate::components::{Badge, LongText};
 use crate::labels::{self, Tone};
-
-const BEST: u8 = 10;
 
 #[component]
 pub fn Scores(verdict: Option<Verdict>, played: bool) -> impl IntoView {
@@ -33,7 +31,7 @@ fn Judged(verdict: Verdict) -> impl IntoView {
         <dl class="strip">
             <div>
                 <dt>"Overall"</dt>
-                <dd class="figure">{format!("{}/{BEST}", verdict.overall)}</dd>
+                <dd class="figure">{format!("{}/{MAX_SCORE}", verdict.overall)}</dd>
             </div>
             <div>
                 <dt>"Weighted mean"</dt>
@@ -86,8 +84,8 @@ fn Criterion(
         <tr>
             <th scope="row">{name.clone()}</th>
             <td class="score">
-                <meter min="0" max=BEST value=score.score aria-label=name></meter>
-                <span>{format!("{}/{BEST}{}", score.score, range.unwrap_or_default())}</span>
+                <meter min="0" max=MAX_SCORE value=score.score aria-label=name></meter>
+                <span>{format!("{}/{MAX_SCORE}{}", score.score, range.unwrap_or_default())}</span>
             </td>
             <td class="text">
                 <LongText text=score.rationale />

@@ -3,44 +3,58 @@
 use domain::patch::PatchOp;
 use leptos::prelude::*;
 
+use crate::components::long_text::beginning;
 use crate::components::transcript::{Beside, Turns};
 use crate::components::{Badge, FirstRows, LongText, MoreRows};
 use crate::labels::{self, Tone};
 use crate::transcript::{Answered, Call, Caller};
 
+/// Letters of a name or of a place that stand in a line: a model may write any.
+const NAME: usize = 200;
+
+/// While the conversation is played, its answer comes, and what a sub-agent does grows.
 #[component]
-pub fn ToolCall(call: Call, beside: Beside) -> impl IntoView {
-    let (tone, state) =
-        call.answered.as_ref().map_or((Tone::Neutral, "no answer yet"), |answered| labels::answer(answered.answer));
-    let kind = match (call.by, &call.branch) {
+pub fn ToolCall(call: Memo<Call>, beside: Beside) -> impl IntoView {
+    let Call { by, tool, arguments, .. } = call.get_untracked();
+    let answered = Memo::new(move |_| call.read().answered.clone());
+    let branches = Memo::new(move |_| call.read().branch.is_some());
+    let turns = Memo::new(move |_| call.read().branch.clone().unwrap_or_default());
+    let kind = move || match (by, branches.get()) {
         (Caller::User, _) => "The user calls ",
-        (Caller::Agent, Some(_)) => "Sub-agent ",
-        (Caller::Agent, None) => "Tool call ",
+        (Caller::Agent, true) => "Sub-agent ",
+        (Caller::Agent, false) => "Tool call ",
     };
-    let fault = call.answered.as_ref().and_then(|answered| answered.fault);
-    let fault = fault.map(|fault| view! { <Badge tone=Tone::Notable text=labels::fault(fault) /> });
-    let branch = call.branch.map(|turns| {
+    let branch = move || {
         view! {
             <details class="branch" open>
                 <summary>"What the sub-agent did"</summary>
-                <Turns turns=Signal::stored(turns) beside />
+                <Turns turns=turns.into() beside />
             </details>
         }
-    });
+    };
     view! {
         <article class="call">
             <header>
                 <h3>
                     <span class="muted">{kind}</span>
-                    <code>{call.tool}</code>
+                    <code>{beginning(&tool, NAME)}</code>
                 </h3>
-                {fault}
-                <Badge tone text=state />
+                {move || state(answered.read().as_ref())}
             </header>
-            <Block name="Arguments" text=call.arguments />
-            {branch}
-            {call.answered.map(|answered| view! { <Answer answered /> })}
+            <Block name="Arguments" text=arguments />
+            <Show when=move || branches.get()>{branch()}</Show>
+            {move || answered.get().map(|answered| view! { <Answer answered /> })}
         </article>
+    }
+}
+
+/// What became of the call, and what went wrong with it as planned.
+fn state(answered: Option<&Answered>) -> impl IntoView + use<> {
+    let (tone, text) = answered.map_or((Tone::Neutral, "no answer yet"), |answered| labels::answer(answered.answer));
+    let fault = answered.and_then(|answered| answered.fault);
+    view! {
+        {fault.map(|fault| view! { <Badge tone=Tone::Notable text=labels::fault(fault) /> })}
+        <Badge tone text />
     }
 }
 
@@ -54,7 +68,7 @@ fn Answer(answered: Answered) -> impl IntoView {
             <MoreRows first all=Signal::stored(all) />
         }
     });
-    let note = answered.note.map(|note| view! { <p class="muted text">{note}</p> });
+    let note = answered.note.map(|text| view! { <LongText text muted=true /> });
     view! {
         <Block name="Answer" text=answered.content />
         {note}
@@ -73,7 +87,7 @@ fn Change(op: PatchOp) -> impl IntoView {
     view! {
         <li>
             <span class="verb">{verb}</span>
-            <code>{op.path().to_owned()}</code>
+            <code>{beginning(op.path(), NAME)}</code>
             {value}
         </li>
     }

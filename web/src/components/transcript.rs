@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use crate::components::LongText;
 use crate::components::long_text::beginning;
 use crate::components::tool_call::ToolCall;
-use crate::transcript::{self, Turn, What};
+use crate::transcript::{self, Call, Caller, Turn, What};
 use crate::{format, labels};
 use parts::{Parts, Piece};
 
@@ -27,13 +27,15 @@ pub struct Beside {
 }
 
 /// Which turn it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Place {
-    pub seq: u32,
+    /// The event that it shows: another one once a call is answered.
+    pub seq: Signal<u32>,
     /// The event in which an agent spoke, if this turn is the first that shows it.
     pub spoke: Option<u32>,
-    /// The event in which the user spoke, if this turn shows it.
-    pub asked: Option<u32>,
+    /// The event in whose place the conversation can go on differently, and whose turn it is, if this turn is the first that
+    /// shows it.
+    pub parts: Option<(u32, Role)>,
 }
 
 /// The element that shows an event, as addresses name it.
@@ -55,7 +57,7 @@ pub fn Transcript(turns: Signal<Vec<Turn>>, #[prop(optional)] beside: Beside) ->
 }
 
 /// Turns of the conversation, or of a sub-agent's branch within it: of many a part, and the turn that is looked at. When
-/// others come, those that are there stay, with whatever somebody is writing below them.
+/// others come, or calls are answered, those that are there stay, with whatever somebody is writing below them.
 #[component]
 pub fn Turns(turns: Signal<Vec<Turn>>, beside: Beside) -> AnyView {
     let count = Memo::new(move |_| turns.read().len());
@@ -75,12 +77,13 @@ pub fn Turns(turns: Signal<Vec<Turn>>, beside: Beside) -> AnyView {
 #[component]
 fn PartOf(part: usize, count: Memo<usize>, turns: Signal<Vec<Turn>>, beside: Beside) -> impl IntoView {
     let shown = move |at: usize| {
-        let turn = Memo::new(move |_| turns.read().get(at).cloned());
+        let now = Memo::new(move |_| turns.read().get(at).cloned());
+        let begun = Memo::new(move |_| now.read().as_ref().map(Turn::begun));
         move || {
-            let turn = turn.get()?;
+            let begun = begun.get()?;
             let before = at.checked_sub(1).and_then(|at| turns.read_untracked().get(at).map(|turn| turn.of));
-            let first = before != Some(turn.of);
-            Some(view! { <OneTurn turn beside first /> })
+            let first = before != Some(begun.of);
+            Some(view! { <OneTurn begun now beside first /> })
         }
     };
     view! {
@@ -123,35 +126,51 @@ fn Gap(nth: usize, count: Memo<usize>, parts: RwSignal<Parts>) -> impl IntoView 
 
 #[component]
 fn OneTurn(
-    turn: Turn,
+    begun: Turn,
+    /// The same, with what has come of it.
+    now: Memo<Option<Turn>>,
     beside: Beside,
     /// Whether it is the first that shows what one agent said and called at once.
     first: bool,
 ) -> impl IntoView {
-    let Turn { seq, of, what } = turn;
-    let agents = matches!(&what, What::Agent { .. } | What::Call(_));
-    let asked = matches!(&what, What::User { .. }).then_some(of);
-    let place = Place { seq, spoke: (agents && first).then_some(of), asked };
+    let Turn { seq, of, whose, what } = begun;
+    let seq = Memo::new(move |_| now.read().as_ref().map_or(seq, |now| now.seq));
+    let agents = matches!(&what, What::Agent { .. } | What::Call(Call { by: Caller::Agent, .. }));
+    let parts = whose.filter(|_| first).map(|whose| (of, whose));
+    let place = Place { seq: seq.into(), spoke: (agents && first).then_some(of), parts };
     let class = match &what {
         What::User { .. } => "turn user",
         What::Agent { .. } => "turn agent",
         What::Call(_) => "turn calls",
         What::Refused { .. } | What::Ending(_) => "turn aside",
     };
-    let chosen = Memo::new(move |_| beside.chosen.get() == Some(seq));
+    let chosen = Memo::new(move |_| beside.chosen.get() == Some(seq.get()));
     // Calls that were never answered share the event in which they were made; an address means the first of them.
-    let id = (first || seq != of).then(|| anchor(seq));
+    let id = move || Some(seq.get()).filter(|seq| first || *seq != of).map(anchor);
     let shown = match what {
         What::User { content } => view! { <Bubble class="bubble user" speaker="User" content /> }.into_any(),
         What::Agent { content, reasoning } => {
             view! { <Bubble class="bubble agent" speaker="Agent" content reasoning /> }.into_any()
         }
-        What::Call(call) => view! { <ToolCall call beside /> }.into_any(),
+        What::Call(begun) => {
+            let call = Memo::new(move |_| match &*now.read() {
+                Some(Turn { what: What::Call(call), .. }) => call.clone(),
+                _ => begun.clone(),
+            });
+            view! { <ToolCall call beside /> }.into_any()
+        }
         What::Refused { role, reply, reason } => view! { <Refused role reply reason /> }.into_any(),
         What::Ending(ending) => view! { <p class="ending">{labels::ending(&ending)}</p> }.into_any(),
     };
     view! {
-        <div class=class id=id class:chosen=chosen aria-current=move || chosen.get().then_some("true")>
+        // Whoever walks by keys is put here.
+        <div
+            class=class
+            id=id
+            class:chosen=chosen
+            aria-current=move || chosen.get().then_some("true")
+            tabindex=move || chosen.get().then_some("-1")
+        >
             {shown}
             {beside.below.map(|below| below.run(place))}
         </div>

@@ -2,8 +2,12 @@
 
 use leptos::prelude::*;
 
+use crate::components::long_text::beginning;
+
 /// Lines that are shown at once: more of them take the browser long, and nobody reads them.
 const SHOWN: usize = 2000;
+/// Letters of a line that are shown at once.
+const LETTERS: usize = 2000;
 
 #[component]
 pub fn Unified(
@@ -13,12 +17,15 @@ pub fn Unified(
 ) -> impl IntoView {
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let hidden = lines.len().saturating_sub(SHOWN);
+    let long = lines.iter().any(|line| is_long(line));
     let lines = StoredValue::new(lines);
-    let all = RwSignal::new(hidden == 0);
-    let line = |text: &String| {
+    let all = RwSignal::new(hidden == 0 && !long);
+    let line = move |text: &String| {
+        let shown = if all.get() { text.clone() } else { beginning(text, LETTERS) };
         // Lines end as they do in a file, so that what is marked and copied is a patch.
-        view! { <span class=class_of(text)>{format!("{text}\n")}</span> }
+        view! { <span class=class_of(text)>{format!("{shown}\n")}</span> }
     };
+    let more = if hidden > 0 { format!("Show {hidden} more lines") } else { "Show whole lines".to_owned() };
     view! {
         <pre class="unified" tabindex="0" role="region" aria-label=label>
             {move || {
@@ -28,10 +35,14 @@ pub fn Unified(
         </pre>
         <Show when=move || !all.get()>
             <button type="button" class="more" on:click=move |_| all.set(true)>
-                {format!("Show {hidden} more lines")}
+                {more.clone()}
             </button>
         </Show>
     }
+}
+
+fn is_long(line: &str) -> bool {
+    line.char_indices().nth(LETTERS).is_some()
 }
 
 fn class_of(line: &str) -> &'static str {
@@ -47,6 +58,12 @@ fn class_of(line: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_is_long_by_its_letters() {
+        assert!(!is_long(&"ü".repeat(LETTERS)));
+        assert!(is_long(&"ü".repeat(LETTERS + 1)));
+    }
 
     #[test]
     fn lines_are_told_apart() {

@@ -6,7 +6,11 @@ use domain::patch::Change;
 use leptos::prelude::*;
 use serde_json::Value;
 
+use crate::components::long_text::beginning;
 use crate::components::{FirstRows, LongText, Mark, MoreRows};
+
+/// Letters of a place that stand in its line.
+const PLACE: usize = 200;
 
 /// Nothing if nothing changed.
 #[component]
@@ -44,15 +48,15 @@ fn OneChange(change: Change, pick: Callback<String>) -> impl IntoView {
     let value = |value: Option<Value>| value.map(|value| view! { <LongText text=format!("{value:#}") code=true /> });
     let place = match &is {
         Some(_) => {
-            let to = pointer.clone();
+            let says = beginning(&pointer, PLACE);
             view! {
-                <button type="button" class="quiet pointer" on:click=move |_| pick.run(to.clone())>
-                    <code>{pointer}</code>
+                <button type="button" class="quiet pointer" on:click=move |_| pick.run(pointer.clone())>
+                    <code>{says}</code>
                 </button>
             }
             .into_any()
         }
-        None => view! { <code>{pointer}</code> }.into_any(),
+        None => view! { <code>{beginning(&pointer, PLACE)}</code> }.into_any(),
     };
     view! {
         <li>

@@ -6,12 +6,14 @@ mod calibrations;
 mod choices;
 mod filter;
 mod items;
+mod kept;
 mod new_queue;
 mod progress;
 mod queue;
 mod queues;
 mod rate;
 mod rating_form;
+mod written;
 
 use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
@@ -19,7 +21,8 @@ use leptos_router::path;
 
 use crate::parts::{pages, part};
 
-pub use rating_form::RatingForm;
+pub use kept::Kept;
+pub use rating_form::{RatingForm, is_rating};
 
 pages! {
     review:

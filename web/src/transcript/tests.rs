@@ -164,3 +164,14 @@ fn a_turn_is_found_by_its_events() {
     assert_eq!([0, 5, 4, 6].map(|seq| position(&turns, seq)), [0, 1, 1, 2].map(Some), "a branch stands in its call");
     assert_eq!(position(&turns, 1), None);
 }
+
+#[test]
+fn a_call_that_is_answered_is_still_the_turn_that_it_was() {
+    let asked = agent("", None, &[("call_1", "block_card", "{}")]);
+    let before = placed([asked.clone()]);
+    let after = placed([asked, answered("call_1", "{}", Answer::Succeeded, Vec::new())]);
+    assert_ne!(before, after);
+    assert_eq!(before[0].begun(), after[0].begun());
+    let words = placed([user("My card is gone."), user("It is blue.")]);
+    assert_ne!(words[0].begun(), words[1].begun());
+}

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub const CHILDREN: usize = 50;
 /// Rows that a search shows.
 const FOUND: usize = 400;
-/// Letters of a value that stand in its row.
+/// Letters of a key, and of a value, that stand in a row.
 const LETTERS: usize = 160;
 
 /// Why a value is to be noticed.
@@ -132,7 +132,7 @@ impl Walk<'_> {
         let open = branch && self.look.open.contains(&pointer);
         let shape = if branch { Shape::Branch { open, summary: summary(value) } } else { leaf(value) };
         let found = searching && self.finds(key, value);
-        self.rows.push(Row { pointer: pointer.clone(), key: key.to_owned(), level, shape, mark });
+        self.rows.push(Row { pointer: pointer.clone(), key: first(key), level, shape, mark });
         if !branch {
             if searching && !found {
                 self.rows.pop();
@@ -184,15 +184,18 @@ fn leaf(value: &Value) -> Shape {
         Value::Null => ("null", "null".to_owned()),
         Value::Bool(value) => ("bool", value.to_string()),
         Value::Number(number) => ("number", number.to_string()),
-        Value::String(text) => ("string", text.clone()),
+        Value::String(text) => ("string", first(text)),
         Value::Array(_) => ("empty", "[]".to_owned()),
         Value::Object(_) => ("empty", "{}".to_owned()),
     };
-    let text = match text.char_indices().nth(LETTERS) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    };
     Shape::Leaf { kind, text }
+}
+
+fn first(text: &str) -> String {
+    match text.char_indices().nth(LETTERS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -229,6 +232,16 @@ mod tests {
         look.more("/list");
         look.more("/list");
         assert_eq!(shown(&document, &look).len(), 121);
+    }
+
+    #[test]
+    fn long_keys_and_values_are_cut() {
+        let long = "ü".repeat(LETTERS + 1);
+        let found = rows(&json!({ &long: long.clone() }), &Look::default(), &HashMap::new());
+        let cut = format!("{}…", "ü".repeat(LETTERS));
+        assert_eq!(found[0].key, cut);
+        assert_eq!(found[0].shape, Shape::Leaf { kind: "string", text: cut });
+        assert_eq!(found[0].pointer, format!("/{long}"));
     }
 
     #[test]

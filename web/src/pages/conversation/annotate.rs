@@ -3,13 +3,15 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::drafts::Drafts;
+use super::form_keys::press;
 use super::notes::Notes;
 use crate::api_client;
 use crate::components::{Labelled, Problems, Refused, Send, Toasts};
 
 #[component]
-pub fn Annotate(seq: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
-    let (text, labels) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
+pub fn Annotate(seq: Signal<u32>, notes: Notes, drafts: Drafts, close: Callback<()>) -> impl IntoView {
+    let (text, labels) = (drafts.annotation, drafts.labels);
     let (busy, problems) = (RwSignal::new(false), Problems::default());
     let toasts = Toasts::here();
     let save = move || {
@@ -20,12 +22,14 @@ pub fn Annotate(seq: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
         problems.clear();
         spawn_local(async move {
             let words = words(&labels.get_untracked());
-            let answer = api_client::annotations::add(&notes.conversation(), seq, &text.get_untracked(), &words).await;
+            let (id, seq, text) = (notes.conversation(), seq.get_untracked(), text.get_untracked());
+            let answer = api_client::annotations::add(&id, seq, &text, &words).await;
             busy.try_set(false);
             match answer {
                 Ok(made) => {
                     notes.annotations.try_update(|all| all.push(made));
                     toasts.good("Annotated.");
+                    drafts.forget_annotation();
                     let _ = close.try_run(());
                 }
                 Err(error) => problems.set(error),
@@ -42,15 +46,7 @@ pub fn Annotate(seq: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
                 event.prevent_default();
                 save();
             }
-            on:keydown=move |event| match event.key().as_str() {
-                "Enter" if event.ctrl_key() || event.meta_key() => {
-                    // The page may save something else by it.
-                    event.prevent_default();
-                    save();
-                }
-                "Escape" => close.run(()),
-                _ => {}
-            }
+            on:keydown=move |event| press(&event, || close.run(()))
         >
             <Refused why=problems />
             <Labelled label="Annotation" wrong=problems.at("/text")>
@@ -61,7 +57,13 @@ pub fn Annotate(seq: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
             </Labelled>
             <div class="inline">
                 <Send label="Save" busy />
-                <button type="button" on:click=move |_| close.run(())>
+                <button
+                    type="button"
+                    on:click=move |_| {
+                        drafts.forget_annotation();
+                        close.run(());
+                    }
+                >
                     "Cancel"
                 </button>
             </div>

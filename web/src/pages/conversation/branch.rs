@@ -1,38 +1,38 @@
 //! Going on differently from a turn: with another model, or with other words; and the way between both, and to the pair
 //! that they are.
 
+use std::time::Duration;
+
 use domain::access::Role;
 use domain::api::{BranchOrigin, BranchSummary};
 use domain::export::Profile;
+use domain::role::Role as Speaker;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
+use super::drafts::Drafts;
+use super::form_keys::press;
 use super::notes::Notes;
-use crate::components::{Badge, Fetched, FirstRows, Labelled, MoreRows, Problems, Refused, Send, failed, send};
+use crate::action::Change;
+use crate::components::{Badge, Changing, FirstRows, Labelled, MoreRows, Problems, Refused, Send, failed, refresh};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, api_client, format};
 
-/// Whose turn is said differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
-    Agent,
-    User,
-}
+/// How often is asked what became of branches that are still being played.
+const EVERY: Duration = Duration::from_secs(3);
 
-impl Whose {
-    /// What the field for other words is called, and what becomes of it left empty.
-    const fn says(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Agent => ("What the agent says here instead", "Left empty, the chosen model says it."),
-            Self::User => (
-                "What the user says here instead",
-                "Left empty, whoever played the user says it anew, and the chosen model is the agent after it.",
-            ),
-        }
+/// What the field for other words is called, and what becomes of it left empty.
+const fn says(whose: Speaker) -> (&'static str, &'static str) {
+    match whose {
+        Speaker::Agent => ("What the agent says here instead", "Left empty, the chosen model says it."),
+        _ => (
+            "What the user says here instead",
+            "Left empty, whoever played the user says it anew, and the chosen model is the agent after it.",
+        ),
     }
 }
 
@@ -41,16 +41,25 @@ impl Whose {
 pub fn Branch(
     /// The turn's event.
     seq: u32,
-    whose: Whose,
+    /// Whose turn is said differently.
+    whose: Speaker,
     notes: Notes,
+    drafts: Drafts,
     close: Callback<()>,
 ) -> impl IntoView {
-    let (label, hint) = whose.says();
-    let (model, content) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
-    let (busy, problems) = (RwSignal::new(false), Problems::default());
+    let (label, hint) = says(whose);
+    let (model, content) = (drafts.model, drafts.content);
+    let (making, problems) = (Change::new(), Problems::default());
+    // Where the branch is would never be said.
+    let close = move || {
+        if !making.waits().get_untracked() {
+            close.run(());
+        }
+    };
     let models = LocalResource::new(api_client::models::list);
     let (project, navigate) = (Project::here(), use_navigate());
     let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
         let mut body = json!({"seq": seq});
         for (name, text) in [("model", model.get_untracked()), ("content", content.get_untracked())] {
             if !text.trim().is_empty() {
@@ -58,11 +67,12 @@ pub fn Branch(
             }
         }
         let (navigate, project) = (navigate.clone(), project.name());
-        let ask = async move { api_client::branches::add(&notes.conversation(), &body).await };
+        let ask = move |end| async move { api_client::branches::add(&end, &notes.conversation(), &body).await };
         let show = move |made: BranchSummary| {
+            drafts.forget_branch();
             navigate(&address::conversation(&project, &made.conversation), NavigateOptions::default());
         };
-        send(&event, busy, problems, ask, show);
+        making.send(problems, ask, show);
     };
     let names = move || {
         let known = models.get().and_then(Result::ok).unwrap_or_default();
@@ -72,7 +82,12 @@ pub fn Branch(
             .collect_view()
     };
     view! {
-        <form class="panel turn-form" aria-label="Branch" on:submit=submit>
+        <form
+            class="panel turn-form"
+            aria-label="Branch"
+            on:submit=submit
+            on:keydown=move |event| press(&event, close)
+        >
             <p class="muted">
                 "All that was said before is kept. From here on the conversation is played again, as a run of its own, and \
                  both are a preference pair if one comes to a better end."
@@ -94,44 +109,53 @@ pub fn Branch(
                 <textarea rows="4" dir="auto" bind:value=content></textarea>
             </Labelled>
             <div class="inline">
-                <Send label="Branch from here" busy />
-                <button type="button" on:click=move |_| close.run(())>
-                    "Cancel"
-                </button>
+                <Send label="Branch from here" busy=making.waits() />
+                <Show when=move || !making.busy()>
+                    <button
+                        type="button"
+                        on:click=move |_| {
+                            drafts.forget_branch();
+                            close();
+                        }
+                    >
+                        "Cancel"
+                    </button>
+                </Show>
             </div>
+            <Changing change=making what="Making the branch" />
         </form>
     }
 }
 
-/// Those that there are.
+/// Those that there are. They are asked for again while one of them is being played.
 #[component]
 pub fn Branches(conversation: String) -> impl IntoView {
-    let load = move || {
+    let playing = RwSignal::new(false);
+    let branches = refresh(EVERY, playing.into(), move || {
         let id = conversation.clone();
         async move { api_client::branches::of(&id).await }
-    };
-    view! {
-        <Fetched what="the branches" load let:branches>
-            {if branches.is_empty() {
-                view! { <p class="muted">"None. Turns of the agent and of the user can be branched in the transcript."</p> }.into_any()
-            } else {
-                view! { <List branches /> }.into_any()
-            }}
-        </Fetched>
-    }
+    });
+    let newest = branches.newest();
+    Effect::new(move |_| playing.set(newest.read().iter().flatten().any(|branch| branch.outcome.is_none())));
+    branches.show("the branches", |branches| view! { <List branches /> })
 }
 
 #[component]
-fn List(branches: Vec<BranchSummary>) -> impl IntoView {
-    let (first, all) = (FirstRows::new(), branches.len());
-    let shown = move || first.of(branches.iter().cloned());
+fn List(branches: Signal<Vec<BranchSummary>>) -> impl IntoView {
+    let first = FirstRows::new();
+    let none = Memo::new(move |_| branches.read().is_empty());
+    let shown = move || first.of(branches.get());
     view! {
+        <Show when=move || none.get()>
+            <p class="muted">"None. Turns of the agent and of the user can be branched in the transcript."</p>
+        </Show>
         <ul class="branches">
-            <For each=shown key=|branch| branch.conversation.clone() let:branch>
+            // A branch that was played is another row: it has come to an end, and is half of a pair.
+            <For each=shown key=|branch| (branch.conversation.clone(), branch.outcome.clone()) let:branch>
                 <Row branch />
             </For>
         </ul>
-        <MoreRows first all=Signal::stored(all) />
+        <MoreRows first all=Signal::derive(move || branches.read().len()) />
     }
 }
 

@@ -9,14 +9,19 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
 
+use super::drafts::Drafts;
+use super::form_keys::press;
 use super::notes::Notes;
 use crate::components::{Failure, Labelled, Loading, LongText, Problems, Refused, Rest, Send, Toasts, cut, explain};
 use crate::session::Project;
 use crate::{api_client, json_text, labels};
 
+/// Letters of a tool's name in a label.
+const NAME: usize = 100;
+
 /// The form, filled with the turn as it reads once that is known. What somebody is writing stays when it is read again.
 #[component]
-pub fn Correct(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
+pub fn Correct(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>) -> impl IntoView {
     let first = Memo::new(move |before: Option<&Option<CorrectedMessage>>| {
         before.cloned().flatten().or_else(|| notes.message(spoke))
     });
@@ -24,8 +29,8 @@ pub fn Correct(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
     let failed = Memo::new(move |_| if first.read().is_none() { notes.unread.get() } else { None });
     move || match (first.get(), failed.get()) {
         (Some(CorrectedMessage { message: Message::Assistant { content, reasoning_content, tool_calls }, .. }), _) => {
-            let draft = Draft::of(content, reasoning_content.unwrap_or_default(), tool_calls);
-            view! { <DraftForm spoke notes close draft /> }.into_any()
+            let draft = drafts.correction(|| Draft::of(content, reasoning_content.unwrap_or_default(), tool_calls));
+            view! { <DraftForm spoke notes drafts close draft /> }.into_any()
         }
         (_, Some(error)) => view! { <Failure error retry=move || notes.read_again() /> }.into_any(),
         _ => view! { <Loading what="the turn" /> }.into_any(),
@@ -33,7 +38,7 @@ pub fn Correct(spoke: u32, notes: Notes, close: Callback<()>) -> impl IntoView {
 }
 
 #[component]
-fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> impl IntoView {
+fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draft: Draft) -> impl IntoView {
     let (busy, problems, unread) = (RwSignal::new(false), Problems::default(), RwSignal::new(None::<String>));
     let toasts = Toasts::here();
     let fields = draft.clone();
@@ -54,6 +59,7 @@ fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> imp
             match answer {
                 Ok(made) => {
                     toasts.good(format!("Corrected: version {}.", made.version));
+                    drafts.forget_correction();
                     let _ = close.try_run(());
                     notes.read_again();
                 }
@@ -61,11 +67,10 @@ fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> imp
             }
         });
     };
-    let save = StoredValue::new(save);
     let Draft { content, reasoning, calls, note, .. } = fields;
     let call = move |(name, arguments): (String, RwSignal<String>)| {
         view! {
-            <Labelled label=format!("Arguments of {name}") wrong=problems.at("/tool_calls")>
+            <Labelled label=format!("Arguments of {}", short(&name)) wrong=problems.at("/tool_calls")>
                 <textarea rows="5" class="code" spellcheck="false" bind:value=arguments></textarea>
             </Labelled>
         }
@@ -76,17 +81,9 @@ fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> imp
             aria-label="Correct"
             on:submit=move |event| {
                 event.prevent_default();
-                save.with_value(|save| save());
+                save();
             }
-            on:keydown=move |event| match event.key().as_str() {
-                "Enter" if event.ctrl_key() || event.meta_key() => {
-                    // The page may save something else by it.
-                    event.prevent_default();
-                    save.with_value(|save| save());
-                }
-                "Escape" => close.run(()),
-                _ => {}
-            }
+            on:keydown=move |event| press(&event, || close.run(()))
         >
             <Refused why=problems />
             {move || unread.get().map(|text| view! { <p class="refusal" role="alert">{text}</p> })}
@@ -102,7 +99,13 @@ fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> imp
             </Labelled>
             <div class="inline">
                 <Send label="Save the correction" busy />
-                <button type="button" on:click=move |_| close.run(())>
+                <button
+                    type="button"
+                    on:click=move |_| {
+                        drafts.forget_correction();
+                        close.run(());
+                    }
+                >
                     "Cancel"
                 </button>
             </div>
@@ -112,7 +115,7 @@ fn DraftForm(spoke: u32, notes: Notes, close: Callback<()>, draft: Draft) -> imp
 
 /// A turn as somebody is writing it, and as it read before.
 #[derive(Clone)]
-struct Draft {
+pub struct Draft {
     content: RwSignal<String>,
     reasoning: RwSignal<String>,
     calls: Vec<(String, RwSignal<String>)>,
@@ -132,6 +135,15 @@ impl Draft {
             note: RwSignal::default(),
             before: (content, reasoning, before),
         }
+    }
+
+    /// Whether somebody has written anything.
+    pub fn is_changed(&self) -> bool {
+        let texts = self.calls.iter().map(|(_, text)| text.get_untracked());
+        self.content.get_untracked() != self.before.0
+            || self.reasoning.get_untracked() != self.before.1
+            || !texts.eq(self.before.2.iter().cloned())
+            || !self.note.get_untracked().is_empty()
     }
 
     /// What is to be sent: only the parts that were changed.
@@ -156,6 +168,11 @@ impl Draft {
         }
         Ok(body)
     }
+}
+
+/// Enough of a name to tell it from others: a model may call whatever it likes.
+fn short(name: &str) -> String {
+    name.chars().take(NAME).collect()
 }
 
 /// How a turn reads after its corrections, if it was corrected.
@@ -268,7 +285,12 @@ fn Withdraw(spoke: u32, notes: Notes) -> impl IntoView {
         }
         .into_any(),
         (true, true) => view! {
-            <form class="inline" on:submit=send>
+            <form
+                class="inline"
+                aria-label="Withdraw"
+                on:submit=send
+                on:keydown=move |event| press(&event, || asked.set(false))
+            >
                 <input type="text" aria-label="Why it is withdrawn" placeholder="Why it is withdrawn" required bind:value=note />
                 <Send label="Withdraw" busy />
             </form>

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
-use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::components::anchor;
 use crate::keys::use_shortcut;
@@ -20,6 +21,8 @@ pub struct Cursor {
     /// The turn that shows each event.
     homes: Memo<Vec<Option<u32>>>,
     order: Memo<Vec<u32>>,
+    /// Whether somebody walks by keys: Tab then leads on from the turn.
+    walks: StoredValue<bool>,
 }
 
 impl Cursor {
@@ -31,13 +34,17 @@ impl Cursor {
         let order = Memo::new(move |_| transcript::order(&turns.read()));
         let homes = Memo::new(move |_| transcript::homes(&turns.read()));
         let chosen = Memo::new(move |_| home(homes, event.get()?));
-        let cursor = Self { event, chosen, push, replace, homes, order };
+        let walks = StoredValue::new(false);
+        let cursor = Self { event, chosen, push, replace, homes, order, walks };
         use_shortcut("j", "Next turn", move || cursor.walk(1));
         use_shortcut("k", "Previous turn", move || cursor.walk(-1));
         Effect::new(move |_| {
-            if let Some(seq) = chosen.get() {
+            let seq = chosen.get();
+            // A slider that leads to a turn stays in hand.
+            let focuses = walks.try_update_value(std::mem::take).unwrap_or_default();
+            if let Some(seq) = seq {
                 // The transcript may be made in this same moment.
-                request_animation_frame(move || show(seq));
+                request_animation_frame(move || show(seq, focuses));
             }
         });
         cursor
@@ -79,6 +86,7 @@ impl Cursor {
             order.get(to).copied()
         });
         if next.is_some() {
+            self.walks.set_value(next != self.chosen.get_untracked());
             self.slide(next);
         }
     }
@@ -90,7 +98,7 @@ fn home(homes: Memo<Vec<Option<u32>>>, seq: u32) -> Option<u32> {
     homes.with(|homes| homes.get(seq).or(homes.last()).copied().flatten())
 }
 
-fn show(seq: u32) {
+fn show(seq: u32, focuses: bool) {
     let Some(element) = document().get_element_by_id(&anchor(seq)) else { return };
     // What is folded away cannot be scrolled to.
     let mut fold = element.closest("details:not([open])").ok().flatten();
@@ -102,4 +110,8 @@ fn show(seq: u32) {
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Nearest);
     element.scroll_into_view_with_scroll_into_view_options(&options);
+    if let Some(element) = element.dyn_ref::<HtmlElement>().filter(|_| focuses) {
+        // It fails only for an element that the page no longer has.
+        let _ = element.focus();
+    }
 }

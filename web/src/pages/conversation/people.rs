@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::notes::Notes;
 use super::remarks::Remarks;
 use crate::components::{Failure, FirstRows, Loading, LongText, MoreRows, show};
-use crate::pages::review::RatingForm;
+use crate::pages::review::{Kept, RatingForm};
 use crate::{api_client, format, labels};
 
 #[component]
@@ -69,7 +69,8 @@ fn Ratings(
     done: Callback<ConversationRatings>,
 ) -> impl IntoView {
     let ConversationRatings { criteria, blind, mine, earlier, others, .. } = seen;
-    let rating = RwSignal::new(false);
+    // What was begun is gone on with.
+    let rating = RwSignal::new(Kept::of(&conversation).read().is_some());
     let own = mine.clone();
     let again = mine.is_some();
     let may = crate::session::Project::here().may(domain::access::Role::Author);

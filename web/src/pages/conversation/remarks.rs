@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::notes::Notes;
 use crate::action::act;
-use crate::components::{Badge, FirstRows, LongText, MoreRows};
+use crate::components::{Badge, Confirm, FirstRows, LongText, MoreRows};
 use crate::labels::Tone;
 use crate::session::{Project, Session};
 use crate::{api_client, format};
@@ -29,6 +29,9 @@ fn Remark(one: Annotation, notes: Notes) -> impl IntoView {
     let resolved = resolved_by.is_some();
     let id = StoredValue::new(id);
     let own = Session::here().name().as_deref() == Some(author.as_str());
+    let may_delete = own || project.may(Role::Admin);
+    let (asks, whose) =
+        (RwSignal::new(false), if own { "your annotation".to_owned() } else { format!("{author}'s annotation") });
     let resolve = move |_| {
         let change = async move { api_client::annotations::resolve(&id.get_value(), !resolved).await };
         act(busy, "", change, move |changed: Annotation| {
@@ -39,7 +42,7 @@ fn Remark(one: Annotation, notes: Notes) -> impl IntoView {
             });
         });
     };
-    let remove = move |_| {
+    let remove = move |()| {
         let gone = id.get_value();
         let change = async move { api_client::annotations::remove(&id.get_value()).await };
         act(busy, "Deleted.", change, move |()| {
@@ -64,12 +67,21 @@ fn Remark(one: Annotation, notes: Notes) -> impl IntoView {
                         {if resolved { "Open again" } else { "Resolve" }}
                     </button>
                 })}
-                {(own || project.may(Role::Admin)).then(|| view! {
-                    <button type="button" class="small danger" on:click=remove>
+                {may_delete.then(|| view! {
+                    <button type="button" class="small danger" on:click=move |_| asks.set(true)>
                         "Delete"
                     </button>
                 })}
             </div>
+            {may_delete.then(|| view! {
+                <Confirm
+                    title=format!("Delete {whose}?")
+                    text="It is gone for everybody, and cannot be brought back."
+                    yes_says="Delete it"
+                    open=asks
+                    yes=remove
+                />
+            })}
         </aside>
     }
 }

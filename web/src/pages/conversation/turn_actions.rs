@@ -4,9 +4,10 @@ use domain::access::Role;
 use leptos::prelude::*;
 
 use super::annotate::Annotate;
-use super::branch::{Branch, Whose};
+use super::branch::Branch;
 use super::correct::{Correct, Corrected};
 use super::cursor::Cursor;
+use super::drafts::Drafts;
 use super::notes::Notes;
 use super::remarks::Remarks;
 use crate::address;
@@ -24,14 +25,13 @@ enum Form {
 
 #[component]
 pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView {
-    let Place { seq, spoke, asked } = place;
-    let parts = spoke.map(|at| (at, Whose::Agent)).or(asked.map(|at| (at, Whose::User)));
-    let form = RwSignal::new(Form::None);
+    let Place { seq, spoke, parts } = place;
+    let (form, drafts) = (RwSignal::new(Form::None), Drafts::new());
     let project = Project::here();
     let author = project.may(Role::Author);
     let own = Memo::new(move |_| {
         let annotations = notes.annotations.read();
-        annotations.iter().filter(|one| cursor.home(one.seq) == Some(seq)).cloned().collect::<Vec<_>>()
+        annotations.iter().filter(|one| cursor.home(one.seq) == Some(seq.get())).cloned().collect::<Vec<_>>()
     });
     let toggle = move |which: Form| form.update(|form| *form = if *form == which { Form::None } else { which });
     let writing = author.then(|| {
@@ -56,19 +56,19 @@ pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView 
     let close = Callback::new(move |()| form.set(Form::None));
     view! {
         <div class="turn-actions" class:open=move || form.get() != Form::None>
-            <button type="button" class="quiet" title="Choose this turn" on:click=move |_| cursor.go(seq)>
-                {format!("#{seq}")}
+            <button type="button" class="quiet" title="Choose this turn" on:click=move |_| cursor.go(seq.get_untracked())>
+                {move || format!("#{}", seq.get())}
             </button>
-            <button type="button" class="quiet" on:click=move |_| copy(link(&project.name(), &notes.conversation(), seq))>
+            <button type="button" class="quiet" on:click=move |_| copy(link(&project.name(), &notes.conversation(), seq.get_untracked()))>
                 "Copy link"
             </button>
             {writing}
             {branching}
         </div>
         {move || match (form.get(), spoke, parts) {
-            (Form::Annotate, ..) => view! { <Annotate seq notes close /> }.into_any(),
-            (Form::Correct, Some(spoke), _) => view! { <Correct spoke notes close /> }.into_any(),
-            (Form::Branch, _, Some((seq, whose))) => view! { <Branch seq whose notes close /> }.into_any(),
+            (Form::Annotate, ..) => view! { <Annotate seq notes drafts close /> }.into_any(),
+            (Form::Correct, Some(spoke), _) => view! { <Correct spoke notes drafts close /> }.into_any(),
+            (Form::Branch, _, Some((seq, whose))) => view! { <Branch seq whose notes drafts close /> }.into_any(),
             _ => ().into_any(),
         }}
         {spoke.map(|spoke| view! { <Corrected spoke notes /> })}

@@ -2,6 +2,7 @@
 
 use domain::api::VerdictSummary;
 use domain::outcome::Outcome;
+use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 
 use crate::components::{Badge, Fetched, FirstRows, LongText, MoreRows};
@@ -56,12 +57,12 @@ fn One(one: VerdictSummary) -> impl IntoView {
                 view! {
                     <li>
                         <strong>{labels::words(&score.criterion)}</strong>
-                        {format!(" {}/10 ", score.score)}
+                        {format!(" {}/{MAX_SCORE} ", score.score)}
                         <LongText text=score.rationale muted=true />
                     </li>
                 }
             });
-            (format!("{}/10", verdict.overall), Some((verdict.rationale, scores.collect_view())))
+            (format!("{}/{MAX_SCORE}", verdict.overall), Some((verdict.rationale, scores.collect_view())))
         }
         None => ("–".to_owned(), None),
     };

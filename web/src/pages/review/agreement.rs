@@ -4,6 +4,7 @@ use std::future::Future;
 
 use domain::api::{Page, ReviewAgreement};
 use domain::calibration::{Disagreement, InterRater};
+use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;
@@ -94,7 +95,7 @@ where
 {
     let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (named, name) = query_signal_with_options::<u8>("spread", options);
-    let spread = Memo::new(move |_| named.get().unwrap_or(USUAL).clamp(1, 10));
+    let spread = Memo::new(move |_| named.get().unwrap_or(USUAL).clamp(1, MAX_SCORE));
     let load = StoredValue::new(load);
     view! {
         <section class="panel" aria-labelledby="disagreements">
@@ -106,11 +107,11 @@ where
                         class="few"
                         type="number"
                         min="1"
-                        max="10"
+                        max=MAX_SCORE
                         prop:value=move || spread.get().to_string()
                         on:change:target=move |event| {
                             let to: u8 = event.target().value().parse().unwrap_or(USUAL);
-                            name.set((to != USUAL).then(|| to.clamp(1, 10)));
+                            name.set((to != USUAL).then(|| to.clamp(1, MAX_SCORE)));
                         }
                     />
                     <span>"points apart"</span>

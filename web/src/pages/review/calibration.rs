@@ -2,6 +2,7 @@
 
 use domain::api::CalibrationDetail;
 use domain::calibration::{Agreement, BANDS, GoalAgreement, RaterAgreement};
+use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 
 use super::calibrations::figure;
@@ -118,16 +119,17 @@ fn Criteria(criteria: Vec<Agreement>) -> impl IntoView {
     }
 }
 
-/// Both means on a line from 0 to 10.
+/// Both means on a line of all scores.
 #[component]
 fn Means(human: f64, judge: f64) -> impl IntoView {
-    let at = |score: f64| format!("{:.1}", score.clamp(0.0, 10.0).mul_add(10.0, 5.0));
+    let best = f64::from(MAX_SCORE);
+    let at = |score: f64| format!("{:.1}", (score.clamp(0.0, best) / best).mul_add(100.0, 5.0));
     view! {
         <svg
             class="means"
             viewBox="0 0 110 12"
             role="img"
-            aria-label=format!("People {human:.1}, the judge {judge:.1}, of 10")
+            aria-label=format!("People {human:.1}, the judge {judge:.1}, of {MAX_SCORE}")
         >
             <line class="scale" x1="5" y1="6" x2="105" y2="6"></line>
             <line class="gap" x1=at(human) y1="6" x2=at(judge) y2="6"></line>

@@ -4,6 +4,7 @@ use domain::api::{Page, RunSummary};
 use domain::corpus::CorpusSummary;
 use leptos::prelude::*;
 
+use super::agreement::short;
 use crate::api_client::Answer;
 use crate::components::{Labelled, Paged};
 use crate::session::Project;
@@ -77,11 +78,24 @@ where
 
 #[component]
 fn Select(value: RwSignal<String>, none: &'static str, options: Signal<Vec<(String, String)>>) -> impl IntoView {
+    // An address may name one that is older than those that are listed.
+    let listed =
+        Memo::new(move |_| value.read().is_empty() || options.read().iter().any(|(id, _)| *id == *value.read()));
+    let unlisted = move || {
+        (!listed.get()).then(|| {
+            view! {
+                <option value=value.get() prop:selected=true>
+                    {format!("{}, chosen before", short(&value.read()))}
+                </option>
+            }
+        })
+    };
     view! {
         <select on:change:target=move |event| value.set(event.target().value())>
             <option value="" prop:selected=move || value.read().is_empty()>
                 {none}
             </option>
+            {unlisted}
             {move || {
                 let option = |(id, says): (String, String)| {
                     let own = id.clone();

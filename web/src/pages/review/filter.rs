@@ -1,10 +1,8 @@
 //! Which conversations a queue is made of, as a filter.
 
 use domain::api::CONVERSATION_FILTER;
+use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_location, use_navigate};
-use leptos_router::params::ParamsMap;
 
 use super::choices::RunChoice;
 use crate::components::{Fetched, Labelled};
@@ -22,14 +20,16 @@ pub struct Filter {
 
 impl Filter {
     /// As the address says it, in the words of lists of conversations.
-    pub fn of(address: &ParamsMap) -> Self {
+    pub fn of(address: &[(String, String)]) -> Self {
+        let all =
+            |name: &'static str| address.iter().filter(move |(own, _)| own == name).map(|(_, value)| value.clone());
         // A field holds one value: the others of its name are asked for, too.
         let rest = |name: &&'static str| {
             let (name, held) = (*name, usize::from(OWN.contains(name)));
-            address.get_all(name).into_iter().flatten().skip(held).map(move |value| (name.to_owned(), value))
+            all(name).skip(held).map(move |value| (name.to_owned(), value))
         };
         Self {
-            values: OWN.map(|name| (name, RwSignal::new(address.get(name).unwrap_or_default()))),
+            values: OWN.map(|name| (name, RwSignal::new(all(name).next().unwrap_or_default()))),
             also: RwSignal::new(CONVERSATION_FILTER.iter().flat_map(rest).collect()),
         }
     }
@@ -44,21 +44,6 @@ impl Filter {
         own.filter(|(_, value)| !value.trim().is_empty()).chain(self.also.get()).collect()
     }
 
-    /// The address says what is asked for: a link, or loading the page again, leads to the same.
-    fn keep_in_address(self) {
-        let (navigate, path) = (use_navigate(), use_location().pathname.get_untracked());
-        Effect::new(move |before: Option<Vec<(String, String)>>| {
-            let asked = self.asked();
-            if before.is_some_and(|before| before != asked) {
-                let mut query = ParamsMap::new();
-                asked.iter().for_each(|(name, value)| query.insert(name.clone(), value.clone()));
-                let options = NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
-                navigate(&format!("{path}{}", query.to_query_string()), options);
-            }
-            asked
-        });
-    }
-
     fn value(self, name: &str) -> RwSignal<String> {
         let found = self.values.iter().find(|(own, _)| *own == name);
         found.map_or_else(RwSignal::default, |(_, value)| *value)
@@ -68,7 +53,6 @@ impl Filter {
 #[component]
 pub fn FilterFields(filter: Filter) -> impl IntoView {
     let project = Project::here();
-    filter.keep_in_address();
     let load = move || {
         let (name, asked) = (project.name(), filter.asked());
         async move { api_client::reviews::matching(&name, &asked).await }
@@ -89,7 +73,7 @@ pub fn FilterFields(filter: Filter) -> impl IntoView {
                 />
             </Labelled>
             <Labelled label="Least overall score">
-                <input type="number" min="0" max="10" bind:value=filter.value("min_overall") />
+                <input type="number" min="0" max=MAX_SCORE bind:value=filter.value("min_overall") />
             </Labelled>
             <Labelled label="Scenario contains">
                 <input type="search" bind:value=filter.value("search") />

@@ -59,7 +59,9 @@ fn Row(
     let conversation = StoredValue::new(item.conversation);
     let assignments = RwSignal::new(item.assignments);
     let admin = project.may(Role::Admin);
-    let busy = RwSignal::new(false);
+    let (busy, asked) = (RwSignal::new(false), RwSignal::new(false));
+    // A queue may hold thousands of rows, and a project thousands of people: names are there where somebody looks for one.
+    let names = move || asked.get().then(|| raters(members.get().and_then(Result::ok).unwrap_or_default()));
     let assign = move |rater: String| {
         let change =
             async move { api_client::reviews::assign(&queue.get_value(), &conversation.get_value(), &rater).await };
@@ -85,6 +87,8 @@ fn Row(
                 <td>
                     <select
                         aria-label=format!("Give conversation {number} to")
+                        on:pointerdown=move |_| asked.set(true)
+                        on:focus=move |_| asked.set(true)
                         on:change:target=move |event| {
                             let rater = event.target().value();
                             if !rater.is_empty() {
@@ -96,7 +100,7 @@ fn Row(
                         <option value="">"Choose …"</option>
                         {move || {
                             let name = |name: String| view! { <option value=name.clone()>{name.clone()}</option> };
-                            raters(members.get().and_then(Result::ok).unwrap_or_default()).into_iter().map(name).collect_view()
+                            names().into_iter().flatten().map(name).collect_view()
                         }}
                     </select>
                 </td>

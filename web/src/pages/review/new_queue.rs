@@ -6,11 +6,12 @@ use futures::future::{AbortHandle, abortable};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::hooks::{use_location, use_navigate};
 use serde_json::{Value, json};
 
 use super::choices::{CorpusChoice, RunChoice};
 use super::filter::{Filter, FilterFields};
+use super::written;
 use crate::api_client::Answer;
 use crate::app::set_title;
 use crate::components::{Crumbs, Labelled, Problems, Refused, Send, Toasts, Working, settle};
@@ -19,42 +20,34 @@ use crate::{address, api_client, format};
 
 /// Where its conversations come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+pub enum Source {
     Run,
     Filter,
     Corpus,
 }
 
+/// What the form says.
 #[derive(Clone, Copy)]
-struct Order {
-    name: RwSignal<String>,
-    instructions: RwSignal<String>,
-    raters_each: RwSignal<String>,
-    blind: RwSignal<bool>,
-    source: RwSignal<Source>,
-    run: RwSignal<String>,
-    corpus: RwSignal<String>,
-    filter: Filter,
-    n: RwSignal<String>,
+pub struct Order {
+    pub name: RwSignal<String>,
+    pub instructions: RwSignal<String>,
+    pub raters_each: RwSignal<String>,
+    pub blind: RwSignal<bool>,
+    pub source: RwSignal<Source>,
+    pub run: RwSignal<String>,
+    pub corpus: RwSignal<String>,
+    pub filter: Filter,
+    pub n: RwSignal<String>,
 }
 
-/// The address may say what the conversations are chosen by, in the words of lists of conversations.
+/// The address says all but the instructions. What the conversations are chosen by stands there in the words of lists of
+/// conversations.
 #[component]
 pub fn NewQueuePage() -> impl IntoView {
     set_title("New review queue");
     let project = Project::here();
-    let filter = Filter::of(&use_query_map().get_untracked());
-    let order = Order {
-        name: RwSignal::default(),
-        instructions: RwSignal::default(),
-        raters_each: RwSignal::new("1".to_owned()),
-        blind: RwSignal::new(true),
-        source: RwSignal::new(if untrack(|| filter.is_empty()) { Source::Run } else { Source::Filter }),
-        run: RwSignal::default(),
-        corpus: RwSignal::default(),
-        filter,
-        n: RwSignal::default(),
-    };
+    let order = written::read(&address::pairs(&use_location().search.get_untracked()));
+    written::keep(order);
     let (busy, problems, gathering) = (RwSignal::new(false), Problems::default(), Gathering::default());
     on_cleanup(move || gathering.cancel());
     let navigate = use_navigate();

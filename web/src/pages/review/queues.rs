@@ -18,6 +18,9 @@ const PARTS: [&str; 3] = ["queues", "disagreements", "calibrations"];
 const TABS: [(&str, &str); 3] =
     [("queues", "Queues"), ("disagreements", "Disagreements"), ("calibrations", "Calibrations")];
 
+/// Raters that are named in a row.
+const NAMES: usize = 3;
+
 #[component]
 pub fn ReviewsPage() -> impl IntoView {
     set_title("Reviews");
@@ -115,7 +118,7 @@ fn None() -> impl IntoView {
 fn Row(queue: ReviewQueue) -> impl IntoView {
     let href = address::project(&Project::here().name(), &format!("/reviews/{}", address::segment(&queue.id)));
     let progress = queue.progress;
-    let raters = progress.raters.iter().map(|one| one.rater.clone()).collect::<Vec<_>>().join(", ");
+    let raters = few(progress.raters.iter().map(|one| one.rater.as_str()));
     view! {
         <tr>
             <td class="scenario">
@@ -140,6 +143,14 @@ fn Row(queue: ReviewQueue) -> impl IntoView {
     }
 }
 
+/// The first of many names, and how many more there are.
+fn few<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(NAMES);
+    let somebody = |name| if str::is_empty(name) { "somebody" } else { name };
+    let first = names.take(NAMES).map(somebody).collect::<Vec<_>>().join(", ");
+    if more == 0 { first } else { format!("{first} and {more} more") }
+}
+
 /// Whether a queue gives anything out, and whether its raters see verdicts.
 #[component]
 pub fn State(state: QueueState, blind: bool) -> impl IntoView {
@@ -152,5 +163,18 @@ pub fn State(state: QueueState, blind: bool) -> impl IntoView {
             <Badge tone text=state.as_str() />
             {blind.then(|| view! { <Badge tone=Tone::Neutral text="blind" /> })}
         </span>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_raters_a_few_are_named() {
+        let named = |all: &[&'static str]| few(all.iter().copied());
+        assert_eq!(named(&[]), "");
+        assert_eq!(named(&["mira", "", "noor"]), "mira, somebody, noor");
+        assert_eq!(named(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
     }
 }

@@ -5,13 +5,13 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::components::A;
 
-use super::RatingForm;
 use super::new_queue::of;
+use super::{RatingForm, is_rating};
 use crate::action::act;
 use crate::api_client::{self, ApiError};
 use crate::app::set_title;
 use crate::components::{
-    Beside, Crumbs, Empty, Failure, Fetched, Loading, LongText, Scores, Toasts, Transcript, explain,
+    Beside, Confirm, Crumbs, Empty, Failure, Fetched, Loading, LongText, Scores, Toasts, Transcript, explain,
 };
 use crate::keys::use_shortcut;
 use crate::pages::conversation::{Cursor, Notes, TurnActions};
@@ -123,7 +123,14 @@ fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail
         let change = async move { api_client::reviews::skip(&queue.get_value(), &own.get_value()).await };
         act(busy, "Skipped.", change, move |_| next.run(()));
     };
-    use_shortcut("s", "Skip this conversation", skip);
+    let (unsaved, asks) = (RwSignal::new(false), RwSignal::new(false));
+    let leave = move || if unsaved.get_untracked() { asks.set(true) } else { skip() };
+    use_shortcut("s", "Skip this conversation", move || {
+        // A letter that was meant for a slider skips nothing.
+        if !is_rating() {
+            leave();
+        }
+    });
     use_shortcut("r", "Go to the rating", || {
         let field = document().query_selector(".rate input").ok().flatten();
         if let Some(field) = field.and_then(|field| wasm_bindgen::JsCast::dyn_into::<web_sys::HtmlElement>(field).ok())
@@ -139,10 +146,17 @@ fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail
             <h1 dir="auto">{detail.summary.scenario}</h1>
             <p class="inline muted">
                 {format!("Conversation {} of the queue; {left} left for you, this one counted.", ordinal + 1)}
-                <button type="button" class="small" title="s" on:click=move |_| skip()>
+                <button type="button" class="small" title="s" on:click=move |_| leave()>
                     "Skip"
                 </button>
             </p>
+            <Confirm
+                title="Skip this conversation?"
+                text="Your rating of it is not sent yet, and the queue gives the conversation to somebody else."
+                yes_says="Skip it"
+                open=asks
+                yes=move |()| skip()
+            />
         </header>
         <div class="columns">
             <Transcript turns beside />
@@ -155,7 +169,7 @@ fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail
                 })}
                 <section class="panel" aria-labelledby="rating">
                     <h2 id="rating">"Your rating"</h2>
-                    <RatingForm conversation criteria own=None done send="Save and next" />
+                    <RatingForm conversation criteria own=None done send="Save and next" unsaved />
                 </section>
                 {verdict.map(|verdict| view! {
                     <details>

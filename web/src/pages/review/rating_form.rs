@@ -1,16 +1,19 @@
 //! The form in which somebody rates a conversation: by keys alone, if they like.
 
 use domain::api::{ConversationRatings, HumanRating};
+use domain::verdict::MAX_SCORE;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 
+use super::kept::{Given, Kept};
 use crate::components::{Labelled, Problems, Refused, Send};
 use crate::{api_client, labels};
 
-const BEST: u8 = 10;
+/// Where a slider stands as long as nothing is given.
+const UNSET: u8 = MAX_SCORE / 2;
 
 /// `done` is given what the server answers, once it has kept the rating.
 #[component]
@@ -23,14 +26,23 @@ pub fn RatingForm(
     done: Callback<ConversationRatings>,
     /// What the button says.
     send: &'static str,
+    /// Whether there is anything that is not saved.
+    #[prop(default = RwSignal::new(false))]
+    unsaved: RwSignal<bool>,
 ) -> impl IntoView {
-    let before = |criterion: &String| own.as_ref().and_then(|own| own.scores.get(criterion).copied());
-    let scores: Vec<(String, RwSignal<Option<u8>>)> =
-        criteria.into_iter().map(|criterion| (criterion.clone(), RwSignal::new(before(&criterion)))).collect();
-    let goal = RwSignal::new(own.as_ref().and_then(|own| own.goal_achieved));
-    let comment = RwSignal::new(own.as_ref().and_then(|own| own.comment.clone()).unwrap_or_default());
+    let kept = Kept::of(&conversation);
+    let before = said(&criteria, own);
+    let fields = Fields::of(&criteria, kept.read().unwrap_or_else(|| before.clone()));
+    let again = before.clone();
+    Effect::new(move |_| {
+        let given = fields.given();
+        let changed = given != before;
+        kept.keep(Some(given).filter(|_| changed).as_ref());
+        if unsaved.get_untracked() != changed {
+            unsaved.set(changed);
+        }
+    });
     let (busy, problems) = (RwSignal::new(false), Problems::default());
-    let kept = StoredValue::new(scores.clone());
     let conversation = StoredValue::new(conversation);
     let save = move || {
         if busy.get_untracked() {
@@ -38,18 +50,22 @@ pub fn RatingForm(
         }
         busy.set(true);
         problems.clear();
-        let body = kept.with_value(|scores| body(scores, goal.get_untracked(), &comment.get_untracked()));
+        let body = body(untrack(|| fields.given()));
         spawn_local(async move {
             let answer = api_client::ratings::rate(&conversation.get_value(), &body).await;
             busy.try_set(false);
             match answer {
-                Ok(seen) => drop(done.try_run(seen)),
+                Ok(seen) => {
+                    kept.keep(None);
+                    let _ = done.try_run(seen);
+                }
                 Err(error) => problems.set(error),
             }
         });
     };
     let listening = window_event_listener(leptos::ev::keydown, move |event| {
-        if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) && !event.default_prevented() {
+        let sends = event.key() == "Enter" && (event.ctrl_key() || event.meta_key());
+        if sends && !event.default_prevented() && !is_elsewhere(&event) {
             event.prevent_default();
             save();
         }
@@ -65,16 +81,87 @@ pub fn RatingForm(
             }
         >
             <Refused why=problems />
-            {scores.into_iter().map(|(name, score)| view! { <Criterion name score /> }).collect_view()}
-            <Goal goal />
+            {fields.scores.with_value(|scores| {
+                scores.iter().map(|(name, score)| view! { <Criterion name=name.clone() score=*score /> }).collect_view()
+            })}
+            <Goal goal=fields.goal />
             <Labelled label="Comment" wrong=problems.at("/comment")>
-                <textarea rows="3" dir="auto" bind:value=comment></textarea>
+                <textarea rows="3" dir="auto" bind:value=fields.comment></textarea>
             </Labelled>
             <p class="muted hint">
-                "In a row of sliders, type a number from 0 to 10; Enter goes to the next, Delete clears. Ctrl+Enter saves."
+                "In a row of sliders, type a number from 0 to 10, or press the space bar for where the slider stands; Enter goes \
+                 to the next, Delete clears. Ctrl+Enter saves."
             </p>
             <Send label=send busy />
+            <Show when=move || unsaved.get()>
+                <p class="inline muted hint">
+                    <span>"This is not sent yet. It is kept in this tab."</span>
+                    <button type="button" class="small" on:click={
+                        let again = again.clone();
+                        move |_| fields.set(again.clone())
+                    }>
+                        "Start over"
+                    </button>
+                </p>
+            </Show>
         </form>
+    }
+}
+
+/// Whether somebody is about to rate: letters are no shortcuts to somewhere else then.
+pub fn is_rating() -> bool {
+    let focused = document().active_element();
+    focused.is_some_and(|focused| focused.closest("form.rate").ok().flatten().is_some())
+}
+
+/// Whether a key is pressed in a field of something else, or while something is asked.
+fn is_elsewhere(event: &KeyboardEvent) -> bool {
+    let asked = || document().query_selector("dialog[open]").ok().flatten().is_some();
+    let target = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+    let field = target.and_then(|target| target.closest("form, input, textarea, select").ok().flatten());
+    let other = field.is_some_and(|field| field.closest("form.rate").ok().flatten().is_none());
+    other || asked()
+}
+
+/// What the form holds.
+#[derive(Clone, Copy)]
+struct Fields {
+    scores: StoredValue<Vec<(String, RwSignal<Option<u8>>)>>,
+    goal: RwSignal<Option<bool>>,
+    comment: RwSignal<String>,
+}
+
+impl Fields {
+    fn of(criteria: &[String], given: Given) -> Self {
+        let score = |name: &String| (name.clone(), RwSignal::new(given.scores.get(name).copied()));
+        Self {
+            scores: StoredValue::new(criteria.iter().map(score).collect()),
+            goal: RwSignal::new(given.goal_achieved),
+            comment: RwSignal::new(given.comment),
+        }
+    }
+
+    fn given(self) -> Given {
+        let score = |(name, score): &(String, RwSignal<Option<u8>>)| Some((name.clone(), score.get()?));
+        let scores = self.scores.with_value(|scores| scores.iter().filter_map(score).collect());
+        Given { scores, goal_achieved: self.goal.get(), comment: self.comment.get() }
+    }
+
+    fn set(self, given: Given) {
+        self.scores
+            .with_value(|scores| scores.iter().for_each(|(name, score)| score.set(given.scores.get(name).copied())));
+        self.goal.set(given.goal_achieved);
+        self.comment.set(given.comment);
+    }
+}
+
+/// What they said before of what may be rated.
+fn said(criteria: &[String], own: Option<HumanRating>) -> Given {
+    let Some(own) = own else { return Given::default() };
+    Given {
+        scores: own.scores.into_iter().filter(|(name, _)| criteria.contains(name)).collect(),
+        goal_achieved: own.goal_achieved,
+        comment: own.comment.unwrap_or_default(),
     }
 }
 
@@ -87,6 +174,7 @@ fn Criterion(name: String, score: RwSignal<Option<u8>>) -> impl IntoView {
         }
         match event.key().as_str() {
             "Enter" => next(&event),
+            " " => take(score),
             "Delete" | "Backspace" => score.set(None),
             key => match key.parse::<u8>() {
                 Ok(digit) => score.update(|score| *score = Some(typed(*score, digit))),
@@ -102,11 +190,16 @@ fn Criterion(name: String, score: RwSignal<Option<u8>>) -> impl IntoView {
             <input
                 type="range"
                 min="0"
-                max=BEST
+                max=MAX_SCORE
                 step="1"
-                prop:value=move || score.get().unwrap_or(BEST / 2).to_string()
-                aria-valuetext=move || score.get().map_or_else(|| "not rated".to_owned(), |score| format!("{score} of {BEST}"))
+                prop:value=move || score.get().unwrap_or(UNSET).to_string()
+                aria-valuetext=move || score.get().map_or_else(|| "not rated".to_owned(), |score| format!("{score} of {MAX_SCORE}"))
                 on:input:target=move |event| score.set(event.target().value().parse().ok())
+                on:pointerup=move |event| {
+                    if event.button() == 0 {
+                        take(score);
+                    }
+                }
                 on:keydown=press
             />
             <output>{text}</output>
@@ -114,9 +207,16 @@ fn Criterion(name: String, score: RwSignal<Option<u8>>) -> impl IntoView {
     }
 }
 
+/// Whoever presses a slider where it stands already moves nothing, and yet means it.
+fn take(score: RwSignal<Option<u8>>) {
+    if score.get_untracked().is_none() {
+        score.set(Some(UNSET));
+    }
+}
+
 /// What a digit makes of a score: 1 and 0 after each other are 10.
 fn typed(score: Option<u8>, digit: u8) -> u8 {
-    if score == Some(1) && digit == 0 { BEST } else { digit }
+    if score == Some(1) && digit == 0 { MAX_SCORE } else { digit }
 }
 
 /// Puts the reader into the field after this one.
@@ -156,10 +256,10 @@ fn Goal(goal: RwSignal<Option<bool>>) -> impl IntoView {
 }
 
 /// As `PUT /conversations/{conversation}/ratings` wants it: what is not rated is left out.
-fn body(scores: &[(String, RwSignal<Option<u8>>)], goal: Option<bool>, comment: &str) -> Value {
-    let rated = scores.iter().filter_map(|(name, score)| Some((name.clone(), Value::from(score.get_untracked()?))));
-    let mut body = json!({"scores": rated.collect::<Map<_, _>>()});
-    if let Some(goal) = goal {
+fn body(given: Given) -> Value {
+    let Given { scores, goal_achieved, comment } = given;
+    let mut body = json!({"scores": scores});
+    if let Some(goal) = goal_achieved {
         body["goal_achieved"] = goal.into();
     }
     if !comment.trim().is_empty() {
@@ -178,5 +278,34 @@ mod tests {
         assert_eq!(typed(Some(7), 0), 0);
         assert_eq!(typed(Some(1), 0), 10);
         assert_eq!(typed(Some(10), 1), 1);
+    }
+
+    #[test]
+    fn what_is_given_is_read_as_it_was_set() {
+        Owner::new().with(|| {
+            let criteria = ["tone".to_owned(), "overall".to_owned()];
+            let fields = Fields::of(&criteria, Given::default());
+            assert_eq!(fields.given(), Given::default());
+            let given = Given {
+                scores: [("tone".to_owned(), 7)].into(),
+                goal_achieved: Some(false),
+                comment: "Fine.".to_owned(),
+            };
+            fields.set(given.clone());
+            assert_eq!(fields.given(), given);
+            assert_eq!(body(given), json!({"scores": {"tone": 7}, "goal_achieved": false, "comment": "Fine."}));
+        });
+    }
+
+    #[test]
+    fn a_slider_that_is_pressed_where_it_stands_counts() {
+        Owner::new().with(|| {
+            let score = RwSignal::new(None);
+            take(score);
+            assert_eq!(score.get_untracked(), Some(UNSET));
+            score.set(Some(9));
+            take(score);
+            assert_eq!(score.get_untracked(), Some(9));
+        });
     }
 }
