@@ -73,12 +73,41 @@ test("what cannot be done stands beside the field", () =>
   site.visit(
     `${PROJECT}/corpora/new`,
     async (page) => {
+      const preview = page.getByRole("region", { name: "What it would be" });
+      const funnel = preview.getByRole("heading", { name: "Funnel" });
+      await funnel.waitFor();
       await page.getByLabel("Resemblance that must not cross").fill("0.1");
       await page.getByLabel("Resemblance that must not cross").press("Tab");
       await page.getByText("expected 0.3 to 1, found 0.1").first().waitFor();
+      // What it would have been before is not shown for what it would be now.
+      await funnel.waitFor({ state: "detached" });
+      assert.equal(await preview.getByText(/^\d+ conversations: /).count(), 0);
+      await page.getByLabel("Overall score: at least").fill("7.5");
+      await page.getByLabel("Overall score: at least").press("Tab");
+      await page.getByText("Takes whole numbers up to 10.").waitFor();
+      assert.equal(query(page).has("min_overall"), false);
     },
     { expected: [/status of 422/] },
   ));
+
+test("what becomes of the conversations goes along when they are explored further, and comes back", () =>
+  site.visit(`${PROJECT}/corpora/new?complexity=simple&golden=0.3&balance=scenario&seed=7`, async (page) => {
+    await page.getByRole("link", { name: "Explore and filter further" }).click();
+    await page.waitForURL("**/conversations?**");
+    const { matching } = await site.ask("GET", `${PROJECT}/conversations/facets?complexity=simple`);
+    await page.locator(".toolbar .count").getByText(new RegExp(`^${matching} of \\d+$`)).waitFor();
+    const link = page.locator('[aria-rowindex="2"]').getByRole("link");
+    assert.doesNotMatch(await link.getAttribute("href"), /golden|balance|seed/, "a list knows nothing of it");
+    assert.equal(await page.getByRole("list", { name: "Filters" }).getByRole("listitem").count(), 1);
+    await page.getByRole("checkbox", { name: /^medium/ }).check();
+    await page.waitForURL(/complexity=medium/);
+    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.waitForURL("**/corpora/new?**");
+    assert.deepEqual(query(page).getAll("complexity"), ["simple", "medium"]);
+    assert.equal(await page.getByLabel("Golden share, in %").inputValue(), "30");
+    assert.equal(await page.getByRole("combobox", { name: /^Balance/ }).inputValue(), "scenario");
+    assert.equal(await page.getByLabel("Seed").inputValue(), "7");
+  }));
 
 test("a corpus that nothing fits says what to do, and is selected again from there", () =>
   site.visit(
@@ -228,7 +257,7 @@ test("a run's analytics stand beside those of another run", () =>
     const address = new URL(await link.getAttribute("href"), site.url).pathname;
     const run = address.split("/").at(-1);
     // The scores of a script do not vary, so nothing correlates: the numbers are written into the answer on its way.
-    const { scores } = (await site.ask("GET", `/runs/${run}/analytics`)).analytics.correlations;
+    const { scores, n } = (await site.ask("GET", `/runs/${run}/analytics`)).analytics.correlations;
     assert.ok(scores.length > 2, `${scores}`);
     const number = (a, b) => (a + b === 1 ? null : ((a + b) % 2 === 0 ? 1 : -1) / (1 + Math.abs(a - b)));
     const pearson = scores.map((_, a) => scores.map((_, b) => number(a, b)));
@@ -250,6 +279,11 @@ test("a run's analytics stand beside those of another run", () =>
     await page.getByRole("heading", { name: "Means: the other run less this one" }).waitFor();
     await screenshot(page, "run-analytics");
     await holds(page.getByRole("region", { name: /^Pearson's/ }), scores, pearson);
+    const counts = page.locator("details", { hasText: "Of how many conversations" });
+    await counts.locator("summary").click();
+    const pairs = scores.flatMap((one, a) => scores.slice(a + 1).map((other, b) => [one, other, n[a][a + 1 + b]]));
+    const counted = pairs.map(([one, other, n]) => [`${called(one)} with ${called(other)}`, `${n}`]);
+    assert.deepEqual(await cells(counts), counted.slice(0, 50));
     await page.getByLabel(/^By ranks/).check();
     const ranks = page.getByRole("region", { name: /^Spearman's/ });
     await ranks.waitFor();

@@ -221,6 +221,7 @@ test("the best share, the agreement of judges and the order are chosen, and kept
     await agrees(page);
     await page.locator('[role="columnheader"][aria-sort="descending"]', { hasText: "Tool usage" }).waitFor();
     await page.getByRole("button", { name: "Best first; turn around" }).click();
+    await page.getByRole("button", { name: "Worst first; turn around" }).waitFor();
     await asks(page, { top: "0.25", sort: "score:tool_usage", order: "asc" });
     await agrees(page);
     await page.reload();
@@ -242,18 +243,42 @@ test("a histogram narrows by dragging and by numbers", () =>
     await bars.scrollIntoViewIfNeeded();
     const { x, y, width, height } = await bars.boundingBox();
     const n = await turns.locator("rect").count();
-    await page.mouse.move(x + (width * 2.5) / n, y + height / 2);
+    const bins = (await agrees(page)).lengths.turns;
+    assert.equal(n, bins.at(-1).value + 1, "each number has a bar of its own");
+    const told = await turns.locator(".unseen").textContent();
+    assert.equal(told, `Conversations of each: ${bins.map(({ value, count }) => `${value}: ${count}`).join(", ")}`);
+    const { value: low, count: alone } = bins[0];
+    const of = (value) => bins.find((bin) => bin.value === value)?.count ?? 0;
+    assert.ok(low > 0 && low + 1 < n - 1, `from ${low} there is something on both sides`);
+    await page.mouse.move(x + (width * (low + 0.5)) / n, y + height / 2);
     await page.mouse.down();
-    await page.mouse.move(x + (width * 3.5) / n, y + height / 2, { steps: 4 });
+    await page.mouse.move(x + (width * (low + 1.5)) / n, y + height / 2, { steps: 4 });
     await page.mouse.up();
-    await page.waitForURL(/min_turns=2/);
-    assert.equal(query(page).get("max_turns"), "3");
-    await page.getByRole("button", { name: "Remove the filter Turns ≥ 2" }).waitFor();
-    await turns.getByLabel("Turns: at most").fill("4");
-    await turns.getByLabel("Turns: at most").press("Enter");
-    await page.waitForURL(/max_turns=4/);
+    await asks(page, { min_turns: `${low}`, max_turns: `${low + 1}` });
+    await chip(page, `Turns ≥ ${low}`).waitFor();
+    const dragged = await agrees(page);
+    assert.equal(dragged.matching, alone + of(low + 1));
+    assert.ok(dragged.matching < PLANNED, "and not all of them");
+
+    const most = turns.getByLabel("Turns: at most");
+    const write = async (field, text) => {
+      await field.fill(text);
+      await field.press("Enter");
+    };
+    await write(most, `${low + 2}`);
+    await asks(page, { min_turns: `${low}`, max_turns: `${low + 2}` });
+    // What is no bound changes nothing, and is said beside the field.
+    await write(most, `${low + 1}.5`);
+    await turns.getByText("Takes whole numbers.").waitFor();
+    await asks(page, { min_turns: `${low}`, max_turns: `${low + 2}` });
+    await write(most, `${low + 1}`);
+    await asks(page, { min_turns: `${low}`, max_turns: `${low + 1}` });
+    await turns.getByText("Takes whole numbers.").waitFor({ state: "detached" });
 
     const overall = page.getByRole("group", { name: "Overall score" }).getByLabel("Overall score: at least");
+    await write(overall, "11");
+    await page.getByText("Takes whole numbers up to 10.").waitFor();
+    assert.equal(query(page).has("min_overall"), false);
     await overall.fill("7");
     await overall.press("Tab");
     await page.waitForURL(/min_overall=7/);

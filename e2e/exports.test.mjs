@@ -76,7 +76,38 @@ test("a first record that takes its time can be given up, and looked at again", 
     await page.getByRole("button", { name: "Look again" }).click();
     await page.locator("pre.record").waitFor();
     await page.getByText("It was not looked at to the end.").waitFor({ state: "detached" });
+
+    // What was found before is not shown for another profile, or for nothing.
+    const record = page.locator("pre.record");
+    const cli = page.getByLabel("Groundstate's command");
+    await page.route("**/exports/preview", () => {});
+    await page.getByRole("radio", { name: /^Canonical/ }).check();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("It was not looked at to the end.").waitFor();
+    await record.waitFor({ state: "detached" });
+    assert.match(await cli.innerText(), /--profile canonical[\s\\]+--out rows\.jsonl/);
+    await page.unroute("**/exports/preview");
+    await page.getByRole("button", { name: "Look again" }).click();
+    await record.waitFor();
+    await page.getByLabel("Corpus or run").selectOption("");
+    await page.getByText("Choose a corpus or a run to see it.").waitFor();
+    await record.waitFor({ state: "detached" });
   }));
+
+test("a first record that cannot be read says so, and leaves nothing of another one", () =>
+  site.visit(
+    `${PROJECT}/exports/new`,
+    async (page) => {
+      await page.getByLabel("Corpus or run").selectOption({ index: 1 });
+      await page.locator("pre.record").waitFor();
+      await page.route("**/exports/preview", (route) => route.abort());
+      await page.getByRole("radio", { name: /^Canonical/ }).check();
+      await page.locator(".preview .refusal").waitFor();
+      await page.locator("pre.record").waitFor({ state: "detached" });
+      assert.match(await page.getByLabel("Groundstate's command").innerText(), /--out rows\.jsonl/);
+    },
+    { expected: [/net::ERR_FAILED/] },
+  ));
 
 test("all of the form stands in the address: a link, a reload and the way back know it", () =>
   site.visit(`${PROJECT}/exports/new`, async (page) => {
@@ -123,6 +154,7 @@ test("an export is built, downloaded as it was hashed, and says what is in it", 
     await page.getByLabel("Corpus or run").selectOption({ index: 1 });
     await page.getByRole("radio", { name: /^Canonical/ }).check();
     await page.getByText(/-canonical\.jsonl/).first().waitFor();
+    const first = JSON.parse(await page.locator("pre.record").textContent());
     await page.getByRole("button", { name: "Build the export" }).click();
     await page.waitForURL(/exports\/[0-9a-f-]{36}$/);
     await page.getByText("ready", { exact: true }).waitFor();
@@ -134,7 +166,9 @@ test("an export is built, downloaded as it was hashed, and says what is in it", 
     const file = await readFile(await (await download).path());
     const hash = createHash("sha256").update(file).digest("hex");
     assert.equal(await page.locator(".hash code").innerText(), hash);
-    assert.ok(file.toString().split("\n").length > 10);
+    const lines = file.toString().split("\n");
+    assert.ok(lines.length > 10);
+    assert.deepEqual(JSON.parse(lines[0]), first);
     const size = await page.locator("dl.strip > div", { hasText: "Size" }).locator("dd").innerText();
     assert.ok(tells(size, file.length), `${size} are ${file.length} bytes`);
     const { bytes } = await site.ask("GET", `/exports/${page.url().split("/").at(-1)}`);
@@ -251,12 +285,8 @@ function lean({ pairs, ...order }) {
   return said;
 }
 
-/** Does something by which the form asks for `spec`. Once the page shows what the API says of it, gives that and the command. */
-async function previews(page, spec, act) {
-  const asks = (response) =>
-    response.url().endsWith("/exports/preview") && isDeepStrictEqual(lean(response.request().postDataJSON()), spec);
-  const [answer] = await Promise.all([page.waitForResponse(asks), act()]);
-  const told = await answer.json();
+/** Waits until the page shows this record. */
+async function showsRecord(page, record) {
   await page.waitForFunction((wanted) => {
     const sorted = (_, value) =>
       value && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
@@ -266,10 +296,23 @@ async function previews(page, spec, act) {
     } catch {
       return false;
     }
-  }, told.record);
+  }, record);
+}
+
+/** Does something by which the form asks for `spec`. Once the page shows what the API says of it, gives that and the command. */
+async function previews(page, spec, act) {
+  const asks = (response) =>
+    response.url().endsWith("/exports/preview") && isDeepStrictEqual(lean(response.request().postDataJSON()), spec);
+  const [answer] = await Promise.all([page.waitForResponse(asks), act()]);
+  const told = await answer.json();
   const strip = page.locator(".preview dl.strip > div");
-  await strip.filter({ hasText: "Conversations to look at" }).getByText(`${told.total}`, { exact: true }).waitFor();
-  await strip.filter({ hasText: "File" }).getByText(told.file_name, { exact: true }).waitFor();
+  if (told.record === undefined) {
+    await page.locator(".preview").getByText(`${told.file_name}: none of the first of ${told.total} conversations`).waitFor();
+  } else {
+    await showsRecord(page, told.record);
+    await strip.filter({ hasText: "Conversations to look at" }).getByText(`${told.total}`, { exact: true }).waitFor();
+    await strip.filter({ hasText: "File" }).getByText(told.file_name, { exact: true }).waitFor();
+  }
   const command = async (label) => page.getByLabel(label, { exact: true }).locator("code").textContent();
   assert.deepEqual(lean(JSON.parse(/--json '(.*)'$/s.exec(await command("The same with curl"))[1])), spec);
   const cli = (await command("Groundstate's command")).replace(/[\s\\]+/g, " ");
@@ -312,6 +355,29 @@ test("each toggle changes the first record and both commands, and a profile offe
       }
     }
     assert.deepEqual([...new Set(changed)].sort(), Object.keys(TOGGLES).sort());
+  });
+});
+
+test("each profile that the API knows can be chosen, and shows the first record and the commands of the API", async () => {
+  const [{ id }] = (await site.ask("GET", `${PROJECT}/runs`)).items;
+  const profiles = (await site.ask("GET", "/openapi.json")).components.schemas.Profile.enum;
+  const source = { run: { id } };
+  await site.visit(`${PROJECT}/exports`, async (page) => {
+    const last = profiles.at(-1);
+    await previews(page, { source, profile: last }, () => page.goto(`${PROJECT}/exports/new?run=${id}&profile=${last}`));
+    const offered = page.getByRole("group", { name: "For which trainer" }).getByRole("radio");
+    const values = await offered.evaluateAll((radios) => radios.map(({ value }) => value));
+    assert.deepEqual(values.sort(), [...profiles].sort());
+    let records = 0;
+    for (const profile of profiles) {
+      const radio = page.locator(`input[name="profile"][value="${profile}"]`);
+      const told = await previews(page, { source, profile }, () => radio.check());
+      assert.ok(await radio.isChecked());
+      const { record, total, file_name } = await site.ask("POST", `${PROJECT}/exports/preview`, { source, profile });
+      assert.deepEqual([told.record, told.total, told.file_name], [record, total, file_name]);
+      records += told.record === undefined ? 0 : 1;
+    }
+    assert.ok(records > profiles.length / 2, `${records} of ${profiles.length} have a first record`);
   });
 });
 

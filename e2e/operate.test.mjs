@@ -56,6 +56,83 @@ test("the picture fits a narrow, dark screen", () =>
     NARROW_DARK,
   ));
 
+/** The form begins with the newest model each time it opens, and stays as it is while somebody else changes the model. */
+async function editedTwice(page, model, edit) {
+  const [first, second] = ["http://127.0.0.1:9/v1", "http://127.0.0.1:11/v1"];
+  const endpoints = edit.getByLabel(/^Endpoints/);
+  const open = async (wanted) => {
+    await model.getByRole("button", { name: "Edit" }).click();
+    assert.equal(await endpoints.inputValue(), wanted.join("\n"));
+  };
+  await open([first]);
+  await endpoints.fill(`${first}\n${second}`);
+  await edit.getByRole("button", { name: "Save" }).click();
+  await edit.waitFor({ state: "hidden" });
+  await model.getByText(second).waitFor();
+  await open([first, second]);
+  await edit.getByRole("button", { name: "Save" }).click();
+  await edit.waitFor({ state: "hidden" });
+  const saved = async () => (await site.ask("GET", "/models")).find(({ name }) => name === "house");
+  assert.deepEqual((await saved()).replicas.map(({ url }) => url), [first, second]);
+
+  await open([first, second]);
+  await edit.getByLabel(/^Or file/).fill("/run/secrets/mine");
+  await site.ask("PUT", "/models/house", { replicas: [first], max_in_flight: 4, start_in_flight: 3, slow_after_seconds: 2.5 });
+  await model.locator("dl.strip").getByText("4", { exact: true }).waitFor();
+  assert.equal(await edit.getByLabel(/^Or file/).inputValue(), "/run/secrets/mine");
+  await edit.getByRole("button", { name: "Leave it" }).click();
+  await open([first]);
+  assert.equal(await edit.getByLabel(/^At most in flight/).inputValue(), "4");
+  assert.equal(await edit.getByLabel(/^In flight to begin with/).inputValue(), "3");
+  await edit.getByRole("button", { name: "Save" }).click();
+  await edit.waitFor({ state: "hidden" });
+  const { start_in_flight, slow_after_seconds } = await saved();
+  assert.deepEqual([start_in_flight, slow_after_seconds], [3, 2.5], "what was set by the API is kept");
+  await page.getByRole("button", { name: "Add a model" }).click();
+  const form = dialog(page, "Add a model");
+  await form.getByLabel(/^Name/).fill("house");
+  await form.getByLabel(/^Endpoints/).fill(second);
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.locator(".field .wrong").getByText("There is one with this name already; edit it instead.").waitFor();
+  assert.deepEqual((await saved()).replicas.map(({ url }) => url), [first]);
+  await form.getByRole("button", { name: "Leave it" }).click();
+  await form.waitFor({ state: "hidden" });
+}
+
+test("a dialog in which something is written asks before Escape or the cross closes it", () =>
+  site.visit("/models", async (page) => {
+    const form = dialog(page, "Add a model");
+    const name = form.getByLabel(/^Name/);
+    const lost = form.getByText("What you have written here is lost once this closes.");
+    const open = () => page.getByRole("button", { name: "Add a model" }).click();
+    await open();
+    await name.waitFor();
+    await page.keyboard.press("Escape");
+    await form.waitFor({ state: "hidden" });
+
+    await open();
+    await name.fill("half");
+    await page.keyboard.press("Escape");
+    await lost.waitFor();
+    await accessible(page);
+    await form.getByRole("button", { name: "Stay here" }).click();
+    await lost.waitFor({ state: "detached" });
+    assert.equal(await name.inputValue(), "half");
+    assert.ok(await name.evaluate((field) => field === document.activeElement), "the reader goes on where they were");
+    await form.getByRole("button", { name: "Close", exact: true }).click();
+    await lost.waitFor();
+    await form.getByRole("button", { name: "Close anyway" }).click();
+    await form.waitFor({ state: "hidden" });
+
+    await open();
+    assert.equal(await name.inputValue(), "");
+    await name.fill("half");
+    await page.keyboard.press("Escape");
+    await lost.waitFor();
+    await page.keyboard.press("Escape");
+    await form.waitFor({ state: "hidden" });
+  }));
+
 test("a model is added, shown with its endpoints, changed and removed", () =>
   site.visit("/models", async (page) => {
     await page.getByText("There is no model yet.").waitFor();
@@ -67,6 +144,10 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await form.getByRole("button", { name: "Save" }).click();
     await form.locator(".wrong").first().waitFor();
     await screenshot(page, "model-form");
+    await form.getByLabel(/^Name/).fill("");
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.locator(".field .wrong").getByText("Write a name first.").waitFor();
+    await form.getByLabel(/^Name/).fill("house");
     await form.getByLabel(/^Endpoints/).fill("http://127.0.0.1:9/v1\nhttp://127.0.0.1:10/v1");
     await form.getByLabel(/^Environment variable/).fill("HOUSE_KEY");
     await form.getByLabel(/tokens read/).fill("0.5");
@@ -87,12 +168,14 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await edit.getByLabel(/^Environment variable/).fill("");
     await edit.getByRole("button", { name: "Save" }).click();
     await model.getByText("http://127.0.0.1:10/v1").waitFor({ state: "hidden" });
+    await editedTwice(page, model, edit);
     await model.getByRole("button", { name: "Probe" }).click();
     const probed = model.getByRole("region", { name: "What http://127.0.0.1:9/v1 answered" });
     await probed.getByText(/cannot be reached/).first().waitFor();
     assert.equal(await probed.locator("tbody tr").count(), 13);
     assert.equal(await model.getByText("What the platform will use").count(), 0, "nothing is known of it");
     await screenshot(page, "model-probed");
+    await accessible(page);
     await page.setViewportSize(NARROW_DARK.viewport);
     await fits(page);
     await model.getByRole("button", { name: "Remove …" }).click();
@@ -191,6 +274,29 @@ async function endpoint(model) {
   return server;
 }
 
+/** Once the model was asked, the worker's endpoint stands under it. */
+async function servesItsModel(page, url) {
+  await page.goto("/models");
+  const endpoint = page.getByRole("region", { name: "tiny", exact: true }).getByRole("row", { name: url });
+  await endpoint.getByText("worker", { exact: true }).waitFor();
+  const mine = (await site.ask("GET", "/models")).find(({ name }) => name === "tiny").replicas;
+  assert.deepEqual(mine.map(({ worker }) => worker), [true]);
+}
+
+async function withdrawsJoinToken(page, name) {
+  await page.goto("/workers");
+  await page.getByRole("button", { name: "Add a worker" }).click();
+  const known = dialog(page, "Add a worker").getByRole("listitem").filter({ hasText: name });
+  await known.getByRole("button", { name: `Withdraw ${name}` }).click();
+  const question = dialog(page, `Withdraw ${name}?`);
+  await question.waitFor();
+  await accessible(page);
+  await question.getByRole("button", { name: "Withdraw it" }).click();
+  await page.getByText(`${name} is withdrawn.`).waitFor();
+  await known.waitFor({ state: "detached" });
+  assert.deepEqual((await site.ask("GET", "/join-tokens")).filter((token) => token.name === name), []);
+}
+
 test("a worker joins with a token that is shown once, and is drained after a question", async () => {
   const served = await endpoint("tiny");
   let worker;
@@ -206,6 +312,7 @@ test("a worker joins with a token that is shown once, and is drained after a que
       const command = await form.getByLabel("Start a worker").innerText();
       const [, token] = command.match(/GROUNDSTATE_JOIN_TOKEN=(gsj_[0-9a-f]{64})/);
       assert.match(command, /groundstate worker --server http:/);
+      await accessible(page);
       await form.getByRole("button", { name: "I have it" }).click();
 
       const url = `http://127.0.0.1:${served.address().port}/v1`;
@@ -219,12 +326,19 @@ test("a worker joins with a token that is shown once, and is drained after a que
       await shown.getByText("ready", { exact: true }).waitFor();
       await shown.getByText(url).waitFor();
       await screenshot(page, "worker");
+      await accessible(page);
+      await servesItsModel(page, url);
+      await page.goto("/workers");
+      await shown.getByText("ready", { exact: true }).waitFor();
       await page.setViewportSize(NARROW_DARK.viewport);
       await fits(page);
       await shown.getByRole("button", { name: "Drain …" }).click();
+      await dialog(page, "Drain rack-7?").waitFor();
+      await accessible(page);
       await dialog(page, "Drain rack-7?").getByRole("button", { name: "Drain it" }).click();
       await page.getByText("No worker has joined.").waitFor();
       assert.deepEqual(await ended, [0, null]);
+      await withdrawsJoinToken(page, "rack 7");
       await page.goto("/models");
       await page.getByRole("region", { name: "tiny" }).waitFor();
       await site.ask("DELETE", "/models/tiny");
@@ -247,30 +361,39 @@ test("a token is made, its secret is shown once, and it is withdrawn after a que
     const secret = await form.locator("pre").innerText();
     assert.match(secret, /^gs_/);
     await screenshot(page, "token-made");
-    const answer = await page.request.get(`/api/v1${PROJECT}/runs`, {
-      headers: { Authorization: `Bearer ${secret.trim()}` },
-    });
-    assert.equal(answer.status(), 200);
+    await accessible(page);
+    const headers = { Authorization: `Bearer ${secret.trim()}` };
+    const status = async () => (await fetch(`${site.url}/api/v1${PROJECT}/runs`, { headers })).status;
+    assert.equal(await status(), 200);
+    await page.keyboard.press("Escape");
+    await form.getByText("What stands here is shown only now: nobody can look it up once this closes.").waitFor();
+    await form.getByRole("button", { name: "Stay here" }).click();
+    assert.equal(await form.locator("pre").innerText(), secret);
     await form.getByRole("button", { name: "I have it" }).click();
     await row(page, "nightly run").getByText("run", { exact: true }).waitFor();
     assert.equal((await page.content()).includes(secret.trim()), false);
     await row(page, "nightly run").getByRole("button", { name: "Withdraw nightly run" }).click();
     await dialog(page, "Withdraw nightly run?").getByRole("button", { name: "Withdraw it" }).click();
     await page.getByText("You have no token yet.").waitFor();
+    assert.equal(await status(), 401);
   }));
 
 test("somebody is invited, becomes a member, is disabled; the audit log has it all", async () => {
   let link;
+  let renewed;
   await site.visit("/people", async (page) => {
     await page.getByRole("button", { name: "Invite somebody" }).click();
     await dialog(page, "Invite somebody").getByLabel(/^Name/).fill("otto");
     await dialog(page, "Invite somebody").getByRole("button", { name: "Invite" }).click();
     link = (await dialog(page, "Invite somebody").locator("pre").innerText()).trim();
     await screenshot(page, "invited");
+    await accessible(page);
     await dialog(page, "Invite somebody").getByRole("button", { name: "I have it" }).click();
     await row(page, "otto").getByText("invited").waitFor();
   });
   await site.visit(`${PROJECT}/members`, async (page) => {
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.locator(".field .wrong").getByText("Write a name first.").waitFor();
     await page.getByLabel(/^Name/).fill("otto");
     await page.getByLabel(/^Role/).last().selectOption("viewer");
     await page.getByRole("button", { name: "Add" }).click();
@@ -296,19 +419,38 @@ test("somebody is invited, becomes a member, is disabled; the audit log has it a
     await row(page, "otto").getByRole("button", { name: "Make administrator" }).click();
     await page.getByText("Administrator now.").waitFor();
     assert.deepEqual([(await otto()).disabled, (await otto()).administrator], [false, true]);
-    await row(page, "otto").getByRole("button", { name: "Take administration" }).click();
+    await row(page, "otto").getByRole("button", { name: "Take administration …" }).click();
+    const take = dialog(page, "Take administration from otto?");
+    await take.getByText("They may no longer do everything everywhere").waitFor();
+    assert.equal((await otto()).administrator, true, "nothing is taken before the question is answered");
+    await take.getByRole("button", { name: "Take it" }).click();
     await page.getByText("No administrator any more.").waitFor();
     assert.equal((await otto()).administrator, false);
     await row(page, "otto").getByRole("button", { name: "New link" }).click();
-    const again = page.getByRole("dialog").last();
-    assert.match(await again.locator("pre").innerText(), /\/welcome#[0-9a-f]{64}$/);
+    const again = dialog(page, "A new link");
+    renewed = (await again.locator("pre").innerText()).trim();
+    assert.match(renewed, /\/welcome#[0-9a-f]{64}$/);
+    await accessible(page);
+    await again.getByRole("button", { name: "I have it" }).click();
+    await row(page, "mira").getByRole("button", { name: "Take administration …" }).click();
+    const own = dialog(page, "Take administration from mira?");
+    await own.getByText("It is you").waitFor();
+    await own.getByRole("button", { name: "Leave it" }).click();
   });
   await site.visit("/audit", async (page) => {
-    await page.locator("table.rows tbody tr").first().getByText("otto").first().waitFor();
+    const newest = page.locator("table.rows tbody tr").first();
+    await newest.getByText("otto").first().waitFor();
+    const [{ actor, action, subject }] = (await site.ask("GET", "/audit")).items;
+    const [, who, did, to] = await newest.locator("td").allInnerTexts();
+    assert.deepEqual([who, did, to].map((text) => text.trim()), [actor, action.replace("/api/v1", ""), subject]);
     await screenshot(page, "audit");
   });
   await site.visit(`${PROJECT}/audit`, async (page) => {
     await page.locator("table.rows tbody tr").first().getByText("otto").first().waitFor();
     await fits(page);
   }, NARROW_DARK);
+  await site.stranger(renewed, async (page) => {
+    await choosePassword(page, { password: "another quiet lamp" });
+    await page.waitForURL(`**${PROJECT}`);
+  });
 });

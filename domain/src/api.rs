@@ -204,6 +204,11 @@ pub struct ModelSummary {
     pub price: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_in_flight: Option<u32>,
+    /// Requests that one endpoint is given at once in the beginning.
+    pub start_in_flight: u32,
+    /// A first byte that comes later than this, in seconds, says that the endpoint has too much to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_after_seconds: Option<f64>,
     /// It stands in models.yaml and is changed there.
     pub from_file: bool,
     /// Calls that wait for a slot.

@@ -20,3 +20,55 @@ impl Doing {
         Self { step: step.to_owned(), done: number(done), total: total.map(number) }
     }
 }
+
+/// How far something is that is built in the background, a corpus or an export; it says what may be done with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Building,
+    Ready,
+    /// It failed, or somebody cancelled it.
+    Unfinished,
+}
+
+impl Stage {
+    pub const fn may_be_used(self) -> bool {
+        matches!(self, Self::Ready)
+    }
+
+    pub const fn may_be_cancelled(self) -> bool {
+        matches!(self, Self::Building)
+    }
+
+    pub const fn may_be_built_again(self) -> bool {
+        matches!(self, Self::Unfinished)
+    }
+
+    /// Whether people are offered to delete it: what is being built they cancel first.
+    pub const fn may_be_deleted(self) -> bool {
+        !matches!(self, Self::Building)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::CorpusState;
+    use crate::export::ExportState;
+
+    #[test]
+    fn what_may_be_done_hangs_on_the_stage() {
+        let may = |stage: Stage| {
+            [stage.may_be_used(), stage.may_be_cancelled(), stage.may_be_built_again(), stage.may_be_deleted()]
+        };
+        assert_eq!(may(Stage::Building), [false, true, false, false]);
+        assert_eq!(may(Stage::Ready), [true, false, false, true]);
+        assert_eq!(may(Stage::Unfinished), [false, false, true, true]);
+    }
+
+    #[test]
+    fn corpora_and_exports_go_through_the_same_stages() {
+        let stages = [Stage::Building, Stage::Ready, Stage::Unfinished, Stage::Unfinished];
+        assert_eq!(CorpusState::ALL.map(CorpusState::stage), stages);
+        assert_eq!(ExportState::ALL.map(ExportState::stage), stages);
+    }
+}

@@ -143,6 +143,18 @@ pub struct CorpusAnalytics {
     pub cost: f64,
 }
 
+impl CorpusAnalytics {
+    /// What one of its rows cost; 0 if it has none.
+    pub fn cost_per_row(&self) -> f64 {
+        per_row(self.cost, self.train + self.golden)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn per_row(cost: f64, rows: u64) -> f64 {
+    if rows > 0 { cost / rows as f64 } else { 0.0 }
+}
+
 /// How far another run differs from one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunComparison {
@@ -154,4 +166,17 @@ pub struct RunComparison {
     pub per_accepted: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with_per_accepted: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_row_costs_nothing() {
+        assert_eq!(
+            [(3.0, 4), (0.5, 0)].map(|(cost, rows)| per_row(cost, rows).to_bits()),
+            [0.75, 0.0].map(f64::to_bits)
+        );
+    }
 }

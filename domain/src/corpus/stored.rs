@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::progress::Doing;
+use crate::progress::{Doing, Stage};
 
 use super::{Report, Side, Spec, Step};
 
@@ -28,6 +28,14 @@ impl CorpusState {
             Self::Ready => "ready",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub const fn stage(self) -> Stage {
+        match self {
+            Self::Building => Stage::Building,
+            Self::Ready => Stage::Ready,
+            Self::Failed | Self::Cancelled => Stage::Unfinished,
         }
     }
 

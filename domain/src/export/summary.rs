@@ -6,6 +6,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::ExportSpec;
+use crate::progress::Stage;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ExportSummary {
@@ -58,6 +59,14 @@ impl ExportState {
             Self::Cancelled => "cancelled",
         }
     }
+
+    pub const fn stage(self) -> Stage {
+        match self {
+            Self::Building => Stage::Building,
+            Self::Ready => Stage::Ready,
+            Self::Failed | Self::Cancelled => Stage::Unfinished,
+        }
+    }
 }
 
 /// What an export would look like.
@@ -74,4 +83,31 @@ pub struct ExportPreview {
     pub card: Option<String>,
     /// How many conversations the record and the card are of.
     pub looked_at: i64,
+}
+
+impl ExportPreview {
+    /// Bytes of the whole export, uncompressed, if each conversation gives a record like the first; 0 without one.
+    pub fn estimated_bytes(&self) -> u64 {
+        let line = self.record.as_ref().and_then(|record| serde_json::to_string(record).ok());
+        // Each record stands in a line of its own.
+        let line = line.map_or(0, |line| line.len() as u64 + 1);
+        line.saturating_mul(u64::try_from(self.total).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_export_is_as_large_as_its_first_record_times_its_conversations() {
+        let of = |total, record| {
+            ExportPreview { file_name: "rows.jsonl".to_owned(), total, record, card: None, looked_at: 1 }
+                .estimated_bytes()
+        };
+        assert_eq!(of(100, Some(json!({"a": "é"}))), 1_100);
+        assert_eq!((of(100, None), of(0, Some(json!({})))), (0, 0));
+    }
 }

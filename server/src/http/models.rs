@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::probe::ModelProbe;
+use domain::api::workers::WorkerSummary;
 use domain::api::{ModelSummary, PlayerSummary, ReplicaSummary};
 use llm::{PoolSpec, ProbeOptions, Registry, SetupError, same_url};
 use serde::Deserialize;
@@ -20,7 +21,7 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use crate::clock;
 use crate::jobs::probes;
-use crate::store::{models, players};
+use crate::store::{models, players, workers};
 
 /// How long an endpoint has for all questions: whoever asks is not kept waiting for longer than a minute.
 const PROBE_PATIENCE: Duration = Duration::from_secs(45);
@@ -37,7 +38,8 @@ pub async fn registry(app: &App) -> Result<Registry> {
     security(("session" = []), ("token" = ["read"])))]
 pub async fn list(State(app): State<App>, _: SignedIn) -> Result<Json<Vec<ModelSummary>>> {
     let registry = registry(&app).await?;
-    Ok(Json(registry.pools().map(|pool| summary(&app, pool)).collect()))
+    let workers = workers::all(&mut *app.pool().acquire().await?).await?;
+    Ok(Json(registry.pools().map(|pool| summary(&app, pool, &workers)).collect()))
 }
 
 /// What a model is. It names where the key is; keys themselves are never taken.
@@ -97,7 +99,8 @@ pub async fn set(
     models::set(&mut tx, &name, &value, clock::now()).await?;
     audit.detail(value);
     audit.commit(tx).await?;
-    Ok(Json(summary(&app, &pool)))
+    let workers = workers::all(&mut *app.pool().acquire().await?).await?;
+    Ok(Json(summary(&app, &pool, &workers)))
 }
 
 /// Remove a model that an administrator added
@@ -180,7 +183,7 @@ pub async fn players(State(pool): State<PgPool>, _: SignedIn) -> Result<Json<Vec
     Ok(Json(players::list(&mut *pool.acquire().await?).await?))
 }
 
-fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
+fn summary(app: &App, pool: &PoolSpec, workers: &[WorkerSummary]) -> ModelSummary {
     let statuses = app.clients().statuses();
     let status = statuses.iter().find(|status| status.model == pool.name);
     let replica = |url: &String| {
@@ -196,9 +199,15 @@ fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
             first_byte_ms: known.and_then(|known| known.first_byte_ms),
         }
     };
-    // Workers' endpoints stand in no specification.
-    let joined = status.into_iter().flat_map(|status| &status.replicas).map(|replica| &replica.url);
-    let joined = joined.filter(|url| !pool.replicas.iter().any(|own| same_url(own, url)));
+    // Workers' endpoints stand in no specification, and nothing was asked of them before the model was.
+    let asked = status.into_iter().flat_map(|status| &status.replicas).map(|replica| &replica.url);
+    let joined = workers.iter().filter(|worker| worker.model == pool.name && !worker.lost).map(|worker| &worker.url);
+    let mut urls: Vec<&String> = pool.replicas.iter().collect();
+    for url in asked.chain(joined) {
+        if !urls.iter().any(|known| same_url(known, url)) {
+            urls.push(url);
+        }
+    }
     ModelSummary {
         name: pool.name.clone(),
         model: pool.model().to_owned(),
@@ -207,9 +216,11 @@ fn summary(app: &App, pool: &PoolSpec) -> ModelSummary {
         key_found: pool.key().is_none_or(|place| place.read().is_ok()),
         price: pool.price.map(|price| serde_json::to_value(price).unwrap_or_default()),
         max_in_flight: pool.max_in_flight,
+        start_in_flight: pool.start_in_flight,
+        slow_after_seconds: pool.slow_after_seconds,
         from_file: app.registry().pool(&pool.name).is_ok(),
         waiting: status.map_or(0, |status| status.waiting),
         workers: pool.workers,
-        replicas: pool.replicas.iter().chain(joined).map(replica).collect(),
+        replicas: urls.into_iter().map(replica).collect(),
     }
 }

@@ -11,6 +11,11 @@ pub async fn list() -> Answer<Vec<ModelSummary>> {
     get("/models").await
 }
 
+/// One of them, if it is there.
+pub async fn one(name: &str) -> Answer<Option<ModelSummary>> {
+    Ok(list().await?.into_iter().find(|model| model.name == name))
+}
+
 /// Adds a model, or replaces what an administrator added. The body is that of `PUT /models/{model}`.
 pub async fn set(name: &str, model: &Value) -> Answer<ModelSummary> {
     put(&format!("/models/{}", segment(name)), model).await

@@ -6,6 +6,7 @@ mod join;
 mod members;
 mod model_form;
 mod models;
+mod naming;
 mod people;
 mod players;
 mod probe;

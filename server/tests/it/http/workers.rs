@@ -54,7 +54,11 @@ async fn a_worker_joins_says_how_it_does_and_leaves(pool: PgPool) {
     assert!(figures.contains("groundstate_worker_up{model=\"qwen\",worker=\"a\"} 1\n"), "{figures}");
     // The model is in the registry now, and takes workers.
     let models: Vec<ModelSummary> = app.json("/api/v1/models").await;
-    assert!(models.iter().any(|model| model.name == "qwen" && model.workers && !model.from_file), "{models:?}");
+    let model = models.iter().find(|model| model.name == "qwen").unwrap();
+    assert!(model.workers && !model.from_file, "{model:?}");
+    // Where it is served is known before anybody asks it.
+    let endpoints: Vec<_> = model.replicas.iter().map(|replica| (replica.url.as_str(), replica.worker)).collect();
+    assert_eq!(endpoints, [("http://10.0.0.1:8000/v1", true)]);
     assert_eq!(worker.send(Method::DELETE, &path, &Value::Null).await.0, StatusCode::NO_CONTENT);
     assert_eq!(beat(&worker, &path, "ready").await.0, StatusCode::GONE);
     assert!(app.json::<Vec<WorkerSummary>>("/api/v1/workers").await.is_empty());

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
+use super::asked::BEST;
 use super::names;
 use super::report::count;
 use crate::components::chart::intervals::Scale;
@@ -18,8 +19,6 @@ use crate::labels::words;
 pub use gaps::Gaps;
 pub use run::RunAnalyticsPage;
 
-/// The most that a score can be.
-const BEST: u32 = 10;
 /// Groups that are drawn; the rest stands in the table of figures.
 const DRAWN: usize = 24;
 /// As the address names it.

@@ -8,6 +8,7 @@ mod selection;
 
 use domain::corpus::Spec;
 use domain::filter::Filter;
+use domain::verdict::MAX_SCORE;
 
 use crate::address;
 
@@ -45,6 +46,16 @@ impl Asked {
         Self(self.0.iter().filter(|(name, _)| narrows(name)).cloned().collect())
     }
 
+    /// What lists of conversations are asked: without what becomes of them in a corpus.
+    pub fn listed(&self) -> Self {
+        Self(self.0.iter().filter(|(name, _)| !of_corpora(name)).cloned().collect())
+    }
+
+    /// All that a corpus is selected by: which conversations, and what becomes of them.
+    pub fn selected(&self) -> Self {
+        Self(self.0.iter().filter(|(name, _)| narrows(name) || of_corpora(name)).cloned().collect())
+    }
+
     /// Without all that narrows.
     pub fn everything(&self) -> Self {
         Self(self.0.iter().filter(|(name, _)| !narrows(name)).cloned().collect())
@@ -62,7 +73,7 @@ impl Asked {
 
     pub fn with_selection(&self, spec: &Spec) -> Self {
         let mut pairs = self.0.clone();
-        pairs.retain(|(name, _)| !selection::NAMES.contains(&name.as_str()));
+        pairs.retain(|(name, _)| !of_corpora(name));
         pairs.extend(selection::written(spec));
         Self(pairs)
     }
@@ -173,9 +184,15 @@ impl Asked {
 }
 
 fn narrows(parameter: &str) -> bool {
-    !ORDER.contains(&parameter) && !selection::NAMES.contains(&parameter)
+    !ORDER.contains(&parameter) && !of_corpora(parameter)
 }
 
+fn of_corpora(parameter: &str) -> bool {
+    selection::NAMES.contains(&parameter)
+}
+
+/// The most that a score can be.
+pub const BEST: u32 = MAX_SCORE as u32;
 /// The score that is no criterion's.
 pub const OVERALL: &str = "overall";
 

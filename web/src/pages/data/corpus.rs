@@ -195,10 +195,8 @@ fn Analytics(id: String) -> impl IntoView {
     view! {
         <Fetched what="analytics" load let:found>
             {
-                let CorpusAnalytics { analytics, train, golden, gaps, cost } = found;
-                let kept = train + golden;
-                #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-                let each = if kept > 0 { cost / kept as f64 } else { 0.0 };
+                let each = found.cost_per_row();
+                let CorpusAnalytics { analytics, gaps, cost, .. } = found;
                 view! {
                     <dl class="strip">
                         <div>

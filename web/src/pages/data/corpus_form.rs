@@ -12,7 +12,6 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
-use super::asked::Asked;
 use super::chips::Chips;
 use super::filters::{Filters, Known};
 use crate::app::set_title;
@@ -52,7 +51,8 @@ fn Form() -> impl IntoView {
     let previewed = Previewed::of(spec);
     let project = Project::here();
     let explore = move || {
-        let asked: Asked = filters.asked.read().which();
+        // What becomes of them goes along, and comes back with what is selected there.
+        let asked = filters.asked.read().selected();
         format!("{}{}", address::project(&project.name(), "/conversations"), asked.query())
     };
     view! {

@@ -99,7 +99,7 @@ fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView
     view! {
         <Steering
             what="export"
-            stage=state
+            stage=state.stage()
             may=project.may(Role::Runner)
             busy
             cancel

@@ -1,6 +1,7 @@
 //! Numbers, choices and switches of forms.
 
 use leptos::prelude::*;
+use leptos::web_sys::HtmlInputElement;
 
 /// A number, or none. It counts once the reader leaves the field or presses Enter.
 #[component]
@@ -28,6 +29,73 @@ pub fn Number(
             />
         </Around>
     }
+}
+
+/// A whole number, or none, that a list is bounded by. What is no such number changes nothing, and is said.
+#[component]
+pub fn Bound(
+    /// To screen readers.
+    #[prop(into)]
+    says: String,
+    #[prop(into)] value: Signal<Option<u32>>,
+    change: Callback<Option<u32>>,
+    /// The greatest that is taken; `None`: any.
+    limit: Option<u32>,
+    /// The greatest that there is.
+    #[prop(optional, into)]
+    most: Option<Signal<u32>>,
+) -> impl IntoView {
+    let wrong = RwSignal::new(false);
+    let value = Memo::new(move |_| value.get());
+    // What was asked for in another way stands there in place of what was wrong.
+    Effect::new(move |_| {
+        value.track();
+        wrong.set(false);
+    });
+    let read = move |input: &HtmlInputElement| {
+        let text = input.value();
+        // What is no number at all cannot be read, and counts as nothing.
+        let unreadable = text.is_empty() && !input.check_validity();
+        let found = if unreadable { Err(NoBound) } else { bound(&text, limit) };
+        wrong.set(found.is_err());
+        if let Ok(found) = found {
+            change.run(found);
+        }
+    };
+    let takes =
+        limit.map_or_else(|| "Takes whole numbers.".to_owned(), |limit| format!("Takes whole numbers up to {limit}."));
+    view! {
+        <span class="bound">
+            <input
+                type="number"
+                min="0"
+                max=move || most.map(|most| most.get()).or(limit).map(|most| most.to_string())
+                step="1"
+                aria-label=says
+                aria-invalid=move || wrong.get().to_string()
+                prop:value=move || value.get().map(|value| value.to_string()).unwrap_or_default()
+                on:change:target=move |event| read(&event.target())
+            />
+            <Show when=move || wrong.get()>
+                <span class="wrong" role="alert">
+                    {takes.clone()}
+                </span>
+            </Show>
+        </span>
+    }
+}
+
+/// What is no whole number within the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct NoBound;
+
+/// What was written as a bound, nothing being none.
+fn bound(text: &str, limit: Option<u32>) -> Result<Option<u32>, NoBound> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let number = text.parse().map_err(|_| NoBound)?;
+    if limit.is_none_or(|limit| number <= limit) { Ok(Some(number)) } else { Err(NoBound) }
 }
 
 /// One of several: what is kept, and what it is called.
@@ -98,4 +166,16 @@ fn Around(
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held within the range before")]
 pub fn whole(value: Option<f64>) -> Option<u32> {
     value.filter(|value| value.is_finite()).map(|value| value.round().clamp(0.0, f64::from(u32::MAX)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_whole_and_within_the_limit() {
+        let read = ["", "7", "10", "11", "7.5", "-1", "1e2", "many"].map(|text| bound(text, Some(10)));
+        assert_eq!(read.as_slice(), [[Ok(None), Ok(Some(7)), Ok(Some(10))].as_slice(), &[Err(NoBound); 5]].concat());
+        assert_eq!(bound("11", None), Ok(Some(11)));
+    }
 }

@@ -1,44 +1,15 @@
 //! What can be done with what is built in the background, a corpus or an export: cancelled, made again, deleted.
 
-use domain::corpus::CorpusState;
-use domain::export::ExportState;
+use domain::progress::Stage;
 use leptos::prelude::*;
 
 use crate::components::Confirm;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    Building,
-    Ready,
-    /// It failed, or somebody cancelled it.
-    Unfinished,
-}
-
-impl From<CorpusState> for Stage {
-    fn from(state: CorpusState) -> Self {
-        match state {
-            CorpusState::Building => Self::Building,
-            CorpusState::Ready => Self::Ready,
-            CorpusState::Failed | CorpusState::Cancelled => Self::Unfinished,
-        }
-    }
-}
-
-impl From<ExportState> for Stage {
-    fn from(state: ExportState) -> Self {
-        match state {
-            ExportState::Building => Self::Building,
-            ExportState::Ready => Self::Ready,
-            ExportState::Failed | ExportState::Cancelled => Self::Unfinished,
-        }
-    }
-}
 
 #[component]
 pub fn Steering(
     /// Such as "corpus".
     what: &'static str,
-    #[prop(into)] stage: Stage,
+    stage: Stage,
     /// Whether whoever looks may change it.
     may: bool,
     busy: RwSignal<bool>,
@@ -61,9 +32,9 @@ pub fn Steering(
     let ask = Callback::new(move |()| asked.set(true));
     view! {
         <div class="actions">
-            {(stage == Stage::Ready).then(children)} {(stage == Stage::Building && may).then(|| button("Cancel", "", cancel))}
-            {(stage == Stage::Unfinished && may).then(|| button("Make again", "main", again))}
-            {(stage != Stage::Building && may).then(|| button("Delete", "danger", ask))}
+            {stage.may_be_used().then(children)} {(stage.may_be_cancelled() && may).then(|| button("Cancel", "", cancel))}
+            {(stage.may_be_built_again() && may).then(|| button("Make again", "main", again))}
+            {(stage.may_be_deleted() && may).then(|| button("Delete", "danger", ask))}
         </div>
         <Confirm
             title=format!("Delete the {what}?")

@@ -51,7 +51,7 @@ pub fn Link(invitation: Invitation, open: RwSignal<bool>) -> impl IntoView {
     // It fails for no page that was loaded from a server.
     let link = format!("{}{path}", window().location().origin().unwrap_or_default());
     view! {
-        <div class="stack">
+        <div class="stack shown-once">
             <p>
                 {format!(
                     "Give this link to {user}: it opens once, until {}, and is shown only now.",

@@ -102,7 +102,7 @@ fn Made(made: NewJoinTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
         made.secret
     );
     view! {
-        <div class="stack">
+        <div class="stack shown-once">
             <p>"This is the only time that it is shown. On the machine that is to serve, with the model's name:"</p>
             <Command label="Start a worker" text=command />
             <p class="muted hint">

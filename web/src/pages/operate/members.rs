@@ -5,6 +5,7 @@ use domain::api::MemberSummary;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
+use super::naming;
 use crate::action::{act, act_at_once};
 use crate::api_client;
 use crate::app::set_title;
@@ -152,6 +153,9 @@ fn Add(added: Callback<()>) -> impl IntoView {
     let submit = move |event: SubmitEvent| {
         let (name, who) = (project.0.get_untracked(), user.get_untracked().trim().to_owned());
         let role = Role::named(&role.read_untracked()).unwrap_or(Role::Viewer);
+        if naming::missing(&event, &who, "/user", problems) {
+            return;
+        }
         let ask = async move { api_client::projects::set_member(&name, &who, role).await };
         send(&event, busy, problems, ask, move |member| {
             toasts.good(format!("{} is {} now.", member.user, member.role.as_str()));

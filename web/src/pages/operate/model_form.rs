@@ -5,7 +5,8 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use crate::api_client;
+use super::naming;
+use crate::api_client::{self, Answer};
 use crate::components::{Labelled, Problems, Refreshed, Refused, Send, TextField, Toasts, send};
 use crate::pages::play::{NumberField, number};
 
@@ -20,6 +21,8 @@ struct Draft {
     prompt: RwSignal<String>,
     completion: RwSignal<String>,
     max_in_flight: RwSignal<String>,
+    start_in_flight: RwSignal<String>,
+    slow_after: RwSignal<String>,
 }
 
 impl Draft {
@@ -42,6 +45,8 @@ impl Draft {
             prompt: text(&price("prompt")),
             completion: text(&price("completion")),
             max_in_flight: text(&|model| model.max_in_flight.map(|limit| limit.to_string())),
+            start_in_flight: text(&|model| Some(model.start_in_flight.to_string())),
+            slow_after: text(&|model| model.slow_after_seconds.map(|seconds| seconds.to_string())),
         }
     }
 
@@ -62,10 +67,26 @@ impl Draft {
             let price = |(part, price): (&str, Option<Value>)| (part.to_owned(), price.unwrap_or(json!(0)));
             body["price"] = Value::Object(prices.into_iter().map(price).collect());
         }
-        if let Some(limit) = number(&self.max_in_flight.read_untracked()) {
-            body["max_in_flight"] = limit;
+        for (field, text) in [
+            ("max_in_flight", self.max_in_flight),
+            ("start_in_flight", self.start_in_flight),
+            ("slow_after_seconds", self.slow_after),
+        ] {
+            if let Some(number) = number(&text.read_untracked()) {
+                body[field] = number;
+            }
         }
         body
+    }
+}
+
+const TAKEN: &str = "There is one with this name already; edit it instead.";
+
+/// A new one takes no other's place.
+async fn add(name: &str, body: &Value) -> Answer<ModelSummary> {
+    match api_client::models::one(name).await? {
+        None => api_client::models::set(name, body).await,
+        Some(_) => Err(naming::wrong("/name", TAKEN)),
     }
 }
 
@@ -81,7 +102,11 @@ pub fn ModelForm(
     let (problems, busy, toasts) = (Problems::default(), RwSignal::new(false), Toasts::here());
     let submit = move |event: SubmitEvent| {
         let (name, body) = (draft.name.get_untracked().trim().to_owned(), draft.body());
-        let ask = async move { api_client::models::set(&name, &body).await };
+        if naming::missing(&event, &name, "/name", problems) {
+            return;
+        }
+        let ask =
+            async move { if known { api_client::models::set(&name, &body).await } else { add(&name, &body).await } };
         send(&event, busy, problems, ask, move |model| {
             toasts.good(format!("{} is in the registry.", model.name));
             models.ask();
@@ -129,32 +154,7 @@ pub fn ModelForm(
                 hint="Its absolute path where Groundstate plays, such as /run/secrets/qwen. It holds the key and nothing else."
                 wrong=problems.at("/key_file")
             />
-            <div class="fields">
-                <NumberField
-                    label="Price, a million tokens read"
-                    value=draft.prompt
-                    default="not known"
-                    min="0"
-                    step="any"
-                    wrong=problems.at("/price")
-                />
-                <NumberField
-                    label="Price, a million tokens written"
-                    value=draft.completion
-                    default="not known"
-                    min="0"
-                    step="any"
-                    wrong=problems.at("/price/completion")
-                />
-                <NumberField
-                    label="At most in flight"
-                    value=draft.max_in_flight
-                    default="as it adapts"
-                    min="1"
-                    hint="Requests to one endpoint at once."
-                    wrong=problems.at("/max_in_flight")
-                />
-            </div>
+            <Limits draft problems />
             <div class="actions">
                 <Send label="Save" busy />
                 <button type="button" on:click=move |_| open.set(false)>
@@ -162,5 +162,55 @@ pub fn ModelForm(
                 </button>
             </div>
         </form>
+    }
+}
+
+/// What it costs, and how much is asked of it at once.
+#[component]
+fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
+    view! {
+        <div class="fields">
+            <NumberField
+                label="Price, a million tokens read"
+                value=draft.prompt
+                default="not known"
+                min="0"
+                step="any"
+                wrong=problems.at("/price")
+            />
+            <NumberField
+                label="Price, a million tokens written"
+                value=draft.completion
+                default="not known"
+                min="0"
+                step="any"
+                wrong=problems.at("/price/completion")
+            />
+            <NumberField
+                label="At most in flight"
+                value=draft.max_in_flight
+                default="as it adapts"
+                min="1"
+                hint="Requests to one endpoint at once."
+                wrong=problems.at("/max_in_flight")
+            />
+            <NumberField
+                label="In flight to begin with"
+                value=draft.start_in_flight
+                default="16"
+                min="1"
+                hint="Requests to one endpoint at once, until it is known how much it takes."
+                wrong=problems.at("/start_in_flight")
+            />
+            <NumberField
+                label="Slow after, in seconds"
+                value=draft.slow_after
+                default="never"
+                min="0"
+                step="any"
+                hint="A first byte that comes later says that the endpoint has too much to do."
+                wrong=problems.at("/slow_after_seconds")
+            />
+        </div>
     }
 }

@@ -9,7 +9,7 @@ use super::model_form::ModelForm;
 use super::probe::Probe;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Refreshed, Replicas, refresh};
+use crate::components::{Badge, Confirm, Dialog, Empty, Fetched, FirstRows, MoreRows, Refreshed, Replicas, refresh};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};
@@ -63,6 +63,7 @@ fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Refreshed<Vec<M
     let first = found.get_untracked()?;
     let model = Signal::derive(move || found.get().unwrap_or_else(|| first.clone()));
     let said = Memo::new(move |_| Said::of(&model.read()));
+    let editable = Memo::new(move |_| !model.read().from_file);
     let waiting = move || format::count(i64::try_from(model.read().waiting).unwrap_or(i64::MAX));
     let heading = format!("model-{name}");
     let heading_of = heading.clone();
@@ -70,7 +71,7 @@ fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Refreshed<Vec<M
         <section class="panel model" aria-labelledby=heading_of>
             <header class="head">
                 <h2 id=heading>{name.clone()}</h2>
-                {move || view! { <Buttons model=model.get_untracked() editable=said.read().editable models /> }}
+                <Buttons name=name.clone() editable models />
             </header>
             {move || view! { <About said=said.get() /> }}
             <p class="muted">{waiting} " calls wait for a slot"</p>
@@ -149,17 +150,16 @@ fn About(said: Said) -> impl IntoView {
 
 /// For what an administrator added; what stands in models.yaml is changed there.
 #[component]
-fn Buttons(model: ModelSummary, editable: bool, models: Refreshed<Vec<ModelSummary>>) -> impl IntoView {
+fn Buttons(name: String, editable: Memo<bool>, models: Refreshed<Vec<ModelSummary>>) -> impl IntoView {
     let (edit, gone, busy) = (RwSignal::new(false), RwSignal::new(false), RwSignal::new(false));
-    let name = StoredValue::new(model.name.clone());
-    let model = StoredValue::new(model);
+    let name = StoredValue::new(name);
     let remove = move || {
         let name = name.get_value();
         let done = format!("{name} is removed.");
         act(busy, done, async move { api_client::models::remove(&name).await }, move |()| models.ask());
     };
-    (editable && Session::here().is_administrator()).then(|| {
-        view! {
+    view! {
+        <Show when=move || editable.get() && Session::here().is_administrator()>
             <span class="actions">
                 <button type="button" on:click=move |_| edit.set(true)>
                     "Edit"
@@ -169,7 +169,7 @@ fn Buttons(model: ModelSummary, editable: bool, models: Refreshed<Vec<ModelSumma
                 </button>
             </span>
             <Dialog title=format!("Edit {}", name.get_value()) open=edit>
-                <ModelForm model=Some(model.get_value()) open=edit models />
+                <Edit name=name.get_value() open=edit models />
             </Dialog>
             <Confirm
                 title=format!("Remove {}?", name.get_value())
@@ -178,6 +178,23 @@ fn Buttons(model: ModelSummary, editable: bool, models: Refreshed<Vec<ModelSumma
                 open=gone
                 yes=move |()| remove()
             />
-        }
-    })
+        </Show>
+    }
+}
+
+/// Asked for each time it opens: what is saved replaces all of the model, whoever changed it last.
+#[component]
+fn Edit(name: String, open: RwSignal<bool>, models: Refreshed<Vec<ModelSummary>>) -> impl IntoView {
+    let load = move || {
+        let name = name.clone();
+        async move { api_client::models::one(&name).await }
+    };
+    view! {
+        <Fetched what="the model" load let:found>
+            {match found {
+                Some(model) => view! { <ModelForm model=Some(model) open models /> }.into_any(),
+                None => view! { <p>"Somebody has removed it."</p> }.into_any(),
+            }}
+        </Fetched>
+    }
 }

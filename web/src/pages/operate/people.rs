@@ -2,6 +2,7 @@
 
 use domain::api::{Invitation, UserSummary};
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use serde_json::json;
 
 use super::invite::{InviteForm, Link};
@@ -90,15 +91,24 @@ fn List(give: Callback<Invitation>) -> impl IntoView {
     }
 }
 
+const TAKEN_FROM_ONESELF: &str =
+    "It is you: pages for administrators close to you at once, and only another administrator can give it back.";
+const TAKEN_FROM_OTHERS: &str =
+    "They may no longer do everything everywhere: what they may do is then what their roles in projects say.";
+
 #[component]
 fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invitation>) -> impl IntoView {
-    let (busy, sure) = (RwSignal::new(false), RwSignal::new(false));
+    let (busy, sure, take) = (RwSignal::new(false), RwSignal::new(false), RwSignal::new(false));
+    let session = Session::here();
     let UserSummary { name, administrator, disabled, invited, created_at } = user;
     let own = StoredValue::new(name.clone());
     let change = move |change: serde_json::Value, done: &'static str| {
         let name = own.get_value();
         let ask = async move { api_client::people::change(&name, &change).await };
         act(busy, done, ask, move |new: UserSummary| {
+            if untrack(|| session.name()).as_ref() == Some(&new.name) {
+                look_again(session);
+            }
             rows.update(|rows| rows.iter_mut().filter(|row| row.name == new.name).for_each(|row| *row = new.clone()));
         });
     };
@@ -107,9 +117,9 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
         act(busy, "", async move { api_client::people::invite_again(&name).await }, move |link| give.run(link));
     };
     let rank = move |_| {
-        let done = if administrator { "No administrator any more." } else { "Administrator now." };
-        change(json!({"administrator": !administrator}), done);
+        if administrator { take.set(true) } else { change(json!({"administrator": true}), "Administrator now.") }
     };
+    let oneself = untrack(|| session.name()).as_ref() == Some(&name);
     view! {
         <tr>
             <td class="scenario text">{name.clone()}</td>
@@ -128,7 +138,7 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
                         "New link"
                     </button>
                     <button type="button" on:click=rank>
-                        {if administrator { "Take administration" } else { "Make administrator" }}
+                        {if administrator { "Take administration …" } else { "Make administrator" }}
                     </button>
                     {if disabled {
                         let enable = move |_| change(json!({"disabled": false}), "May sign in again.");
@@ -154,7 +164,23 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
                     open=sure
                     yes=move |()| change(json!({"disabled": true}), "Disabled.")
                 />
+                <Confirm
+                    title=format!("Take administration from {name}?")
+                    text=if oneself { TAKEN_FROM_ONESELF } else { TAKEN_FROM_OTHERS }
+                    yes_says="Take it"
+                    open=take
+                    yes=move |()| change(json!({"administrator": false}), "No administrator any more.")
+                />
             </td>
         </tr>
     }
+}
+
+/// Who changed themselves may see other pages than before. If it fails, the server still has the last word.
+fn look_again(session: Session) {
+    spawn_local(async move {
+        if let Ok(now) = api_client::session::current().await {
+            session.set(Some(now));
+        }
+    });
 }

@@ -102,7 +102,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
 #[component]
 fn Made(made: NewTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
     view! {
-        <div class="stack">
+        <div class="stack shown-once">
             <p>"This is the only time that it is shown. Copy it to where it is used:"</p>
             <Command label="Secret of the token" text=made.secret />
             <p class="muted hint">"Programs send it as " <code>"Authorization: Bearer …"</code></p>

@@ -99,6 +99,10 @@ fn a_selection_is_written_as_it_is_read() {
     assert_eq!(all.which(), filter);
     assert_eq!(all.everything().selection(), Spec { filter: Filter::default(), ..spec });
     assert_eq!(all.with_selection(&Spec::default()), filter);
+    // Lists carry it along, and are not asked by it.
+    let listed = all.with("sort", Some(OVERALL.to_owned()));
+    assert_eq!(listed.listed(), filter.with("sort", Some(OVERALL.to_owned())));
+    assert_eq!(listed.selected(), all);
     let nonsense = asked(&[("golden", "half"), ("balance", "mood"), ("at_most", "3"), ("most", "-1")]);
     assert_eq!(nonsense.selection(), Spec::default());
 }

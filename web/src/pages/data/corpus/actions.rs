@@ -44,7 +44,7 @@ pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoV
     view! {
         <Steering
             what="corpus"
-            stage=state
+            stage=state.stage()
             may=project.may(Role::Author)
             busy
             cancel

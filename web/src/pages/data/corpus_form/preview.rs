@@ -24,6 +24,7 @@ enum Stage {
 
 #[derive(Clone, Copy)]
 pub struct Previewed {
+    /// Of what is asked for now or, until that is answered, of what was asked for before.
     report: RwSignal<Option<Report>>,
     doing: RwSignal<Option<Doing>>,
     stage: RwSignal<Stage>,
@@ -90,7 +91,10 @@ impl Previewed {
                     self.problems.clear();
                     self.report.set(Some(report));
                 }
-                Err(error) => self.problems.set(error),
+                Err(error) => {
+                    self.problems.set(error);
+                    self.report.set(None);
+                }
             }
         });
     }
@@ -98,6 +102,8 @@ impl Previewed {
     fn cancel(self) {
         self.latest.update_value(|latest| *latest += 1);
         self.line.set_value(None);
+        self.problems.clear();
+        self.report.set(None);
         self.stage.set(Stage::Cancelled);
     }
 }
@@ -129,6 +135,9 @@ pub fn PreviewPanel(previewed: Previewed) -> impl IntoView {
                 </div>
             </Show>
             <Refused why=problems />
+            <Show when=move || busy.get() && report.read().is_some()>
+                <p class="muted changing">"Until then, this is of what was chosen before:"</p>
+            </Show>
             {move || report.get().map(|report| view! { <ReportView report /> })}
         </section>
     }

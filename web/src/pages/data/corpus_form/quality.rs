@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::super::asked::{Asked, OVERALL};
+use super::super::asked::{Asked, BEST, OVERALL};
 use super::super::filters::{Filters, Known};
 use super::super::further::Further;
-use super::super::inputs::{Number, Switch, whole};
+use super::super::inputs::{Bound, Number, Switch};
 use super::super::names;
 
 #[component]
@@ -92,6 +92,7 @@ fn Threshold(filters: Filters, name: String) -> impl IntoView {
                 <Bound
                     says=format!("{says}: at least")
                     value=least
+                    limit=Some(BEST)
                     change=Callback::new(move |least| filters.refine(|asked| asked.with_least(&set_least, least)))
                 />
             </td>
@@ -99,6 +100,7 @@ fn Threshold(filters: Filters, name: String) -> impl IntoView {
                 <Bound
                     says=format!("{says}: at most")
                     value=most
+                    limit=Some(BEST)
                     change=Callback::new(move |most| filters.refine(|asked| asked.with_most(&set_most, most)))
                 />
             </td>
@@ -119,22 +121,6 @@ fn Threshold(filters: Filters, name: String) -> impl IntoView {
                 />
             </td>
         </tr>
-    }
-}
-
-/// A score, or none.
-#[component]
-fn Bound(says: String, value: Memo<Option<u32>>, change: Callback<Option<u32>>) -> impl IntoView {
-    view! {
-        <input
-            type="number"
-            min="0"
-            max="10"
-            step="1"
-            aria-label=says
-            prop:value=move || value.get().map(|value| value.to_string()).unwrap_or_default()
-            on:change:target=move |event| change.run(whole(event.target().value().parse().ok()))
-        />
     }
 }
 

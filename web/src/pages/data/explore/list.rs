@@ -19,7 +19,7 @@ pub fn List(filters: Filters, known: Known) -> impl IntoView {
     let none = Memo::new(move |_| known.matching() == Some(0));
     move || {
         known.round();
-        let (asked, project) = (filters.asked.get(), project.name());
+        let (asked, project) = (filters.asked.read().listed(), project.name());
         if none.get() {
             return view! { <Nothing filters /> }.into_any();
         }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::super::asked::OVERALL;
+use super::super::asked::{BEST, OVERALL};
 use super::super::filters::{Filters, Known};
 use super::super::further::Further;
 use super::super::names::{self, FACETS};
@@ -11,8 +11,6 @@ use super::range::{RangeChoice, Span};
 
 /// Criteria that are there at first sight; the rest is one click away.
 const LENGTHS: [(&str, &str); 2] = [("turns", "Turns"), ("tool_calls", "Tool calls")];
-/// The most that a score can be.
-const BEST: u32 = 10;
 
 #[component]
 pub fn Panel(filters: Filters, known: Known) -> impl IntoView {
@@ -65,7 +63,7 @@ fn ScoreRange(filters: Filters, known: Known, name: String) -> impl IntoView {
             asked.with_least(&name, low.filter(|low| *low > 0)).with_most(&name, high.filter(|high| *high < BEST))
         });
     });
-    view! { <RangeChoice label bins chosen choose most=Signal::derive(|| BEST) /> }
+    view! { <RangeChoice label bins chosen choose most=Signal::stored(BEST) limit=BEST /> }
 }
 
 #[component]

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos::web_sys::Element;
 use wasm_bindgen::JsCast;
 
+use super::super::inputs::Bound;
 use crate::components::chart::histogram::{Bucket, bar_at, buckets, heights};
 
 /// Bars of one histogram.
@@ -33,8 +34,11 @@ pub fn RangeChoice(
     bins: Signal<Vec<Bin>>,
     chosen: Signal<Span>,
     choose: Callback<Span>,
-    /// The greatest number that there may be.
+    /// The greatest number that is drawn.
     most: Signal<u32>,
+    /// The greatest number that can be asked for; absent: any.
+    #[prop(optional)]
+    limit: Option<u32>,
 ) -> impl IntoView {
     let bars = Memo::new(move |_| buckets(&bins.read(), 0, most.get(), MOST_BARS));
     // Bars between which the pointer is being dragged.
@@ -111,32 +115,33 @@ pub fn RangeChoice(
             >
                 {drawn}
             </svg>
+            <p class="unseen">{move || told(&bars.read())}</p>
             <div class="bounds">
-                <Bound says=format!("{inputs}: at least") value=Signal::derive(move || seen.get().low) most choose=Callback::new(move |low| {
-                    choose.run(Span { low, ..chosen.get_untracked() });
-                }) />
+                <Bound
+                    says=format!("{inputs}: at least")
+                    value=Signal::derive(move || seen.get().low)
+                    change=Callback::new(move |low| choose.run(Span { low, ..chosen.get_untracked() }))
+                    limit
+                    most
+                />
                 <span class="muted">"to"</span>
-                <Bound says=format!("{inputs}: at most") value=Signal::derive(move || seen.get().high) most choose=Callback::new(move |high| {
-                    choose.run(Span { high, ..chosen.get_untracked() });
-                }) />
+                <Bound
+                    says=format!("{inputs}: at most")
+                    value=Signal::derive(move || seen.get().high)
+                    change=Callback::new(move |high| choose.run(Span { high, ..chosen.get_untracked() }))
+                    limit
+                    most
+                />
             </div>
         </fieldset>
     }
 }
 
-#[component]
-fn Bound(says: String, value: Signal<Option<u32>>, most: Signal<u32>, choose: Callback<Option<u32>>) -> impl IntoView {
-    view! {
-        <input
-            type="number"
-            min="0"
-            max=move || most.get().to_string()
-            step="1"
-            aria-label=says
-            prop:value=move || value.get().map(|value| value.to_string()).unwrap_or_default()
-            on:change:target=move |event| choose.run(event.target().value().parse().ok())
-        />
-    }
+/// What the drawing shows, in words: how many conversations there are of each number.
+fn told(bars: &[Bucket]) -> String {
+    let some = bars.iter().filter(|bar| bar.count > 0);
+    let all: Vec<String> = some.map(|bar| format!("{}: {}", bar.name(), bar.count)).collect();
+    if all.is_empty() { "No conversation".to_owned() } else { format!("Conversations of each: {}", all.join(", ")) }
 }
 
 /// What bars from one to another mean; to the ends of the drawing there is no bound.
@@ -157,5 +162,13 @@ mod tests {
         assert_eq!(span(&bars, 5, 3), Span { low: Some(3), high: Some(5) });
         assert_eq!(span(&bars, 0, 10), Span::default());
         assert_eq!(span(&bars, 7, 10), Span { low: Some(7), high: None });
+    }
+
+    #[test]
+    fn what_is_drawn_is_also_told() {
+        let bins = [Bin { value: 3, count: 5 }, Bin { value: 10, count: 1 }];
+        assert_eq!(told(&buckets(&bins, 0, 10, 40)), "Conversations of each: 3: 5, 10: 1");
+        assert_eq!(told(&buckets(&bins, 0, 10, 4)), "Conversations of each: 3 to 5: 5, 9 to 10: 1");
+        assert_eq!(told(&buckets(&[], 0, 10, 40)), "No conversation");
     }
 }

@@ -157,7 +157,7 @@ fn Order(filters: Filters, known: Known) -> impl IntoView {
         </label>
         <button
             type="button"
-            aria-label=move || if descends(&filters.asked.read()) { "Best first; turn around" } else { "First first; turn around" }
+            aria-label=move || order_says(&filters.asked.read())
             on:click=move |_| filters.choose(turned)
         >
             {move || if descends(&filters.asked.read()) { "↓" } else { "↑" }}
@@ -168,6 +168,17 @@ fn Order(filters: Filters, known: Known) -> impl IntoView {
 /// Whether the greatest come first: positions begin at the first, scores at the best.
 pub fn descends(asked: &Asked) -> bool {
     asked.one("order").map_or(asked.one("sort").is_some_and(|sort| sort != "position"), |order| order == "desc")
+}
+
+/// What comes first, on the button that turns it around.
+fn order_says(asked: &Asked) -> &'static str {
+    let of_scores = asked.one("sort").is_some_and(|sort| sort != "position");
+    match (of_scores, descends(asked)) {
+        (true, true) => "Best first; turn around",
+        (true, false) => "Worst first; turn around",
+        (false, true) => "Last first; turn around",
+        (false, false) => "First first; turn around",
+    }
 }
 
 pub fn turned(asked: &Asked) -> Asked {
@@ -191,7 +202,7 @@ const TOO_MANY: &str = "The search finds more scenarios than are listed: narrow 
 /// What a corpus would select by, or why it cannot be said. It knows no search: the scenarios that were found take its
 /// place, and none of them must be missing. No scenario at all would mean every one.
 fn selected(asked: &Asked, counted: Result<&ConversationFacets, &'static str>) -> Result<Asked, &'static str> {
-    let which = asked.which();
+    let which = asked.selected();
     if which.one("search").is_none() {
         return Ok(which);
     }
@@ -242,6 +253,22 @@ mod tests {
         for counted in [Err(COUNTING), Err(NOT_COUNTED), Ok(&counted(0, 0, &[]))] {
             assert_eq!(chosen("?scenario=hats", counted).as_deref(), Ok("scenario=hats"));
         }
+    }
+
+    #[test]
+    fn what_becomes_of_the_conversations_comes_along() {
+        let query = chosen("?golden=0.3&sort=overall&scenario=hats&seed=7", Ok(&counted(3, 2, &[])));
+        assert_eq!(query.as_deref(), Ok("golden=0.3&scenario=hats&seed=7"));
+        let found = counted(3, 1, &["card_lost"]);
+        assert_eq!(chosen("?search=card&seed=7", Ok(&found)).as_deref(), Ok("seed=7&scenario=card_lost"));
+    }
+
+    #[test]
+    fn the_order_is_called_what_it_is() {
+        let said = |query: &str| order_says(&Asked::read(query));
+        let all = ["", "?order=desc", "?sort=overall", "?sort=score:goal&order=asc"].map(said);
+        let first = all.map(|says| says.split(';').next().unwrap_or_default());
+        assert_eq!(first, ["First first", "Last first", "Best first", "Worst first"]);
     }
 
     #[test]

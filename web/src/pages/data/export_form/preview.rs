@@ -28,6 +28,7 @@ enum Stage {
 
 #[derive(Clone, Copy)]
 pub struct Preview {
+    /// Of what is asked for now or, until that is answered, of what was asked for before.
     found: RwSignal<Option<ExportPreview>>,
     stage: RwSignal<Stage>,
     pub problems: Problems,
@@ -65,6 +66,10 @@ impl Preview {
         self.latest.set_value(own);
         self.line.set_value(None);
         self.stage.set(stage);
+        if stage != Stage::Asking {
+            self.problems.clear();
+            self.found.set(None);
+        }
         own
     }
 
@@ -88,7 +93,10 @@ impl Preview {
                     self.problems.clear();
                     self.found.set(Some(found));
                 }
-                Err(error) => self.problems.set(error),
+                Err(error) => {
+                    self.problems.set(error);
+                    self.found.set(None);
+                }
             }
         });
     }
@@ -104,7 +112,8 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
     let busy = Memo::new(move |_| stage.get() == Stage::Asking);
     let project = Project::here();
     let file = move || {
-        let name = found.read().as_ref().map(|found| found.file_name.clone());
+        let answered = stage.get() == Stage::Answered;
+        let name = found.read().as_ref().filter(|_| answered).map(|found| found.file_name.clone());
         name.or_else(|| spec.read().as_ref().map(|spec| commands::file_name(spec.profile).to_owned()))
             .unwrap_or_default()
     };
@@ -133,6 +142,9 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
                     </button>
                 </div>
             </Show>
+            <Show when=move || busy.get() && found.read().is_some()>
+                <p class="muted changing">"Until then, this is of what was chosen before:"</p>
+            </Show>
             {move || found.get().map(|found| view! { <Record found /> })}
             <Show when=move || spec.read().is_some()>
                 <section class="panel" aria-labelledby="elsewhere">
@@ -147,6 +159,7 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
 
 #[component]
 fn Record(found: ExportPreview) -> impl IntoView {
+    let estimate = found.estimated_bytes();
     let ExportPreview { file_name, total, record, card, looked_at } = found;
     let Some(record) = record else {
         return view! {
@@ -156,11 +169,9 @@ fn Record(found: ExportPreview) -> impl IntoView {
         }
         .into_any();
     };
-    let line = serde_json::to_string(&record).map_or(0, |line| line.len() as u64 + 1);
     let whole = serde_json::to_string_pretty(&record).unwrap_or_default();
     let shown: String = whole.chars().take(SHOWN).collect();
     let cut = shown.len() < whole.len();
-    let estimate = line.saturating_mul(u64::try_from(total).unwrap_or_default());
     view! {
         <dl class="strip">
             <div>

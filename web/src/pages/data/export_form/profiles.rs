@@ -11,6 +11,7 @@ pub fn Profiles(profile: Memo<Profile>, choose: Callback<Profile>) -> impl IntoV
                 <input
                     type="radio"
                     name="profile"
+                    value=own.as_str()
                     prop:checked=move || profile.get() == own
                     on:change=move |_| choose.run(own)
                 />

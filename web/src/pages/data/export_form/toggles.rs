@@ -1,6 +1,7 @@
 //! What differs from a profile's defaults. Only what the profile can honour is offered.
 
 use domain::export::{Arguments, Data, Profile, Reasoning, Shape as Settled, Toggles, ToolsAs};
+use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 use serde::Serialize;
 
@@ -139,7 +140,7 @@ fn Pairing(filters: Filters, problems: Problems) -> impl IntoView {
                 hint="0 to 10; with 0 any difference is enough."
                 value=Signal::derive(move || Some(pairs.read().margin))
                 change=part
-                max=10.0
+                max=f64::from(MAX_SCORE)
                 step=0.5
                 wrong=problems.at("/pairs/margin")
             />
