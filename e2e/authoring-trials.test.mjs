@@ -15,12 +15,17 @@ paths:
     get:
       operationId: get_order
       summary: Returns an order.
-      parameters: [{name: order_id, in: path, required: true, schema: {type: string}}]
+      parameters:
+        - {name: order_id, in: path, required: true, description: Number of the order, schema: {type: string}}
       responses:
         "200":
           description: The order.
           content: {application/json: {schema: {type: object, properties: {status: {type: string}}}}}
+    head:
+      responses: {"200": {description: It is there.}}
 `;
+
+const PLAYBOOK = "playbooks/retail_bank/playbook.yaml";
 
 const site = story({ demo: true });
 
@@ -49,6 +54,22 @@ test("a script is played step by step, with the world after each step", () =>
     assert.ok(written.includes("verified_customer_id"), `${written}`);
     await page.locator(".beside-editor summary", { hasText: "agent" }).first().click();
     await page.locator(".beside-editor pre").first().waitFor({ state: "attached" });
+  }));
+
+test("what was played before the text was changed says so", () =>
+  site.visit(`${PROJECT}/scenarios/dispute_duplicate_cafe?side=play`, async (page) => {
+    const play = page.getByRole("button", { name: "Play the script" });
+    const older = page.getByText("This was played before your last change.");
+    await play.click();
+    await page.getByText("reaches what is expected").waitFor();
+    assert.equal(await older.count(), 0);
+    await page.locator("#panel-source .cm-line", { hasText: "tags: [dispute, duplicate]" }).click();
+    await page.keyboard.press("End");
+    await page.keyboard.type(" # later");
+    await older.waitFor();
+    await play.click();
+    await older.waitFor({ state: "detached" });
+    await page.getByText("reaches what is expected").waitFor();
   }));
 
 test("each step says what it changed, sub-agents included: what stood there before, and what is gone", async () => {
@@ -172,9 +193,15 @@ test("an OpenAPI document becomes the draft of a playbook", () =>
     await dialog.getByLabel("Start from").selectOption("An OpenAPI document");
     await dialog.getByRole("textbox", { name: /OpenAPI document/ }).fill(OPENAPI);
     await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByRole("heading", { name: "Not imported" }).waitFor();
+    const skipped = dialog.getByRole("listitem").filter({ hasText: "HEAD /orders/{order_id}" });
+    assert.match(await skipped.innerText(), /answers nothing that an agent could use/);
+    await accessible(page);
+    await screenshot(page, "playbook-import-notes");
+    await dialog.getByRole("link", { name: "Go to the playbook" }).click();
     await page.waitForURL("**/playbooks/orders");
     await page.getByRole("tab", { name: "Tools" }).click();
-    await page.getByRole("tabpanel", { name: "Tools" }).getByText("get_order", { exact: true }).first().waitFor();
+    await takes(page, "get_order", "order_id", "Number of the order");
     assert.equal(await page.getByRole("heading", { name: "orders", level: 1 }).count(), 1);
     await screenshot(page, "playbook-imported");
   }));
@@ -193,8 +220,26 @@ test("the tools of a playbook are told in tables", () =>
 const card = (page, name) =>
   page.locator("details.tool", { has: page.locator("summary code", { hasText: new RegExp(`^${name}$`) }) });
 
-test("a tool is edited as a form, which leaves the rest of the source as it is", () =>
-  site.visit(`${PROJECT}/playbooks/retail_bank?tab=tools`, async (page) => {
+/** Unfolds a tool, and looks for an argument with its meaning. */
+async function takes(page, tool, argument, meaning) {
+  await card(page, tool).locator("summary").click();
+  const name = page.getByRole("rowheader", { name: argument, exact: true });
+  const row = card(page, tool).locator("tr", { has: name }).first();
+  await row.getByText(meaning, { exact: true }).waitFor();
+  assert.match(await row.innerText(), /string\s+required/);
+}
+
+/** What stands before a tool in the source, the tool, and what stands behind it. */
+function around(files, tool) {
+  const text = files[PLAYBOOK];
+  const from = text.indexOf(`\n  - name: ${tool}\n`) + 1;
+  const to = text.indexOf("\n  - name: ", from) + 1;
+  return [text.slice(0, from), text.slice(from, to), text.slice(to)];
+}
+
+test("a tool is edited as a form, which leaves the rest of the source as it is", async () => {
+  const { files: before } = await site.ask("GET", `${PROJECT}/playbooks/retail_bank`);
+  await site.visit(`${PROJECT}/playbooks/retail_bank?tab=tools`, async (page) => {
     const tool = card(page, "open_dispute");
     await tool.locator("summary").click();
     await tool.getByRole("button", { name: "Edit open_dispute", exact: true }).click();
@@ -230,6 +275,44 @@ test("a tool is edited as a form, which leaves the rest of the source as it is",
     await page.getByRole("tab", { name: "Tools" }).click();
     await card(page, "open_dispute").locator("summary").click();
     await card(page, "open_dispute").getByRole("rowheader", { name: "urgency" }).waitFor();
+  });
+  const { files: after } = await site.ask("GET", `${PROJECT}/playbooks/retail_bank`);
+  assert.deepEqual({ ...after, [PLAYBOOK]: "" }, { ...before, [PLAYBOOK]: "" }, "no other file has changed");
+  const [[above, was, below], [aboveNow, is, belowNow]] = [around(before, "open_dispute"), around(after, "open_dispute")];
+  assert.equal(aboveNow, above);
+  assert.equal(belowNow, below);
+  const lines = (text) => text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const [had, has] = [lines(was), lines(is)];
+  const gone = had.filter((line) => !has.includes(line));
+  assert.ok(gone.every((line) => /^(description: >-|Opens a dispute|disputed\. For reason|transaction_id:)/.test(line)), gone.join("\n"));
+  const fresh = has.filter((line) => !had.includes(line));
+  assert.ok(fresh.every((line) => /^(description: |transaction_id:|urgency:|type: |enum: |- )/.test(line)), fresh.join("\n"));
+  assert.ok(has.includes("required: [transaction_id, reason]") && has.includes("writes: [/disputes/+]"));
+});
+
+test("a form that is open stays as it is while other tools are added and taken out", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=tools`, async (page) => {
+    const tool = card(page, "open_dispute");
+    await tool.locator("summary").click();
+    await tool.getByRole("button", { name: "Edit open_dispute", exact: true }).click();
+    const description = tool.getByLabel("Description");
+    await description.fill("Written before the others changed.");
+    await page.getByRole("button", { name: "Add a tool" }).click();
+    const fresh = card(page, "new_tool");
+    await fresh.getByLabel("Description").fill("A second form.");
+    // It stands before the one that is edited, whose place changes.
+    const first = card(page, "verify_identity");
+    await first.locator("summary").click();
+    await first.getByRole("button", { name: "Remove verify_identity" }).click();
+    await first.waitFor({ state: "detached" });
+    assert.equal(await description.inputValue(), "Written before the others changed.");
+    await fresh.getByRole("button", { name: "Write into the source" }).click();
+    await fresh.getByText("A second form.").first().waitFor();
+    assert.equal(await description.inputValue(), "Written before the others changed.");
+    await tool.getByRole("button", { name: "Write into the source" }).click();
+    await tool.locator("summary").getByText("Written before the others changed.").waitFor();
+    await tool.getByRole("button", { name: "Edit open_dispute in the source" }).click();
+    await page.locator("#panel-source .cm-line", { hasText: "Written before the others changed." }).waitFor();
   }));
 
 test("a tool is added and taken out, and nothing is lost by giving up", () =>
@@ -413,6 +496,56 @@ test("a call that the playbook itself spoils says why, by the text as it is writ
     await broken.getByText(replies[0].why, { exact: true }).waitFor();
     assert.equal(await broken.getByLabel("What the agent reads").textContent(), replies[0].content);
     await screenshot(page, "playbook-try-broken");
+
+    // Whoever goes to mend the source comes back to the calls, and to what was typed.
+    await page.getByRole("tab", { name: "Source" }).click();
+    await page.locator("#panel-source .cm-line", { hasText: "1 // 0" }).click();
+    for (const key of ["Home", "Shift+End", "Delete"]) await page.keyboard.press(key);
+    await page.locator("#panel-source .cm-line", { hasText: "1 // 0" }).waitFor({ state: "detached" });
+    await page.getByRole("tab", { name: "Try" }).click();
+    await broken.getByText("the playbook is at fault", { exact: true }).waitFor();
+    assert.match(await panel.locator(".cm-content").innerText(), /cus_1901/);
+    assert.equal(await panel.getByLabel("Tool").inputValue(), "list_accounts");
+    await panel.getByText("These are answers of the text before your last change.").waitFor();
+    await panel.getByRole("button", { name: "Make the calls again" }).click();
+    await broken.getByText("refused: the agent reads an error", { exact: true }).waitFor();
+    assert.equal(await panel.getByText("These are answers of the text").count(), 0);
+    // What is typed for one tool is kept apart from what is typed for another.
+    await panel.getByLabel("Tool").selectOption("get_opening_hours");
+    await panel.locator(".cm-content", { hasText: /^\{\}$/ }).waitFor();
+    await panel.getByLabel("Tool").selectOption("list_accounts");
+    await panel.locator(".cm-content", { hasText: "cus_1901" }).waitFor();
+  }));
+
+test("what the choice of a tool shows is what is called, and nobody waits after starting over", () =>
+  site.visit(`${PROJECT}/playbooks/retail_bank?tab=try&tool=renamed_since`, async (page) => {
+    const panel = page.getByRole("tabpanel", { name: "Try" });
+    const select = panel.getByLabel("Tool");
+    await select.locator("option").first().waitFor({ state: "attached" });
+    const shown = await select.inputValue();
+    assert.ok(shown !== "" && shown !== "renamed_since", shown);
+    await panel.locator(".cm-content").waitFor();
+    await panel.getByRole("button", { name: "Call", exact: true }).click();
+    const article = panel.locator("article", { hasText: "Call 1: " });
+    assert.equal(await article.locator("h2 code").innerText(), shown);
+    await panel.getByRole("button", { name: "Start over" }).click();
+    await article.waitFor({ state: "detached" });
+
+    let answer;
+    const held = new Promise((resolve) => (answer = resolve));
+    await page.route(/\/try$/, async (route) => {
+      await held;
+      await route.continue().catch(() => {});
+    });
+    await panel.getByRole("button", { name: "Call", exact: true }).click();
+    await panel.getByRole("progressbar", { name: "Calling" }).waitFor();
+    await panel.getByRole("button", { name: "Start over" }).click();
+    await panel.getByRole("progressbar").waitFor({ state: "detached" });
+    answer();
+    await page.unroute(/\/try$/);
+    await panel.getByRole("button", { name: "Call", exact: true }).click();
+    await article.waitFor();
+    assert.equal(await panel.locator("article").count(), 1, "the call that nobody waited for is not among them");
   }));
 
 test("a file is added to a playbook, saved with it, and taken out again", () =>
@@ -452,7 +585,13 @@ test("a file is added to a playbook, saved with it, and taken out again", () =>
 
     await page.reload();
     await page.locator("#panel-source .cm-line", { hasText: "What a colleague should know." }).waitFor();
+    const question = page.getByRole("dialog", { name: "Remove a file" });
     await remove.click();
+    await question.getByText(`${path} is taken out of the document when you save it.`).waitFor();
+    await question.getByRole("button", { name: "Leave it" }).click();
+    await added.waitFor();
+    await remove.click();
+    await question.getByRole("button", { name: "Remove" }).click();
     await added.waitFor({ state: "detached" });
     await page.locator(".filename").getByText("playbooks/retail_bank/playbook.yaml").waitFor();
     // Until that is saved it can be undone.
@@ -509,11 +648,16 @@ test("the tools that an MCP server lists become the draft of a playbook", () =>
     await screenshot(page, "playbook-import-mcp");
     await page.setViewportSize({ width: 360, height: 740 });
     await screenshot(page, "playbook-import-mcp-narrow");
-    const inputSchema = { type: "object", properties: { order_id: { type: "string" } }, required: ["order_id"] };
+    assert.equal(await pasted.inputValue(), '{"tools": [{"name": 1}]}', "what was pasted is there still");
+    const properties = { order_id: { type: "string", description: "Number of the order" } };
+    const inputSchema = { type: "object", properties, required: ["order_id"] };
     const tool = { name: "get_order", description: "Reads an order.", inputSchema };
     await pasted.fill(JSON.stringify({ jsonrpc: "2.0", id: 1, result: { tools: [tool] } }));
     await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByRole("heading", { name: "Imported in another form" }).waitFor();
+    await dialog.getByText("no outputSchema, so `returns` is any value").waitFor();
+    await dialog.getByRole("link", { name: "Go to the playbook" }).click();
     await page.waitForURL("**/playbooks/desk");
     await page.getByRole("tab", { name: "Tools" }).click();
-    await page.getByRole("tabpanel", { name: "Tools" }).getByText("get_order", { exact: true }).first().waitFor();
+    await takes(page, "get_order", "order_id", "Number of the order");
   }, { expected: [/status of 422/] }));

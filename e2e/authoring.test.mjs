@@ -26,6 +26,12 @@ async function typeAfter(page, text, typed) {
   await page.keyboard.type(typed);
 }
 
+/** Gives up what is not saved, once that is asked. */
+async function discard(page, button) {
+  await page.getByRole("button", { name: button }).click();
+  await page.getByRole("dialog", { name: "Discard your changes" }).getByRole("button", { name: "Discard" }).click();
+}
+
 const checked = (page) => page.locator(".problems [role=status]").filter({ hasNotText: "so far" }).waitFor();
 
 // The tests below are one story: the documents that the first one loads are there for the others.
@@ -209,7 +215,7 @@ test("what was written is not lost when the page is left", () =>
     await page.goForward();
     await page.getByText("is here again").waitFor();
     assert.match(await (await editor(page)).innerText(), /a thought/);
-    await page.getByRole("button", { name: "Discard it" }).click();
+    await discard(page, "Discard it");
     await page.getByText("not saved").waitFor({ state: "detached" });
     assert.doesNotMatch(await (await editor(page)).innerText(), /a thought/);
   }));
@@ -299,10 +305,115 @@ test("what somebody else deleted meanwhile is not written over, and what was wri
     await page.getByRole("button", { name: `Restore v${saved.version}` }).click();
     await page.getByText("What you had written and not saved is here again.").waitFor();
     assert.match(await (await editor(page)).innerText(), /# mine/);
-    await page.getByRole("button", { name: "Discard it" }).click();
+    await discard(page, "Discard it");
     await page.getByText("not saved", { exact: true }).waitFor({ state: "detached" });
   }, { expected: [/status of (404|409)/] });
 });
+
+test("what a browser does not keep is not said to be kept, and nobody else's tab finds it", async () => {
+  await site.visit(`${PROJECT}/scenarios/help_card_abroad`, async (page) => {
+    await typeAfter(page, "id: help_card_abroad", " # a thought");
+    await page.waitForFunction(() => Object.keys(sessionStorage).some((key) => key.startsWith("draft:")));
+    const keys = await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("draft:")));
+    assert.deepEqual(keys, ["draft:mira/default/scenarios/help_card_abroad"], "it is kept for whoever wrote it");
+  });
+  await site.visit(`${PROJECT}/scenarios?search=help_card_abroad`, async (page) => {
+    await page.evaluate(() => {
+      const set = Storage.prototype.setItem;
+      Storage.prototype.setItem = function (key, value) {
+        if (key.startsWith("draft:")) throw new DOMException("full", "QuotaExceededError");
+        return set.call(this, key, value);
+      };
+    });
+    await page.locator("table.documents").getByRole("link", { name: "help_card_abroad" }).click();
+    await typeAfter(page, "id: help_card_abroad", " # a thought");
+    await page.getByText("This browser does not keep what you write").waitFor();
+    await page.goBack();
+    await page.getByRole("alert").getByText("the browser did not keep it: it is lost").waitFor();
+    assert.equal(await page.getByText("It is kept in this tab").count(), 0);
+  });
+});
+
+test("whoever promotes and has changed nothing is asked, and writes nothing over what somebody else saved", async () => {
+  const name = "bereavement_handover";
+  const about = `${PROJECT}/scenarios/${name}`;
+  const { files, saved } = await site.ask("GET", about);
+  const [[path, text]] = Object.entries(files);
+  const save = (whose, base_version) =>
+    site.ask("PUT", about, { files: { [path]: text.replace(`id: ${name}`, `id: ${name} # ${whose}`) }, base_version });
+  await save("mine", saved.version);
+  const [mine, theirs] = [saved.version + 1, saved.version + 2];
+  await site.visit(about, async (page) => {
+    await page.getByText(`v${mine} is a draft`).waitFor();
+    await save("theirs", mine);
+    await page.getByRole("button", { name: "Promote", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Somebody else was faster" });
+    await dialog.getByText(`you have changed nothing since v${mine}. Nothing was promoted.`).waitFor();
+    await dialog.locator(".unified .added", { hasText: "# theirs" }).waitFor();
+    assert.equal(await dialog.getByRole("button", { name: /Save mine/ }).count(), 0);
+    await screenshot(page, "conflict-promote");
+    await dialog.getByRole("button", { name: `Promote v${theirs}` }).click();
+    await page.getByText(`v${theirs} is used`, { exact: true }).waitFor();
+    await (await editor(page)).locator(".cm-line", { hasText: "# theirs" }).waitFor();
+    const now = await site.ask("GET", about);
+    assert.deepEqual([now.saved.version, now.saved.promoted], [theirs, true]);
+    assert.match(now.files[path], /# theirs/);
+  }, { expected: [/status of 409/] });
+});
+
+test("what somebody else saves right after is not written over unasked", async () => {
+  const name = "bereavement_handover";
+  const about = `${PROJECT}/scenarios/${name}`;
+  const { files, saved } = await site.ask("GET", about);
+  const [[path, text]] = Object.entries(files);
+  const [mine, theirs] = [saved.version + 1, saved.version + 2];
+  const others = text.replace("# theirs", "# right after");
+  await site.visit(about, async (page) => {
+    let late = true;
+    await page.route(`**/api/v1${about}`, async (route) => {
+      if (route.request().method() !== "PUT" || !late) return route.continue();
+      late = false;
+      const response = await route.fetch();
+      await site.ask("PUT", about, { files: { [path]: others }, base_version: mine });
+      return route.fulfill({ response });
+    });
+    await typeAfter(page, `id: ${name}`, " and mine");
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByText(`v${mine} is saved as a draft. mira saved v${theirs} right after`).waitFor();
+    await page.getByText(`v${mine} is a draft`).waitFor();
+    await page.getByText("not saved", { exact: true }).waitFor({ state: "detached" });
+    await typeAfter(page, `id: ${name}`, ", still");
+    await page.getByText("not saved", { exact: true }).first().waitFor();
+    await page.getByRole("button", { name: "Save draft" }).click();
+    const dialog = page.getByRole("dialog", { name: "Somebody else was faster" });
+    await dialog.locator(".unified .added", { hasText: "# right after" }).waitFor();
+    await dialog.getByRole("button", { name: "Go on writing" }).click();
+    const now = await site.ask("GET", about);
+    assert.deepEqual([now.saved.version, now.files[path]], [theirs, others]);
+  }, { expected: [/status of 409/] });
+});
+
+test("what is not saved can be discarded, after a question, and keeps older versions from being restored", () =>
+  site.visit(`${PROJECT}/scenarios/bereavement_handover`, async (page) => {
+    const unsaved = page.getByText("not saved", { exact: true });
+    await typeAfter(page, "id: bereavement_handover", " # a thought");
+    await unsaved.first().waitFor();
+    await page.getByRole("tab", { name: "Versions" }).click();
+    const restore = page.getByRole("button", { name: "Restore v1" });
+    await page.getByText("An older version can be restored once you have saved or discarded what you wrote.").waitFor();
+    assert.equal(await restore.getAttribute("aria-disabled"), "true");
+    await page.getByRole("button", { name: "Discard changes" }).click();
+    const question = page.getByRole("dialog", { name: "Discard your changes" });
+    await accessible(page);
+    await question.getByRole("button", { name: "Leave it" }).click();
+    assert.ok((await unsaved.count()) > 0);
+    await discard(page, "Discard changes");
+    await unsaved.waitFor({ state: "detached" });
+    assert.equal(await restore.getAttribute("aria-disabled"), "false");
+    await page.getByRole("tab", { name: "Source" }).click();
+    assert.doesNotMatch(await (await editor(page)).innerText(), /a thought/);
+    assert.equal(await page.getByRole("button", { name: "Discard changes" }).count(), 0);
+  }));
 
 test("the world of a scenario is a tree that leads to the source", () =>
   site.visit(`${PROJECT}/scenarios/${SCENARIO}`, async (page) => {

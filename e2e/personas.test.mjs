@@ -8,6 +8,8 @@ import { PROJECT, story } from "./support/story.mjs";
 
 const NEWCOMER = `${PROJECT}/personas/newcomer`;
 const DIMENSIONS = { traits: 12, emotions: 5, attributes: 6 };
+/** Of all attributes together: each has a weight. */
+const OPTIONS = 23;
 
 const site = story({ demo: true });
 
@@ -36,6 +38,57 @@ test("all dimensions can be set, and have their distributions", () =>
     const patience = page.locator(".dimension", { has: page.getByRole("slider", { name: "patience", exact: true }) });
     assert.match(await patience.locator("svg").getAttribute("aria-label"), /^low 0 %, medium 50 %, high 50 %/);
     await screenshot(page, "persona");
+  }));
+
+/** The lines of a saved profile. */
+const saved = async (name) => {
+  const { files } = await site.ask("GET", `${PROJECT}/personas/${name}`);
+  return Object.values(files)[0].split("\n");
+};
+
+test("each slider moves its own number in the saved text, and its own curve", () =>
+  site.visit(`${PROJECT}/personas/worried_parent`, async (page) => {
+    await page.getByRole("heading", { name: "Behaviour" }).waitFor();
+    const dimensions = page.locator(".dimensions");
+    const all = dimensions.getByRole("slider");
+    assert.equal(await all.count(), DIMENSIONS.traits + 2 * DIMENSIONS.emotions + OPTIONS);
+    const traits = page.getByRole("region", { name: "Behaviour" }).getByRole("slider");
+    const emotions = page.getByRole("region", { name: "Emotions" }).getByRole("slider");
+    const weights = page.locator("fieldset.mixture").getByRole("slider");
+    assert.deepEqual(
+      [await traits.count(), await emotions.count(), await weights.count()],
+      [DIMENSIONS.traits, 2 * DIMENSIONS.emotions, OPTIONS],
+    );
+    const curves = () =>
+      page.locator(".dimension svg.plot path.first").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")));
+    const labels = (sliders) => sliders.evaluateAll((inputs) => inputs.map((input) => input.getAttribute("aria-label")));
+    const [before, drawn] = [await saved("worried_parent"), await curves()];
+    assert.equal(drawn.length, DIMENSIONS.traits + DIMENSIONS.emotions);
+
+    // No two numbers are the same, and the profile has none of them.
+    const expected = new Map();
+    const number = (first, i) => Number((first + 0.05 * i).toFixed(2));
+    const key = (label) => label.replaceAll(" ", "_");
+    for (const [i, label] of (await labels(traits)).entries()) {
+      await slide(page, label, number(0.02, i));
+      expected.set(key(label), `${number(0.02, i)}`);
+    }
+    const named = (await labels(emotions)).filter((label) => label.endsWith(", from")).map((label) => label.replace(", from", ""));
+    for (const [i, label] of named.entries()) {
+      await slide(page, `${label}, to`, number(0.71, i));
+      await slide(page, `${label}, from`, number(0.03, i));
+      expected.set(key(label), `[${number(0.03, i)}, ${number(0.71, i)}]`);
+    }
+    (await curves()).forEach((curve, i) => assert.notEqual(curve, drawn[i], `the curve of ${[...expected.keys()][i]}`));
+
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByText("v2 is a draft").waitFor();
+    const after = await saved("worried_parent");
+    const line = /^ {2}(\w+): [\d[].*$/;
+    const numbers = after.map((text) => line.exec(text)).filter(Boolean).map(([text, name]) => [name, text.split(": ")[1]]);
+    assert.deepEqual(numbers.sort(), [...expected].sort());
+    const rest = (lines) => lines.filter((text) => !line.test(text));
+    assert.deepEqual(rest(after), rest(before), "nothing else has changed");
   }));
 
 test("a slider changes the text where the value stands, and nothing else", () =>
@@ -78,6 +131,17 @@ test("weights of an attribute are sliders: their shares are told, and what has n
     const weights = [[option(first), "0.6"], [option(second), "0.2"]].sort().map(([name, weight]) => `${name}: ${weight}`);
     assert.equal(line.exec(after)[1].split(", ").sort().join(", "), weights.join(", "));
     assert.equal(after.replace(line, ""), before.replace(/^ {2}channel: .*$/m, ""), "nothing else has changed");
+
+    // The last weight stays: somebody is drawn.
+    await page.getByRole("tab", { name: "Profile" }).click();
+    await sliders.nth(1).fill("0");
+    assert.equal(await channel.getByRole("alert").count(), 0);
+    await sliders.nth(0).fill("0");
+    await channel.getByRole("alert").getByText("One option keeps a weight above 0").waitFor();
+    assert.equal(await sliders.nth(0).inputValue(), "0.6");
+    await channel.getByText("100 %", { exact: true }).waitFor();
+    await sliders.nth(1).fill("0.2");
+    await channel.getByRole("alert").waitFor({ state: "detached" });
   }));
 
 test("a user is drawn as the server draws it, and changes while a slider moves", () =>
@@ -116,6 +180,21 @@ test("two profiles are compared side by side, and the address says which", () =>
     await rows.first().waitFor();
     assert.equal(await rows.count(), DIMENSIONS.traits + DIMENSIONS.emotions + DIMENSIONS.attributes);
     assert.ok((await page.locator("table.comparison tr.far").count()) > 0);
+    // What is shown of both is what their texts say.
+    const cells = async (name) => {
+      const row = rows.filter({ has: page.getByRole("rowheader", { name, exact: true }) });
+      return (await row.getByRole("cell").allInnerTexts()).slice(0, 3);
+    };
+    const says = async (profile, name) => {
+      const line = (await saved(profile)).find((text) => text.startsWith(`  ${name}: `));
+      return line.match(/[\d.]+/g).map(Number);
+    };
+    const [[ours], [theirs]] = [await says("newcomer", "assertiveness"), await says("busy_professional", "assertiveness")];
+    const difference = ours - theirs;
+    const signed = `${difference < 0 ? "-" : "+"}${Math.abs(difference).toFixed(2)}`;
+    assert.deepEqual(await cells("assertiveness"), [ours.toFixed(2), theirs.toFixed(2), signed]);
+    const range = async (profile) => (await says(profile, "confidence")).map((end) => end.toFixed(2)).join(" to ");
+    assert.deepEqual((await cells("confidence")).slice(0, 2), [await range("newcomer"), await range("busy_professional")]);
     await screenshot(page, "persona-compare");
     await page.reload();
     await rows.first().waitFor();
@@ -134,6 +213,45 @@ test("a new profile begins in the middle of all dimensions", () =>
     await page.getByRole("button", { name: "Save and promote" }).click();
     await page.getByText("v2 is used", { exact: true }).waitFor();
   }));
+
+test("a project without a persona model gets one with its first profile, and takes the demo, too", async () => {
+  await site.ask("POST", "/projects", { name: "bare" });
+  await site.visit("/projects/bare/personas", async (page) => {
+    await page.getByRole("button", { name: "New persona" }).click();
+    const dialog = page.getByRole("dialog", { name: "New persona" });
+    await dialog.getByLabel("Name").fill("night_owl");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.waitForURL("**/personas/night_owl");
+    await slide(page, "patience", 0.9);
+    await page.getByText("No problems found.").waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Save and promote" }).click();
+    await page.getByText("v2 is used", { exact: true }).waitFor();
+
+    // What is offered to a project that has documents is done, and leaves them as they are.
+    await page.goto("/projects/bare/scenarios");
+    await page.getByRole("button", { name: "Load the demo documents" }).click();
+    await page.locator("table.documents tbody tr").first().waitFor();
+    const { files, saved } = await site.ask("GET", "/projects/bare/personas/night_owl");
+    assert.equal(saved.version, 2);
+    assert.match(Object.values(files)[0], /^ {2}patience: 0\.9$/m);
+    await page.goto("/projects/bare");
+    await page.getByRole("button", { name: "Play the demo" }).click();
+    await page.waitForURL(/runs\/[0-9a-f-]{36}$/);
+  }, { expected: [/status of 404/] });
+});
+
+test("a profile that waits for a persona model leads to one", async () => {
+  await site.ask("POST", "/projects", { name: "lone" });
+  const { files } = await site.ask("GET", `${PROJECT}/personas/careful_pensioner`);
+  await site.ask("PUT", "/projects/lone/personas/careful_pensioner", { files });
+  await site.visit("/projects/lone/personas/careful_pensioner", async (page) => {
+    await page.getByText("The project has no persona model.").waitFor();
+    await screenshot(page, "persona-no-model");
+    await page.getByRole("button", { name: "Add the one that ships with Groundstate" }).click();
+    await page.getByRole("heading", { name: "Behaviour" }).waitFor();
+    await site.ask("GET", "/projects/lone/personas/model");
+  }, { expected: [/status of 404/] });
+});
 
 test("a profile fits a narrow, dark screen", () =>
   site.visit(NEWCOMER, async (page) => {

@@ -19,6 +19,27 @@ pub const SAME_DESCRIPTION: f64 = 0.85;
 /// The same of their user goals.
 pub const SAME_GOAL: f64 = 0.90;
 
+/// How alike two scenarios are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Likeness {
+    /// The ratio of their descriptions.
+    pub description: f64,
+    /// The ratio of their user goals.
+    pub goal: f64,
+}
+
+impl Likeness {
+    /// Whether either is enough to be reported, unless somebody says from how alike on.
+    pub fn is_reported(self) -> bool {
+        self.description >= SAME_DESCRIPTION || self.goal >= SAME_GOAL
+    }
+
+    /// Orders scenarios by how near they come to being reported. Those that are have 1 or more.
+    pub fn nearness(self) -> f64 {
+        (self.description / SAME_DESCRIPTION).max(self.goal / SAME_GOAL)
+    }
+}
+
 /// The gestalt ratio, from 0 (nothing in common) to 1 (the same): twice the letters in matching blocks by the letters
 /// of both texts. Equal to `SequenceMatcher(None, a, b, autojunk=False).ratio()`, over Unicode characters; as there,
 /// the ratio of (b, a) may be another one.

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Near, NearDuplicates, ratio};
+use super::{Likeness, Near, NearDuplicates, SAME_DESCRIPTION, SAME_GOAL, ratio};
 
 #[test]
 fn the_ratio_is_that_of_python() {
@@ -61,4 +61,16 @@ proptest! {
         parts.sort_by_key(|near| (near.first, near.second));
         prop_assert_eq!(&parts, &found);
     }
+}
+
+#[test]
+fn scenarios_are_reported_by_their_descriptions_or_their_goals() {
+    let alike = |description, goal| Likeness { description, goal };
+    assert!(alike(SAME_DESCRIPTION, 0.0).is_reported() && alike(0.0, SAME_GOAL).is_reported());
+    assert!(!alike(SAME_DESCRIPTION - 0.01, SAME_GOAL - 0.01).is_reported());
+    let reaches = |alike: Likeness| alike.nearness() >= 1.0;
+    assert!(reaches(alike(SAME_DESCRIPTION, 0.0)) && reaches(alike(0.0, SAME_GOAL)));
+    assert!(!reaches(alike(SAME_DESCRIPTION - 0.01, SAME_GOAL - 0.01)));
+    // A goal has farther to go.
+    assert!(alike(0.8, 0.0).nearness() > alike(0.0, 0.8).nearness());
 }

@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use domain::api::documents::Changes;
+use domain::project::DocumentId;
 use serde::Deserialize;
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
@@ -18,10 +19,12 @@ use super::documents::{kept, message};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use crate::archive::{pack, unpack};
-use crate::documents::{self, Replacement};
-use crate::library::project::Documents;
+use crate::documents::{self, Edit, Order, Replacement};
+use crate::library::Files;
+use crate::library::project::{Documents, Texts};
 use crate::shipped;
 use crate::store;
+use crate::store::documents::Head;
 
 /// The bytes of a zip, for the OpenAPI document only.
 #[derive(ToSchema)]
@@ -105,23 +108,40 @@ pub async fn upload(
     kept(&audit, saved).await
 }
 
-/// Fill an empty project with the documents that ship with Groundstate
+/// Add the documents that ship with Groundstate
+///
+/// Those whose names the project does not have, or no longer. A document that it has stays as it is, whatever it says. If
+/// nothing is missing, nothing is changed.
 #[utoipa::path(post, path = "/projects/{project}/demo", tag = "documents", params(("project" = String, Path)),
-    responses((status = 201, body = Changes), Problems), security(("session" = []), ("token" = ["author"])))]
+    responses((status = 200, body = Changes, description = "None was missing"), (status = 201, body = Changes), Problems),
+    security(("session" = []), ("token" = ["author"])))]
 pub async fn demo(State(app): State<App>, author: Author, audit: Audit) -> Result<(StatusCode, Json<Changes>)> {
     let heads = store::documents::heads(&mut *app.pool().acquire().await?, author.project).await?;
-    if !heads.is_empty() {
-        return Err(HttpError::Conflict("the project has documents already; make another one".into()));
-    }
     let given = Documents::of(shipped::files()?)?;
-    let wanted = Replacement {
+    let edits = given.by_id.into_iter().filter_map(|(id, files)| missing(heads.get(&id), id, files));
+    let order = Order {
         project: author.project,
         author: &author.caller.name,
         message: "ships with Groundstate",
-        delete: false,
-        drafts: false,
+        promote: true,
         dry_run: false,
+        edits: edits.collect(),
     };
-    let saved = documents::replace(app.pool(), app.libraries(), given, &wanted).await?;
-    Ok((StatusCode::CREATED, kept(&audit, saved).await?))
+    let saved = documents::save(app.pool(), app.libraries(), &order).await?;
+    let status = if saved.changes.documents.is_empty() { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, kept(&audit, saved).await?))
+}
+
+/// What brings a document to a project that does not have it. A draft with the same text is used from now on.
+fn missing(head: Option<&Head>, id: DocumentId, files: Texts) -> Option<Edit> {
+    let base = head.map_or(0, |head| head.version);
+    let is_missing = match head {
+        Some(head) if !head.deleted => !head.promoted && head.hash == hash(&files),
+        _ => true,
+    };
+    is_missing.then_some(Edit { id, files: Some(files), base: Some(base) })
+}
+
+fn hash(files: &Texts) -> String {
+    files.iter().map(|(path, text)| (path.clone(), text.clone())).collect::<Files>().hash()
 }

@@ -33,7 +33,7 @@ impl Place {
 /// Most that the server gives at once.
 const PAGE: &str = "200";
 
-/// Fills an empty project with the documents that ship with Groundstate.
+/// Adds the documents that ship with Groundstate and are not there.
 pub async fn demo(end: &End, project: &str) -> Answer<Changes> {
     post_over(end, &format!("/projects/{}/demo", segment(project)), &json!({})).await
 }

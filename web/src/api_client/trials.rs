@@ -29,8 +29,8 @@ pub async fn calls(end: &End, place: &Place, wanted: &TryCalls) -> Answer<Tried>
 }
 
 /// Reads an interface as the draft of a playbook with this name.
-pub async fn import(place: &Place, wanted: &ImportInterface) -> Answer<ImportedDraft> {
-    post(&format!("{}/import", path(place)), wanted).await
+pub async fn import(end: &End, place: &Place, wanted: &ImportInterface) -> Answer<ImportedDraft> {
+    post_over(end, &format!("{}/import", path(place)), wanted).await
 }
 
 fn path(place: &Place) -> String {

@@ -113,8 +113,8 @@ fn Introduction() -> impl IntoView {
                 </p>
                 <PlayDemo />
                 <p class="muted hint">
-                    "The demonstration fills the project with the playbooks and scenarios that ship with Groundstate, and \
-                     plays 24 conversations from their scripts, in seconds and without any model."
+                    "The demonstration adds the playbooks and scenarios that ship with Groundstate to the project, and plays \
+                     24 conversations from scripts, in seconds and without any model. Documents that are here stay as they are."
                 </p>
             </div>
             <div class="scroll-x" tabindex="0" role="region" aria-label="How it works">

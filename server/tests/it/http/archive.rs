@@ -2,9 +2,10 @@
 
 use domain::access::Role;
 use domain::api::ProblemDetails;
-use domain::api::documents::{Change, Changes};
+use domain::api::documents::{Change, Changes, Document};
 use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use server::archive::{pack, unpack};
 use server::library::Files;
 use sqlx::PgPool;
@@ -147,4 +148,37 @@ async fn uploads_have_a_type_a_size_and_a_role(pool: PgPool) {
     let viewer = app.member(Role::Viewer).await;
     let _: ProblemDetails = put(&viewer, "", pack(&few()).unwrap(), StatusCode::FORBIDDEN).await;
     assert_eq!(versions(&pool).await, 0);
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn the_demo_adds_what_is_missing_and_leaves_what_is_there(pool: PgPool) {
+    const DEMO: &str = "/api/v1/projects/default/demo";
+    let app = TestApp::start(&pool).await;
+    let mut files = few();
+    let own = scenario("help_card_abroad");
+    files.insert(&own, format!("{}# mine\n", files.get(&own).unwrap()));
+    let drafts: Changes = put(&app, "?drafts=true", pack(&files).unwrap(), StatusCode::OK).await;
+    assert_eq!(drafts.documents.len(), 13);
+
+    let (status, answer) = app.send(Method::POST, DEMO, &json!({})).await;
+    assert_eq!(status, StatusCode::CREATED, "{answer}");
+    let changes: Changes = serde_json::from_value(answer).unwrap();
+    let promoted = changes.documents.iter().filter(|document| document.change == Change::Promoted).count();
+    let added = changes.documents.iter().filter(|document| document.change == Change::Added).count();
+    assert_eq!((promoted, added), (12, changes.documents.len() - 12), "drafts that say the same are used from now on");
+    assert!(added > 20 && changes.documents.iter().all(|document| document.name != "help_card_abroad"));
+    let kept: Document = app.json("/api/v1/projects/default/scenarios/help_card_abroad").await;
+    assert_eq!((kept.saved.version, kept.saved.promoted), (1, false));
+    assert_eq!(kept.files[&own], *files.get(&own).unwrap());
+
+    let (status, answer) = app.send(Method::POST, DEMO, &json!({})).await;
+    let again: Changes = serde_json::from_value(answer).unwrap();
+    assert_eq!((status, again.documents.len()), (StatusCode::OK, 0));
+
+    let (deleted, _) =
+        app.send(Method::DELETE, "/api/v1/projects/default/scenarios/bereavement_handover", &json!({})).await;
+    assert_eq!(deleted, StatusCode::OK);
+    let (status, answer) = app.send(Method::POST, DEMO, &json!({})).await;
+    let back: Changes = serde_json::from_value(answer).unwrap();
+    assert_eq!((status, back.documents.len(), back.documents[0].change), (StatusCode::CREATED, 1, Change::Added));
 }

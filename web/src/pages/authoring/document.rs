@@ -22,7 +22,7 @@ use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 
 use super::persona::{ComparePanel, ProfilePanel};
-use super::playbook::{PromptsPanel, ToolsPanel, TryPanel};
+use super::playbook::{PromptsPanel, ToolsPanel, Tries, TryPanel};
 use crate::api_client::documents::Place;
 use crate::app::set_title;
 use crate::components::{Fetched, Tabs, use_tab};
@@ -103,6 +103,7 @@ fn Loaded(place: Place, document: Document) -> impl IntoView {
     let known = Known::of(draft);
     provide_context(draft);
     provide_context(known);
+    provide_context(Tries::of(draft));
     checking::keep_checked(draft, known);
     keep::guard(draft);
     let (tab, choose) = use_tab("tab", names);

@@ -24,6 +24,7 @@ pub use delete::DeleteDialog;
 use filters::{Filters, Wanted};
 use new::NewDialog;
 use row::Row;
+pub use start::add_model;
 
 #[component]
 pub fn DocumentsPage(kind: Kind) -> impl IntoView {
@@ -63,7 +64,7 @@ pub fn DocumentsPage(kind: Kind) -> impl IntoView {
                 </Paged>
             }
         }}
-        <NewDialog kind open=creating />
+        <NewDialog kind open=creating made=move |()| again() />
         <DeleteDialog kind name=deleting done=move |_| again() />
     }
 }
@@ -117,7 +118,8 @@ fn Nothing(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + '
     view! {
         <Empty title="Nothing is here yet.">
             <p>{words::meaning(kind)}</p>
-            <p>"An empty project can begin with the documents that ship with Groundstate: three playbooks and their scenarios."</p>
+            <p>"You can begin with the documents that ship with Groundstate: three playbooks and all that belongs to them. Documents \
+                that the project has stay as they are."</p>
             <Show when=move || project.may(Role::Author)>
                 <button type="button" class="main" aria-disabled=move || filling.busy().to_string() on:click=fill>
                     {move || if filling.busy() { "Loading …" } else { "Load the demo documents" }}

@@ -8,7 +8,7 @@ mod trying;
 
 pub use prompts::PromptsPanel;
 pub use tools::ToolsPanel;
-pub use trying::TryPanel;
+pub use trying::{Tries, TryPanel};
 
 use domain::playbook::Simulate;
 

@@ -35,7 +35,10 @@ pub fn Conflict() -> impl IntoView {
 #[component]
 fn Choice(newest: Document, open: RwSignal<bool>) -> impl IntoView {
     let draft = Draft::here();
-    let (from, to) = (draft.base.get_untracked(), newest.saved.version);
+    // With nothing to save, only which version is to be used is asked.
+    let unsaved = draft.dirty.get_untracked();
+    let from = if unsaved { draft.base.get_untracked() } else { draft.saved.read_untracked().saved.version };
+    let to = newest.saved.version;
     let by = if newest.saved.author.is_empty() { "A command".to_owned() } else { newest.saved.author.clone() };
     let at = format::time(newest.saved.created_at);
     let message = newest.saved.message.clone();
@@ -43,11 +46,38 @@ fn Choice(newest: Document, open: RwSignal<bool>) -> impl IntoView {
         let place = draft.place();
         async move { api_client::documents::diff(&place, from, to).await }
     };
+    let says = if unsaved {
+        format!(
+            "{by} saved v{to} at {at}. What you wrote was made from v{from}, and nothing of it is lost. This is what changed meanwhile:"
+        )
+    } else {
+        format!(
+            "{by} saved v{to} at {at}, and you have changed nothing since v{from}. Nothing was promoted. This is what changed meanwhile:"
+        )
+    };
+    let choices = if unsaved {
+        view! { <Unsaved newest open /> }.into_any()
+    } else {
+        view! { <Unchanged newest open /> }.into_any()
+    };
+    view! {
+        <p>{says}</p>
+        {(!message.is_empty()).then(|| view! { <p class="muted text">{message}</p> })}
+        <Fetched what="the changes" load let:diff>
+            <Changes diff />
+        </Fetched>
+        <div class="actions after">{choices}</div>
+    }
+}
+
+#[component]
+fn Unsaved(newest: Document, open: RwSignal<bool>) -> impl IntoView {
+    let draft = Draft::here();
     let theirs = newest.clone();
     let promote = draft.promoting.get_value();
     let over = if promote { "Save mine over theirs, and promote it" } else { "Save mine over theirs" };
     let overwrite = move |_| {
-        draft.base.set(to);
+        draft.base.set(newest.saved.version);
         draft.saved.set(newest.clone());
         open.set(false);
         draft.save(promote);
@@ -57,23 +87,45 @@ fn Choice(newest: Document, open: RwSignal<bool>) -> impl IntoView {
         open.set(false);
     };
     view! {
-        <p>
-            {format!("{by} saved v{to} at {at}. What you wrote was made from v{from}, and nothing of it is lost. This is what changed meanwhile:")}
-        </p>
-        {(!message.is_empty()).then(|| view! { <p class="muted text">{message}</p> })}
-        <Fetched what="the changes" load let:diff>
-            <Changes diff />
-        </Fetched>
-        <div class="actions after">
-            <button type="button" class="main" on:click=overwrite>
-                {over}
-            </button>
-            <button type="button" on:click=take>
-                "Take theirs, drop mine"
-            </button>
-            <button type="button" on:click=move |_| open.set(false)>
-                "Go on writing"
-            </button>
-        </div>
+        <button type="button" class="main" on:click=overwrite>
+            {over}
+        </button>
+        <button type="button" on:click=take>
+            "Take theirs, drop mine"
+        </button>
+        <button type="button" on:click=move |_| open.set(false)>
+            "Go on writing"
+        </button>
+    }
+}
+
+/// Their version is the only one that can be promoted, and it is never written over.
+#[component]
+fn Unchanged(newest: Document, open: RwSignal<bool>) -> impl IntoView {
+    let draft = Draft::here();
+    let (version, promoted) = (newest.saved.version, newest.saved.promoted);
+    let newest = StoredValue::new(newest);
+    let show = move || {
+        draft.adopt(newest.get_value());
+        open.set(false);
+    };
+    let promote = move |_| {
+        show();
+        draft.save(true);
+    };
+    view! {
+        <button type="button" class="main" on:click=move |_| show()>
+            {format!("Show v{version}")}
+        </button>
+        {(!promoted).then(|| {
+            view! {
+                <button type="button" on:click=promote>
+                    {format!("Promote v{version}")}
+                </button>
+            }
+        })}
+        <button type="button" on:click=move |_| open.set(false)>
+            "Leave it"
+        </button>
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::access::Role;
-use domain::api::documents::{Changes, Document, Found, SaveDocument};
+use domain::api::documents::{Changes, Counts, Document, DocumentVersion, Found, SaveDocument};
 use domain::project::Kind;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -53,6 +53,8 @@ pub struct Draft {
     pub promoting: StoredValue<bool>,
     /// Whether what was written before, and not saved, is here again.
     pub restored: RwSignal<bool>,
+    /// Whether what is not saved outlives the page.
+    pub is_kept: RwSignal<bool>,
     /// Where in the text the author wants to be led.
     pub wanted: RwSignal<Option<Spot>>,
     /// Taken here: keys are heard where no context is.
@@ -89,6 +91,7 @@ impl Draft {
             conflict: RwSignal::new(None),
             promoting: StoredValue::new(false),
             restored: RwSignal::new(restored),
+            is_kept: RwSignal::new(true),
             wanted: RwSignal::new(None),
             toasts: Toasts::here(),
         }
@@ -153,10 +156,11 @@ impl Draft {
         if !self.may_write.get_untracked() {
             return;
         }
-        let (place, version, used) =
-            (self.place(), self.base.get_untracked(), self.saved.read_untracked().saved.promoted);
+        let place = self.place();
         if !self.dirty.get_untracked() {
-            if promote && !used {
+            let saved = self.saved.read_untracked().saved.clone();
+            if promote && !saved.promoted {
+                let version = saved.version;
                 self.change(
                     true,
                     move |end| async move { api_client::documents::promote(&end, &place, version).await },
@@ -167,7 +171,7 @@ impl Draft {
         let wanted = SaveDocument {
             files: self.files.get_untracked(),
             message: self.message.get_untracked(),
-            base_version: Some(version),
+            base_version: Some(self.base.get_untracked()),
             promote,
             ..SaveDocument::default()
         };
@@ -178,7 +182,7 @@ impl Draft {
     where
         F: Future<Output = Answer<Changes>> + 'static,
     {
-        let (place, before) = (self.place(), self.saved.get_untracked().saved);
+        let (place, files, before) = (self.place(), self.files.get_untracked(), self.saved.get_untracked());
         self.saving.make(change, move |done| async move {
             let newest = match &done {
                 Some(Err(error)) if !is_conflict(error) => return self.toasts.bad(explain(error.clone())),
@@ -186,11 +190,7 @@ impl Draft {
             };
             let newest = match newest {
                 Ok(newest) => newest,
-                Err(error) if error.is_missing() => {
-                    return self.toasts.bad(
-                        "Somebody deleted it meanwhile. What you wrote is kept in this tab: open it again to restore it.",
-                    );
-                }
+                Err(error) if error.is_missing() => return self.toasts.bad(self.deleted()),
                 Err(error) => return self.toasts.bad(explain(error)),
             };
             match done {
@@ -198,29 +198,65 @@ impl Draft {
                     self.promoting.set_value(promote);
                     self.conflict.try_set(Some(newest));
                 }
-                // Cancelled, and nothing was changed by then.
-                None if newest.saved == before => {
-                    self.toasts.good("It was cancelled. What you wrote is here, and not saved.");
+                Some(Ok(changes)) => {
+                    let made = made(before, files, changes, &newest);
+                    self.toasts.good(told(&made.saved, &newest.saved, promote));
+                    self.kept(made);
                 }
-                _ => {
-                    let version = newest.saved.version;
-                    let used = if promote { "is used from now on" } else { "is saved as a draft" };
-                    self.toasts.good(format!("v{version} {used}."));
+                // Cancelled, and it was saved by then.
+                None if newest.saved != before.saved && newest.files == files => {
+                    self.toasts.good(told(&newest.saved, &newest.saved, promote));
                     self.kept(newest);
                 }
+                None => self.toasts.good("It was cancelled. What you wrote is here, and not saved."),
             }
         });
     }
 
+    fn deleted(self) -> &'static str {
+        if self.is_kept.try_get_untracked().unwrap_or(true) {
+            "Somebody deleted it meanwhile. What you wrote is kept in this tab: open it again to restore it."
+        } else {
+            "Somebody deleted it meanwhile. What you wrote stands here as long as this page does: copy what you need."
+        }
+    }
+
     /// What was written meanwhile stays.
-    fn kept(self, newest: Document) {
-        if self.base.try_set(newest.saved.version).is_some() {
+    fn kept(self, made: Document) {
+        if self.base.try_set(made.saved.version).is_some() {
             return;
         }
         self.message.set(String::new());
         self.restored.set(false);
-        self.saved.set(newest);
+        self.saved.set(made);
     }
+}
+
+/// The version that a save made. It is the newest one, unless somebody else saved right after: then the next save is refused,
+/// and the author asked.
+fn made(before: Document, files: Texts, changes: Changes, newest: &Document) -> Document {
+    let own = changes.documents.into_iter().find(|change| (change.kind, &change.name) == (before.kind, &before.name));
+    let (version, promoted) =
+        own.map_or((before.saved.version, before.saved.promoted), |own| (own.version, own.promoted));
+    if newest.saved.version == version {
+        return newest.clone();
+    }
+    let findings = Counts::of(&changes.found);
+    let saved = DocumentVersion { version, promoted, findings, ..before.saved };
+    Document { saved, files, found: changes.found, ..before }
+}
+
+fn told(made: &DocumentVersion, newest: &DocumentVersion, promote: bool) -> String {
+    let used = if promote { "is used from now on" } else { "is saved as a draft" };
+    let done = format!("v{} {used}.", made.version);
+    if made.version == newest.version {
+        return done;
+    }
+    let by = if newest.author.is_empty() { "A command" } else { &newest.author };
+    format!(
+        "{done} {by} saved v{} right after: before you save again you are asked what is to become of it.",
+        newest.version
+    )
 }
 
 fn is_conflict(error: &ApiError) -> bool {

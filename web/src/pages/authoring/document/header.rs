@@ -8,7 +8,7 @@ use leptos_router::hooks::use_navigate;
 
 use super::draft::Draft;
 use crate::address;
-use crate::components::{Badge, Changing, Crumbs};
+use crate::components::{Badge, Changing, Confirm, Crumbs};
 use crate::labels::Tone;
 use crate::pages::authoring::list::DeleteDialog;
 use crate::pages::authoring::words;
@@ -17,6 +17,7 @@ use crate::pages::authoring::words;
 pub fn Header() -> impl IntoView {
     let draft = Draft::here();
     let (place, kind) = (draft.place(), draft.kind());
+    let discarding = RwSignal::new(false);
     let above =
         vec![(words::plural(kind).to_owned(), address::project(&place.project, &format!("/{}", kind.folder())))];
     let about = move || {
@@ -32,17 +33,31 @@ pub fn Header() -> impl IntoView {
                 <State />
             </div>
             <Show when=move || draft.may_write.get()>
-                <Actions />
+                <Actions discarding />
             </Show>
         </header>
         <Show when=move || draft.restored.get() && draft.dirty.get()>
             <p class="reminder" role="status">
                 "What you had written and not saved is here again. "
-                <button type="button" on:click=move |_| draft.discard()>
+                <button type="button" on:click=move |_| discarding.set(true)>
                     "Discard it"
                 </button>
             </p>
         </Show>
+        <Show when=move || draft.dirty.get() && !draft.is_kept.get()>
+            <p class="reminder" role="status">
+                "This browser does not keep what you write: it is lost if you leave this page before you save."
+            </p>
+        </Show>
+        <Confirm
+            title="Discard your changes"
+            text=Signal::derive(move || {
+                format!("Everything that you wrote and did not save is gone then. What stays is v{}.", draft.saved.read().saved.version)
+            })
+            yes_says="Discard"
+            open=discarding
+            yes=move |()| draft.discard()
+        />
     }
 }
 
@@ -69,7 +84,7 @@ fn State() -> impl IntoView {
 }
 
 #[component]
-fn Actions() -> impl IntoView {
+fn Actions(discarding: RwSignal<bool>) -> impl IntoView {
     let draft = Draft::here();
     let deleting = RwSignal::new(None);
     let (place, navigate) = (draft.place(), use_navigate());
@@ -91,6 +106,11 @@ fn Actions() -> impl IntoView {
             <button type="button" class="main" disabled=promoted aria-disabled=busy on:click=move |_| draft.save(true)>
                 {move || if saved.get() { "Promote" } else { "Save and promote" }}
             </button>
+            <Show when=move || !saved.get()>
+                <button type="button" on:click=move |_| discarding.set(true)>
+                    "Discard changes"
+                </button>
+            </Show>
             <button type="button" class="danger" on:click=move |_| deleting.set(Some(draft.name()))>
                 "Delete"
             </button>

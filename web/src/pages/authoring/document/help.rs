@@ -3,12 +3,9 @@
 use domain::playbook::{Playbook, Tool};
 use domain::project::Kind;
 use leptos::prelude::*;
-use serde_json::Value;
 
 use super::draft::Draft;
 use super::known::Known;
-use super::local::Shape;
-use crate::api_client;
 use crate::components::{Completion, Completions, Language};
 
 pub fn language(path: &str) -> Language {
@@ -19,18 +16,6 @@ pub fn language(path: &str) -> Language {
         // Plain text reads well with the words of a template, too.
         _ => Language::Jinja,
     }
-}
-
-/// The JSON Schema of a file that has one.
-pub fn schema(kind: Kind, path: &str) -> Signal<Option<Value>> {
-    let shape = Shape::of(kind, path);
-    let schema = LocalResource::new(move || async move {
-        match shape {
-            Some(shape) => api_client::documents::schema(shape.as_str()).await.ok(),
-            None => None,
-        }
-    });
-    Signal::derive(move || schema.get().flatten())
 }
 
 pub fn completions(draft: Draft, known: Known) -> Signal<Vec<Completions>> {

@@ -10,6 +10,7 @@ use web_sys::Storage;
 use super::draft::{Draft, Texts};
 use crate::api_client::documents::Place;
 use crate::components::Toasts;
+use crate::session::Session;
 
 #[derive(Serialize, Deserialize)]
 pub struct Kept {
@@ -27,16 +28,9 @@ pub fn guard(draft: Draft) {
     let place = draft.place();
     let key = key(&place);
     Effect::new(move |_| {
-        let Some(storage) = storage() else { return };
+        let kept = draft.dirty.get().then(|| Kept { base: draft.base.get(), files: draft.files.get() });
         // A browser that keeps nothing, or no more, still asks before the tab is closed.
-        if draft.dirty.get() {
-            let kept = Kept { base: draft.base.get(), files: draft.files.get() };
-            if let Ok(text) = serde_json::to_string(&kept) {
-                let _ = storage.set_item(&key, &text);
-            }
-        } else {
-            let _ = storage.remove_item(&key);
-        }
+        draft.is_kept.set(write(&key, kept.as_ref()).is_some());
     });
     let asking = window_event_listener(beforeunload, move |event| {
         if draft.dirty.try_get_untracked().unwrap_or_default() {
@@ -48,15 +42,32 @@ pub fn guard(draft: Draft) {
         asking.remove();
         if draft.dirty.try_get_untracked().unwrap_or_default() {
             let name = draft.saved.try_with_untracked(|saved: &Document| saved.name.clone()).unwrap_or_default();
-            toasts.good(format!(
-                "What you wrote in {name} is not saved. It is kept in this tab: open it again to go on."
-            ));
+            if draft.is_kept.try_get_untracked().unwrap_or_default() {
+                toasts.good(format!(
+                    "What you wrote in {name} is not saved. It is kept in this tab: open it again to go on."
+                ));
+            } else {
+                toasts.bad(format!(
+                    "What you wrote in {name} was not saved, and the browser did not keep it: it is lost."
+                ));
+            }
         }
     });
 }
 
+/// Keeps it, or forgets what was kept before; `None` if the browser does not.
+fn write(key: &str, kept: Option<&Kept>) -> Option<()> {
+    let storage = storage()?;
+    match kept {
+        Some(kept) => storage.set_item(key, &serde_json::to_string(kept).ok()?).ok(),
+        None => storage.remove_item(key).ok(),
+    }
+}
+
+/// Whoever signs in to the same tab after somebody sees nothing of theirs.
 fn key(place: &Place) -> String {
-    format!("draft:{}/{}/{}", place.project, place.id.kind.folder(), place.id.name)
+    let name = untrack(|| Session::here().name()).unwrap_or_default();
+    format!("draft:{name}/{}/{}/{}", place.project, place.id.kind.folder(), place.id.name)
 }
 
 fn storage() -> Option<Storage> {

@@ -12,8 +12,9 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Texts};
+use super::local::Shape;
 use crate::api_client::documents::{Place, all, one};
-use crate::api_client::{Answer, ApiError};
+use crate::api_client::{self, Answer, ApiError};
 use crate::pages::authoring::validator;
 
 /// Why the persona model is not there.
@@ -36,6 +37,8 @@ pub struct Known {
     pub no_model: RwSignal<Option<NoModel>>,
     /// Names of other documents, by kind.
     pub names: RwSignal<BTreeMap<Kind, Vec<String>>>,
+    /// Why the editor helps less than it could.
+    pub no_help: RwSignal<Option<ApiError>>,
     again: RwSignal<u32>,
 }
 
@@ -52,6 +55,7 @@ impl Known {
             model: RwSignal::new(None),
             no_model: RwSignal::new(None),
             names: RwSignal::new(BTreeMap::new()),
+            no_help: RwSignal::new(None),
             again: RwSignal::new(0),
         };
         match draft.kind() {
@@ -72,6 +76,7 @@ impl Known {
 
     /// Asks for what could not be read.
     pub fn ask_again(self) {
+        self.no_help.set(None);
         self.again.update(|again| *again += 1);
     }
 
@@ -143,12 +148,33 @@ impl Known {
     }
 
     fn list(self, draft: Draft, kind: Kind) {
-        let project = draft.place().project;
-        spawn_local(async move {
-            let Ok(found) = all(&project, kind, &[]).await else { return };
-            let names = found.into_iter().map(|document| document.name).filter(|name| name != PERSONA_MODEL).collect();
-            self.names.try_update(|known| drop(known.insert(kind, names)));
+        Effect::new(move |_| {
+            self.again.track();
+            let project = draft.place().project;
+            spawn_local(async move {
+                let Some(found) = self.helped(all(&project, kind, &[]).await) else { return };
+                let names = found.into_iter().map(|document| document.name).filter(|name| name != PERSONA_MODEL);
+                self.names.try_update(|known| drop(known.insert(kind, names.collect())));
+            });
         });
+    }
+
+    /// The JSON Schema of a file that has one.
+    pub fn schema(self, shape: Option<Shape>) -> Signal<Option<Value>> {
+        let schema = RwSignal::new(None);
+        Effect::new(move |_| {
+            self.again.track();
+            let Some(shape) = shape else { return };
+            spawn_local(async move {
+                let found = self.helped(api_client::documents::schema(shape.as_str()).await);
+                schema.try_set(found);
+            });
+        });
+        schema.into()
+    }
+
+    fn helped<T>(self, answer: Answer<T>) -> Option<T> {
+        answer.map_err(|error| self.no_help.try_set(Some(error))).ok()
     }
 }
 

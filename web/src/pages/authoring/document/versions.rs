@@ -30,6 +30,11 @@ pub fn VersionsPanel() -> impl IntoView {
     view! {
         <div class="versions">
             <div>
+                <Show when=move || unsaved(draft)>
+                    <p class="muted" id=WHY_NOT>
+                        "An older version can be restored once you have saved or discarded what you wrote."
+                    </p>
+                </Show>
                 {move || {
                     newest.track();
                     let load = move |after| {
@@ -57,6 +62,14 @@ pub fn VersionsPanel() -> impl IntoView {
     }
 }
 
+/// Says why nothing can be restored.
+const WHY_NOT: &str = "restored-later";
+
+/// What is in the editor and not saved would be lost by restoring.
+fn unsaved(draft: Draft) -> bool {
+    draft.may_write.get() && draft.dirty.get()
+}
+
 #[component]
 fn Version(
     version: DocumentVersion,
@@ -69,6 +82,9 @@ fn Version(
     let DocumentVersion { version: number, promoted, deleted, findings, message, author, created_at, .. } = version;
     let restoring = Change::new();
     let restore = move |_| {
+        if untrack(|| unsaved(draft)) {
+            return;
+        }
         let (place, base) = (draft.place(), newest.get_untracked());
         let change = move |end| async move {
             api_client::documents::restore(&end, &place, number, base).await?;
@@ -81,8 +97,7 @@ fn Version(
         from.1.set(Some(number - 1));
         to.1.set(Some(number));
     };
-    // What is in the editor and not saved would be lost.
-    let restorable = move || !deleted && draft.may_write.get() && !draft.dirty.get() && number != newest.get();
+    let restorable = move || !deleted && draft.may_write.get() && number != newest.get();
     let by = if author.is_empty() { "a command".to_owned() } else { author };
     let shown = move || if compared.get().1 == number { "true" } else { "false" };
     view! {
@@ -105,7 +120,8 @@ fn Version(
                     <button
                         type="button"
                         aria-label=format!("Restore v{number}")
-                        aria-disabled=move || restoring.busy().to_string()
+                        aria-disabled=move || (restoring.busy() || unsaved(draft)).to_string()
+                        aria-describedby=move || unsaved(draft).then_some(WHY_NOT)
                         on:click=restore
                     >
                         "Restore"

@@ -8,9 +8,10 @@ use super::draft::{Draft, Spot};
 use super::files::Files;
 use super::help;
 use super::known::Known;
+use super::local::Shape;
 use super::problems::ProblemList;
 use super::scenario::ScenarioSide;
-use crate::components::{CodeEditor, EditorControl, Problem};
+use crate::components::{CodeEditor, Confirm, EditorControl, Problem, explain};
 
 #[component]
 pub fn Write() -> impl IntoView {
@@ -56,22 +57,31 @@ fn File(path: String) -> impl IntoView {
         move |text: String| draft.write(&path, text)
     };
     let main = draft.main().get_untracked().0 == path;
-    let (label, doomed) = (path.clone(), path.clone());
-    let remove = move |_| draft.files.update(|files| drop(files.remove(&doomed)));
+    let (label, doomed, asked) = (path.clone(), path.clone(), path.clone());
+    let removing = RwSignal::new(false);
+    let remove = move |()| draft.files.update(|files| drop(files.remove(&doomed)));
+    let loss = Signal::derive(move || {
+        if draft.saved.read().files.contains_key(&asked) {
+            format!("{asked} is taken out of the document when you save it. Older versions keep it.")
+        } else {
+            format!("{asked} was never saved: what stands in it is gone then.")
+        }
+    });
     view! {
         <div class="filename">
             <code>{path.clone()}</code>
             <Show when=move || !main && draft.may_write.get()>
-                <button type="button" class="quiet" on:click=remove.clone()>
+                <button type="button" class="quiet" on:click=move |_| removing.set(true)>
                     "Remove this file"
                 </button>
             </Show>
         </div>
+        <Confirm title="Remove a file" text=loss yes_says="Remove" open=removing yes=remove />
         <CodeEditor
             text
             language=help::language(&path)
             label
-            schema=help::schema(draft.kind(), &path)
+            schema=known.schema(Shape::of(draft.kind(), &path))
             problems
             completions=help::completions(draft, known)
             read_only=Signal::derive(move || !draft.may_write.get())
@@ -79,6 +89,17 @@ fn File(path: String) -> impl IntoView {
             on_save=move |()| draft.save(false)
             control
         />
+        {move || {
+            let error = known.no_help.get()?;
+            Some(view! {
+                <p class="stale" role="status">
+                    {format!("The editor completes less than it could. {} ", explain(error))}
+                    <button type="button" class="quiet" on:click=move |_| known.ask_again()>
+                        "Try again"
+                    </button>
+                </p>
+            })
+        }}
     }
 }
 

@@ -1,33 +1,40 @@
 //! A new document: empty with hints, or a copy of another one.
 
-use domain::api::documents::{DocumentSummary, SaveDocument};
-use domain::project::{DocumentId, Kind};
+use domain::api::documents::DocumentSummary;
+use domain::api::trials::ImportNote;
+use domain::project::{DocumentId, Kind, PERSONA_MODEL};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
+use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
 use super::interface::{InterfaceField, Kind as Interface};
-use super::start::{Origin, files};
+use super::start::{Notes, Origin, create};
 use crate::action::Change;
-use crate::api_client::End;
 use crate::api_client::documents::Place;
-use crate::components::{Changing, Dialog, Fetched, Labelled, Problems, Refused, Send, Suggest};
+use crate::components::{Changing, Dialog, Fetched, FirstRows, Labelled, MoreRows, Problems, Refused, Send, Suggest};
 use crate::session::Project;
 use crate::{address, api_client};
 
 /// What a document begins as: a copy of another one.
 const COPY: &str = "copy";
 
-type Texts = std::collections::BTreeMap<String, String>;
-
 #[component]
-pub fn NewDialog(kind: Kind, open: RwSignal<bool>) -> impl IntoView {
+pub fn NewDialog(
+    kind: Kind,
+    open: RwSignal<bool>,
+    /// Hears of a new document that is not shown at once.
+    #[prop(into)]
+    made: Callback<()>,
+) -> impl IntoView {
     let project = Project::here();
     let load = move || {
         let project = project.name();
         async move {
-            let existing = api_client::documents::all(&project, kind, &[]).await?;
+            let mut existing = api_client::documents::all(&project, kind, &[]).await?;
+            // It is no profile, and there is one.
+            existing.retain(|document| kind != Kind::Persona || document.name != PERSONA_MODEL);
             let playbooks = match kind {
                 Kind::Scenario => api_client::documents::all(&project, Kind::Playbook, &[]).await?,
                 _ => Vec::new(),
@@ -38,14 +45,19 @@ pub fn NewDialog(kind: Kind, open: RwSignal<bool>) -> impl IntoView {
     view! {
         <Dialog title=format!("New {kind}") open>
             <Fetched what="the documents" load let:known>
-                <Form kind existing=known.0 playbooks=known.1 />
+                <Form kind existing=known.0 playbooks=known.1 created=made />
             </Fetched>
         </Dialog>
     }
 }
 
 #[component]
-fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSummary>) -> impl IntoView {
+fn Form(
+    kind: Kind,
+    existing: Vec<DocumentSummary>,
+    playbooks: Vec<DocumentSummary>,
+    created: Callback<()>,
+) -> impl IntoView {
     let first = |all: &[DocumentSummary]| all.first().map(|first| first.name.clone()).unwrap_or_default();
     let (name, from) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let (original, playbook) = (RwSignal::new(first(&existing)), RwSignal::new(first(&playbooks)));
@@ -53,7 +65,8 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
     let (problems, making) = (Problems::default(), Change::new());
     let wrong = RwSignal::new(None::<String>);
     let (project, navigate) = (Project::here(), use_navigate());
-    let create = move |event: SubmitEvent| {
+    let made = RwSignal::new(None::<(String, Notes)>);
+    let send = move |event: SubmitEvent| {
         event.prevent_default();
         let wished = name.get_untracked().trim().to_owned();
         wrong.set(DocumentId::new(kind, &wished).err());
@@ -71,7 +84,14 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
         let (place, navigate) = (Place::new(project.name(), kind, wished), navigate.clone());
         let page = address::document(&place.project, kind, &place.id.name);
         let make = move |end| async move { create(&end, &place, origin).await };
-        making.send(problems, make, move |()| navigate(&page, NavigateOptions::default()));
+        making.send(problems, make, move |notes| {
+            if notes.is_empty() {
+                navigate(&page, NavigateOptions::default());
+            } else {
+                made.set(Some((page, notes)));
+                created.run(());
+            }
+        });
     };
     let option = |name: String| view! { <option value=name.clone()>{name.clone()}</option> };
     let originals = StoredValue::new(existing.into_iter().map(|document| document.name).collect::<Vec<_>>());
@@ -79,7 +99,8 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
     let names: Vec<String> = playbooks.into_iter().map(|one| one.name).collect();
     let choices = (kind == Kind::Scenario).then(|| StoredValue::new(names));
     view! {
-        <form class="stack" on:submit=create>
+        {move || made.get().map(|(href, notes)| view! { <Made href notes /> })}
+        <form class="stack" hidden=move || made.read().is_some() on:submit=send>
             <Refused why=problems />
             <Labelled label="Name" hint="Lower-case letters, digits, _ and -; it does not change later." wrong>
                 <input type="text" required autocomplete="off" autocapitalize="none" spellcheck="false" bind:value=name />
@@ -124,21 +145,43 @@ fn Form(kind: Kind, existing: Vec<DocumentSummary>, playbooks: Vec<DocumentSumma
     }
 }
 
-/// Kept as a draft at once, so that the page that follows is the same as for every other document.
-async fn create(end: &End, place: &Place, origin: Origin) -> api_client::Answer<()> {
-    let (own, others): (Texts, Texts) =
-        files(place, origin).await?.into_iter().partition(|(path, _)| DocumentId::of(path).as_ref() == Ok(&place.id));
-    keep(end, place, own).await?;
-    for (path, text) in others {
-        if let Ok(id) = DocumentId::of(&path) {
-            keep(end, &Place { project: place.project.clone(), id }, Texts::from([(path, text)])).await?;
-        }
+/// What became of an interface, before the author goes on to the playbook.
+#[component]
+fn Made(href: String, notes: Notes) -> impl IntoView {
+    let Notes { skipped, changed } = notes;
+    view! {
+        <div class="stack" role="status">
+            <p>"The playbook is there, as a draft. Not all of the interface is in it as it was."</p>
+            <Noted heading="Not imported" notes=skipped />
+            <Noted heading="Imported in another form" notes=changed />
+            <p>
+                <A href {..} class="button main">
+                    "Go to the playbook"
+                </A>
+            </p>
+        </div>
     }
-    Ok(())
 }
 
-async fn keep(end: &End, place: &Place, files: Texts) -> api_client::Answer<()> {
-    let message = "created".to_owned();
-    let wanted = SaveDocument { files, message, base_version: Some(0), ..SaveDocument::default() };
-    api_client::documents::save(end, place, &wanted).await.map(drop)
+#[component]
+fn Noted(heading: &'static str, notes: Vec<ImportNote>) -> impl IntoView {
+    let (first, all) = (FirstRows::new(), notes.len());
+    let row = |note: ImportNote| {
+        view! {
+            <li class="text">
+                <code>{note.about}</code>
+                ": "
+                {note.what}
+            </li>
+        }
+    };
+    (all > 0).then(|| {
+        view! {
+            <section>
+                <h3>{heading}</h3>
+                <ul>{first.rows(notes, row)}</ul>
+                <MoreRows first all=Signal::stored(all) />
+            </section>
+        }
+    })
 }

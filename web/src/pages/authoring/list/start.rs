@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use domain::api::trials::ImportInterface;
+use domain::api::documents::SaveDocument;
+use domain::api::trials::{ImportInterface, ImportNote, ImportedDraft};
 use domain::persona::PersonaModel;
-use domain::project::{Kind, PERSONA_MODEL};
+use domain::project::{DocumentId, Kind, PERSONA_MODEL};
 
-use crate::api_client::documents::{Place, one};
-use crate::api_client::{self, Answer, ApiError};
+use crate::api_client::documents::{Place, one, save};
+use crate::api_client::{self, Answer, ApiError, End};
 use crate::pages::authoring::validator;
 
 type Texts = BTreeMap<String, String>;
@@ -36,33 +37,88 @@ const JUDGE: [(&str, &str); 2] = [
     ("judge.yaml", include_str!("../../../../../judges/default/judge.yaml")),
     ("prompt.md.j2", include_str!("../../../../../judges/default/prompt.md.j2")),
 ];
+/// The persona model that ships with Groundstate.
+const MODEL: &str = include_str!("../../../../../personas/model.yaml");
 const SCENARIO: &str = include_str!("../starts/scenario.yaml");
 
-/// The document's own files; an interface brings those of a first scenario, too.
-pub async fn files(place: &Place, origin: Origin) -> Answer<Texts> {
+/// What an interface has, and the draft that was made of it has not, or in another form.
+#[derive(Debug, Clone, Default)]
+pub struct Notes {
+    pub skipped: Vec<ImportNote>,
+    pub changed: Vec<ImportNote>,
+}
+
+impl Notes {
+    pub fn is_empty(&self) -> bool {
+        self.skipped.is_empty() && self.changed.is_empty()
+    }
+}
+
+/// Saves what a new document begins with. It is kept as a draft at once, so that the page that follows is the same as for
+/// every other document. An interface brings a first scenario, too.
+pub async fn create(end: &End, place: &Place, origin: Origin) -> Answer<Notes> {
+    if place.id.kind == Kind::Persona && place.id.name != PERSONA_MODEL {
+        add_model(end, &place.project).await?;
+    }
+    let (files, notes) = match origin {
+        Origin::Interface(wanted) => {
+            let ImportedDraft { files, skipped, changed, .. } = api_client::trials::import(end, place, &wanted).await?;
+            (files, Notes { skipped, changed })
+        }
+        Origin::Copy(from) => (copy(place, &from).await?, Notes::default()),
+        Origin::Nothing { playbook } => (example(place, &playbook).await?, Notes::default()),
+    };
+    let (own, others): (Texts, Texts) =
+        files.into_iter().partition(|(path, _)| DocumentId::of(path).as_ref() == Ok(&place.id));
+    keep(end, place, own).await?;
+    for (path, text) in others {
+        if let Ok(id) = DocumentId::of(&path) {
+            keep(end, &Place { project: place.project.clone(), id }, Texts::from([(path, text)])).await?;
+        }
+    }
+    Ok(notes)
+}
+
+async fn keep(end: &End, place: &Place, files: Texts) -> Answer<()> {
+    let message = "created".to_owned();
+    let wanted = SaveDocument { files, message, base_version: Some(0), ..SaveDocument::default() };
+    save(end, place, &wanted).await.map(drop)
+}
+
+/// Without a persona model no profile can be read: a project that has none gets the one that ships with Groundstate.
+pub async fn add_model(end: &End, project: &str) -> Answer<()> {
+    let place = Place::new(project.to_owned(), Kind::Persona, PERSONA_MODEL.to_owned());
+    match one(&place).await {
+        Err(error) if error.is_missing() => {}
+        there => return there.map(drop),
+    }
+    let files = Texts::from([(place.id.path(None), MODEL.to_owned())]);
+    let message = "ships with Groundstate".to_owned();
+    let wanted = SaveDocument { files, message, base_version: Some(0), promote: true, ..SaveDocument::default() };
+    save(end, &place, &wanted).await.map(drop)
+}
+
+async fn copy(place: &Place, from: &str) -> Answer<Texts> {
+    let (kind, to) = (place.id.kind, place.id.name.as_str());
+    let original = one(&Place::new(place.project.clone(), kind, from.to_owned())).await?;
+    Ok(original.files.iter().map(|(path, text)| copied(kind, (path.as_str(), text.as_str()), from, to)).collect())
+}
+
+async fn example(place: &Place, playbook: &str) -> Answer<Texts> {
     let name = place.id.name.as_str();
-    match (origin, place.id.kind) {
-        (Origin::Interface(wanted), _) => api_client::trials::import(place, &wanted).await.map(|draft| draft.files),
-        (Origin::Copy(from), kind) => {
-            let original = one(&Place::new(place.project.clone(), kind, from.clone())).await?;
-            Ok(original
-                .files
-                .iter()
-                .map(|(path, text)| copied(kind, (path.as_str(), text.as_str()), &from, name))
-                .collect())
+    match place.id.kind {
+        Kind::Scenario => {
+            let text = SCENARIO.replace("SCENARIO_NAME", name).replace("PLAYBOOK_NAME", playbook);
+            Ok(Texts::from([(place.id.path(Some(playbook).filter(|name| !name.is_empty())), text)]))
         }
-        (Origin::Nothing { playbook }, Kind::Scenario) => {
-            let text = SCENARIO.replace("SCENARIO_NAME", name).replace("PLAYBOOK_NAME", &playbook);
-            let path = place.id.path(Some(playbook.as_str()).filter(|name| !name.is_empty()));
-            Ok(Texts::from([(path, text)]))
-        }
-        (Origin::Nothing { .. }, Kind::Playbook) => Ok(folder("playbooks", name, &PLAYBOOK, |text| {
+        Kind::Playbook => Ok(folder("playbooks", name, &PLAYBOOK, |text| {
             text.replace("PLAYBOOK_NAME", name).replace("JUDGE_NAME", "default")
         })),
-        (Origin::Nothing { .. }, Kind::Judge) => {
+        Kind::Judge => {
             Ok(folder("judges", name, &JUDGE, |text| text.replacen("name: default", &format!("name: {name}"), 1)))
         }
-        (Origin::Nothing { .. }, Kind::Persona) => {
+        Kind::Persona if name == PERSONA_MODEL => Ok(Texts::from([(place.id.path(None), MODEL.to_owned())])),
+        Kind::Persona => {
             let model = one(&Place::new(place.project.clone(), Kind::Persona, PERSONA_MODEL.to_owned())).await?;
             let text = model.files.values().next().map_or("", String::as_str);
             let model = validator::persona_model(text.to_owned()).await?.map_err(unreadable)?;
@@ -92,19 +148,19 @@ fn copied(kind: Kind, (path, text): (&str, &str), from: &str, to: &str) -> (Stri
         },
     };
     let field = if kind == Kind::Scenario { "id" } else { "name" };
-    let own = format!("{field}: {from}");
-    let renamed = |line: &str| if line.trim_end() == own { format!("{field}: {to}") } else { line.to_owned() };
-    let mut text: String = text
-        .split_inclusive('\n')
-        .map(|line| {
-            let bare = line.trim_end_matches(['\n', '\r']);
-            line.replacen(bare, &renamed(bare), 1)
-        })
-        .collect();
+    let line = |line: &str| renamed(line, field, from, to).unwrap_or_else(|| line.to_owned());
+    let mut text: String = text.split_inclusive('\n').map(line).collect();
     if text.is_empty() {
         text.push('\n');
     }
     (path, text)
+}
+
+/// The line that names a document, with another name in it: quotes, comments and spaces stay.
+fn renamed(line: &str, field: &str, from: &str, to: &str) -> Option<String> {
+    let value = line.strip_prefix(field)?.strip_prefix(':')?;
+    let bare = value.split(" #").next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+    (bare == from).then(|| format!("{field}:{}", value.replacen(from, to, 1)))
 }
 
 /// A person of the middle in all dimensions of the model.
@@ -135,6 +191,11 @@ mod tests {
         let text = "# id: old\nid: old\nplaybook: old\n";
         let (path, text) = copied(Kind::Scenario, ("scenarios/bank/old.yaml", text), "old", "new");
         assert_eq!((path.as_str(), text.as_str()), ("scenarios/bank/new.yaml", "# id: old\nid: new\nplaybook: old\n"));
+        let text = "id: \"old\"   # old, as a note\r\nid_prefix: old\n";
+        let (_, text) = copied(Kind::Scenario, ("scenarios/bank/old.yaml", text), "old", "new");
+        assert_eq!(text, "id: \"new\"   # old, as a note\r\nid_prefix: old\n");
+        let (_, text) = copied(Kind::Scenario, ("scenarios/bank/old.yaml", "id: older # old\n"), "old", "new");
+        assert_eq!(text, "id: older # old\n");
         let (path, text) = copied(Kind::Judge, ("judges/old/judge.yaml", "name: old"), "old", "new");
         assert_eq!((path.as_str(), text.as_str()), ("judges/new/judge.yaml", "name: new"));
     }

@@ -37,10 +37,12 @@ pub fn Mixture(
         let first = some.next().cloned().unwrap_or_default();
         if some.next().is_none() { first } else { String::new() }
     });
+    let refused = RwSignal::new(false);
     let set = move |weights: Weights| {
         // What has no weight is left out, as people leave it out.
         let some = weights.into_iter().filter(|(_, weight)| *weight > 0.0);
         let some: Map<String, Value> = some.map(|(option, weight)| (option, json!(weight))).collect();
+        refused.set(some.is_empty());
         if !some.is_empty() {
             profile.set(&join("/demographics", &attribute.get_value()), &Value::Object(some));
         }
@@ -93,6 +95,11 @@ pub fn Mixture(
             </select>
             <Shares weights />
             {options.into_iter().map(row).collect_view()}
+            <Show when=move || refused.get()>
+                <p class="wrong" role="alert">
+                    "One option keeps a weight above 0, for one of them is drawn. Raise another one first."
+                </p>
+            </Show>
         </fieldset>
     }
 }

@@ -7,9 +7,11 @@ use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
+use crate::action::Change;
 use crate::address;
-use crate::components::{Failure, Loading};
-use crate::pages::authoring::document::{Known, NoModel};
+use crate::components::{Changing, Failure, Loading};
+use crate::pages::authoring::document::{Draft, Known, NoModel};
+use crate::pages::authoring::list::add_model;
 use crate::session::Project;
 
 /// Shows what is made of it once it is there; until then, that it is on its way, or why it does not come.
@@ -17,6 +19,7 @@ pub fn with_model<V: IntoView + 'static>(shown: impl Fn(Arc<PersonaModel>) -> V 
     let known = Known::here();
     move || match (known.model.get(), known.no_model.get()) {
         (Some(model), _) => shown(model).into_any(),
+        (None, Some(NoModel::Unanswered(error))) if error.is_missing() => view! { <Missing /> }.into_any(),
         (None, Some(NoModel::Unanswered(error))) => {
             view! { <Failure error retry=move || known.ask_again() /> }.into_any()
         }
@@ -34,5 +37,27 @@ fn Wrong() -> impl IntoView {
             <A href>"its own page"</A>
             "."
         </p>
+    }
+}
+
+#[component]
+fn Missing() -> impl IntoView {
+    let (known, draft, adding) = (Known::here(), Draft::here(), Change::new());
+    let add = move |_| {
+        let project = draft.place().project;
+        let change = move |end| async move { add_model(&end, &project).await };
+        adding.act("The persona model is here, and used from now on.", change, move |()| known.ask_again());
+    };
+    view! {
+        <p>
+            "The project has no persona model. It says which traits, emotions and attributes there are, and no profile can be \
+             read without it."
+        </p>
+        <Show when=move || draft.may_write.get()>
+            <button type="button" class="main" aria-disabled=move || adding.busy().to_string() on:click=add>
+                "Add the one that ships with Groundstate"
+            </button>
+            <Changing change=adding what="Adding it" />
+        </Show>
     }
 }

@@ -33,6 +33,8 @@ pub fn Slider(
                     if let Ok(value) = event.target().value().parse() {
                         set.run(value);
                     }
+                    // What was refused did not change the value, so nothing else puts the thumb back.
+                    event.target().set_value(&value.get_untracked().to_string());
                 }
             />
             <output>{output}</output>

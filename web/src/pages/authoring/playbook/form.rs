@@ -94,9 +94,7 @@ impl Form {
                 tool.insert(field.to_owned(), argument::write(&before[field], &rows));
             }
         }
-        if let response @ Some(_) = self.response()? {
-            argument::put(&mut tool, "response", response);
-        }
+        argument::put(&mut tool, "response", self.response()?);
         if let Some(simulate) = untrack(|| self.simulate()) {
             let some = LISTS.into_iter().chain(TEXTS).chain(["returns", "response"]);
             let of_others = |field: &&str| !OF_ALL.contains(field) && !simulate.allows(field);
@@ -120,12 +118,23 @@ fn key(simulate: Simulate) -> String {
     json!(simulate).as_str().unwrap_or_default().to_owned()
 }
 
+/// Where a tool stands by now, which stood at a pointer when it was read: others may have been added or taken out.
+pub fn place(main: &Value, pointer: &str, name: &Value) -> Option<String> {
+    let is = |pointer: &str| main.pointer(pointer).is_some_and(|tool| tool["name"] == *name);
+    let list = pointer.rsplit_once('/')?.0;
+    let all = 0..main.pointer(list)?.as_array()?.len();
+    std::iter::once(pointer.to_owned()).chain(all.map(|at| format!("{list}/{at}"))).find(|pointer| is(pointer))
+}
+
 /// Writes what a form says over a tool; the tool's name.
 async fn write(draft: Draft, main: Memo<(String, String)>, pointer: &str, form: Form) -> Result<String, String> {
     let before = main.get_untracked();
     let (path, text) = before.clone();
     let tool = form.value()?;
-    let changed = edit::change(&text, pointer, &form.tool.get_value(), &tool)
+    let read = document::value(&path, &text).map_err(|_| "The source cannot be read as it is.")?;
+    let pointer = place(&read.value, pointer, &form.tool.with_value(|tool| tool["name"].clone()))
+        .ok_or("The source has no such tool any more.")?;
+    let changed = edit::change(&text, &pointer, &form.tool.get_value(), &tool)
         .ok_or("The tool is written in a way that only the source can change.")?;
     let read = validator::playbook(path.clone(), changed.clone()).await.map_err(explain)?;
     read.map_err(|problems| problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join(" "))?;
@@ -274,5 +283,33 @@ fn Other(form: Form, field: Field) -> impl IntoView {
                 {input()}
             </Labelled>
         </Show>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_taken_out_is_not_written() {
+        let owner = Owner::new();
+        owner.set();
+        let tool =
+            json!({"name": "hours", "description": "Says them.", "simulate": "constant", "response": {"open": 9}});
+        let form = Form::of(tool.clone());
+        assert_eq!(form.value().unwrap(), tool);
+        form.field("response").set(" ".to_owned());
+        assert_eq!(form.value().unwrap().get("response"), None);
+        form.field("response").set("{".to_owned());
+        assert!(form.value().unwrap_err().starts_with("The answer is no JSON"));
+    }
+
+    #[test]
+    fn a_tool_is_found_where_it_stands_now() {
+        let main = json!({"tools": [{"name": "a"}, {"name": "b"}, {"name": "b"}], "user_tools": [{"name": "c"}]});
+        assert_eq!(place(&main, "/tools/0", &json!("b")).unwrap(), "/tools/1");
+        assert_eq!(place(&main, "/tools/2", &json!("b")).unwrap(), "/tools/2");
+        assert_eq!(place(&main, "/tools/7", &json!("a")).unwrap(), "/tools/0");
+        assert_eq!(place(&main, "/tools/0", &json!("c")), None);
     }
 }

@@ -1,5 +1,6 @@
 //! What the agents, and the user, of a playbook can do.
 
+use domain::document;
 use domain::playbook::{Playbook, Tool};
 use leptos::prelude::*;
 
@@ -11,7 +12,7 @@ use crate::labels::Tone;
 use crate::pages::authoring::document::{Draft, Known, Spot};
 use crate::pages::authoring::edit;
 
-/// A tool that is unfolded when the tools are shown again: each change of the source shows them anew.
+/// A tool that is to be unfolded once it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Unfolded {
     name: String,
@@ -21,95 +22,122 @@ struct Unfolded {
 
 type Open = RwSignal<Option<Unfolded>>;
 
-/// A tool with its place in the source, and whether it is the user's.
-type Placed = (String, bool, Tool);
-
-#[component]
-pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
-    let known = Known::here();
-    let open: Open = RwSignal::new(None);
-    // Kept here, for each change of the source shows the tools anew.
-    let first = [FirstRows::new(), FirstRows::new()];
-    move || match known.playbook.get() {
-        None => view! {
-            <p class="refusal" role="alert">
-                "playbook.yaml cannot be read as it is. Its problems stand below the source."
-            </p>
-        }
-        .into_any(),
-        Some(playbook) => view! { <Tools playbook=(*playbook).clone() open first choose /> }.into_any(),
-    }
-}
-
-#[component]
-fn Tools(
-    playbook: Playbook,
-    open: Open,
-    /// Of the agents' and of the user's.
-    first: [FirstRows; 2],
-    choose: Callback<&'static str>,
-) -> impl IntoView {
-    let (draft, toasts) = (Draft::here(), Toasts::here());
-    let taken: Vec<String> = playbook.all_tools().map(|tool| tool.name.clone()).collect();
-    let add = move |_| match form::add(draft, &taken) {
-        Ok(name) => open.set(Some(Unfolded { name, form: true })),
-        Err(why) => toasts.bad(why),
-    };
-    let agents = playbook.tools.len();
-    let all: Vec<Placed> = playbook
-        .all_tools()
-        .enumerate()
-        .map(|(i, tool)| (playbook.tool_pointer(i), i >= agents, tool.clone()))
-        .collect();
-    let (of_user, of_agent): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, user, _)| *user);
-    let card = move |(pointer, user, tool): Placed| {
-        let main = user || playbook.offers(&tool);
-        view! { <Card pointer main tool open choose /> }
-    };
-    let cards = move |first: FirstRows, tools: Vec<Placed>| {
-        let all = tools.len();
-        let unfolded = open.get_untracked().and_then(|open| tools.iter().position(|(.., tool)| tool.name == open.name));
-        if let Some(at) = unfolded {
-            first.reach(at);
-        }
-        view! {
-            <div class="tools">{first.rows(tools, card.clone())}</div>
-            <MoreRows first all=Signal::stored(all) />
-        }
-    };
-    let [of_agents, of_users] = first;
-    let users = (!of_user.is_empty()).then(|| {
-        view! {
-            <h2>"Tools of the user"</h2>
-            <p class="muted">"What the simulated user can do by itself. The same rules hold, and the same world."</p>
-            {cards(of_users, of_user)}
-        }
-    });
-    view! {
-        <h2>"Tools of the agents"</h2>
-        {cards(of_agents, of_agent)}
-        <Show when=move || draft.may_write.get()>
-            <p>
-                <button type="button" on:click=add.clone()>
-                    "Add a tool"
-                </button>
-            </p>
-        </Show>
-        {users}
-    }
-}
-
-#[component]
-fn Card(
+/// A tool as the source has it now.
+#[derive(Clone)]
+struct Placed {
+    key: Key,
     pointer: String,
+    user: bool,
     /// Whether the agent under test, or the user, has it; otherwise a sub-agent does.
     main: bool,
     tool: Tool,
-    open: Open,
-    choose: Callback<&'static str>,
-) -> impl IntoView {
-    let (tone, by) = by(tool.simulate);
-    let (name, unfolded) = (tool.name.clone(), open.get_untracked().filter(|open| open.name == tool.name));
+}
+
+/// Whose tool it is, its name, and how many of that name stand before it: by this its card, and a form in it, stay what they
+/// are while others change.
+type Key = (bool, String, usize);
+
+fn placed(playbook: &Playbook) -> Vec<Placed> {
+    let (agents, mut all) = (playbook.tools.len(), Vec::<Placed>::new());
+    for (i, tool) in playbook.all_tools().enumerate() {
+        let user = i >= agents;
+        let same = all.iter().filter(|other| other.user == user && other.tool.name == tool.name).count();
+        all.push(Placed {
+            key: (user, tool.name.clone(), same),
+            pointer: playbook.tool_pointer(i),
+            user,
+            main: user || playbook.offers(tool),
+            tool: tool.clone(),
+        });
+    }
+    all
+}
+
+#[component]
+pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
+    let (known, draft, toasts) = (Known::here(), Draft::here(), Toasts::here());
+    let open: Open = RwSignal::new(None);
+    let readable = Memo::new(move |_| known.playbook.read().is_some());
+    // While the source cannot be read, forms that are open wait for it.
+    let tools = RwSignal::new(Vec::<Placed>::new());
+    Effect::new(move |_| {
+        if let Some(playbook) = known.playbook.get() {
+            tools.set(placed(&playbook));
+        }
+    });
+    let add = move |_| {
+        let taken: Vec<String> = tools.read_untracked().iter().map(|placed| placed.tool.name.clone()).collect();
+        match form::add(draft, &taken) {
+            Ok(name) => open.set(Some(Unfolded { name, form: true })),
+            Err(why) => toasts.bad(why),
+        }
+    };
+    let of = move |user: bool| -> Signal<Vec<Placed>> {
+        let own = move |_: Option<&Vec<Placed>>| {
+            tools.read().iter().filter(|placed| placed.user == user).cloned().collect::<Vec<_>>()
+        };
+        Memo::new_with_compare(own, |_, _| true).into()
+    };
+    let some_of_user = Memo::new(move |_| tools.read().iter().any(|placed| placed.user));
+    view! {
+        <Show when=move || !readable.get()>
+            <p class="refusal" role="alert">
+                "playbook.yaml cannot be read as it is. Its problems stand below the source."
+            </p>
+        </Show>
+        <div hidden=move || !readable.get()>
+            <h2>"Tools of the agents"</h2>
+            <Cards tools=of(false) open choose />
+            <Show when=move || draft.may_write.get()>
+                <p>
+                    <button type="button" on:click=add>
+                        "Add a tool"
+                    </button>
+                </p>
+            </Show>
+            <Show when=move || some_of_user.get()>
+                <h2>"Tools of the user"</h2>
+                <p class="muted">"What the simulated user can do by itself. The same rules hold, and the same world."</p>
+                <Cards tools=of(true) open choose />
+            </Show>
+        </div>
+    }
+}
+
+#[component]
+fn Cards(tools: Signal<Vec<Placed>>, open: Open, choose: Callback<&'static str>) -> impl IntoView {
+    let first = FirstRows::new();
+    Effect::new(move |_| {
+        let tools = tools.read();
+        let wanted = open.get().and_then(|open| tools.iter().position(|placed| placed.tool.name == open.name));
+        if let Some(at) = wanted {
+            first.reach(at);
+        }
+    });
+    let card = move |placed: Placed| {
+        let key = placed.key.clone();
+        // A card that is about to go shows what it showed.
+        let placed = Memo::new_with_compare(
+            move |before: Option<&Placed>| {
+                let now = tools.read().iter().find(|other| other.key == key).cloned();
+                now.or_else(|| before.cloned()).unwrap_or_else(|| placed.clone())
+            },
+            |_, _| true,
+        );
+        view! { <Card placed open choose /> }
+    };
+    view! {
+        <div class="tools">
+            <For each=move || first.of(tools.get()) key=|placed| placed.key.clone() children=card />
+        </div>
+        <MoreRows first all=Signal::derive(move || tools.read().len()) />
+    }
+}
+
+#[component]
+fn Card(placed: Memo<Placed>, open: Open, choose: Callback<&'static str>) -> impl IntoView {
+    let name = placed.read_untracked().tool.name.clone();
+    let unfolded = open.get_untracked().filter(|open| open.name == name);
     let form = RwSignal::new(unfolded.as_ref().is_some_and(|open| open.form));
     let done = Callback::new(move |written: Option<String>| {
         form.set(false);
@@ -117,25 +145,31 @@ fn Card(
             open.set(Some(Unfolded { name, form: false }));
         }
     });
-    let shown = StoredValue::new((pointer, tool.clone()));
+    let badges = move || {
+        let placed = placed.read();
+        let (tone, by) = by(placed.tool.simulate);
+        view! {
+            <Badge tone text=by />
+            {(!placed.tool.writes.is_empty()).then(|| view! { <Badge tone=Tone::Notable text="writes" /> })}
+            {(!placed.main).then(|| view! { <Badge tone=Tone::Neutral text="for sub-agents" /> })}
+        }
+    };
     view! {
         <details class="panel tool" open=unfolded.is_some()>
             <summary>
                 <h3>
                     <code>{name}</code>
                 </h3>
-                <Badge tone text=by />
-                {(!tool.writes.is_empty()).then(|| view! { <Badge tone=Tone::Notable text="writes" /> })}
-                {(!main).then(|| view! { <Badge tone=Tone::Neutral text="for sub-agents" /> })}
-                <span class="muted text">{tool.description}</span>
+                {badges}
+                <span class="muted text">{move || placed.read().tool.description.clone()}</span>
             </summary>
             {move || {
-                let (pointer, tool) = shown.get_value();
                 if form.get() {
-                    view! { <ToolForm pointer done /> }.into_any()
-                } else {
-                    view! { <Told pointer tool form choose /> }.into_any()
+                    let pointer = placed.read_untracked().pointer.clone();
+                    return view! { <ToolForm pointer done /> }.into_any();
                 }
+                let Placed { pointer, tool, .. } = placed.get();
+                view! { <Told pointer tool form choose /> }.into_any()
             }}
         </details>
     }
@@ -188,7 +222,9 @@ fn Actions(pointer: String, name: String, form: RwSignal<bool>, choose: Callback
     };
     let remove = move |_| {
         let (path, text) = draft.main().get_untracked();
-        match edit::remove(&text, &pointer) {
+        let read = document::value(&path, &text).ok();
+        let now = read.and_then(|read| form::place(&read.value, &pointer, &name.as_str().into()));
+        match now.and_then(|pointer| edit::remove(&text, &pointer)) {
             Some(changed) => {
                 draft.write(&path, changed);
                 toasts.good(format!("{name} is taken out of the source, which is not saved yet."));

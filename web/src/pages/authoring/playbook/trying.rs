@@ -3,6 +3,8 @@
 mod replies;
 mod values;
 
+use std::collections::BTreeMap;
+
 use domain::api::trials::{Tried, TriedResult, TryCall, TryCalls};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -10,72 +12,134 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
-use crate::action::Change;
+use crate::action::Waited;
 use crate::api_client;
-use crate::components::{Changing, CodeEditor, Labelled, Language};
+use crate::components::{CodeEditor, Labelled, Language, Working};
 use crate::pages::authoring::document::{Draft, Known};
 use replies::Replies;
 
+/// What was tried, and what is typed. It stays while the author goes to mend the source.
+#[derive(Clone, Copy)]
+pub struct Tries {
+    draft: Draft,
+    calls: RwSignal<Vec<TryCall>>,
+    tried: RwSignal<Option<(TryCalls, Tried)>>,
+    /// Arguments, by tool.
+    typed: RwSignal<BTreeMap<String, String>>,
+    wrong: RwSignal<Option<String>>,
+    trying: Waited,
+}
+
+impl Tries {
+    pub fn of(draft: Draft) -> Self {
+        Self {
+            draft,
+            calls: RwSignal::new(Vec::new()),
+            tried: RwSignal::new(None),
+            typed: RwSignal::new(BTreeMap::new()),
+            wrong: RwSignal::new(None),
+            trying: Waited::new(),
+        }
+    }
+
+    fn here() -> Self {
+        expect_context()
+    }
+
+    fn arguments(self, tool: &str) -> String {
+        self.typed.read().get(tool).cloned().unwrap_or_else(|| "{}".to_owned())
+    }
+
+    /// Whether the answers are those of an older text.
+    fn are_older(self) -> bool {
+        self.tried.read().as_ref().is_some_and(|(wanted, _)| wanted.drafts != *self.draft.files.read())
+    }
+
+    fn has_ended(self) -> bool {
+        let tried = self.tried.read_untracked();
+        let last = tried.as_ref().and_then(|(_, tried)| tried.replies.last());
+        last.is_some_and(|reply| reply.result == TriedResult::Ended)
+    }
+
+    /// Makes one more call.
+    fn call(self, tool: String, scenario: Option<String>) {
+        if tool.is_empty() {
+            return self.wrong.set(Some("There is no tool to call: see the problems below the source.".to_owned()));
+        }
+        let read = serde_json::from_str::<Map<String, Value>>(&untrack(|| self.arguments(&tool)));
+        self.wrong.set(read.as_ref().err().map(|error| format!("is no JSON object: {error}")));
+        let Ok(arguments) = read else { return };
+        if self.has_ended() {
+            return self.wrong.set(Some("The conversation is over: start over to call again.".to_owned()));
+        }
+        let mut all = self.calls.get_untracked();
+        all.push(TryCall { tool, arguments });
+        self.make(all, scenario);
+    }
+
+    fn make(self, all: Vec<TryCall>, scenario: Option<String>) {
+        let wanted = TryCalls { drafts: self.draft.files.get_untracked(), scenario, calls: all.clone(), trace: None };
+        let (place, asked) = (self.draft.place(), wanted.clone());
+        let work = move |end| async move { api_client::trials::calls(&end, &place, &asked).await };
+        self.trying.ask(work, move |done| {
+            self.calls.set(all);
+            self.tried.set(Some((wanted, done)));
+        });
+    }
+
+    /// What is on its way is waited for no longer.
+    fn forget(self) {
+        self.trying.cancel();
+        self.wrong.set(None);
+        self.calls.set(Vec::new());
+        self.tried.set(None);
+    }
+}
+
 #[component]
 pub fn TryPanel() -> impl IntoView {
-    let (draft, known) = (Draft::here(), Known::here());
-    let (calls, tried) = (RwSignal::new(Vec::<TryCall>::new()), RwSignal::new(None::<(TryCalls, Tried)>));
+    let (known, tries) = (Known::here(), Tries::here());
     let options = || NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
-    let (tool, name_tool) = query_signal_with_options::<String>("tool", options());
+    let (named, name_tool) = query_signal_with_options::<String>("tool", options());
     let (scenario, name_scenario) = query_signal_with_options::<String>("scenario", options());
     let (picked, pick) = query_signal_with_options::<String>("at", options());
-    let (arguments, wrong) = (RwSignal::new("{}".to_owned()), RwSignal::new(None::<String>));
-    let trying = Change::new();
     let names = Memo::new(move |_| {
         let playbook = known.playbook.get();
         playbook
             .map(|playbook| playbook.all_tools().map(|tool| tool.name.clone()).collect::<Vec<_>>())
             .unwrap_or_default()
     });
+    // The address follows a moment after the choice.
+    let wished = RwSignal::new(named.get_untracked());
+    Effect::new(move |_| wished.set(named.get()));
+    // A tool may have been renamed since the address was made: what the choice shows is what is called.
+    let tool = Memo::new(move |_| {
+        let names = names.read();
+        let known = wished.get().filter(|name| names.contains(name));
+        known.or_else(|| names.first().cloned()).unwrap_or_default()
+    });
+    let on = move || scenario.get_untracked().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     let send = move |event: SubmitEvent| {
         event.prevent_default();
-        let read = serde_json::from_str::<Map<String, Value>>(&arguments.read_untracked());
-        wrong.set(read.as_ref().err().map(|error| format!("is no JSON object: {error}")));
-        let Ok(arguments) = read else { return };
-        let ended = tried
-            .read_untracked()
-            .as_ref()
-            .is_some_and(|(_, tried)| tried.replies.last().is_some_and(|reply| reply.result == TriedResult::Ended));
-        if ended {
-            wrong.set(Some("The conversation is over: start over to call again.".to_owned()));
-            return;
-        }
-        let first = || names.read_untracked().first().cloned();
-        let name = tool.get_untracked().or_else(first).unwrap_or_default();
-        let mut all = calls.get_untracked();
-        all.push(TryCall { tool: name, arguments });
-        let scenario = scenario.get_untracked().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-        let wanted = TryCalls { drafts: draft.files.get_untracked(), scenario, calls: all.clone(), trace: None };
-        let (place, asked) = (draft.place(), wanted.clone());
-        trying.act(
-            "",
-            move |end| async move { api_client::trials::calls(&end, &place, &asked).await },
-            move |done| {
-                calls.set(all);
-                tried.set(Some((wanted, done)));
-            },
-        );
+        tries.call(tool.get_untracked(), on());
     };
     let over = move |_| {
-        wrong.set(None);
-        calls.set(Vec::new());
-        tried.set(None);
+        tries.forget();
         pick.set(None);
     };
     let option = move |name: String| {
         let (is, says) = (name.clone(), name.clone());
         view! {
-            <option value=name prop:selected=move || tool.read().as_ref() == Some(&is)>
+            <option value=name prop:selected=move || *tool.read() == is>
                 {says}
             </option>
         }
     };
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
+    let choose = move |name: String| {
+        wished.set(some(name.clone()));
+        name_tool.set(some(name));
+    };
     view! {
         <p class="muted">
             "Calls are made one after the other on the same world, by the playbook as it is written now. Nothing is kept."
@@ -83,7 +147,9 @@ pub fn TryPanel() -> impl IntoView {
         <div class="trying">
             <form class="panel" on:submit=send>
                 <Labelled label="Tool">
-                    <select on:change:target=move |event| name_tool.set(some(event.target().value()))>{move || names.get().into_iter().map(option).collect_view()}</select>
+                    <select on:change:target=move |event| choose(event.target().value())>
+                        {move || names.get().into_iter().map(option).collect_view()}
+                    </select>
                 </Labelled>
                 <Labelled label="Scenario" hint="On whose world; without one it is the base world.">
                     <input
@@ -97,21 +163,45 @@ pub fn TryPanel() -> impl IntoView {
                 <p class="field">
                     <span class="name">"Arguments"</span>
                 </p>
-                <CodeEditor text=arguments language=Language::Json label="Arguments" on_change=move |text: String| arguments.set(text) />
-                {move || wrong.get().map(|text| view! { <p class="refusal" role="alert">{text}</p> })}
+                {move || view! { <Arguments tool=tool.get() /> }}
+                {move || tries.wrong.get().map(|text| view! { <p class="refusal" role="alert">{text}</p> })}
                 <p class="badges">
-                    <button type="submit" class="main" aria-disabled=move || trying.busy().to_string()>
+                    <button type="submit" class="main" aria-disabled=move || tries.trying.busy().to_string()>
                         "Call"
                     </button>
                     <button type="button" on:click=over>
                         "Start over"
                     </button>
                 </p>
-                <Changing change=trying what="Calling" />
+                <Show when=move || tries.trying.busy()>
+                    <Working what="Calling" doing=Signal::stored(None) cancel=move || tries.trying.cancel() />
+                </Show>
             </form>
             <div aria-live="polite">
-                {move || tried.get().map(|(wanted, tried)| view! { <Replies wanted tried picked pick /> })}
+                <Show when=move || tries.are_older()>
+                    <p class="stale">
+                        "These are answers of the text before your last change. "
+                        <button type="button" class="quiet" on:click=move |_| tries.make(tries.calls.get_untracked(), on())>
+                            "Make the calls again"
+                        </button>
+                    </p>
+                </Show>
+                {move || tries.tried.get().map(|(wanted, tried)| view! { <Replies wanted tried picked pick /> })}
             </div>
         </div>
     }
+}
+
+/// An editor for each tool: what was typed last for one is never taken for another.
+#[component]
+fn Arguments(tool: String) -> impl IntoView {
+    let tries = Tries::here();
+    let tool = StoredValue::new(tool);
+    let text = Signal::derive(move || tool.with_value(|tool| tries.arguments(tool)));
+    let change = move |text: String| {
+        if let Some(tool) = tool.try_get_value() {
+            let _ = tries.typed.try_update(|typed| typed.insert(tool, text));
+        }
+    };
+    view! { <CodeEditor text language=Language::Json label="Arguments" on_change=change /> }
 }

@@ -34,6 +34,8 @@ pub fn Play() -> impl IntoView {
     if (shown.is_named() || picked.read_untracked().is_some()) && draft.may_write.get_untracked() {
         play();
     }
+    let is_older =
+        Memo::new(move |_| played.read().as_ref().is_some_and(|(wanted, _)| wanted.drafts != *draft.files.read()));
     view! {
         <p class="muted">
             "Plays the script as it is written now, saved or not, and verifies it. No model is asked, and nothing is kept."
@@ -45,6 +47,11 @@ pub fn Play() -> impl IntoView {
         </p>
         <Show when=move || asked.busy()>
             <Working what="Playing" doing=Signal::stored(None) cancel=move || asked.cancel() />
+        </Show>
+        <Show when=move || is_older.get()>
+            <p class="stale" role="status">
+                "This was played before your last change. Play the script again to see what the text does now."
+            </p>
         </Show>
         {move || played.get().map(|(wanted, rehearsal)| view! { <Played wanted rehearsal shown picked pick /> })}
     }

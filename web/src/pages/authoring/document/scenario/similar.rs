@@ -6,7 +6,7 @@ use domain::api::documents::{DocumentSummary, Found};
 use domain::document;
 use domain::finding::Rule;
 use domain::project::Kind;
-use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL, ratio};
+use domain::similarity::{Likeness, ratio};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
@@ -38,19 +38,6 @@ impl Texts {
 
     fn likeness(&self, description: &str, goal: &str) -> Likeness {
         Likeness { description: ratio(&self.description, description), goal: ratio(&self.goal, goal) }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Likeness {
-    description: f64,
-    goal: f64,
-}
-
-impl Likeness {
-    /// From 1 on `groundstate validate` reports them.
-    fn nearness(self) -> f64 {
-        (self.description / SAME_DESCRIPTION).max(self.goal / SAME_GOAL)
     }
 }
 
@@ -116,7 +103,7 @@ fn Nearest(own: Memo<Texts>, others: Vec<DocumentSummary>) -> impl IntoView {
         let unknown = if answer.is_none() { "…" } else { "–" };
         let wholes = answer.and_then(Result::ok).unwrap_or_default();
         let alike = wholes.get(&name).map(|whole| own.read().likeness(&whole.description, &whole.goal));
-        let reported = alike.is_some_and(|alike| alike.nearness() >= 1.0);
+        let reported = alike.is_some_and(Likeness::is_reported);
         let cell = |ratio: Option<f64>| ratio.map_or_else(|| unknown.to_owned(), format::percent);
         let href = address::document(&project.name(), Kind::Scenario, &name);
         view! {
