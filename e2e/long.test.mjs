@@ -6,6 +6,7 @@ import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { WIDE, screenshot } from "./support/browser.mjs";
 import { slowly } from "./support/slow.mjs";
 import { PROJECT, story } from "./support/story.mjs";
@@ -141,6 +142,7 @@ test("a corpus that is being selected says how far it is, and is cancelled", () 
     await state(page, "cancelled").waitFor();
     await page.locator(".progress").waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Select again by the same selection" }).waitFor();
+    await accessible(page);
     await page.getByRole("button", { name: "Delete" }).waitFor();
     await screenshot(page, "corpus-cancelled");
     await assert.rejects(site.ask("POST", `${cancelledCorpus}/cancel`), /: 409 .*the corpus is cancelled/);
@@ -274,6 +276,7 @@ test("an export that is being built says how far it is, and is cancelled", () =>
     await page.locator(".progress").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Delete" }).waitFor();
     await page.getByRole("link", { name: "Download" }).waitFor({ state: "detached" });
+    await accessible(page);
     await screenshot(page, "export-cancelled");
     await assert.rejects(site.ask("POST", `${cancelledExport}/cancel`), /: 409 .*the export is cancelled/);
   }, TOO_LATE));

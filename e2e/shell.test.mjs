@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { accessible } from "./support/axe.mjs";
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
@@ -120,6 +121,7 @@ test("a conversation has an address of its own, and fits a narrow, dark screen",
       await fits(page);
       await screenshot(page, "conversation-narrow");
       await page.getByRole("button", { name: "Menu" }).click();
+      await accessible(page);
       await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Runs" }).click();
       await openRun(page);
       await fits(page);

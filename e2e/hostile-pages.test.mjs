@@ -1,0 +1,77 @@
+// All pages when whatever the server says of people's, files' and models' words is there to break them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { addresses } from "./support/addresses.mjs";
+import { NARROW, fits } from "./support/browser.mjs";
+import { story } from "./support/story.mjs";
+
+const MARKUP = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>{{7*7}}</p><style>*{display:none}</style>';
+const HOSTILE = `${MARKUP} \u202eשלום \u202b<b>مرحبا بالعالم</b>\u202c ${"W".repeat(3_900)}`;
+/** Who did it and what it is about, in one word. */
+const WORDS = new Set(["actor", "author", "family", "labels", "message", "paused_because", "playbook", "rater", "reason", "tags", "title", "user"]);
+/** What things in a list are called. On a page of one thing it is part of what the page asks for. */
+const NAMES = new Set(["name", "scenario", "persona", "criterion", "model", "judge", "value", "file_name"]);
+/** Pages on which nobody's words stand: figures, numbers to move, and lists of nothing. */
+const OF_FIGURES = ["persona-model", "reviews-disagreements", "corpus-new", "export", "workers", "no-member"];
+
+/** One page is of what was deleted; things are asked for by names that they have not, and prompts made of changed texts. */
+const EXPECTED = [/Failed to fetch/, /404.*(claim_wrong_date|%3Cimg)/, /422.*(\/(prompts|preview)|%3Cimg.*)\)$/];
+
+let pages;
+const site = story({
+  n: 12,
+  seed: 3,
+  demo: true,
+  prepare: async (site) => {
+    pages = await addresses(site);
+  },
+});
+
+/** The same answer, with all prose and such words replaced; texts of files say it where a reader of them looks. */
+function hostile(value, { key = "", within = "", listed = false } = {}) {
+  if (Array.isArray(value)) return value.map((one) => hostile(one, { key, within, listed: true }));
+  if (value !== null && typeof value === "object") {
+    const inner = ([name, one]) => [name, hostile(one, { key: name, within: key, listed })];
+    return Object.fromEntries(Object.entries(value).map(inner));
+  }
+  if (typeof value !== "string") return value;
+  if (within === "files") return value.replace(/^( *(?:title|description): ).*$/gm, `$1${JSON.stringify(HOSTILE)}`);
+  return /\S \S/.test(value) || WORDS.has(key) || (listed && NAMES.has(key)) ? HOSTILE : value;
+}
+
+async function rewrite(page) {
+  await page.route("**/api/v1/**", async (route) => {
+    const request = route.request();
+    if (request.method() !== "GET" || /\/(session|schemas)\b|\/progress$/.test(request.url())) return route.fallback();
+    const response = await route.fetch();
+    if (!/json/.test(response.headers()["content-type"] ?? "") || !response.ok()) return route.fulfill({ response });
+    return route.fulfill({ response, json: hostile(await response.json()) });
+  });
+}
+
+for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
+  test(`no page breaks of hostile text, nor runs it, at ${viewport.width} pixels`, async (t) => {
+    const silent = [];
+    await site.visit("/projects", async (page) => {
+      await rewrite(page);
+      for (const [name, address] of pages) {
+        await t.test(name, async () => {
+          await page.goto(address);
+          await page.locator("main h1, main h2").first().waitFor();
+          await page.waitForFunction(() => document.querySelectorAll("main .loading, main .awaited").length === 0);
+          const said = page.locator("main").getByText("onerror", { exact: false }).first();
+          await said.waitFor({ state: "attached", timeout: 3_000 }).catch(() => silent.push(name));
+          assert.equal(await page.evaluate(() => window.broken), undefined, "a script of the text ran");
+          assert.equal(await page.locator('img[src="x"]').count(), 0, "the text became markup");
+          await fits(page, name);
+          await page.keyboard.press("?");
+          await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+          await page.keyboard.press("Escape");
+        });
+      }
+    }, { viewport, expected: EXPECTED });
+    assert.deepEqual(silent, OF_FIGURES);
+  });
+}
