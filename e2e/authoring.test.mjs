@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { accessible } from "./support/axe.mjs";
 import { NARROW_DARK, fits, screenshot } from "./support/browser.mjs";
+import { choosePassword } from "./support/people.mjs";
 import { PROJECT, story } from "./support/story.mjs";
 
 const SCENARIO = "dispute_duplicate_cafe";
@@ -310,13 +311,24 @@ test("what somebody else deleted meanwhile is not written over, and what was wri
   }, { expected: [/status of (404|409)/] });
 });
 
-test("what a browser does not keep is not said to be kept, and nobody else's tab finds it", async () => {
+test("what a browser does not keep is not said to be kept, and nobody else in the tab finds what it kept", async () => {
+  const link = await site.server.run("users", "create", "otto", "--url", site.url);
+  await site.ask("PUT", `${PROJECT}/members/otto`, { role: "author" });
   await site.visit(`${PROJECT}/scenarios/help_card_abroad`, async (page) => {
     await typeAfter(page, "id: help_card_abroad", " # a thought");
     await page.waitForFunction(() => Object.keys(sessionStorage).some((key) => key.startsWith("draft:")));
     const keys = await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("draft:")));
     assert.deepEqual(keys, ["draft:mira/default/scenarios/help_card_abroad"], "it is kept for whoever wrote it");
-  });
+    // Somebody else, in the same tab.
+    await page.context().clearCookies();
+    await page.goto(link.trim());
+    await choosePassword(page, { password: "a quiet green lamp" });
+    await page.getByText("otto", { exact: true }).waitFor();
+    await page.goto(`${PROJECT}/scenarios/help_card_abroad`);
+    assert.doesNotMatch(await (await editor(page)).innerText(), /a thought/);
+    assert.equal(await page.getByText("What you had written and not saved is here again.").count(), 0);
+    assert.equal(await page.evaluate((key) => sessionStorage.getItem(key) !== null, keys[0]), true);
+  }, { expected: [/status of 401/] });
   await site.visit(`${PROJECT}/scenarios?search=help_card_abroad`, async (page) => {
     await page.evaluate(() => {
       const set = Storage.prototype.setItem;

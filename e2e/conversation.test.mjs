@@ -731,18 +731,22 @@ test("another model goes on from a turn; both lead to each other, and become a p
 
 test("a branch that is being played is a pair once it has ended, without loading the page again", () =>
   site.visit(address(helped), async (page) => {
-    let plays = true;
+    let plays = "running";
     await page.route(/\/conversations\/[^/]+\/branches$/, async (route) => {
       const response = await route.fetch();
       const json = await response.json();
-      if (plays) for (const branch of json) delete branch.outcome;
+      if (plays) for (const branch of json) Object.assign(branch, { run_state: plays, outcome: undefined });
       await route.fulfill({ response, json });
     });
     await page.getByRole("tab", { name: "People" }).click();
     const branches = page.getByRole("region", { name: "Branches" });
     await branches.getByText("playing", { exact: true }).waitFor();
     assert.equal(await branches.getByRole("link", { name: "Export as a preference pair" }).count(), 0);
-    plays = false;
+    // One that nobody plays any more is not asked for on and on.
+    plays = "cancelled";
+    await branches.getByText("cancelled", { exact: true }).waitFor();
+    plays = null;
+    await page.reload();
     await branches.getByText("failed", { exact: true }).waitFor();
     await branches.getByRole("link", { name: "Export as a preference pair" }).waitFor();
     assert.equal(await branches.getByText("playing", { exact: true }).count(), 0);

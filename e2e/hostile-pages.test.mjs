@@ -10,7 +10,7 @@ import { story } from "./support/story.mjs";
 const MARKUP = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>{{7*7}}</p><style>*{display:none}</style>';
 const HOSTILE = `${MARKUP} \u202eשלום \u202b<b>مرحبا بالعالم</b>\u202c ${"W".repeat(3_900)}`;
 /** Who did it and what it is about, in one word. */
-const WORDS = new Set(["actor", "author", "family", "labels", "message", "paused_because", "playbook", "rater", "reason", "tags", "title", "user"]);
+const WORDS = new Set(["actor", "author", "created_by", "family", "labels", "message", "paused_because", "playbook", "rater", "reason", "tags", "title", "user"]);
 /** What things in a list are called. On a page of one thing it is part of what the page asks for. */
 const NAMES = new Set(["name", "scenario", "persona", "criterion", "model", "judge", "value", "file_name"]);
 /** Pages on which nobody's words stand: figures, numbers to move, and lists of nothing. */

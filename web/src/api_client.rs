@@ -76,8 +76,10 @@ impl ApiError {
     /// Whether the same may be answered later, though nobody changes anything.
     pub fn may_pass(&self) -> bool {
         match self {
-            Self::Refused(problem) => matches!(problem.status, TOO_MANY | 500..),
-            Self::Unreachable(_) | Self::Unreadable { .. } => true,
+            Self::Refused(ProblemDetails { status, .. }) | Self::Unreadable { status, .. } => {
+                matches!(*status, TOO_MANY | 500..)
+            }
+            Self::Unreachable(_) => true,
         }
     }
 

@@ -44,7 +44,7 @@ pub use code_editor::{CodeEditor, Completion, Completions, EditorControl, Langua
 pub use confirm::Confirm;
 pub use conversation_list::ConversationList;
 pub use copy::{Command, CopyButton, copy};
-pub use dialog::{Dialog, Dialogs};
+pub use dialog::{Dialog, Dialogs, Typed};
 pub use fetched::{Fetched, failed, settled, show};
 pub use first_rows::{FirstRows, MoreRows};
 pub use form::{Field, Labelled, Problems, Refused, Send, enter};

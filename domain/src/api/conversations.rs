@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::RunState;
 use crate::analytics::{Analytics, Bin, Comparison, MeanGap};
 
 /// The parameters by which lists of conversations are narrowed, in the API and in the addresses of the app.
@@ -51,15 +52,23 @@ pub struct BranchSummary {
     pub conversation: String,
     /// The run that plays it, and nothing else.
     pub run: String,
+    pub run_state: RunState,
     /// The first event that is not shared.
     pub seq: u32,
     /// Who wrote what stands there instead; absent: a model said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_by: Option<String>,
-    /// `accepted` or `failed`; absent while it is played.
+    /// `accepted` or `failed`; absent before it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     pub created_at: DateTime<Utc>,
+}
+
+impl BranchSummary {
+    /// Whether it comes to an end by itself.
+    pub fn is_played(&self) -> bool {
+        self.outcome.is_none() && self.run_state == RunState::Running
+    }
 }
 
 /// Where a conversation comes from that goes on differently than another one.

@@ -5,7 +5,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
-use domain::api::documents::Changes;
+use domain::api::documents::{Changes, Found};
 use domain::project::DocumentId;
 use serde::Deserialize;
 use sqlx::PgPool;
@@ -19,7 +19,7 @@ use super::documents::{kept, message};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use crate::archive::{pack, unpack};
-use crate::documents::{self, Edit, Order, Replacement};
+use crate::documents::{self, Edit, Order, Refused, Replacement};
 use crate::library::Files;
 use crate::library::project::{Documents, Texts};
 use crate::shipped;
@@ -111,7 +111,7 @@ pub async fn upload(
 /// Add the documents that ship with Groundstate
 ///
 /// Those whose names the project does not have, or no longer. A document that it has stays as it is, whatever it says. If
-/// nothing is missing, nothing is changed.
+/// nothing is missing, nothing is changed, nor if what is missing does not fit what there is.
 #[utoipa::path(post, path = "/projects/{project}/demo", tag = "documents", params(("project" = String, Path)),
     responses((status = 200, body = Changes, description = "None was missing"), (status = 201, body = Changes), Problems),
     security(("session" = []), ("token" = ["author"])))]
@@ -127,9 +127,20 @@ pub async fn demo(State(app): State<App>, author: Author, audit: Audit) -> Resul
         dry_run: false,
         edits: edits.collect(),
     };
-    let saved = documents::save(app.pool(), app.libraries(), &order).await?;
+    let saved = match documents::save(app.pool(), app.libraries(), &order).await {
+        Err(Refused::Unsound(found)) => return Err(HttpError::Conflict(misfit(&found))),
+        done => done?,
+    };
     let status = if saved.changes.documents.is_empty() { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, kept(&audit, saved).await?))
+}
+
+fn misfit(found: &[Found]) -> String {
+    let first = found.first().map(|found| format!("{}: {}", found.file, found.message)).unwrap_or_default();
+    format!(
+        "the demonstration does not fit documents of this project ({first}); make another project for it, or start a run of \
+         your own documents"
+    )
 }
 
 /// What brings a document to a project that does not have it. A draft with the same text is used from now on.

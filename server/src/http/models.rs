@@ -201,7 +201,10 @@ fn summary(app: &App, pool: &PoolSpec, workers: &[WorkerSummary]) -> ModelSummar
     };
     // Workers' endpoints stand in no specification, and nothing was asked of them before the model was.
     let asked = status.into_iter().flat_map(|status| &status.replicas).map(|replica| &replica.url);
-    let joined = workers.iter().filter(|worker| worker.model == pool.name && !worker.lost).map(|worker| &worker.url);
+    let joined = workers
+        .iter()
+        .filter(|worker| pool.workers && worker.model == pool.name && !worker.lost)
+        .map(|worker| &worker.url);
     let mut urls: Vec<&String> = pool.replicas.iter().collect();
     for url in asked.chain(joined) {
         if !urls.iter().any(|known| same_url(known, url)) {

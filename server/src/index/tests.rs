@@ -204,7 +204,7 @@ fn places(found: Vec<Place>) -> Vec<(Uuid, usize)> {
 #[test]
 fn columns_pass_what_the_filter_passes_row_by_row() {
     let mut passed = 0;
-    for seed in 0..400 {
+    for seed in 0..500 {
         let chance = &mut Chance::of(seed);
         let runs =
             [(2, 700), (1, 5000)].map(|(run, rows)| Arc::new(columns(run, rows / (1 + chance.below(40)), chance)));
@@ -217,6 +217,7 @@ fn columns_pass_what_the_filter_passes_row_by_row() {
         assert_eq!(usize::try_from(query.facets().matching), Ok(expected.len()), "seed {seed}");
         passed += usize::from(!expected.is_empty());
     }
+    // A condition that is never passed is never compared.
     assert!(passed > 133, "most filters pass nothing: {passed}");
 }
 

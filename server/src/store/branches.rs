@@ -5,8 +5,8 @@ use domain::api::BranchSummary;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::Result;
 use super::conversations::Planned;
+use super::{Result, runs};
 
 /// A conversation that begins with what was said in another one.
 pub struct Begun<'a> {
@@ -70,7 +70,8 @@ pub async fn insert(db: &mut PgConnection, new: &Begun<'_>, now: DateTime<Utc>) 
 pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<BranchSummary>> {
     let rows = sqlx::query!(
         r#"SELECT c.id, c.run_id, (r.config -> 'branch_of' ->> 'seq')::int AS "seq!",
-                  r.config -> 'branch_of' ->> 'edited_by' AS edited_by, c.outcome, c.finished_at, r.created_at
+                  r.config -> 'branch_of' ->> 'edited_by' AS edited_by, c.outcome, r.created_at,
+                  r.state, r.finished_at IS NOT NULL AS "run_finished!"
            FROM runs r JOIN conversations c ON c.run_id = r.id
            WHERE r.config -> 'branch_of' ->> 'conversation' = $1 ORDER BY r.created_at"#,
         conversation.to_string()
@@ -80,6 +81,7 @@ pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<BranchS
         .map(|row| BranchSummary {
             conversation: row.id.to_string(),
             run: row.run_id.to_string(),
+            run_state: runs::state(&row.state, row.run_finished),
             seq: u32::try_from(row.seq).unwrap_or_default(),
             edited_by: row.edited_by,
             outcome: row.outcome,

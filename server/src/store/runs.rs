@@ -168,7 +168,7 @@ pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
     })
 }
 
-fn state(name: &str, finished: bool) -> RunState {
+pub fn state(name: &str, finished: bool) -> RunState {
     match name {
         "cancelled" => RunState::Cancelled,
         _ if finished => RunState::Finished,

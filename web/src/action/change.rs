@@ -6,8 +6,8 @@ use leptos::task::spawn_local;
 use crate::api_client::{Answer, Cancel, End, Line};
 use crate::components::{Problems, Toasts, explain, settle};
 
-/// The server may have been done just before.
-const CANCELLED: &str = "It was cancelled. Load the page again to see whether it was done by then.";
+/// The server may have been done just before it heard of it.
+const LOOK: &str = "Load the page again to see whether it was done by then.";
 
 #[derive(Clone, Copy)]
 pub struct Change {
@@ -16,11 +16,18 @@ pub struct Change {
     way_out: StoredValue<Option<Cancel>, LocalStorage>,
     /// Taken here: a key may begin a change, where no context is.
     toasts: Toasts,
+    /// Where somebody who has cancelled it sees whether it was done.
+    look: &'static str,
 }
 
 impl Change {
     pub fn new() -> Self {
-        Self { busy: RwSignal::new(false), way_out: StoredValue::new_local(None), toasts: Toasts::here() }
+        Self { busy: RwSignal::new(false), way_out: StoredValue::new_local(None), toasts: Toasts::here(), look: LOOK }
+    }
+
+    /// For what this page would not show.
+    pub fn seen_elsewhere(self, look: &'static str) -> Self {
+        Self { look, ..self }
     }
 
     pub fn busy(self) -> bool {
@@ -81,7 +88,7 @@ impl Change {
                     }
                 }
                 Some(Err(error)) => self.toasts.bad(explain(error)),
-                None => self.toasts.good(CANCELLED),
+                None => self.toasts.good(format!("It was cancelled. {}", self.look)),
             }
             std::future::ready(())
         });
@@ -99,7 +106,7 @@ impl Change {
         self.make(change, move |answer| {
             match answer {
                 Some(answer) => settle(self.busy, problems, self.toasts, answer, then),
-                None => self.toasts.good(CANCELLED),
+                None => self.toasts.good(format!("It was cancelled. {}", self.look)),
             }
             std::future::ready(())
         });

@@ -13,12 +13,28 @@ const SHOWN_ONCE: &str = "What stands here is shown only now: nobody can look it
 /// What stands around a secret that is shown once.
 const ONCE: &str = ".shown-once";
 
+/// Whether closing the dialog around would lose what was written.
+#[derive(Clone, Copy)]
+pub struct Typed(RwSignal<bool>);
+
+impl Typed {
+    pub fn here() -> Self {
+        expect_context()
+    }
+
+    /// What was written is kept.
+    pub fn forget(self) {
+        self.0.try_set(false);
+    }
+}
+
 /// Open while `open` is set; Escape, the button and the browser close it. Its contents are made anew each time. Whoever would
 /// lose something by closing it is asked first; a second time it closes.
 #[component]
 pub fn Dialog(#[prop(into)] title: String, open: RwSignal<bool>, children: ChildrenFn) -> impl IntoView {
     let node = NodeRef::<html::Dialog>::new();
     let typed = RwSignal::new(false);
+    provide_context(Typed(typed));
     let asked = RwSignal::new(None::<&'static str>);
     Effect::new(move |_| {
         let Some(dialog) = node.get() else { return };

@@ -37,7 +37,7 @@ pub fn RunControls(
         Blame::ALL.iter().any(|blame| blame.spoils() && failed(blame))
     });
     let ending = RwSignal::new(false);
-    // Whatever else is on its way: whoever has confirmed it is not to be passed over.
+    // A confirmed end is not dropped because a pause is on its way.
     let end = move |_| {
         sure.set(false);
         let id = run.read_untracked().id.clone();

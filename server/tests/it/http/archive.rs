@@ -182,3 +182,18 @@ async fn the_demo_adds_what_is_missing_and_leaves_what_is_there(pool: PgPool) {
     let back: Changes = serde_json::from_value(answer).unwrap();
     assert_eq!((status, back.documents.len(), back.documents[0].change), (StatusCode::CREATED, 1, Change::Added));
 }
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_demo_that_does_not_fit_says_so_and_changes_nothing(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    // The project's own users have other traits.
+    let model = few().get("personas/model.yaml").unwrap().replace("patience", "composure");
+    let mut files = Files::default();
+    files.insert("personas/model.yaml", model);
+    let _: Changes = put(&app, "", pack(&files).unwrap(), StatusCode::OK).await;
+    let (status, answer) = app.send(Method::POST, "/api/v1/projects/default/demo", &json!({})).await;
+    let detail = answer["detail"].as_str().unwrap();
+    assert_eq!(status, StatusCode::CONFLICT, "{answer}");
+    assert!(detail.contains("does not fit") && detail.ends_with("start a run of your own documents"), "{detail}");
+    assert_eq!(versions(&pool).await, 1);
+}

@@ -12,7 +12,12 @@ use crate::components::{Labelled, Problems, Refused, Send, Toasts};
 #[component]
 pub fn Annotate(seq: Signal<u32>, notes: Notes, drafts: Drafts, close: Callback<()>) -> impl IntoView {
     let (text, labels) = (drafts.annotation, drafts.labels);
-    let (busy, problems) = (RwSignal::new(false), Problems::default());
+    let (busy, problems) = (drafts.sending, Problems::default());
+    let leave = move || {
+        if !drafts.is_sent() {
+            close.run(());
+        }
+    };
     let toasts = Toasts::here();
     let save = move || {
         if busy.get_untracked() {
@@ -46,7 +51,7 @@ pub fn Annotate(seq: Signal<u32>, notes: Notes, drafts: Drafts, close: Callback<
                 event.prevent_default();
                 save();
             }
-            on:keydown=move |event| press(&event, || close.run(()))
+            on:keydown=move |event| press(&event, leave)
         >
             <Refused why=problems />
             <Labelled label="Annotation" wrong=problems.at("/text")>
@@ -60,8 +65,10 @@ pub fn Annotate(seq: Signal<u32>, notes: Notes, drafts: Drafts, close: Callback<
                 <button
                     type="button"
                     on:click=move |_| {
-                        drafts.forget_annotation();
-                        close.run(());
+                        if !drafts.is_sent() {
+                            drafts.forget_annotation();
+                            close.run(());
+                        }
                     }
                 >
                     "Cancel"

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::access::Role;
-use domain::api::{BranchOrigin, BranchSummary};
+use domain::api::{BranchOrigin, BranchSummary, RunState};
 use domain::export::Profile;
 use domain::role::Role as Speaker;
 use leptos::prelude::*;
@@ -16,7 +16,6 @@ use serde_json::json;
 use super::drafts::Drafts;
 use super::form_keys::press;
 use super::notes::Notes;
-use crate::action::Change;
 use crate::components::{Badge, Changing, FirstRows, Labelled, MoreRows, Problems, Refused, Send, failed, refresh};
 use crate::labels::Tone;
 use crate::session::Project;
@@ -49,10 +48,9 @@ pub fn Branch(
 ) -> impl IntoView {
     let (label, hint) = says(whose);
     let (model, content) = (drafts.model, drafts.content);
-    let (making, problems) = (Change::new(), Problems::default());
-    // Where the branch is would never be said.
+    let (making, problems) = (drafts.branching, Problems::default());
     let close = move || {
-        if !making.waits().get_untracked() {
+        if !drafts.is_sent() {
             close.run(());
         }
     };
@@ -136,7 +134,7 @@ pub fn Branches(conversation: String) -> impl IntoView {
         async move { api_client::branches::of(&id).await }
     });
     let newest = branches.newest();
-    Effect::new(move |_| playing.set(newest.read().iter().flatten().any(|branch| branch.outcome.is_none())));
+    Effect::new(move |_| playing.set(newest.read().iter().flatten().any(BranchSummary::is_played)));
     branches.show("the branches", |branches| view! { <List branches /> })
 }
 
@@ -151,7 +149,7 @@ fn List(branches: Signal<Vec<BranchSummary>>) -> impl IntoView {
         </Show>
         <ul class="branches">
             // A branch that was played is another row: it has come to an end, and is half of a pair.
-            <For each=shown key=|branch| (branch.conversation.clone(), branch.outcome.clone()) let:branch>
+            <For each=shown key=|branch| (branch.conversation.clone(), branch.outcome.clone(), branch.run_state.as_str()) let:branch>
                 <Row branch />
             </For>
         </ul>
@@ -161,12 +159,13 @@ fn List(branches: Signal<Vec<BranchSummary>>) -> impl IntoView {
 
 #[component]
 fn Row(branch: BranchSummary) -> impl IntoView {
-    let BranchSummary { conversation, run, seq, edited_by, outcome, created_at } = branch;
+    let BranchSummary { conversation, run, run_state, seq, edited_by, outcome, created_at } = branch;
     let pair = outcome.is_some().then(|| view! { <Pair run /> });
     let (tone, outcome) = match outcome.as_deref() {
         Some("accepted") => (Tone::Good, "accepted"),
         Some(_) => (Tone::Bad, "failed"),
-        None => (Tone::Neutral, "playing"),
+        None if run_state == RunState::Running => (Tone::Neutral, "playing"),
+        None => (Tone::Neutral, run_state.as_str()),
     };
     let href = address::conversation(&Project::here().name(), &conversation);
     view! {

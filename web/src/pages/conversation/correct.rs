@@ -39,7 +39,12 @@ pub fn Correct(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>) ->
 
 #[component]
 fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draft: Draft) -> impl IntoView {
-    let (busy, problems, unread) = (RwSignal::new(false), Problems::default(), RwSignal::new(None::<String>));
+    let (busy, problems, unread) = (drafts.sending, Problems::default(), RwSignal::new(None::<String>));
+    let leave = move || {
+        if !drafts.is_sent() {
+            close.run(());
+        }
+    };
     let toasts = Toasts::here();
     let fields = draft.clone();
     let save = move || {
@@ -83,7 +88,7 @@ fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draf
                 event.prevent_default();
                 save();
             }
-            on:keydown=move |event| press(&event, || close.run(()))
+            on:keydown=move |event| press(&event, leave)
         >
             <Refused why=problems />
             {move || unread.get().map(|text| view! { <p class="refusal" role="alert">{text}</p> })}
@@ -102,8 +107,10 @@ fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draf
                 <button
                     type="button"
                     on:click=move |_| {
-                        drafts.forget_correction();
-                        close.run(());
+                        if !drafts.is_sent() {
+                            drafts.forget_correction();
+                            close.run(());
+                        }
                     }
                 >
                     "Cancel"

@@ -8,6 +8,7 @@ use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::components::anchor;
 use crate::keys::use_shortcut;
+use crate::pages::review::is_rating;
 use crate::transcript::{self, Turn};
 
 #[derive(Clone, Copy)]
@@ -86,7 +87,8 @@ impl Cursor {
             order.get(to).copied()
         });
         if next.is_some() {
-            self.walks.set_value(next != self.chosen.get_untracked());
+            // Whoever rates while they read keeps the field that they are in.
+            self.walks.set_value(next != self.chosen.get_untracked() && !is_rating());
             self.slide(next);
         }
     }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos::reactive::owner::WeakOwner;
 
 use super::correct::Draft;
+use crate::action::Change;
 
 /// As long as the turn is on the page.
 #[derive(Clone, Copy)]
@@ -13,6 +14,9 @@ pub struct Drafts {
     /// Of a branch: who is the agent, and what is said instead.
     pub model: RwSignal<String>,
     pub content: RwSignal<String>,
+    /// Whether an annotation or a correction is on its way.
+    pub sending: RwSignal<bool>,
+    pub branching: Change,
     correction: StoredValue<Option<Draft>>,
     /// The turn's, not a form's: what it owns stays.
     turn: StoredValue<Option<WeakOwner>>,
@@ -25,9 +29,16 @@ impl Drafts {
             labels: RwSignal::default(),
             model: RwSignal::default(),
             content: RwSignal::default(),
+            sending: RwSignal::new(false),
+            branching: Change::new().seen_elsewhere("Look among the branches whether it was made by then."),
             correction: StoredValue::new(None),
             turn: StoredValue::new(Owner::current().as_ref().map(Owner::downgrade)),
         }
+    }
+
+    /// Whether a form waits for an answer. It stays open until then: what comes of it is said there.
+    pub fn is_sent(self) -> bool {
+        self.sending.get_untracked() || self.branching.waits().get_untracked()
     }
 
     /// The correction that was begun, or else one that is made.

@@ -33,7 +33,11 @@ pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView 
         let annotations = notes.annotations.read();
         annotations.iter().filter(|one| cursor.home(one.seq) == Some(seq.get())).cloned().collect::<Vec<_>>()
     });
-    let toggle = move |which: Form| form.update(|form| *form = if *form == which { Form::None } else { which });
+    let toggle = move |which: Form| {
+        if !drafts.is_sent() {
+            form.update(|form| *form = if *form == which { Form::None } else { which });
+        }
+    };
     let writing = author.then(|| {
         view! {
             <button type="button" class="quiet" on:click=move |_| toggle(Form::Annotate)>

@@ -166,8 +166,10 @@ impl Known {
             self.again.track();
             let Some(shape) = shape else { return };
             spawn_local(async move {
-                let found = self.helped(api_client::documents::schema(shape.as_str()).await);
-                schema.try_set(found);
+                // What is known stays, if it cannot be asked for again.
+                if let Some(found) = self.helped(api_client::documents::schema(shape.as_str()).await) {
+                    schema.try_set(Some(found));
+                }
             });
         });
         schema.into()

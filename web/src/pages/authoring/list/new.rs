@@ -13,7 +13,9 @@ use super::interface::{InterfaceField, Kind as Interface};
 use super::start::{Notes, Origin, create};
 use crate::action::Change;
 use crate::api_client::documents::Place;
-use crate::components::{Changing, Dialog, Fetched, FirstRows, Labelled, MoreRows, Problems, Refused, Send, Suggest};
+use crate::components::{
+    Changing, Dialog, Fetched, FirstRows, Labelled, MoreRows, Problems, Refused, Send, Suggest, Typed,
+};
 use crate::session::Project;
 use crate::{address, api_client};
 
@@ -33,7 +35,7 @@ pub fn NewDialog(
         let project = project.name();
         async move {
             let mut existing = api_client::documents::all(&project, kind, &[]).await?;
-            // It is no profile, and there is one.
+            // Profiles are copied; what they are made of exists once, at a place of its own.
             existing.retain(|document| kind != Kind::Persona || document.name != PERSONA_MODEL);
             let playbooks = match kind {
                 Kind::Scenario => api_client::documents::all(&project, Kind::Playbook, &[]).await?,
@@ -65,7 +67,7 @@ fn Form(
     let (problems, making) = (Problems::default(), Change::new());
     let wrong = RwSignal::new(None::<String>);
     let (project, navigate) = (Project::here(), use_navigate());
-    let made = RwSignal::new(None::<(String, Notes)>);
+    let (made, typed) = (RwSignal::new(None::<(String, Notes)>), Typed::here());
     let send = move |event: SubmitEvent| {
         event.prevent_default();
         let wished = name.get_untracked().trim().to_owned();
@@ -88,6 +90,7 @@ fn Form(
             if notes.is_empty() {
                 navigate(&page, NavigateOptions::default());
             } else {
+                typed.forget();
                 made.set(Some((page, notes)));
                 created.run(());
             }

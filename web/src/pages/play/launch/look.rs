@@ -20,6 +20,8 @@ use crate::{address, api_client, format};
 
 /// So long nothing is asked while somebody types.
 const CALM: Duration = Duration::from_millis(300);
+/// Where a run is that was started.
+const ELSEWHERE: &str = "Look among the runs whether it was started by then.";
 /// Names that are shown of a long list.
 const SHOWN: usize = 8;
 
@@ -151,7 +153,7 @@ fn Preview(found: OrderPreview) -> impl IntoView {
 
 #[component]
 fn Start(order: Memo<Value>, problems: Problems) -> impl IntoView {
-    let (project, starting) = (Project::here(), Change::new());
+    let (project, starting) = (Project::here(), Change::new().seen_elsewhere(ELSEWHERE));
     let navigate = use_navigate();
     let start = move |_| {
         let (name, navigate, order) = (project.0.get_untracked(), navigate.clone(), order.get_untracked());
