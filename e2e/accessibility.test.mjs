@@ -19,6 +19,9 @@ const site = story({
   },
 });
 
+/** One page is of what was deleted. */
+const EXPECTED = [/404.*claim_wrong_date/];
+
 /** Looks at each page when nothing that it fetches is on its way any more. */
 function everyPage(told, options, look) {
   test(told, async (t) => {
@@ -29,7 +32,7 @@ function everyPage(told, options, look) {
         assert.equal(await page.getByText("There is no page at this address.").count(), 0, address);
         await look(page, name);
       };
-      await t.test(name, () => site.visit(address, settled, options));
+      await t.test(name, () => site.visit(address, settled, { ...options, expected: EXPECTED }));
     }
   });
 }

@@ -323,7 +323,7 @@ test("what a browser does not keep is not said to be kept, and nobody else in th
     await page.context().clearCookies();
     await page.goto(link.trim());
     await choosePassword(page, { password: "a quiet green lamp" });
-    await page.getByText("otto", { exact: true }).waitFor();
+    await page.getByText("Signed in as otto").waitFor();
     await page.goto(`${PROJECT}/scenarios/help_card_abroad`);
     assert.doesNotMatch(await (await editor(page)).innerText(), /a thought/);
     assert.equal(await page.getByText("What you had written and not saved is here again.").count(), 0);

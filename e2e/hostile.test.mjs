@@ -176,7 +176,9 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
       await page.reload();
       await page.locator("article.call").first().waitFor();
       await harmless(page, "tools");
-      assert.equal(await page.locator("article.call h3 code").first().textContent(), `${named}${WORD}`);
+      // A name is cut; the panel with the raw JSON has all of it.
+      const name = await page.locator("article.call h3 code").first().textContent();
+      assert.ok(name.startsWith(named) && name.endsWith("…") && name.length < 250, name);
       await screenshot(page, `hostile-tools-${viewport.width}`);
     });
   });

@@ -17,6 +17,7 @@ pub mod models;
 pub mod orders;
 pub mod people;
 mod place;
+pub mod progress;
 pub mod projects;
 pub mod ratings;
 pub mod reviews;
@@ -173,6 +174,9 @@ fn read<T: DeserializeOwned>(status: u16, body: &str) -> Answer<T> {
         Err(serde_json::from_str(body).map_or_else(unreadable, ApiError::Refused))
     }
 }
+
+#[cfg(test)]
+mod layers;
 
 #[cfg(test)]
 mod tests {

@@ -2,11 +2,16 @@
 
 use domain::api::{ConversationDetail, Neighbours, VerdictSummary};
 
-use super::{Answer, get, query};
+use super::{Answer, get, query, url};
 use crate::address::segment;
 
 pub async fn one(id: &str) -> Answer<ConversationDetail> {
     get(&format!("/conversations/{}", segment(id))).await
+}
+
+/// Where the server's own words of it stand, for a tab of their own.
+pub fn address(id: &str) -> String {
+    url(&format!("/conversations/{}", segment(id)))
 }
 
 /// What stands before and after it in the list that is asked for by these parameters.

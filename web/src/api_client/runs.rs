@@ -51,11 +51,6 @@ pub async fn forecast(id: &str) -> Answer<Forecast> {
     get(&format!("/runs/{}/forecast", segment(id))).await
 }
 
-/// Where the server tells how far it is, as server-sent events.
-pub fn progress(id: &str) -> String {
-    super::url(&format!("/runs/{}/progress", segment(id)))
-}
-
 fn cursor(after: Option<String>) -> Vec<(&'static str, String)> {
     after.map(|after| ("after", after)).into_iter().collect()
 }

@@ -6,12 +6,12 @@ use domain::api::ConversationDetail;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::address::segment;
+use crate::api_client;
 use crate::components::{CopyButton, JsonTree};
 
 #[component]
 pub fn Raw(detail: Signal<ConversationDetail>) -> impl IntoView {
-    let href = format!("/api/v1/conversations/{}", segment(&detail.read_untracked().summary.id));
+    let href = api_client::conversations::address(&detail.read_untracked().summary.id);
     let value = Memo::new(move |_| Arc::new(serde_json::to_value(&*detail.read()).unwrap_or(Value::Null)));
     let text = Signal::derive(move || format!("{:#}", value.read()));
     view! {

@@ -42,8 +42,8 @@ fn Calibration(found: CalibrationDetail) -> impl IntoView {
             <h1>{format!("Judge {} beside people", found.judge)}</h1>
             <p class="muted">
                 {format!(
-                    "{} conversations compared by {by}, {}.{}",
-                    report.conversations,
+                    "{} compared by {by}, {}.{}",
+                    if report.conversations == 1 { "1 conversation".to_owned() } else { format!("{} conversations", report.conversations) },
                     format::time(found.created_at),
                     if left > 0 { format!(" {left} more were rated and have no verdict.") } else { String::new() },
                 )}

@@ -9,10 +9,8 @@ use std::time::Duration;
 use domain::api::RunSummary;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::JsCast;
-use wasm_bindgen::closure::Closure;
-use web_sys::{Event, EventSource, MessageEvent};
 
+use crate::api_client::progress::Progress;
 use crate::api_client::{self, ApiError};
 
 const AT_MOST_EVERY: Duration = Duration::from_millis(250);
@@ -37,8 +35,8 @@ pub fn follow(run: RwSignal<RunSummary>) -> Signal<Option<ApiError>> {
             set_timeout(move || show(run, newest), AT_MOST_EVERY);
         }
     };
-    let stream = StoredValue::new_local(None::<Stream>);
-    let path = api_client::runs::progress(&id);
+    let stream = StoredValue::new_local(None::<Progress>);
+    let own = id.clone();
     let broken = {
         let id = id.clone();
         move |for_good: bool| {
@@ -49,7 +47,7 @@ pub fn follow(run: RwSignal<RunSummary>) -> Signal<Option<ApiError>> {
         }
     };
     Effect::new(move |_| {
-        let opened = (!over.get()).then(|| Stream::open(&path, tell, broken.clone()));
+        let opened = (!over.get()).then(|| Progress::open(&own, tell, broken.clone()));
         deaf.set_value(opened.as_ref().is_some_and(Option::is_none));
         // The one that was there closes.
         stream.set_value(opened.flatten());
@@ -78,42 +76,5 @@ fn show(run: RwSignal<RunSummary>, newest: StoredValue<Option<RunSummary>>) {
         && run.try_with_untracked(|known| *known != told) == Some(true)
     {
         run.set(told);
-    }
-}
-
-/// Events of a run. The browser comes back by itself when the connection breaks; dropped, it closes.
-struct Stream {
-    source: EventSource,
-    /// Called by the source for as long as it lives.
-    _on_event: Closure<dyn FnMut(MessageEvent)>,
-    _on_error: Closure<dyn FnMut(Event)>,
-}
-
-impl Stream {
-    /// `broken` is called when the connection is lost, and told whether the browser has given up.
-    fn open(path: &str, tell: impl Fn(RunSummary) + 'static, broken: impl Fn(bool) + 'static) -> Option<Self> {
-        let source = EventSource::new(path).ok()?;
-        let on_event = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-            let text = event.data().as_string().unwrap_or_default();
-            if let Ok(summary) = serde_json::from_str(&text) {
-                tell(summary);
-            }
-        });
-        let own = source.clone();
-        let on_error = Closure::<dyn FnMut(Event)>::new(move |_| {
-            broken(own.ready_state() == EventSource::CLOSED);
-        });
-        for name in ["progress", "end"] {
-            source.add_event_listener_with_callback(name, on_event.as_ref().unchecked_ref()).ok()?;
-        }
-        source.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        Some(Self { source, _on_event: on_event, _on_error: on_error })
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        self.source.set_onerror(None);
-        self.source.close();
     }
 }
