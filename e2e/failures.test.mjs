@@ -328,3 +328,42 @@ test("a change that fails says what to do, as an alert that stays until it is di
     await save.click();
     await page.getByText("Kept.").waitFor();
   }));
+
+test("an editor that cannot know all names and rules says that it completes less, and learns them later", () =>
+  visit(`${PROJECT}/scenarios`, async (page) => {
+    const schemas = await between(page, /\/api\/v1\/schemas\//);
+    schemas.abort();
+    await page.goto(`${PROJECT}/scenarios/${SCENARIO}`);
+    const less = page.getByText("The editor completes less than it could. The server does not answer.");
+    await less.waitFor();
+    await accessible(page);
+    schemas.pass();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await less.waitFor({ state: "detached" });
+  }));
+
+test("caps that cannot be read are not taken for none", () =>
+  visit(`${PROJECT}/runs/${paused}`, async (page) => {
+    await page.locator("dl.strip").waitFor();
+    const terms = await between(page, new RegExp(`/runs/${paused}/config$`));
+    terms.refuse(500);
+    await page.getByRole("button", { name: "Priority and caps" }).click();
+    const dialog = page.getByRole("dialog", { name: "Priority and caps" });
+    await dialog.getByRole("alert").getByText("It is no good", { exact: false }).or(dialog.getByText("it is no good")).first().waitFor();
+    assert.equal(await dialog.getByRole("button", { name: "Save" }).count(), 0);
+    terms.pass();
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog.getByRole("button", { name: "Save" }).waitFor();
+  }));
+
+test("a conversation whose neighbours cannot be read says so, and finds them when it is asked again", () =>
+  visit(`${PROJECT}/conversations`, async (page) => {
+    const neighbours = await between(page, /\/neighbours/);
+    neighbours.refuse(500);
+    await page.goto(`${PROJECT}/conversations/${conversation}`);
+    await page.getByText("it is no good").first().waitFor();
+    assert.equal(await page.getByRole("link", { name: "Next →" }).count(), 0);
+    neighbours.pass();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("navigation", { name: "Neighbours in the list" }).getByRole("link").first().waitFor();
+  }));

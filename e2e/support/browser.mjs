@@ -30,8 +30,11 @@ export function startBrowser() {
 
 const MOST_SAID = 10_000;
 
-/** A part of the app that is on its way when the page is left breaks off. Were it missed, the page itself would say so. */
-const BROKEN_OFF = /^TypeError: (WebAssembly compilation aborted|Failed to fetch.*\/parts\.js)/s;
+/**
+ * The app, or a part of it, that is on its way when the page is left breaks off. Were it missed, the page would not be there,
+ * or would say so; what the app itself asks for and does not get is never thrown.
+ */
+const BROKEN_OFF = /^TypeError: (WebAssembly compilation aborted|Failed to fetch)/;
 
 /** A page in a fresh profile, and the list of errors that its console and its scripts report. */
 export async function openPage(browser, options = {}) {
