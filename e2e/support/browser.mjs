@@ -30,11 +30,13 @@ export function startBrowser() {
 
 const MOST_SAID = 10_000;
 
-/**
- * The app, or a part of it, that is on its way when the page is left breaks off. Were it missed, the page would not be there,
- * or would say so; what the app itself asks for and does not get is never thrown.
- */
-const BROKEN_OFF = /^TypeError: (WebAssembly compilation aborted|Failed to fetch)/;
+/** A part of the app that is on its way when the page is left breaks off. Were it missed, the page itself would say so. */
+const BROKEN_OFF = /^TypeError: (WebAssembly compilation aborted|Failed to fetch.*\/parts\.js)/s;
+/** The same, where Chromium does not tell who asked. */
+const UNTOLD = "TypeError: Failed to fetch";
+/** A file of the app, and what Chromium says of a request whose page was left. */
+const OF_THE_APP = /\/app-[0-9a-f]+\//;
+const LEFT = "net::ERR_ABORTED";
 
 /** A page in a fresh profile, and the list of errors that its console and its scripts report. */
 export async function openPage(browser, options = {}) {
@@ -48,7 +50,16 @@ export async function openPage(browser, options = {}) {
   const told = (message) => errors.push(`${message.text()} (${message.location().url})`);
   const isError = (message) => message.type() === "error" && !BROKEN_OFF.test(message.text() + message.location().url);
   page.on("console", (message) => isError(message) && told(message));
-  page.on("pageerror", (error) => BROKEN_OFF.test(`${error}\n${error.stack}`) || errors.push(String(error)));
+  const excused = (error) => BROKEN_OFF.test(`${error}\n${error.stack}`);
+  page.on("pageerror", (error) => excused(error) || errors.push(String(error)));
+  // Excused only if a file of the app broke off, whichever of both is told first: what is asked of the API is never thrown.
+  let leftEarly = false;
+  const forgive = () => leftEarly && errors.splice(0, errors.length, ...errors.filter((error) => error !== UNTOLD));
+  page.on("pageerror", forgive);
+  page.on("requestfailed", (request) => {
+    leftEarly ||= OF_THE_APP.test(request.url()) && request.failure()?.errorText === LEFT;
+    forgive();
+  });
   const close = async () => {
     // A request that a test answers itself may still be on its way.
     await page.unrouteAll({ behavior: "ignoreErrors" });
