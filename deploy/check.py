@@ -357,7 +357,7 @@ def help_of(*path):
 @cache
 def literals(pattern):
     """Strings in the program's sources."""
-    files = [file for crate in ("server", "llm", "database") for file in (ROOT / crate / "src").rglob("*.rs")]
+    files = [file for crate in [ROOT / "server", *(ROOT / "crates").iterdir()] for file in (crate / "src").rglob("*.rs")]
     return {found for file in files for found in re.findall(rf'"({pattern})"', file.read_text())}
 
 

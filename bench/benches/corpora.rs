@@ -3,17 +3,17 @@
 
 use std::time::Instant;
 
+use datasets::corpora::known::Known;
+use datasets::corpora::scan;
+use datasets::corpora::select::{Candidate, Candidates, select};
+use datasets::corpora::shingles::Shingles;
+use datasets::corpora::sketch::Sketch;
+use datasets::corpora::story::{Said, Speaker, Story};
 use domain::corpus::{Duplicates, Spec, Step};
 use domain::filter::Symbols;
 use domain::persona::Complexity;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use server::corpora::known::Known;
-use server::corpora::scan;
-use server::corpora::select::{Candidate, Candidates, select};
-use server::corpora::shingles::Shingles;
-use server::corpora::sketch::Sketch;
-use server::corpora::story::{Said, Speaker, Story};
 use uuid::Uuid;
 
 const CONVERSATIONS: usize = 200_000;

@@ -33,9 +33,9 @@ use uuid::Uuid;
 
 use interrupts::Interrupts;
 
-use crate::bad_input::BadInput;
-use crate::clock;
-use crate::store::audit;
+use domain::bad_input::BadInput;
+use store::audit;
+use store::clock;
 
 /// Exit code for input that the user must mend.
 const BAD_INPUT: u8 = 2;

@@ -4,11 +4,12 @@ use chrono::TimeDelta;
 use domain::api::Invitation;
 use sqlx::PgConnection;
 
-use crate::store::invitations;
-use crate::store::join_tokens::{self, JoinToken};
-use crate::store::tokens::{self, Token};
-use crate::store::users::User;
-use crate::{clock, secret};
+use crate::secret;
+use store::clock;
+use store::invitations;
+use store::join_tokens::{self, JoinToken};
+use store::tokens::{self, Token};
+use store::users::User;
 
 /// How long a link can be opened.
 const INVITATION: TimeDelta = TimeDelta::days(7);

@@ -1,4 +1,4 @@
-//! .sqlx: what PostgreSQL says about each checked query of the server, one file a query, so that the server compiles
+//! .sqlx: what PostgreSQL says about each checked query of the store, one file a query, so that it compiles
 //! without a database. The files are written by sqlx's macros themselves while they compile against a database.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::{install, places};
 
 const COMMITTED: &str = ".sqlx";
 const MIGRATIONS: &str = "migrations";
-const INPUTS: [&str; 4] = ["server/src", MIGRATIONS, COMMITTED, "Cargo.lock"];
+const INPUTS: [&str; 4] = ["crates/store", MIGRATIONS, COMMITTED, "Cargo.lock"];
 
 /// File name -> content.
 type Queries = BTreeMap<String, String>;
@@ -93,7 +93,7 @@ fn compile(url: &str) -> Result<Queries> {
     }
     fs::create_dir_all(&written)?;
     let mut cargo = places::cargo();
-    cargo.args(["rustc", "--quiet", "--package", "server", "--lib", "--profile", "check", "--", "--cfg"]);
+    cargo.args(["rustc", "--quiet", "--package", "store", "--lib", "--profile", "check", "--", "--cfg"]);
     // Cargo does not know that the macros look at a database; an argument it has not seen makes it compile.
     let unseen = RandomState::new().build_hasher().finish();
     cargo.arg(format!("groundstate_prepare=\"{unseen:x}\""));

@@ -16,10 +16,10 @@ use uuid::Uuid;
 use super::connection::{Connection, ConnectionArgs};
 use super::generate::latest_or;
 use super::judge::judging;
-use crate::bad_input::BadInput;
-use crate::jobs::calibrate::{Said, keep, sheet};
 use crate::say::say;
-use crate::store::{judgings, projects};
+use domain::bad_input::BadInput;
+use generation::calibrate::{Said, keep, sheet};
+use store::{judgings, projects};
 
 #[derive(clap::Subcommand)]
 pub enum CalibrateCommand {
@@ -136,7 +136,7 @@ async fn verdicts_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Uuid, Said)
         Some(text) if text != "last" => judging(pool, "--judging", text).await?,
         wanted => {
             let (run, _, _) =
-                crate::jobs::active::load(pool, latest_or(pool, "--run", args.run.as_deref()).await?).await?;
+                generation::active::load(pool, latest_or(pool, "--run", args.run.as_deref()).await?).await?;
             let mut db = pool.acquire().await?;
             let id = if wanted.is_some() { judgings::latest(&mut db, run.id).await? } else { Some(run.judging) };
             judgings::get(&mut db, id.unwrap_or(run.judging))

@@ -6,7 +6,6 @@ use anyhow::Context;
 use sqlx::PgPool;
 
 use crate::postgres::{PrivatePostgres, default_data_dir};
-use crate::store;
 
 #[derive(clap::Args)]
 pub struct ConnectionArgs {

@@ -14,11 +14,11 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::connection::{Connection, ConnectionArgs, Newest};
-use crate::bad_input::BadInput;
-use crate::corpora::manifest::{self, Text};
 use crate::say::say;
-use crate::store::corpora::{self as store, Deleted};
-use crate::store::projects;
+use datasets::corpora::manifest::{self, Text};
+use domain::bad_input::BadInput;
+use store::corpora::{self, Deleted};
+use store::projects;
 
 #[derive(clap::Subcommand)]
 pub enum CorporaCommand {
@@ -93,11 +93,11 @@ async fn with(
 /// The corpus that a name or an id means.
 async fn named(pool: &PgPool, text: &str) -> anyhow::Result<Uuid> {
     let mut db = pool.acquire().await?;
-    if let Some(id) = store::named(&mut db, projects::DEFAULT, text).await? {
+    if let Some(id) = corpora::named(&mut db, projects::DEFAULT, text).await? {
         return Ok(id);
     }
     let found = match text.parse() {
-        Ok(id) => store::get(&mut db, id).await?.map(|_| id),
+        Ok(id) => corpora::get(&mut db, id).await?.map(|_| id),
         Err(_) => None,
     };
     let missing = || BadInput::one("CORPUS", format!("there is no corpus `{text}`; see: groundstate corpora list"));
@@ -106,7 +106,7 @@ async fn named(pool: &PgPool, text: &str) -> anyhow::Result<Uuid> {
 
 async fn list(pool: &PgPool, limit: i64) -> anyhow::Result<()> {
     say!("corpus                                state         train   golden  name");
-    for corpus in store::list(&mut *pool.acquire().await?, projects::DEFAULT, None, limit).await? {
+    for corpus in corpora::list(&mut *pool.acquire().await?, projects::DEFAULT, None, limit).await? {
         let state = corpus.state.as_str();
         say!("{} {state:>10} {:9} {:8}  {}", corpus.id, corpus.train, corpus.golden, corpus.name);
     }
@@ -137,7 +137,7 @@ async fn pages(db: &mut PgConnection, id: Uuid, text: &mut Text, out: &mut impl 
     const PAGE: i64 = 10_000;
     let mut after = -1;
     loop {
-        let rows = store::manifest(db, id, after, PAGE).await?;
+        let rows = corpora::manifest(db, id, after, PAGE).await?;
         out.write_all(&text.page(&rows)?)?;
         let Some(last) = rows.last() else { return Ok(out.flush()?) };
         after = last.ordinal;
@@ -147,7 +147,7 @@ async fn pages(db: &mut PgConnection, id: Uuid, text: &mut Text, out: &mut impl 
 async fn delete(pool: &PgPool, text: &str) -> anyhow::Result<()> {
     let id = named(pool, text).await?;
     let mut tx = pool.begin().await?;
-    match store::delete(&mut tx, id).await? {
+    match corpora::delete(&mut tx, id).await? {
         Deleted::Done | Deleted::Missing => {
             let (command, detail) = ("groundstate corpora delete", json!({"name": text}));
             super::record(&mut tx, Some(projects::DEFAULT), command, &id.to_string(), detail).await?;

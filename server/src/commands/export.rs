@@ -16,11 +16,11 @@ use sqlx::PgPool;
 use super::connection::{Connection, ConnectionArgs};
 use super::generate::latest_or;
 use super::judge::judging;
-use crate::bad_input::BadInput;
-use crate::export::build::{Built, Order};
-use crate::export::{Written, order};
 use crate::say::say;
-use crate::store::{exports, judgings, projects};
+use datasets::export::build::{Built, Order};
+use datasets::export::{Written, order};
+use domain::bad_input::BadInput;
+use store::{exports, judgings, projects};
 
 #[derive(clap::Args)]
 pub struct Export {

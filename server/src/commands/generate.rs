@@ -30,19 +30,19 @@ use uuid::Uuid;
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
 use super::{INTERRUPTED, PAUSED, models_file};
-use crate::bad_input::BadInput;
-use crate::export::{self, Choice};
-use crate::jobs::active::ActiveRun;
-use crate::jobs::cast::{Clients, Models};
-use crate::jobs::order::selection::{self, Selection};
-use crate::jobs::plan::{self, RunConfig};
-use crate::jobs::player::{Options, Player};
-use crate::jobs::run::{self, Terms};
-use crate::jobs::{probes, workers};
-use crate::library::Library;
 use crate::say::say;
-use crate::store::control::{self, Refused};
-use crate::store::{StoreError, runs};
+use datasets::export::{self, Choice};
+use domain::bad_input::BadInput;
+use generation::active::ActiveRun;
+use generation::cast::{Clients, Models};
+use generation::order::selection::{self, Selection};
+use generation::plan::{self, RunConfig};
+use generation::player::{Options, Player};
+use generation::run::{self, Terms};
+use generation::{probes, workers};
+use projects::library::Library;
+use store::control::{self, Refused};
+use store::{StoreError, runs};
 
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command are independent of each other")]

@@ -16,15 +16,15 @@ use super::connection::{Connection, ConnectionArgs};
 use super::generate::binding::judges;
 use super::generate::latest_or;
 use super::models_file;
-use crate::bad_input::BadInput;
-use crate::jobs::active;
-use crate::jobs::cast::Clients;
-use crate::jobs::judge::{self, Judge};
-use crate::jobs::workers;
-use crate::library::{Files, Library};
 use crate::say::say;
-use crate::store::judgings::{self, Judging};
-use crate::store::runs;
+use domain::bad_input::BadInput;
+use generation::active;
+use generation::cast::Clients;
+use generation::judge::{self, Judge};
+use generation::workers;
+use projects::library::{Files, Library};
+use store::judgings::{self, Judging};
+use store::runs;
 
 /// Exit code if some conversations could not be judged.
 const INCOMPLETE: u8 = 1;

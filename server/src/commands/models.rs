@@ -10,10 +10,10 @@ use sqlx::PgPool;
 
 use super::connection::{Connection, ConnectionArgs};
 use super::models_file::{self, EXPECTED};
-use crate::bad_input::BadInput;
-use crate::jobs::probes::{self, PATIENCE};
 use crate::say::say;
-use crate::store::models;
+use domain::bad_input::BadInput;
+use generation::probes::{self, PATIENCE};
+use store::models;
 
 #[derive(clap::Subcommand)]
 pub enum ModelsCommand {

@@ -5,8 +5,8 @@ use std::path::Path;
 use llm::{EndpointOptions, ModelSpec, Pool, PoolSpec, Registry};
 use sqlx::PgPool;
 
-use crate::bad_input::BadInput;
-use crate::store::models;
+use domain::bad_input::BadInput;
+use store::models;
 
 const FILE: &str = "models.yaml";
 

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use domain::persona::TraitCorrelation;
 
-use crate::bad_input::BadInput;
 use crate::say::say;
+use domain::bad_input::BadInput;
 
 #[derive(clap::Subcommand)]
 pub enum PersonaCommand {

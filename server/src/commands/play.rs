@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
 use crate::http;
-use crate::jobs::cast::Clients;
-use crate::jobs::player::{Options, Player};
-use crate::jobs::workers;
 use crate::say::say;
 use crate::telemetry;
+use generation::cast::Clients;
+use generation::player::{Options, Player};
+use generation::workers;
 
 #[derive(clap::Args)]
 pub struct Play {

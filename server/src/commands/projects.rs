@@ -9,10 +9,11 @@ use sqlx::{PgConnection, PgPool};
 
 use super::connection::{Connection, ConnectionArgs};
 use super::record;
-use crate::bad_input::BadInput;
+use crate::people;
 use crate::say::say;
-use crate::store::projects::{self, Project};
-use crate::{clock, people};
+use domain::bad_input::BadInput;
+use store::clock;
+use store::projects::{self, Project};
 
 #[derive(clap::Subcommand)]
 pub enum ProjectsCommand {

@@ -8,10 +8,10 @@ use sqlx::{PgConnection, PgPool};
 
 use super::connection::{Connection, ConnectionArgs, Newest};
 use super::generate::{self, run_id, summary, terms::BudgetArgs};
-use crate::bad_input::BadInput;
-use crate::jobs::run;
 use crate::say::say;
-use crate::store::{StoreError, control, ledger, runs};
+use domain::bad_input::BadInput;
+use generation::run;
+use store::{StoreError, control, ledger, runs};
 
 #[derive(clap::Subcommand)]
 pub enum RunsCommand {

@@ -12,13 +12,16 @@ use tokio_util::sync::CancellationToken;
 use super::connection::{Connection, ConnectionArgs};
 use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
+use crate::http;
 use crate::http::app::{App, Setup};
-use crate::jobs::judgings;
-use crate::library::Cache;
+use crate::people;
 use crate::say::say;
-use crate::store::{invitations, users};
+use crate::secret;
 use crate::telemetry;
-use crate::{clock, http, jobs, people, secret};
+use generation::judgings;
+use projects::library::Cache;
+use store::clock;
+use store::{invitations, users};
 
 #[derive(clap::Args)]
 pub struct Serve {
@@ -78,18 +81,18 @@ async fn both(
         https: args.https,
         stop: stop.clone(),
     });
-    let _following = jobs::workers::follow(&connection.pool, &clients);
+    let _following = generation::workers::follow(&connection.pool, &clients);
     judgings::take_up(&connection.pool, &clients, stop).await?;
     let served = async {
         http::serve(listener, http::router(app), stop.clone()).await;
         anyhow::Ok(())
     };
     let corpora = async {
-        jobs::corpora::work(connection.pool.clone(), stop.clone()).await;
+        datasets::corpora::build::work(connection.pool.clone(), stop.clone()).await;
         Ok(())
     };
     let exports = async {
-        jobs::exports::serve(&connection.pool, &files, stop).await;
+        datasets::export::job::serve(&connection.pool, &files, stop).await;
         Ok(())
     };
     if args.no_play {

@@ -11,10 +11,10 @@ use anyhow::bail;
 use domain::api::documents::Changes;
 
 use super::connection::ConnectionArgs;
-use crate::bad_input::BadInput;
-use crate::library::project::Documents;
 use crate::say::say;
 use compare::Difference;
+use domain::bad_input::BadInput;
+use projects::library::project::Documents;
 use remote::{Push, Remote};
 
 /// Without --push and --pull it says what differs, and changes nothing. The documents there that count are those that
@@ -112,9 +112,9 @@ fn pushed(changes: &Changes) {
 }
 
 /// What keeps documents from being kept, said as all commands do.
-fn refused(refused: crate::documents::Refused) -> anyhow::Error {
-    use crate::documents::Refused;
+fn refused(refused: projects::documents::Refused) -> anyhow::Error {
     use domain::Problem;
+    use projects::documents::Refused;
     match refused {
         Refused::Bad(problems) => BadInput(problems).into(),
         Refused::Unsound(found) => {

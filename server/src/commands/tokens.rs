@@ -11,11 +11,12 @@ use uuid::Uuid;
 use super::connection::{Connection, ConnectionArgs};
 use super::users::named;
 use super::{projects, record};
-use crate::bad_input::BadInput;
+use crate::people;
 use crate::say::say;
-use crate::store::tokens::{self, Token};
-use crate::store::users::{self, User};
-use crate::{clock, people, store};
+use domain::bad_input::BadInput;
+use store::clock;
+use store::tokens::{self, Token};
+use store::users::{self, User};
 
 const LONGEST_LIFE: TimeDelta = TimeDelta::days(3650);
 

@@ -8,10 +8,10 @@ use sqlx::{PgConnection, PgPool};
 
 use super::connection::{Connection, ConnectionArgs};
 use super::record;
-use crate::bad_input::BadInput;
 use crate::people;
 use crate::say::say;
-use crate::store::users::{self, User};
+use domain::bad_input::BadInput;
+use store::users::{self, User};
 
 /// As many as there are.
 const ALL: i64 = i64::MAX;

@@ -19,9 +19,9 @@ use llm::Pool;
 
 use super::BAD_INPUT;
 use super::connection::{Connection, ConnectionArgs};
-use crate::bad_input::BadInput;
-use crate::library::{Files, Library, Limits};
 use crate::say::say;
+use domain::bad_input::BadInput;
+use projects::library::{Files, Library, Limits};
 
 /// Exit code for scenarios that read well and are not sound.
 const UNSOUND: u8 = 1;

@@ -14,13 +14,13 @@ use tokio_util::sync::CancellationToken;
 
 use self::args::{ModelArgs, TimingArgs};
 use super::interrupts::Interrupts;
-use crate::bad_input::BadInput;
 use crate::say::say;
-use crate::worker::config::{ModelConfig, Unfit, file};
-use crate::worker::gpus::Driver;
-use crate::worker::placement::{self, Placed};
-use crate::worker::resolve::{self, Machine};
-use crate::worker::{self, Server, Worker, process};
+use domain::bad_input::BadInput;
+use worker::config::{ModelConfig, Unfit, file};
+use worker::gpus::Driver;
+use worker::placement::{self, Placed};
+use worker::resolve::{self, Machine};
+use worker::{self, Server, Worker, process};
 
 /// It starts an inference engine, watches it, and makes it a member of the server's pool. The join token stands in a
 /// file, or in the environment variable `GROUNDSTATE_JOIN_TOKEN`; `groundstate workers token NAME` on the server makes one.

@@ -11,11 +11,12 @@ use uuid::Uuid;
 use super::connection::{Connection, ConnectionArgs};
 use super::record;
 use super::tokens::lifetime;
-use crate::bad_input::BadInput;
+use crate::people;
 use crate::say::say;
-use crate::store::join_tokens::{self, JoinToken};
-use crate::store::workers;
-use crate::{clock, people};
+use domain::bad_input::BadInput;
+use store::clock;
+use store::join_tokens::{self, JoinToken};
+use store::workers;
 
 #[derive(clap::Subcommand)]
 pub enum WorkersCommand {

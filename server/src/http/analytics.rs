@@ -17,9 +17,9 @@ use super::conversations::params::{Also, Asked, FilterParams};
 use super::conversations::scope::Scope;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
-use crate::index::counts;
-use crate::store::facts::{self, Kept};
-use crate::store::runs;
+use datasets::index::counts;
+use store::facts::{self, Kept};
+use store::runs;
 
 type Pairs = Query<Vec<(String, String)>>;
 

@@ -14,8 +14,8 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::words;
-use crate::clock;
-use crate::store::annotations::{self, Row};
+use store::annotations::{self, Row};
+use store::clock;
 
 const LONGEST: usize = 4_000;
 const MOST_LABELS: usize = 20;

@@ -8,9 +8,9 @@ use llm::Registry;
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
-use crate::index::Index;
-use crate::jobs::cast::Clients;
-use crate::library::Cache;
+use datasets::index::Index;
+use generation::cast::Clients;
+use projects::library::Cache;
 
 /// How a server is set up.
 pub struct Setup {

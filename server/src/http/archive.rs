@@ -18,13 +18,12 @@ use super::audit::Audit;
 use super::documents::{kept, message};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
-use crate::archive::{pack, unpack};
-use crate::documents::{self, Edit, Order, Refused, Replacement};
-use crate::library::Files;
-use crate::library::project::{Documents, Texts};
-use crate::shipped;
-use crate::store;
-use crate::store::documents::Head;
+use projects::archive::{pack, unpack};
+use projects::documents::{self, Edit, Order, Refused, Replacement};
+use projects::library::Files;
+use projects::library::project::{Documents, Texts};
+use projects::shipped;
+use store::documents::Head;
 
 /// The bytes of a zip, for the OpenAPI document only.
 #[derive(ToSchema)]

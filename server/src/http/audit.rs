@@ -14,8 +14,8 @@ use uuid::Uuid;
 use super::access::Caller;
 use super::app::App;
 use super::error::{HttpError, Result};
-use crate::clock;
-use crate::store::audit::{self, Entry};
+use store::audit::{self, Entry};
+use store::clock;
 
 /// The entry of a request, to which its handler adds what the request itself does not say.
 #[derive(Clone)]

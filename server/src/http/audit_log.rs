@@ -10,7 +10,7 @@ use super::access::{Admin, Administrator};
 use super::error::{Problems, Result};
 use super::extract::Query;
 use super::page::{PageParams, page};
-use crate::store::audit;
+use store::audit;
 
 /// What was changed in a project, newest first
 #[utoipa::path(get, path = "/projects/{project}/audit", tag = "audit", params(("project" = String, Path), PageParams),

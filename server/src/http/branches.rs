@@ -19,8 +19,8 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::models;
-use crate::jobs::branch::{self, Wanted};
-use crate::store::{branches, conversations};
+use generation::branch::{self, Wanted};
+use store::{branches, conversations};
 
 /// Longest text of a turn, in letters.
 const LONGEST: usize = 40_000;

@@ -18,9 +18,9 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
-use crate::jobs::calibrate::{Said, keep, ratings_of, sheet};
-use crate::store::calibrations::{self, Calibration};
-use crate::store::{judgings, projects, ratings, runs};
+use generation::calibrate::{Said, keep, ratings_of, sheet};
+use store::calibrations::{self, Calibration};
+use store::{judgings, projects, ratings, runs};
 
 /// Conversations on a sheet.
 const SAMPLE: u32 = 50;

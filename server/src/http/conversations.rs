@@ -22,10 +22,10 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use super::page::{PageParams, page};
 use super::ratings;
-use crate::index::{By, Columns, Facets, Place, Sort};
-use crate::store::{self, conversations, facts, projects, runs};
+use datasets::index::{By, Columns, Facets, Place, Sort};
 use params::{Also, Asked, FilterParams, OrderParams, SkipParams};
 use scope::Scope;
+use store::{conversations, facts, projects, runs};
 
 /// The most values of a facet that are told.
 const MOST_VALUES: usize = 100;

@@ -19,9 +19,9 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
-use crate::clock;
-use crate::jobs::corpora as job;
-use crate::store::corpora::{self as store, Deleted, New};
+use datasets::corpora::build as job;
+use store::clock;
+use store::corpora::{self, Deleted, New};
 
 /// Corpora of a project, newest first
 #[utoipa::path(get, path = "/projects/{project}/corpora", tag = "corpora", params(("project" = String, Path), PageParams),
@@ -33,7 +33,7 @@ pub async fn list(
 ) -> Result<Json<Page<CorpusSummary>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let items = store::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
+    let items = corpora::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
     Ok(Json(page(items, limit, |corpus: &CorpusSummary| corpus.id.clone())))
 }
 
@@ -70,7 +70,7 @@ pub async fn create(
         created_by: &author.caller.name,
         created_at: clock::now(),
     };
-    if !store::insert(&mut tx, &corpus).await? {
+    if !corpora::insert(&mut tx, &corpus).await? {
         return Err(HttpError::Conflict(format!("there is a corpus {} already; take another name", new.name)));
     }
     let made = detail(&mut tx, corpus.id).await?.summary;
@@ -92,7 +92,7 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
 }
 
 async fn detail(db: &mut PgConnection, id: Uuid) -> Result<CorpusDetail> {
-    let found = store::get(db, id).await?;
+    let found = corpora::get(db, id).await?;
     found.map(|(_, detail)| detail).ok_or_else(|| HttpError::missing("corpus", &id.to_string()))
 }
 
@@ -106,7 +106,7 @@ pub async fn cancel(
     Path(id): Path<Uuid>,
 ) -> Result<Json<CorpusSummary>> {
     let mut tx = pool.begin().await?;
-    let cancelled = store::cancel(&mut tx, id, clock::now()).await?;
+    let cancelled = corpora::cancel(&mut tx, id, clock::now()).await?;
     let corpus = detail(&mut tx, id).await?.summary;
     if !cancelled {
         return Err(HttpError::Conflict(format!("the corpus is {} and is not being built", corpus.state.as_str())));
@@ -125,7 +125,7 @@ pub async fn retry(
     Path(id): Path<Uuid>,
 ) -> Result<Json<CorpusSummary>> {
     let mut tx = pool.begin().await?;
-    let begun = store::build_again(&mut tx, id).await?;
+    let begun = corpora::build_again(&mut tx, id).await?;
     let corpus = detail(&mut tx, id).await?.summary;
     if !begun {
         let state = corpus.state.as_str();
@@ -142,7 +142,7 @@ pub async fn retry(
     responses((status = 204), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn delete(State(pool): State<PgPool>, _: Author, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {
     let mut tx = pool.begin().await?;
-    match store::delete(&mut tx, id).await? {
+    match corpora::delete(&mut tx, id).await? {
         Deleted::Done => {
             audit.commit(tx).await?;
             Ok(StatusCode::NO_CONTENT)

@@ -18,9 +18,9 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::words;
-use crate::clock;
-use crate::jobs::correct::{self, Wanted};
-use crate::store::{conversations, corrections, events};
+use generation::correct::{self, Wanted};
+use store::clock;
+use store::{conversations, corrections, events};
 
 /// Longest text of a turn, in letters.
 const LONGEST: usize = 40_000;

@@ -21,12 +21,12 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::page;
-use crate::documents::{self as edit, Edit, Order, Refused, Saved};
-use crate::library::project::Texts;
-use crate::store::documents::{self, Filter};
 pub use place::Collection;
 use place::{Place, base, tag};
+use projects::documents::{self as edit, Edit, Order, Refused, Saved};
+use projects::library::project::Texts;
 pub use sample::*;
+use store::documents::{self, Filter};
 pub use versions::*;
 
 #[derive(Deserialize, IntoParams)]

@@ -9,9 +9,9 @@ use domain::api::{FieldError, ProblemDetails};
 use tracing::error;
 use utoipa::IntoResponses;
 
-use crate::bad_input::BadInput;
-use crate::documents::Refused;
-use crate::store::{StoreError, control};
+use domain::bad_input::BadInput;
+use projects::documents::Refused;
+use store::{StoreError, control};
 
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {

@@ -17,11 +17,10 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
-use crate::clock;
-use crate::export::build::{self, Order};
-use crate::export::order::{self, Checked, Named, Wrong};
-use crate::jobs;
-use crate::store::exports::{self, New};
+use datasets::export::build::{self, Order};
+use datasets::export::order::{self, Checked, Named, Wrong};
+use store::clock;
+use store::exports::{self, New};
 
 /// Exports, newest first
 #[utoipa::path(get, path = "/projects/{project}/exports", tag = "exports", params(("project" = String, Path), PageParams),
@@ -104,7 +103,7 @@ pub async fn delete(State(app): State<App>, _: Runner, audit: Audit, Path(id): P
     let mut tx = app.pool().begin().await?;
     exports::delete(&mut tx, id).await?;
     audit.commit(tx).await?;
-    jobs::exports::remove(app.files(), id);
+    datasets::export::job::remove(app.files(), id);
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -16,8 +16,8 @@ use super::app::App;
 use super::error::{HttpError, Result};
 use super::limits::only_looks;
 use super::shown_once::NO_STORE;
-use crate::clock;
-use crate::store::idempotency::{self, Known};
+use store::clock;
+use store::idempotency::{self, Known};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");

@@ -19,10 +19,9 @@ use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, page};
 use super::ratings;
-use crate::clock;
-use crate::jobs;
-use crate::store::judgings::{self, Judging, State as Progress};
-use crate::store::{runs, verdicts};
+use store::clock;
+use store::judgings::{self, Judging, State as Progress};
+use store::{runs, verdicts};
 
 /// How a run was judged: as it was played, and again later
 #[utoipa::path(get, path = "/runs/{run}/judgings", tag = "judgings", params(("run" = Uuid, Path)),
@@ -84,7 +83,7 @@ pub async fn create(
     let made = summary(&mut tx, &judging).await?;
     audit.subject(judging.id);
     audit.commit(tx).await?;
-    jobs::judgings::begin(app.pool(), app.clients(), judging.id, app.stop());
+    generation::judgings::begin(app.pool(), app.clients(), judging.id, app.stop());
     Ok((StatusCode::CREATED, Json(made)))
 }
 

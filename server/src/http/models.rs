@@ -19,9 +19,9 @@ use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
-use crate::clock;
-use crate::jobs::probes;
-use crate::store::{models, players, workers};
+use generation::probes;
+use store::clock;
+use store::{models, players, workers};
 
 /// How long an endpoint has for all questions: whoever asks is not kept waiting for longer than a minute.
 const PROBE_PATIENCE: Duration = Duration::from_secs(45);

@@ -8,8 +8,8 @@ use domain::api::workers::{WorkerOrder, WorkerState, WorkerSummary};
 use metrics::gauge;
 use sqlx::PgPool;
 
-use crate::store::{runs, workers};
 use crate::telemetry;
+use store::{runs, workers};
 
 /// The figures of this process, and of the runs, in Prometheus' text format.
 #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
@@ -62,7 +62,7 @@ fn of_workers(joined: &[WorkerSummary]) -> String {
 
 /// Ready when the database answers.
 pub async fn ready(State(pool): State<PgPool>) -> (StatusCode, &'static str) {
-    match crate::store::answers(&pool).await {
+    match store::answers(&pool).await {
         Ok(()) => (StatusCode::OK, "ready"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer"),
     }

@@ -13,9 +13,10 @@ use super::access::{Admin, Administrator, Reader, SignedIn};
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
-use crate::store::projects::{self, Project};
-use crate::store::users;
-use crate::{clock, people};
+use crate::people;
+use store::clock;
+use store::projects::{self, Project};
+use store::users;
 
 /// Projects of whoever asks
 #[utoipa::path(get, path = "/projects", tag = "projects", responses((status = 200, body = Vec<ProjectSummary>), Problems),

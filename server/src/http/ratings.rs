@@ -18,9 +18,9 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::words;
-use crate::clock;
-use crate::jobs::calibrate;
-use crate::store::{ratings, reviews, verdicts};
+use generation::calibrate;
+use store::clock;
+use store::{ratings, reviews, verdicts};
 
 const LONGEST_COMMENT: usize = 4_000;
 

@@ -21,8 +21,8 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
 use super::words;
-use crate::jobs::review_queue;
-use crate::store::reviews::{self, Queue};
+use generation::review_queue;
+use store::reviews::{self, Queue};
 
 const LONGEST_INSTRUCTIONS: usize = 10_000;
 

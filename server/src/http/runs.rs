@@ -20,11 +20,11 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, page};
-use crate::documents;
-use crate::jobs::cast::Models;
-use crate::jobs::order::{Order, Ordered};
-use crate::jobs::{plan, probes, run};
-use crate::store::{control, runs};
+use generation::cast::Models;
+use generation::order::{Order, Ordered};
+use generation::{plan, probes, run};
+use projects::documents;
+use store::{control, runs};
 
 /// Runs, newest first
 #[utoipa::path(get, path = "/projects/{project}/runs", tag = "runs", params(("project" = String, Path), PageParams),

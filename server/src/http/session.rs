@@ -19,9 +19,11 @@ use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::Body;
-use crate::store::users::User;
-use crate::store::{invitations, projects, sessions, sign_in, users};
-use crate::{clock, people, secret};
+use crate::people;
+use crate::secret;
+use store::clock;
+use store::users::User;
+use store::{invitations, projects, sessions, sign_in, users};
 
 const SESSION: Duration = Duration::days(14);
 /// Failures that cost nothing; each one more doubles the wait.

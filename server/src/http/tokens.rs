@@ -16,9 +16,10 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::shown_once::ShownOnce;
-use crate::store::projects;
-use crate::store::tokens::{self, Token};
-use crate::{clock, people};
+use crate::people;
+use store::clock;
+use store::projects;
+use store::tokens::{self, Token};
 
 /// Tokens of whoever asks
 #[utoipa::path(get, path = "/tokens", tag = "tokens", responses((status = 200, body = Vec<TokenSummary>), Problems),

@@ -15,11 +15,11 @@ use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
-use crate::bad_input::BadInput;
-use crate::documents::trial;
-use crate::import::draft::Made;
-use crate::import::imported::Imported;
-use crate::import::{self, draft};
+use domain::bad_input::BadInput;
+use projects::documents::trial;
+use projects::import::draft::Made;
+use projects::import::imported::Imported;
+use projects::import::{self, draft};
 
 /// Play the script of a scenario
 ///

@@ -14,8 +14,9 @@ use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
 use super::session::check_name;
 use super::shown_once::ShownOnce;
-use crate::store::users::{self, User};
-use crate::{clock, people};
+use crate::people;
+use store::clock;
+use store::users::{self, User};
 
 /// People
 #[utoipa::path(get, path = "/users", tag = "users", params(PageParams),

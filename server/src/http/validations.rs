@@ -17,10 +17,10 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::followed;
 use super::page::{PageParams, page};
-use crate::clock;
-use crate::documents::{counted, validate};
-use crate::library::Limits;
-use crate::store::validations::{self, Validation};
+use projects::documents::{counted, validate};
+use projects::library::Limits;
+use store::clock;
+use store::validations::{self, Validation};
 
 /// Validations of a project, newest first
 #[utoipa::path(get, path = "/projects/{project}/validations", tag = "documents",

@@ -17,9 +17,9 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::models::registry;
-use crate::clock;
-use crate::store::workers::{HEARTBEAT, Joined, LOST_AFTER};
-use crate::store::{models, workers};
+use store::clock;
+use store::workers::{HEARTBEAT, Joined, LOST_AFTER};
+use store::{models, workers};
 
 /// Letters of a worker's detail that are kept.
 const LONGEST_DETAIL: usize = 2000;

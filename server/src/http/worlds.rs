@@ -13,8 +13,9 @@ use uuid::Uuid;
 use super::access::Reader;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
-use crate::provenance;
-use crate::store::{events, worlds};
+use generation::worlds;
+use projects::provenance;
+use store::events;
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -90,7 +91,7 @@ pub fn version(id: Uuid, wanted: Option<u32>, changes: usize) -> Result<(u32, u3
 /// The world that a conversation started from, and what happened since.
 async fn history(pool: &PgPool, id: Uuid) -> Result<(World, Vec<Event>)> {
     let mut db = pool.acquire().await?;
-    let initial = worlds::initial(&mut db, id).await?;
+    let initial = worlds::initial(&mut db, id).await.map_err(|e| damaged(id, &format!("{e:#}")))?;
     let older = || HttpError::NotFound(format!("the world of conversation {id} was not kept: it is too old"));
     Ok((initial.ok_or_else(older)?, events::of(&mut db, id).await?))
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use datasets::index::{Facets, Index, Query, TooMany};
 use domain::filter::Filter;
 use domain::role::Role;
-use server::index::{Facets, Index, Query, TooMany};
-use server::store::facts::{self, Head};
-use server::store::projects;
 use sqlx::PgPool;
+use store::facts::{self, Head};
+use store::projects;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::agent::help;

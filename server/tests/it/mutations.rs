@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use domain::finding::{Grade, Reported, Rule};
+use projects::library::{Files, Library, Limits};
 use serde::Deserialize;
-use server::library::{Files, Library, Limits};
 
 use crate::support::project;
 

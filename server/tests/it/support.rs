@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use server::library::{Files, Library};
+use projects::library::{Files, Library};
 
 /// The repository, which is a project with the shipped documents.
 pub fn project() -> PathBuf {

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use domain::api::{RunState, RunSummary};
 use serde_json::Value;
-use server::clock;
-use server::store::runs::{self, Run};
-use server::store::{self, ledger, measure};
 use sqlx::PgPool;
+use store::clock;
+use store::runs::{self, Run};
+use store::{ledger, measure};
 use tokio::process::Child;
 use tokio::time::sleep;
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use domain::api::{RunState, RunSummary};
-use server::store::runs::Run;
+use store::runs::Run;
 use tokio::process::Child;
 use tokio::time::sleep;
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use server::store::measure;
+use store::measure;
 
 use super::cases::row;
 use super::program::Place;

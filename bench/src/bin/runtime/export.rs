@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use server::store::measure;
+use store::measure;
 use tokio::process::Child;
 use tokio::time::sleep;
 

@@ -7,11 +7,12 @@ use domain::access::Scope;
 use domain::api::{ConversationFacets, ConversationSummary, Page};
 use reqwest::Client;
 use serde::de::DeserializeOwned;
-use server::store::measure;
-use server::store::tokens::{self, Token};
-use server::store::users::{self, User};
-use server::{clock, secret};
+use server::secret;
 use sqlx::PgPool;
+use store::clock;
+use store::measure;
+use store::tokens::{self, Token};
+use store::users::{self, User};
 use uuid::Uuid;
 
 use super::cases::{ended, row};

@@ -17,10 +17,10 @@ use llm::{ModelError, Pool};
 use super::super::INTERRUPTED;
 use super::super::models_file;
 use super::super::validate::ratio;
-use crate::authoring::scenarios::{Order, Told, draft_scenarios, first_question};
-use crate::bad_input::BadInput;
-use crate::library::{Library, Limits};
+use domain::bad_input::BadInput;
 use files::Folder;
+use projects::authoring::scenarios::{Order, Told, draft_scenarios, first_question};
+use projects::library::{Library, Limits};
 
 /// Exit code when fewer scenarios were kept than asked for.
 const TOO_FEW: u8 = 1;

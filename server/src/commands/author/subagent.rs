@@ -11,10 +11,10 @@ use llm::ModelError;
 
 use super::super::models_file;
 use super::scenarios::temperature;
-use crate::authoring::sub_agent::{Author, Drafted, draft_sub_agent};
-use crate::bad_input::BadInput;
-use crate::library::Files;
 use crate::say::say;
+use domain::bad_input::BadInput;
+use projects::authoring::sub_agent::{Author, Drafted, draft_sub_agent};
+use projects::library::Files;
 
 /// Makes tools, templates, the prompt and the records' schema from a description, and adds them to its playbook. The
 /// linter reads the result before anything is written; with an error nothing is.

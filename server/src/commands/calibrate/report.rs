@@ -3,8 +3,8 @@
 use domain::calibration::{BANDS, OVERALL};
 
 use crate::say::say;
-use crate::store::calibrations::Calibration;
-use crate::store::judgings::Judging;
+use store::calibrations::Calibration;
+use store::judgings::Judging;
 
 pub fn print(all: &[Calibration], judging: &Judging) {
     for calibration in all {

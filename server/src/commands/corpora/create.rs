@@ -18,12 +18,12 @@ use uuid::Uuid;
 use super::super::connection::ConnectionArgs;
 use super::super::{INTERRUPTED, record};
 use super::show;
-use crate::bad_input::BadInput;
-use crate::clock;
-use crate::jobs::corpora as job;
-use crate::store::corpora::{self as store, New};
-use crate::store::projects;
+use datasets::corpora::build as job;
+use domain::bad_input::BadInput;
 use filter::{FLAGS, FilterFlags};
+use store::clock;
+use store::corpora::{self, New};
+use store::projects;
 
 /// Exit code if nothing could be selected.
 const FAILED: u8 = 1;
@@ -139,7 +139,7 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
     let id = clock::id();
     let new = New { id, project: projects::DEFAULT, name, spec, created_by: "", created_at: clock::now() };
     let mut tx = pool.begin().await?;
-    if !store::insert(&mut tx, &new).await? {
+    if !corpora::insert(&mut tx, &new).await? {
         return Err(BadInput::one("NAME", format!("there is a corpus `{name}` already; take another name")).into());
     }
     let (command, detail) = ("groundstate corpora create", json!({"name": name}));
@@ -149,7 +149,7 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
         built = build(pool, id) => built?,
         signal = super::super::interrupted() => {
             signal?;
-            store::cancel(&mut *pool.acquire().await?, id, clock::now()).await?;
+            corpora::cancel(&mut *pool.acquire().await?, id, clock::now()).await?;
             eprintln!("interrupted; the corpus is cancelled");
             return Ok(ExitCode::from(INTERRUPTED));
         }
@@ -185,5 +185,5 @@ async fn say_how_far(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
 }
 
 async fn found(pool: &PgPool, id: Uuid) -> anyhow::Result<Option<CorpusSummary>> {
-    Ok(store::get(&mut *pool.acquire().await?, id).await?.map(|(_, corpus)| corpus.summary))
+    Ok(corpora::get(&mut *pool.acquire().await?, id).await?.map(|(_, corpus)| corpus.summary))
 }

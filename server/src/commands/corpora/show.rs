@@ -7,10 +7,10 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::say::say;
-use crate::store::corpora as store;
+use store::corpora;
 
 pub async fn show(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
-    let Some((_, corpus)) = store::get(&mut *pool.acquire().await?, id).await? else { return Ok(()) };
+    let Some((_, corpus)) = corpora::get(&mut *pool.acquire().await?, id).await? else { return Ok(()) };
     let summary = corpus.summary;
     say!("corpus     {} ({})", summary.name, summary.id);
     let because = summary.reason.map(|reason| format!(": {reason}")).unwrap_or_default();

@@ -8,9 +8,9 @@ use domain::export::Profile;
 use sqlx::PgPool;
 use tempfile::TempDir;
 
-use crate::bad_input::BadInput;
-use crate::export::build::{self, Built, Order};
-use crate::export::{Unwatched, beside};
+use datasets::export::build::{self, Built, Order};
+use datasets::export::{Unwatched, beside};
+use domain::bad_input::BadInput;
 
 pub struct Place {
     out: PathBuf,

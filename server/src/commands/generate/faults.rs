@@ -8,7 +8,7 @@ use domain::document;
 use domain::fault::{self, FaultPlan, FaultRule};
 use engine::Playbook;
 
-use crate::bad_input::BadInput;
+use domain::bad_input::BadInput;
 
 /// The rules of a file, or what is wrong with them.
 ///

@@ -11,11 +11,11 @@ use engine::plan::Row;
 use engine::{Playbook, scripted};
 use sqlx::PgPool;
 
-use crate::export::Written;
-use crate::jobs::active::ActiveRun;
-use crate::jobs::plan::RunConfig;
-use crate::store::runs::PersonaOutcomes;
-use crate::store::{runs, verdicts};
+use datasets::export::Written;
+use generation::active::ActiveRun;
+use generation::plan::RunConfig;
+use store::runs::PersonaOutcomes;
+use store::{runs, verdicts};
 
 pub async fn print(
     pool: &PgPool,

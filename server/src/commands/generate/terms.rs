@@ -2,8 +2,8 @@
 
 use domain::budget::Budget;
 
-use crate::jobs::run::Terms;
-use crate::store::projects;
+use generation::run::Terms;
+use store::projects;
 
 #[derive(clap::Args)]
 pub struct TermsArgs {

@@ -9,10 +9,10 @@ use domain::outcome::{Blame, Outcome};
 use indicatif::{ProgressBar, ProgressStyle};
 use llm::ModelSpec;
 
-use crate::jobs::judge::Judge;
-use crate::jobs::plan::{self, RunConfig};
 use crate::say::say;
-use crate::store::verdicts::{self, Judged};
+use generation::judge::Judge;
+use generation::plan::{self, RunConfig};
+use store::verdicts::{self, Judged};
 
 pub struct Progress {
     bar: ProgressBar,

@@ -11,7 +11,7 @@ use engine::attempt::{Attempt, Reply};
 
 use super::super::BAD_INPUT;
 use super::Project;
-use crate::bad_input::BadInput;
+use domain::bad_input::BadInput;
 use flags::Planned;
 use show::Show;
 

@@ -10,8 +10,8 @@ use engine::playbook::check::{self, Severity};
 use super::super::BAD_INPUT;
 use super::Project;
 use super::paint::Paint;
-use crate::bad_input::BadInput;
-use crate::library::{Files, readable_scenarios, unknown};
+use domain::bad_input::BadInput;
+use projects::library::{Files, readable_scenarios, unknown};
 
 #[derive(clap::Args)]
 pub struct Check {

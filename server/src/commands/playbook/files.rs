@@ -7,10 +7,10 @@ use anyhow::{Context, bail};
 use domain::Problem;
 use rust_embed::RustEmbed;
 
-use crate::bad_input::BadInput;
-use crate::shipped::{Judges, Personas};
+use domain::bad_input::BadInput;
+use projects::shipped::{Judges, Personas};
 
-pub use crate::import::draft::Made;
+pub use projects::import::draft::Made;
 
 /// The id of the first scenario, which has at most 80 letters, begins with the playbook's name.
 const LONGEST_NAME: usize = 60;
@@ -84,7 +84,7 @@ fn add<E: RustEmbed>(folder: &str, made: &mut Made) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub use crate::shipped::text;
+pub use projects::shipped::text;
 
 /// Writes into a folder beside the others and renames what is whole. The playbook comes last: where it is, everything
 /// is.

@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use super::{Project, files};
-use crate::bad_input::BadInput;
-use crate::import::imported::Imported;
-use crate::import::{self, draft};
+use domain::bad_input::BadInput;
+use projects::import::imported::Imported;
+use projects::import::{self, draft};
 
 #[derive(clap::Subcommand)]
 pub enum Import {

@@ -6,9 +6,9 @@ use sqlx::PgPool;
 use super::super::connection::ConnectionArgs;
 use super::super::{record, users};
 use super::named;
-use crate::bad_input::BadInput;
 use crate::say::say;
-use crate::store::projects;
+use domain::bad_input::BadInput;
+use store::projects;
 
 #[derive(clap::Args)]
 pub struct Members {

@@ -2,7 +2,7 @@
 
 use domain::api::documents::Change;
 
-use crate::library::Files;
+use projects::library::Files;
 
 pub struct Difference {
     pub path: String,

@@ -7,9 +7,9 @@ use anyhow::Context;
 use domain::api::documents::Change;
 
 use super::compare::Difference;
-use crate::bad_input::BadInput;
-use crate::library::Files;
-use crate::library::project::Documents;
+use domain::bad_input::BadInput;
+use projects::library::Files;
+use projects::library::project::Documents;
 
 /// # Errors
 /// The folder is no project, unless it may become one, or has files that cannot be kept.

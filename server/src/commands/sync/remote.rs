@@ -9,14 +9,14 @@ use serde_json::json;
 
 use super::super::connection::{Connection, ConnectionArgs};
 use super::{check_server, refused};
-use crate::archive::{pack, unpack};
-use crate::bad_input::BadInput;
-use crate::clock;
-use crate::documents::{self, Replacement, Saved};
-use crate::library::Cache;
-use crate::library::project::Documents;
-use crate::store::audit::{self, Entry};
-use crate::store::projects::{self, Project};
+use ::projects::archive::{pack, unpack};
+use ::projects::documents::{self, Replacement, Saved};
+use ::projects::library::Cache;
+use ::projects::library::project::Documents;
+use domain::bad_input::BadInput;
+use store::audit::{self, Entry};
+use store::clock;
+use store::projects::{self, Project};
 
 pub enum Remote {
     Database { connection: Connection, project: Project },

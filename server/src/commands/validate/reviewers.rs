@@ -14,9 +14,9 @@ use llm::Pool;
 use super::super::models_file;
 use super::progress::Progress;
 use super::ratio;
-use crate::bad_input::BadInput;
-use crate::jobs::review::review_all;
-use crate::library::Library;
+use domain::bad_input::BadInput;
+use projects::library::Library;
+use projects::review::review_all;
 
 #[derive(clap::Args)]
 pub struct Reviewers {

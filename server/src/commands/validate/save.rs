@@ -5,12 +5,12 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{Outcome, Validate, count, json};
-use crate::clock;
 use crate::commands::connection::Connection;
 use crate::commands::record;
-use crate::store::projects;
-use crate::store::runs;
-use crate::store::validations::{self, Validation};
+use store::clock;
+use store::projects;
+use store::runs;
+use store::validations::{self, Validation};
 
 pub async fn save(
     connection: &Connection,

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::api::workers::Engine;
 
-use crate::worker::Timing;
-use crate::worker::config::ModelConfig;
+use worker::Timing;
+use worker::config::ModelConfig;
 
 #[derive(clap::Args)]
 #[group(conflicts_with = "config")]

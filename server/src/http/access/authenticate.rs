@@ -10,8 +10,10 @@ use sqlx::PgConnection;
 use super::{Caller, Joining};
 use crate::http::app::App;
 use crate::http::error::{HttpError, Result};
-use crate::store::{join_tokens, sessions, tokens, users};
-use crate::{clock, people, secret};
+use crate::people;
+use crate::secret;
+use store::clock;
+use store::{join_tokens, sessions, tokens, users};
 
 pub const SESSION_COOKIE: &str = "groundstate_session";
 /// What a browser sends with each change, so that no other site can make it do so.

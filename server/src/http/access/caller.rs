@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{Role, Scope};
 use crate::http::error::{HttpError, Result};
-use crate::store::projects::{self, Project};
-use crate::store::tokens::Token;
-use crate::store::users::User;
+use store::projects::{self, Project};
+use store::tokens::Token;
+use store::users::User;
 
 /// A person, perhaps by a token that may do less than they.
 #[derive(Debug, Clone)]

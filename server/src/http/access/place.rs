@@ -5,8 +5,8 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::http::error::{HttpError, Result};
-use crate::store::projects::{self, Project};
-use crate::store::{annotations, calibrations, reviews};
+use store::projects::{self, Project};
+use store::{annotations, calibrations, reviews};
 
 /// By its name where the path has it, else by the thing that the path names.
 pub async fn project(db: &mut PgConnection, params: &RawPathParams) -> Result<Project> {

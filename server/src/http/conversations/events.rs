@@ -14,8 +14,8 @@ use crate::http::error::{Problems, Result};
 use crate::http::extract::{Path, Query};
 use crate::http::page::{PageParams, page};
 use crate::http::{ratings, worlds};
-use crate::provenance;
-use crate::store::events;
+use projects::provenance;
+use store::events;
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

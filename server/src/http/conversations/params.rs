@@ -12,7 +12,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::http::error::{HttpError, Result};
-use crate::index::{By, Sort};
+use datasets::index::{By, Sort};
 
 /// More criteria in one question than any judge has.
 const MOST_CRITERIA: usize = 40;

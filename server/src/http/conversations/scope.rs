@@ -9,9 +9,9 @@ use uuid::Uuid;
 use super::params::Asked;
 use crate::http::app::App;
 use crate::http::error::{HttpError, Result};
-use crate::index::{Columns, Query, TooMany};
-use crate::store::facts::{self, Head};
-use crate::store::judgings;
+use datasets::index::{Columns, Query, TooMany};
+use store::facts::{self, Head};
+use store::judgings;
 
 /// Runs in memory, each with the judging that counts.
 pub struct Scope {

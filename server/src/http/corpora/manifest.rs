@@ -11,11 +11,11 @@ use sqlx::PgPool;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use crate::corpora::manifest::{Format, Text};
 use crate::http::access::Reader;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Path, Query};
-use crate::store::corpora as store;
+use datasets::corpora::manifest::{Format, Text};
+use store::corpora;
 
 /// Rows that are read at once.
 const PAGE: i64 = 1000;
@@ -48,7 +48,7 @@ pub async fn show(
     Path(id): Path<Uuid>,
     Query(params): Query<ManifestParams>,
 ) -> Result<Response> {
-    let found = store::get(&mut *pool.acquire().await?, id).await?;
+    let found = corpora::get(&mut *pool.acquire().await?, id).await?;
     let Some((_, corpus)) = found else { return Err(HttpError::missing("corpus", &id.to_string())) };
     let state = corpus.summary.state;
     if state != CorpusState::Ready {
@@ -68,7 +68,7 @@ pub async fn show(
 fn pages(pool: PgPool, id: Uuid, text: Text) -> impl Stream<Item = anyhow::Result<Bytes>> {
     stream::try_unfold((pool, Some(-1), text), move |(pool, after, mut text)| async move {
         let Some(after) = after else { return Ok(None) };
-        let rows = store::manifest(&mut *pool.acquire().await?, id, after, PAGE).await?;
+        let rows = corpora::manifest(&mut *pool.acquire().await?, id, after, PAGE).await?;
         let next = rows.last().map(|row| row.ordinal);
         let bytes = text.page(&rows)?;
         Ok(Some((Bytes::from(bytes), (pool, next, text))))

@@ -14,7 +14,7 @@ use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::Body;
 use crate::http::followed;
-use crate::jobs::corpora as job;
+use datasets::corpora::build as job;
 
 /// What would be selected: funnel, split and proof; nothing is kept
 ///

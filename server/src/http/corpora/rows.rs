@@ -13,7 +13,7 @@ use crate::http::access::Reader;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Path, Query};
 use crate::http::page::{PageParams, page};
-use crate::store::corpora::{self as store, Part};
+use store::corpora::{self, Part};
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -42,7 +42,7 @@ pub async fn kept(
 ) -> Result<Json<Page<CorpusConversation>>> {
     let params = PageParams { limit: which.limit, after: which.after };
     let (limit, part) = part(&params, which.skip)?;
-    let items = store::kept(&mut *pool.acquire().await?, id, which.split, part).await?;
+    let items = corpora::kept(&mut *pool.acquire().await?, id, which.split, part).await?;
     Ok(Json(page(items, limit, |row: &CorpusConversation| row.ordinal.to_string())))
 }
 
@@ -73,7 +73,7 @@ pub async fn dropped(
 ) -> Result<Json<Page<ManifestRow>>> {
     let params = PageParams { limit: which.limit, after: which.after };
     let (limit, part) = part(&params, which.skip)?;
-    let items = store::dropped(&mut *pool.acquire().await?, id, which.dropped_by, part).await?;
+    let items = corpora::dropped(&mut *pool.acquire().await?, id, which.dropped_by, part).await?;
     Ok(Json(page(items, limit, |row: &ManifestRow| row.ordinal.to_string())))
 }
 
@@ -106,6 +106,6 @@ pub async fn neighbours(
     Query(among): Query<Among>,
 ) -> Result<Json<Neighbours>> {
     let mut db = pool.acquire().await?;
-    let found = store::neighbours(&mut db, corpus, conversation, among.split, among.dropped_by).await?;
+    let found = corpora::neighbours(&mut db, corpus, conversation, among.split, among.dropped_by).await?;
     Ok(Json(found.ok_or_else(|| HttpError::missing("conversation", &conversation.to_string()))?))
 }

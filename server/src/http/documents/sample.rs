@@ -7,11 +7,11 @@ use domain::seed::Seed;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::documents;
 use crate::http::access::Reader;
 use crate::http::app::App;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Path, Query};
+use projects::documents;
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

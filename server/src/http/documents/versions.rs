@@ -13,15 +13,15 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::place::{Collection, Place, base, tag};
 use super::{kept, message};
-use crate::documents::{self as edit, Edit, Order, Refused};
 use crate::http::access::{Author, Reader};
 use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Body, Path, Query};
 use crate::http::page::{PageParams, page};
-use crate::library::project::Texts;
-use crate::store::documents;
+use projects::documents::{self as edit, Edit, Order, Refused};
+use projects::library::project::Texts;
+use store::documents;
 
 /// Versions of a document, newest first
 #[utoipa::path(get, path = "/projects/{project}/{kind}/{name}/versions", tag = "documents",

@@ -12,7 +12,6 @@ use crate::http::access::Reader;
 use crate::http::app::App;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::Path;
-use crate::jobs;
 
 /// Download an export
 ///
@@ -48,7 +47,7 @@ pub async fn download(
     // The time at which the file was written says nothing that the hash does not.
     headers.remove(header::IF_MODIFIED_SINCE);
     headers.remove(header::IF_UNMODIFIED_SINCE);
-    let served = ServeFile::new(jobs::exports::file(app.files(), id)).try_call(request).await;
+    let served = ServeFile::new(datasets::export::job::file(app.files(), id)).try_call(request).await;
     let served = served.map_err(|error| HttpError::Internal(error.into()))?;
     if served.status() == axum::http::StatusCode::NOT_FOUND {
         return Err(HttpError::NotFound(format!("the file of export {id} is not on this server")));

@@ -6,12 +6,12 @@ use domain::export::{ExportPreview, ExportSpec};
 use sqlx::PgPool;
 
 use super::checked;
-use crate::export::build::{self, Order};
-use crate::export::preview::{self as first, Preview};
 use crate::http::access::Reader;
 use crate::http::audit::Audit;
 use crate::http::error::{Problems, Result};
 use crate::http::extract::Body;
+use datasets::export::build::{self, Order};
+use datasets::export::preview::{self as first, Preview};
 
 /// The first record of an export and the card of a bundle, without building it
 #[utoipa::path(post, path = "/projects/{project}/exports/preview", tag = "exports", params(("project" = String, Path)),

@@ -19,8 +19,8 @@ use crate::http::error::{Problems, Result};
 use crate::http::extract::{Path, Query};
 use crate::http::page::{PageParams, page};
 use crate::http::ratings::blind_among;
-use crate::jobs::calibrate::ratings_of;
-use crate::store::ratings;
+use generation::calibrate::ratings_of;
+use store::ratings;
 
 type Rated = Vec<(Uuid, HumanRating)>;
 

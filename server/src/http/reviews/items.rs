@@ -12,16 +12,16 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::get;
-use crate::clock;
 use crate::http::access::{Admin, Author, Reader};
 use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Body, Path, Query};
 use crate::http::page::{PageParams, page};
 use crate::http::ratings;
-use crate::jobs::review_queue;
-use crate::store::reviews;
-use crate::store::{projects, users};
+use generation::review_queue;
+use store::clock;
+use store::reviews;
+use store::{projects, users};
 
 /// Conversations of a review queue in order, and who has them
 #[utoipa::path(get, path = "/review-queues/{queue}/items", tag = "reviews", params(("queue" = Uuid, Path), PageParams),

@@ -7,12 +7,12 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::LONGEST_INSTRUCTIONS;
-use crate::clock;
 use crate::http::error::{HttpError, Result};
 use crate::http::words;
-use crate::jobs::review_queue::Choice;
-use crate::store::reviews::Queue;
-use crate::store::{projects, runs};
+use generation::review_queue::Choice;
+use store::clock;
+use store::reviews::Queue;
+use store::{projects, runs};
 
 /// How many conversations of a run, if nothing else is said: what `groundstate calibrate sheet` takes.
 const SAMPLE: u32 = 50;

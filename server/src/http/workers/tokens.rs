@@ -16,8 +16,9 @@ use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Body, Path};
 use crate::http::shown_once::ShownOnce;
-use crate::store::join_tokens::{self, JoinToken};
-use crate::{clock, people};
+use crate::people;
+use store::clock;
+use store::join_tokens::{self, JoinToken};
 
 const LONGEST_LIFE: TimeDelta = TimeDelta::days(3650);
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use domain::access::Scope;
 use domain::api::RunState;
 use domain::role::Role;
-use server::jobs::active::ActiveRun;
-use server::store::{players, runs};
+use generation::active::ActiveRun;
 use sqlx::PgPool;
+use store::{players, runs};
 
 use crate::http::{somebody, token};
 use crate::support::endpoint::{Endpoint, status};

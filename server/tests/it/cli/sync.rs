@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use ::projects::documents;
+use ::projects::library::Files;
 use reqwest::StatusCode;
-use server::documents;
-use server::library::Files;
-use server::store::projects;
 use sqlx::PgPool;
+use store::projects;
 use tempfile::TempDir;
 
 use super::{Said, database_url, groundstate, said};

@@ -3,8 +3,8 @@
 use axum::response::Response;
 use domain::review::Question;
 use serde_json::{Value, json};
-use server::store::validations::{self, Validation};
 use sqlx::PgPool;
+use store::validations::{self, Validation};
 
 use super::{Project, Said, database_url, said};
 use crate::support::endpoint::{Endpoint, nobody, says, status};

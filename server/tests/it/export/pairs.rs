@@ -3,18 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use datasets::export::Unwatched;
+use datasets::export::build::{Built, Order, build};
+use datasets::export::order;
 use domain::api::BranchSummary;
 use domain::corpus::{CorpusDetail, CorpusSummary};
 use domain::event::EventKind;
 use domain::export::{CorpusRows, ExportSpec, PairRule, Profile, RunRows, SourceSpec, Toggles};
 use domain::role::Role;
+use generation::active::ActiveRun;
+use generation::cast::Clients;
 use serde_json::{Value, json};
-use server::export::Unwatched;
-use server::export::build::{Built, Order, build};
-use server::export::order;
-use server::jobs::active::ActiveRun;
-use server::jobs::cast::Clients;
-use server::jobs::corpora;
 use sqlx::PgPool;
 
 use crate::http::TestApp;
@@ -139,7 +138,7 @@ async fn a_branch_and_its_origin_part_where_it_branches(pool: PgPool) {
     let filter = json!({"runs": [run.run.id, branch.run], "outcomes": ["accepted", "failed"]});
     let order = json!({"name": "both", "spec": {"filter": filter, "split": {"golden": 0}}});
     let asked: CorpusSummary = app.post("/api/v1/projects/default/corpora", &order).await;
-    corpora::build(&pool, asked.id.parse().unwrap()).await.unwrap();
+    datasets::corpora::build::build(&pool, asked.id.parse().unwrap()).await.unwrap();
     let corpus: CorpusDetail = app.json(&format!("/api/v1/corpora/{}", asked.id)).await;
     assert_eq!(corpus.summary.train, 2, "they say different things: {:?}", corpus.report);
 

@@ -1,11 +1,11 @@
 //! The shapes of trainers, on rows with parallel calls and reasoning.
 
+use datasets::export::profile::{Place, record};
+use datasets::export::{Choice, Made, Source, rows};
 use domain::export::{Arguments, Profile, Reasoning, Toggles, ToolsAs};
 use serde_json::{Value, json};
-use server::export::profile::{Place, record};
-use server::export::{Choice, Made, Source, rows};
-use server::store::material;
 use sqlx::PgPool;
+use store::material;
 
 use crate::support::play::{HELP, played};
 

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use datasets::export::{Choice, Made, Source, rows};
 use domain::fault::{FaultKind, FaultRule};
 use domain::message::Message;
 use domain::playbook::AgentStyle;
 use engine::Conversation;
 use engine::conversation::{Caller, Frame};
+use generation::active::ActiveRun;
+use generation::plan::{self, RunConfig};
 use serde_json::{Value, json};
-use server::export::{Choice, Made, Source, rows};
-use server::jobs::active::ActiveRun;
-use server::jobs::plan::{self, RunConfig};
-use server::store::{conversations, events, material};
 use sqlx::PgPool;
+use store::{conversations, events, material};
 
 use crate::support::library;
 use crate::support::play::{exported_rows, planned_as, play_all};

@@ -191,9 +191,9 @@ async fn a_token_can_do_no_more_than_its_scopes_and_its_project(pool: PgPool) {
     let _: Value = app.post("/api/v1/projects", &json!({"name": "other"})).await;
     let user = somebody(&pool, "ann", false).await;
     let mut db = pool.acquire().await.unwrap();
-    let other = server::store::projects::named(&mut db, "other").await.unwrap().unwrap();
-    for project in [server::store::projects::DEFAULT, other.id] {
-        server::store::projects::set_role(&mut db, project, user, "admin").await.unwrap();
+    let other = store::projects::named(&mut db, "other").await.unwrap().unwrap();
+    for project in [store::projects::DEFAULT, other.id] {
+        store::projects::set_role(&mut db, project, user, "admin").await.unwrap();
     }
     let reading = app.with_token(token(&pool, user, &[Scope::Read]).await);
     assert_eq!(reading.status("/api/v1/projects/other").await, StatusCode::OK);
@@ -202,17 +202,17 @@ async fn a_token_can_do_no_more_than_its_scopes_and_its_project(pool: PgPool) {
     assert_eq!(problem["detail"], "this needs the scope admin, which the token has not; make another token");
     // Only of one project.
     let secret = server::secret::make("gs_").unwrap();
-    let narrow = server::store::tokens::Token {
-        id: server::clock::id(),
+    let narrow = store::tokens::Token {
+        id: store::clock::id(),
         user_id: user,
         project_id: Some(other.id),
         name: "narrow".into(),
         scopes: vec!["admin".into()],
-        created_at: server::clock::now(),
+        created_at: store::clock::now(),
         expires_at: None,
         last_used_at: None,
     };
-    server::store::tokens::insert(&mut db, &narrow, &server::secret::hash(&secret)).await.unwrap();
+    store::tokens::insert(&mut db, &narrow, &server::secret::hash(&secret)).await.unwrap();
     let narrow = app.with_token(secret);
     assert_eq!(narrow.status("/api/v1/projects/other").await, StatusCode::OK);
     assert_eq!(narrow.status("/api/v1/projects/default").await, StatusCode::NOT_FOUND);

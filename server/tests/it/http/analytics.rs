@@ -10,9 +10,9 @@ use domain::role::Role;
 use llm::{PoolSpec, Price};
 use reqwest::StatusCode;
 use serde_json::Value;
-use server::clock;
-use server::store::projects;
 use sqlx::PgPool;
+use store::clock;
+use store::projects;
 use uuid::Uuid;
 
 use super::TestApp;

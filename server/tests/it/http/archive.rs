@@ -3,11 +3,11 @@
 use domain::access::Role;
 use domain::api::ProblemDetails;
 use domain::api::documents::{Change, Changes, Document};
+use projects::archive::{pack, unpack};
+use projects::library::Files;
 use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use server::archive::{pack, unpack};
-use server::library::Files;
 use sqlx::PgPool;
 
 use super::TestApp;

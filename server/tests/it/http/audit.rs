@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use ::projects::archive::pack;
 use domain::access::Scope;
 use domain::api::{
     AuditEntry, ConversationDetail, ConversationSummary, Invitation, Page, ProjectSummary, ReviewQueue, RunSummary,
@@ -12,9 +13,8 @@ use domain::event::{Event, EventKind};
 use domain::export::ExportSummary;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
-use server::archive::pack;
-use server::store::{projects, users};
 use sqlx::{AssertSqlSafe, PgPool};
+use store::{projects, users};
 
 use super::access::things;
 use super::archive::filled;

@@ -2,12 +2,12 @@
 
 use domain::api::{BranchOrigin, BranchSummary, ConversationDetail};
 use domain::event::{Event, EventKind};
+use generation::active::ActiveRun;
+use generation::cast::Clients;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use server::jobs::active::ActiveRun;
-use server::jobs::cast::Clients;
-use server::store::events;
 use sqlx::PgPool;
+use store::events;
 use uuid::Uuid;
 
 use super::TestApp;

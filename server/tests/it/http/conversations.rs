@@ -10,12 +10,12 @@ use domain::api::{
 use domain::corpus::Report;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
+use generation::judge;
 use reqwest::StatusCode;
 use serde_json::json;
-use server::clock;
-use server::jobs::judge;
-use server::store::{control, judgings, verdicts};
 use sqlx::PgPool;
+use store::clock;
+use store::{control, judgings, verdicts};
 
 use super::TestApp;
 use crate::support::endpoint::{Endpoint, nobody, says};

@@ -8,6 +8,7 @@ mod rows;
 
 use std::collections::BTreeSet;
 
+use datasets::corpora::build as job;
 use domain::access::Role;
 use domain::api::Page;
 use domain::corpus::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ManifestRow, Report, Side, Step};
@@ -16,10 +17,9 @@ use domain::progress::Doing;
 use domain::role;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use server::jobs::corpora as job;
-use server::{clock, store};
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
+use store::clock;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

@@ -6,14 +6,13 @@ use domain::api::{BranchSummary, Page};
 use domain::correction::turns;
 use domain::event::EventKind;
 use domain::export::{ExportPreview, ExportState, ExportSummary};
+use generation::active::ActiveRun;
+use generation::cast::Clients;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use server::jobs;
-use server::jobs::active::ActiveRun;
-use server::jobs::cast::Clients;
-use server::store::exports;
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
+use store::exports;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -31,7 +30,7 @@ async fn built(app: &TestApp, spec: &Value) -> ExportSummary {
     let export: ExportSummary = app.post(ALL, spec).await;
     let id = export.id.parse().unwrap();
     assert_eq!(exports::claim(&mut app.pool.acquire().await.unwrap()).await.unwrap(), Some(id));
-    jobs::exports::build(&app.pool, app.files(), id).await;
+    datasets::export::job::build(&app.pool, app.files(), id).await;
     app.json(&format!("/api/v1/exports/{id}")).await
 }
 
@@ -76,7 +75,7 @@ async fn an_export_is_asked_for_built_and_downloaded(pool: PgPool) {
     let (status, _) = app.send(Method::DELETE, &format!("/api/v1/exports/{}", export.id), &json!(null)).await;
     assert_eq!(status, StatusCode::NO_CONTENT);
     assert_eq!(app.status(&path).await, StatusCode::NOT_FOUND);
-    assert!(!jobs::exports::file(app.files(), export.id.parse().unwrap()).exists());
+    assert!(!datasets::export::job::file(app.files(), export.id.parse().unwrap()).exists());
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -124,8 +123,8 @@ async fn what_is_cancelled_leaves_no_file(pool: PgPool) {
     let cancelled: ExportSummary = app.post(&format!("{path}/cancel"), &json!(null)).await;
     assert_eq!(cancelled.state, ExportState::Cancelled);
     let id = export.id.parse().unwrap();
-    jobs::exports::build(&pool, app.files(), id).await;
-    assert!(!jobs::exports::file(app.files(), id).exists());
+    datasets::export::job::build(&pool, app.files(), id).await;
+    assert!(!datasets::export::job::file(app.files(), id).exists());
     let after: ExportSummary = app.json(&path).await;
     assert_eq!(after.state, ExportState::Cancelled);
     assert_eq!(exports::claim(&mut pool.acquire().await.unwrap()).await.unwrap(), None);
@@ -147,7 +146,7 @@ async fn what_a_crash_interrupted_is_built_by_the_next_server(pool: PgPool) {
     sqlx::query("UPDATE exports SET heartbeat_at = now() - interval '1 hour'").execute(&pool).await.unwrap();
 
     let stop = CancellationToken::new();
-    let serving = jobs::exports::serve(&pool, app.files(), &stop);
+    let serving = datasets::export::job::serve(&pool, app.files(), &stop);
     let waiting = async {
         loop {
             let now: ExportSummary = app.json(&format!("/api/v1/exports/{id}")).await;
@@ -202,7 +201,7 @@ async fn names_of_files_cannot_inject_headers(pool: PgPool) {
 
 /// A corpus that keeps all conversations of a run.
 async fn corpus(pool: &PgPool, run: Uuid, name: &str) -> Uuid {
-    let id = server::clock::id();
+    let id = store::clock::id();
     sqlx::query(
         "INSERT INTO corpora (id, project_id, name, spec, state, created_by, created_at)
          SELECT $1, project_id, $3, '{}', 'ready', 'root', now() FROM runs WHERE id = $2",
@@ -294,7 +293,7 @@ async fn pairs_of_a_run_are_also_those_of_its_branches_and_of_what_it_branches_f
 
 /// A judging that has said nothing yet.
 async fn judged_again(pool: &PgPool, run: Uuid) -> Uuid {
-    let id = server::clock::id();
+    let id = store::clock::id();
     sqlx::query(
         "INSERT INTO judgings (id, run_id, library, models, original, created_at)
          SELECT $1, run_id, library, models, false, now() FROM judgings WHERE run_id = $2 AND original",

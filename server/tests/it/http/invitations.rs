@@ -2,10 +2,11 @@
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use server::store::invitations;
-use server::store::users;
-use server::{clock, secret};
+use server::secret;
 use sqlx::PgPool;
+use store::clock;
+use store::invitations;
+use store::users;
 
 use super::{TestApp, somebody};
 

@@ -8,8 +8,8 @@ use domain::api::{JudgingSummary, Page, VerdictSummary};
 use llm::PoolSpec;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
-use server::store::judgings;
 use sqlx::PgPool;
+use store::judgings;
 use tokio::time::{sleep, timeout};
 
 use super::TestApp;

@@ -11,12 +11,12 @@ use domain::api::{
     AuditEntry, ConversationSummary, FieldError, JudgingSummary, Page, RunState, RunSummary, RunTerms, VerdictSummary,
 };
 use domain::forecast::Forecast;
+use generation::active::ActiveRun;
+use generation::cast::Clients;
 use llm::{PoolSpec, Registry};
+use projects::archive::pack;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
-use server::archive::pack;
-use server::jobs::active::ActiveRun;
-use server::jobs::cast::Clients;
 use sqlx::PgPool;
 
 use super::TestApp;

@@ -14,8 +14,8 @@ use domain::api::{NextReview, ReviewQueue};
 use domain::event::{Event, EventKind};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use server::store::projects;
 use sqlx::PgPool;
+use store::projects;
 use uuid::Uuid;
 
 use super::{TestApp, somebody, token};

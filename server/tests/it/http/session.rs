@@ -5,9 +5,10 @@ use domain::api::{AuditEntry, Invitation, NewTokenAnswer, Page, SessionDetail, T
 use futures::future::join_all;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
-use server::store::invitations;
-use server::{clock, secret};
+use server::secret;
 use sqlx::{AssertSqlSafe, PgPool};
+use store::clock;
+use store::invitations;
 
 use super::TestApp;
 

@@ -139,8 +139,8 @@ async fn a_base_may_have_been_the_world_of_a_scenario(pool: PgPool) {
     let world = engine::World::new(&before.world);
     let patch: domain::patch::Patch =
         serde_json::from_value(json!([{"op": "add", "path": "/late", "value": 1}])).unwrap();
-    let (hash, now) = (world.apply(&patch).unwrap().hash(), server::clock::now());
-    server::store::worlds::insert_on_base(&mut tx, &hash, &before.hash, &patch, now).await.unwrap();
+    let (hash, now) = (world.apply(&patch).unwrap().hash(), store::clock::now());
+    store::worlds::insert_on_base(&mut tx, &hash, &before.hash, &patch, now).await.unwrap();
     tx.commit().await.unwrap();
     sqlx::query("UPDATE conversations SET world = $1").bind(&hash).execute(&pool).await.unwrap();
     let after: WorldVersion = app.json(&path).await;

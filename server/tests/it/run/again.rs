@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
-use server::store::runs;
 use sqlx::PgPool;
+use store::runs;
 
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};

@@ -6,12 +6,11 @@ use domain::api::RunState;
 use domain::budget::Budget;
 use domain::role::Role;
 use futures::future::join_all;
+use generation::active::ActiveRun;
+use generation::cast::Clients;
 use llm::{PoolSpec, Price};
-use server::jobs;
-use server::jobs::active::ActiveRun;
-use server::jobs::cast::Clients;
-use server::store::{control, runs};
 use sqlx::PgPool;
+use store::{control, runs};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::Endpoint;
@@ -61,10 +60,10 @@ async fn check(pool: &PgPool, budget: Budget, because: &str) {
     let spenders: i64 = sqlx::query_scalar("SELECT count(DISTINCT player) FROM usage").fetch_one(pool).await.unwrap();
     assert_eq!(spenders, 2);
 
-    let refused = jobs::run::resume(&mut db, id).await.unwrap_err().to_string();
+    let refused = generation::run::resume(&mut db, id).await.unwrap_err().to_string();
     assert_eq!(refused, format!("{because}; raise that cap first"));
     control::set_budget(&mut db, id, &Budget::default()).await.unwrap();
-    jobs::run::resume(&mut db, id).await.unwrap();
+    generation::run::resume(&mut db, id).await.unwrap();
     play_all(ActiveRun::load(pool, id, &Clients::new(hasty())).await.unwrap(), EACH).await;
     ledger::check(pool, id).await;
 }

@@ -5,7 +5,6 @@ use std::os::unix::fs::PermissionsExt;
 
 use futures::FutureExt;
 use server::postgres::PrivatePostgres;
-use server::store;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
 use crate::support::database_url;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use domain::role::Role;
 use futures::future::join_all;
-use server::jobs::active::ActiveRun;
-use server::store::{players, runs};
+use generation::active::ActiveRun;
 use sqlx::PgPool;
+use store::{players, runs};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::Endpoint;

@@ -1,13 +1,13 @@
 //! Judging again, without playing.
 
+use datasets::export::Choice;
 use domain::outcome::Outcome;
 use domain::role::Role;
+use generation::active::{self, ActiveRun};
+use generation::judge::{self, Judge};
 use serde_json::json;
-use server::export::Choice;
-use server::jobs::active::{self, ActiveRun};
-use server::jobs::judge::{self, Judge};
-use server::store::verdicts;
 use sqlx::PgPool;
+use store::verdicts;
 
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
@@ -85,7 +85,7 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     let mut files = library().files.clone();
     let judge = files.get("judges/default/judge.yaml").unwrap().replace("name: consistency", "name: steadiness");
     files.insert("judges/default/judge.yaml", judge);
-    let others = server::library::Library::assemble_proved(files).unwrap();
+    let others = projects::library::Library::assemble_proved(files).unwrap();
     let models = ["scripted".parse().unwrap()];
     let made = judge::plan(&player.run, &others, &models).unwrap();
     judge::store(&mut pool.acquire().await.unwrap(), &made, &others).await.unwrap();

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::role::Role;
+use generation::cast::Clients;
+use generation::player::{Options, Player};
 use llm::PoolSpec;
-use server::jobs::cast::Clients;
-use server::jobs::player::{Options, Player};
-use server::store::players;
 use sqlx::{Connection, PgConnection, PgPool};
+use store::players;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 

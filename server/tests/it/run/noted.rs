@@ -47,7 +47,7 @@ async fn what_is_noted_can_be_filled_in(pool: PgPool) {
     assert!(written.iter().any(|row| row["tools"] == serde_json::json!([]) && row["tool_calls"].as_i64() > Some(0)));
     assert!(written.iter().any(|row| row["verified"] == true) && written.iter().any(|row| row["verified"] == false));
     for story in stories(&run).await {
-        let case = server::jobs::plan::case(&run.library, &run.config, run.run.seed, &story.planned).unwrap();
+        let case = generation::plan::case(&run.library, &run.config, run.run.seed, &story.planned).unwrap();
         let played = engine::Conversation::resume(case.into(), &story.events).unwrap();
         let own = played.state().calls.iter().filter(|call| call.caller != Caller::User).count();
         let row = written.iter().find(|row| row["id"] == story.planned.id.to_string()).unwrap();

@@ -10,10 +10,10 @@ use domain::role::Role;
 use domain::scenario::Scenario;
 use engine::Conversation;
 use engine::plan::{Plan, Shard};
+use generation::plan::{self, RunConfig};
 use llm::ModelSpec;
-use server::jobs::plan::{self, RunConfig};
-use server::library::{Files, Library};
-use server::store::conversations::Planned;
+use projects::library::{Files, Library};
+use store::conversations::Planned;
 use uuid::Uuid;
 
 use crate::support::project;

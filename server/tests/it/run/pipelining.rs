@@ -10,10 +10,10 @@ use domain::event::EventKind;
 use domain::outcome::Outcome;
 use domain::role::Role;
 use futures::{StreamExt, stream};
+use generation::active::ActiveRun;
 use serde_json::{Value, json};
-use server::jobs::active::ActiveRun;
-use server::store::{control, runs};
 use sqlx::PgPool;
+use store::{control, runs};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 

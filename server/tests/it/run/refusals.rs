@@ -1,10 +1,10 @@
 //! What the library and the database refuse.
 
-use server::jobs::run::Terms;
-use server::library::{Files, Library};
-use server::store::steps::{self, Step, Writer, Written};
-use server::store::{players, projects};
+use ::projects::library::{Files, Library};
+use generation::run::Terms;
 use sqlx::PgPool;
+use store::steps::{self, Step, Writer, Written};
+use store::{players, projects};
 
 use crate::support::play::{HELP, LEASE, TRANSFER, played, stored, stories};
 use crate::support::project;

@@ -7,12 +7,12 @@ use domain::role::Role;
 use engine::{Ask, Conversation};
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
+use generation::active::ActiveRun;
+use generation::cast::{Cast, Clients, Models};
 use llm::{Answer, ChatModel, ModelError, Scripted};
-use server::jobs::active::ActiveRun;
-use server::jobs::cast::{Cast, Clients, Models};
-use server::store::{events, runs};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
+use store::{events, runs};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use domain::api::RunState;
 use domain::role::Role;
-use server::store::control::{self, CHANNEL};
-use server::store::{players, runs};
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
+use store::control::{self, CHANNEL};
+use store::{players, runs};
 
 use crate::support::endpoint::Endpoint;
 use crate::support::play::{HELP, planned};

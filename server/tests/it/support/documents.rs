@@ -1,6 +1,6 @@
 //! A small project: one playbook, two of its scenarios, all personas and judges.
 
-use server::library::Files;
+use projects::library::Files;
 
 use super::library;
 

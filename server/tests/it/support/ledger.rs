@@ -1,7 +1,7 @@
 //! The ledger of a run that has ended.
 
-use server::store::ledger;
 use sqlx::PgPool;
+use store::ledger;
 use uuid::Uuid;
 
 pub async fn check(pool: &PgPool, run: Uuid) {

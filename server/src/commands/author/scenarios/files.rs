@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::authoring::scenarios::Kept;
-use crate::bad_input::BadInput;
+use domain::bad_input::BadInput;
+use projects::authoring::scenarios::Kept;
 
 pub struct Folder(PathBuf);
 

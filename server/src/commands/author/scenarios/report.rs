@@ -4,9 +4,9 @@
 use domain::Message;
 
 use super::files::Folder;
-use crate::authoring::scenarios::{Order, Report};
 use crate::say::say;
-use crate::text;
+use domain::text;
+use projects::authoring::scenarios::{Order, Report};
 
 pub fn print(report: &Report, order: &Order<'_>, folder: &Folder) {
     say!("kept     {} of {}", report.kept.len(), order.n);

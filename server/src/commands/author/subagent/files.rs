@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::authoring::sub_agent::Drafted;
-use crate::library::Files;
+use projects::authoring::sub_agent::Drafted;
+use projects::library::Files;
 
 /// New files first: nothing refers to them until the others are changed. What was done is undone when a step fails.
 pub fn write(folder: &Path, before: &Files, drafted: &Drafted) -> anyhow::Result<()> {

@@ -15,8 +15,8 @@ use engine::{Judge, Playbook};
 use serde_json::{Map, Value};
 
 use super::Try;
-use crate::bad_input::BadInput;
-use crate::library::{Files, unknown};
+use domain::bad_input::BadInput;
+use projects::library::{Files, unknown};
 
 pub struct Planned {
     pub attempt: Attempt,

@@ -7,7 +7,7 @@ use engine::attempt::Reply;
 use serde_json::Value;
 
 use crate::commands::playbook::paint::Paint;
-use crate::documents::trial::reason;
+use projects::documents::trial::reason;
 
 pub struct Show(Paint);
 

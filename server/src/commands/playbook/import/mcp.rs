@@ -11,11 +11,11 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::Target;
-use crate::bad_input::BadInput;
 use crate::commands::interrupted;
-use crate::import::imported::Imported;
-use crate::import::mcp::{self, Listed};
+use domain::bad_input::BadInput;
 use process::Process;
+use projects::import::imported::Imported;
+use projects::import::mcp::{self, Listed};
 use session::Trouble;
 
 #[derive(clap::Args)]

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::commands::playbook::paint::Paint;
-use crate::import::imported::{Imported, Tool, fits};
 use crate::say::say;
-use crate::text;
+use domain::text;
+use projects::import::imported::{Imported, Tool, fits};
 
 pub fn print(imported: &Imported, name: &str, project: &Path) {
     let paint = Paint::of_stdout();

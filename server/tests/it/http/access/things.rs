@@ -7,10 +7,9 @@ use domain::corpus::CorpusSummary;
 use domain::export::ExportSummary;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use server::jobs;
-use server::store::tokens::{self, Token};
-use server::store::{exports, projects, users};
 use sqlx::PgPool;
+use store::tokens::{self, Token};
+use store::{exports, projects, users};
 use uuid::Uuid;
 
 use crate::http::{TestApp, somebody};
@@ -85,12 +84,12 @@ async fn worker(app: &TestApp) -> (String, String) {
 async fn spare_token(pool: &PgPool, name: &str) -> Uuid {
     let mut db = pool.acquire().await.unwrap();
     let token = Token {
-        id: server::clock::id(),
+        id: store::clock::id(),
         user_id: users::named(&mut db, name).await.unwrap().unwrap().id,
         project_id: None,
         name: "spare".to_owned(),
         scopes: vec!["read".to_owned()],
-        created_at: server::clock::now(),
+        created_at: store::clock::now(),
         expires_at: None,
         last_used_at: None,
     };
@@ -102,7 +101,7 @@ async fn spare_token(pool: &PgPool, name: &str) -> Uuid {
 async fn corpus(app: &TestApp) -> String {
     let spec = json!({"split": {"golden": 0}});
     let corpus: CorpusSummary = app.post(&format!("{DEFAULT}/corpora"), &json!({"name": "c", "spec": spec})).await;
-    jobs::corpora::build(&app.pool, corpus.id.parse().unwrap()).await.unwrap();
+    datasets::corpora::build::build(&app.pool, corpus.id.parse().unwrap()).await.unwrap();
     corpus.id
 }
 
@@ -112,7 +111,7 @@ async fn export(app: &TestApp, run: Uuid) -> String {
     let export: ExportSummary = app.post(&format!("{DEFAULT}/exports"), &spec).await;
     let id = export.id.parse().unwrap();
     assert_eq!(exports::claim(&mut app.pool.acquire().await.unwrap()).await.unwrap(), Some(id));
-    jobs::exports::build(&app.pool, app.files(), id).await;
+    datasets::export::job::build(&app.pool, app.files(), id).await;
     export.id
 }
 

@@ -8,9 +8,9 @@ use domain::event::EventKind;
 use domain::export::ExportSummary;
 use domain::message::ToolCall;
 use serde_json::{Value, json};
-use server::store::{corrections, exports};
-use server::{clock, jobs};
 use sqlx::PgPool;
+use store::clock;
+use store::{corrections, exports};
 use uuid::Uuid;
 
 use super::{built, manifest};
@@ -69,7 +69,7 @@ async fn exported(app: &TestApp, corpus: &CorpusDetail) -> Vec<Value> {
     let export: ExportSummary = app.post("/api/v1/projects/default/exports", &order).await;
     let id = export.id.parse().unwrap();
     assert_eq!(exports::claim(&mut app.pool.acquire().await.unwrap()).await.unwrap(), Some(id));
-    jobs::exports::build(&app.pool, app.files(), id).await;
+    datasets::export::job::build(&app.pool, app.files(), id).await;
     let text = app.text(&format!("/api/v1/exports/{id}/file")).await;
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

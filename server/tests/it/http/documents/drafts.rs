@@ -37,7 +37,7 @@ async fn a_sound_draft_is_promoted_as_it_is(pool: PgPool) {
     let app = filled(&pool).await;
     put(&app, HELP, &json!({"text": commented("draft")})).await;
     let archive = app.get("/api/v1/projects/default/archive").await.bytes().await.unwrap();
-    assert_eq!(server::archive::unpack(&archive).unwrap().files(), few(), "drafts are not used");
+    assert_eq!(projects::archive::unpack(&archive).unwrap().files(), few(), "drafts are not used");
     let (status, _) = app.send(Method::POST, &format!("{HELP}/promote"), &json!({"version": 1})).await;
     assert_eq!(status, StatusCode::CONFLICT, "it is not the newest");
     let promoted: Changes = app.post(&format!("{HELP}/promote"), &json!({"version": 2})).await;

@@ -23,7 +23,7 @@ struct Recorded {
 
 /// The first is Krippendorff's published example: four people, twelve conversations.
 fn published() -> Recorded {
-    let text = include_str!("../../../../../domain/tests/calibration/reference.json");
+    let text = include_str!("../../../../../crates/domain/tests/calibration/reference.json");
     serde_json::from_str::<Reference>(text).unwrap().alpha.swap_remove(0)
 }
 

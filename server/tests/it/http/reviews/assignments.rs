@@ -61,7 +61,7 @@ async fn who_is_idle_blocks_nobody_and_loses_nothing(pool: PgPool) {
     let (ann, ben) = (named(&app, "ann", Role::Author).await, named(&app, "ben", Role::Author).await);
     let made = queue(&app, &json!({"name": "q", "conversations": played.conversations})).await;
     let taken = next(&ann, &made.id).await.task.unwrap();
-    let hour = taken.expires_at.unwrap() - server::clock::now();
+    let hour = taken.expires_at.unwrap() - store::clock::now();
     assert!((3590..=3600).contains(&hour.num_seconds()), "{hour}");
     assert_eq!(next(&ben, &made.id).await.task, None);
     let idle = "UPDATE review_assignments SET expires_at = now() - interval '1 second'";

@@ -4,8 +4,8 @@ use domain::api::{CalibrationDetail, Page, RatingsKept};
 use domain::calibration::ratings::{Rating, Ratings};
 use domain::calibration::{OVERALL, calibrate};
 use serde_json::json;
-use server::store::{runs, verdicts};
 use sqlx::PgPool;
+use store::{runs, verdicts};
 
 use super::*;
 use crate::support::play::planned;

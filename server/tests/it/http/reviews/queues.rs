@@ -67,7 +67,7 @@ async fn what_was_rated_before_is_done(pool: PgPool) {
 async fn a_corpus_is_reviewed(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let played = Played::new(&pool, 3).await;
-    let corpus = server::clock::id();
+    let corpus = store::clock::id();
     sqlx::query(
         "INSERT INTO corpora (id, project_id, name, spec, state, created_by, created_at)
          VALUES ($1, $2, 'c', '{}', 'ready', 'ann', now())",

@@ -4,8 +4,8 @@ use axum::response::Response;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use serde_json::{Value, json};
-use server::store::runs;
 use sqlx::PgPool;
+use store::runs;
 
 use crate::support::agent::help;
 use crate::support::endpoint::{Endpoint, calls, endless, says};

@@ -7,8 +7,8 @@ use axum::response::Response;
 use domain::event::EventKind;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
+use generation::cast::{Clients, Models};
 use llm::EndpointOptions;
-use server::jobs::cast::{Clients, Models};
 use sqlx::PgPool;
 
 use crate::support::agent::{help, is_help};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use domain::event::{Answer, EventKind};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
+use generation::active::ActiveRun;
 use serde_json::{Value, json};
-use server::jobs::active::ActiveRun;
 use sqlx::PgPool;
 
 use crate::support::agent::search_help;

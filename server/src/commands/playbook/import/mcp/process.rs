@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use crate::text;
+use domain::text;
 
 /// How much is kept of what a server wrote, in bytes.
 const KEPT: usize = 400;

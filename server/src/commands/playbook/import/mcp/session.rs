@@ -8,9 +8,9 @@ use rmcp::transport::IntoTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use rmcp::{ServiceError, ServiceExt};
 
-use crate::import::imported::MAX_TOOLS;
-use crate::import::mcp::Listed;
-use crate::text;
+use domain::text;
+use projects::import::imported::MAX_TOOLS;
+use projects::import::mcp::Listed;
 
 /// Pages of tools that are asked for. A server may invent pages without end.
 const MAX_PAGES: usize = 100;

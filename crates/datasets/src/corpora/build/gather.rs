@@ -1,0 +1,217 @@
+//! Finds the conversations that a filter means, and reads what they are told apart by.
+//!
+//! What the database can tell at once is asked first; then the events of what may pass are read, a few conversations at
+//! a time, and only hashes, sketches and findings of them are kept.
+
+mod rough;
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use anyhow::Context;
+use domain::corpus::{Cutoff, FilterStage, Spec};
+use domain::correction::{Correction, apply_to_events, in_force};
+use domain::event::Event;
+use domain::filter::{Filter, Symbols, Top};
+use futures::{StreamExt, TryStreamExt, stream};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use self::rough::{Case, Cases, Course, Rough};
+use super::Teller;
+use crate::corpora::scan::{self, Findings};
+use crate::corpora::select::{Candidate, Candidates};
+use crate::corpora::shingles::Shingles;
+use crate::corpora::sieve::Sieve;
+use crate::corpora::sketch::Sketch;
+use crate::corpora::story::Story;
+use store::reading::Reading;
+use store::{BadRow, corpora, corrections, runs};
+
+/// Conversations that are read at once, and how often at the same time.
+const READ: usize = 128;
+const AT_ONCE: usize = 4;
+
+pub struct Gathered {
+    pub candidates: Candidates,
+    /// Conversations that have ended, whether they pass or not.
+    pub looked_at: u64,
+    /// What each condition of the filter left of them.
+    pub filter: Vec<FilterStage>,
+    pub cutoffs: Vec<Cutoff>,
+    /// Of those that people corrected, the last version of their corrections: they were read as of this one.
+    pub corrected: HashMap<Uuid, u32>,
+}
+
+pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::Result<Gathered> {
+    let filter = spec.filter();
+    let mut symbols = Symbols::default();
+    let mut sieve = Sieve::new(spec.conditions(), |name| symbols.intern(name));
+    teller.tell("filter", 0, None).await?;
+    let (rough, looked_at) = rough(project, &filter, &mut sieve, &mut symbols, teller).await?;
+    let mut shingles = Shingles::new().context("cannot make a file for shingles")?;
+    let (mut passed, mut all, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
+    let mut corrected = HashMap::new();
+    let total = rough.len();
+    let mut chunks = read(teller.pool, &rough);
+    let mut done = 0;
+    while let Some(chunk) = chunks.try_next().await? {
+        for read in chunk {
+            let own = &rough[done];
+            done += 1;
+            let course = Course {
+                tools: read.tools.iter().map(|tool| symbols.intern(tool)).collect(),
+                tool_calls: Some(read.tool_calls),
+                verified: own.verified.or(read.verified),
+            };
+            if !sieve.passes_told(&own.facts(&course)) {
+                continue;
+            }
+            shingles.push(&read.shingles).context("cannot keep shingles")?;
+            sketches.push(read.sketch);
+            all.push(own.candidate(read.hash, read.findings));
+            corrected.extend(read.corrected.map(|version| (own.id, version)));
+            passed.push(done - 1);
+        }
+        teller.tell("read", done, Some(total)).await?;
+    }
+    drop(chunks);
+    let cutoffs = named(filter.top, sieve.decide());
+    let keep: Vec<bool> = passed.iter().map(|i| sieve.passes_best(&rough[*i].facts(&Course::default()))).collect();
+    let mut shingles = shingles.finish().context("cannot keep shingles")?;
+    shingles.retain(&keep);
+    let candidates = Candidates { all: kept(all, &keep), sketches: kept(sketches, &keep), shingles, symbols };
+    Ok(Gathered { candidates, looked_at, filter: sieve.stages(looked_at), cutoffs, corrected })
+}
+
+fn kept<T>(all: Vec<T>, keep: &[bool]) -> Vec<T> {
+    all.into_iter().zip(keep).filter(|(_, keep)| **keep).map(|(one, _)| one).collect()
+}
+
+fn named(tops: Vec<Top>, scores: Vec<u8>) -> Vec<Cutoff> {
+    let named = |(Top { criterion, share }, score)| Cutoff { criterion, share, score };
+    tops.into_iter().zip(scores).map(named).collect()
+}
+
+/// What may pass by all that can be told without events, and how many conversations were looked at.
+async fn rough(
+    project: Uuid,
+    filter: &Filter,
+    sieve: &mut Sieve,
+    symbols: &mut Symbols,
+    teller: &Teller<'_>,
+) -> anyhow::Result<(Vec<Rough>, u64)> {
+    let scores = filter.scores().next().is_some()
+        || filter.min_agreement.is_some()
+        || filter.top.iter().any(|t| t.criterion.is_some());
+    let long = corpora::Long { scores, reasons: filter.reason.is_some() };
+    let only: Option<Vec<Uuid>> =
+        (!filter.runs.is_empty()).then(|| filter.runs.iter().filter_map(|id| id.parse().ok()).collect());
+    let mut reading = Reading::begin(teller.pool).await?;
+    let db = reading.db();
+    let mut cases: HashMap<String, Cases> = HashMap::new();
+    let (mut found, mut read) = (Vec::new(), 0);
+    for looked in corpora::runs(db, project, only.as_deref(), &filter.judging).await? {
+        if !cases.contains_key(&looked.library) {
+            let files = serde_json::from_value(runs::library(db, &looked.library).await?)?;
+            cases.insert(looked.library.clone(), Cases::read(files).await?);
+        }
+        let Some(cases) = cases.get_mut(&looked.library) else { continue };
+        let run = Arc::new(rough::Run {
+            id: looked.run,
+            number: symbols.intern(&looked.run.to_string()),
+            models: looked.models.iter().map(|model| symbols.intern(model)).collect(),
+        });
+        let mut unreadable = None;
+        let hear = |own| {
+            read += 1;
+            match Rough::new(&run, own, cases, symbols) {
+                Ok(rough) if sieve.passes_known(&rough.facts(&Course::default())) => found.push(rough),
+                Ok(_) => {}
+                Err(error) => unreadable = Some(error),
+            }
+            if unreadable.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        corpora::conversations(db, &looked, long, hear).await?;
+        if let Some(error) = unreadable {
+            return Err(store::StoreError::from(error).into());
+        }
+        teller.tell("filter", found.len(), None).await?;
+    }
+    let unread =
+        if only.is_some() { corpora::ended(db, project).await?.unsigned_abs().saturating_sub(read) } else { 0 };
+    sieve.unread(unread);
+    reading.end();
+    Ok((found, read + unread))
+}
+
+/// What is kept of what was said.
+struct Read {
+    hash: [u8; 16],
+    shingles: Vec<u32>,
+    sketch: Sketch,
+    findings: Findings,
+    tools: Vec<String>,
+    tool_calls: u32,
+    verified: Option<bool>,
+    corrected: Option<u32>,
+}
+
+/// Reads them in their order, some at a time.
+fn read<'a>(
+    pool: &'a PgPool,
+    rough: &'a [Rough],
+) -> impl futures::Stream<Item = anyhow::Result<Vec<Read>>> + Unpin + use<'a> {
+    let chunk = move |chunk: &'a [Rough]| async move {
+        let ids: Vec<Uuid> = chunk.iter().map(|own| own.id).collect();
+        let cases: Vec<Arc<Case>> = chunk.iter().map(|own| Arc::clone(&own.case)).collect();
+        let mut reading = Reading::begin(pool).await?;
+        let events = corpora::events(reading.db(), &ids).await?;
+        let corrections = corrections::of(reading.db(), &ids).await?;
+        reading.end();
+        tokio::task::spawn_blocking(move || read_all(&ids, &cases, events, &corrections)).await?
+    };
+    Box::pin(stream::iter(rough.chunks(READ)).map(chunk).buffered(AT_ONCE))
+}
+
+fn read_all(
+    ids: &[Uuid],
+    cases: &[Arc<Case>],
+    events: Vec<(Uuid, String)>,
+    corrections: &HashMap<Uuid, Vec<Correction>>,
+) -> anyhow::Result<Vec<Read>> {
+    let mut of: HashMap<Uuid, Vec<Event>> = HashMap::new();
+    for (id, event) in events {
+        let event = serde_json::from_str(&event).map_err(|e| BadRow {
+            table: "events",
+            column: "event",
+            row: id.to_string(),
+            reason: e.to_string(),
+        })?;
+        of.entry(id).or_default().push(event);
+    }
+    let read = |(id, case): (&Uuid, &Arc<Case>)| {
+        let corrections = corrections.get(id).map_or(&[][..], Vec::as_slice);
+        one(of.remove(id).unwrap_or_default(), corrections, case)
+    };
+    Ok(ids.iter().zip(cases).map(read).collect())
+}
+
+/// What would be exported is looked at: the agents' turns as people corrected them.
+fn one(mut events: Vec<Event>, corrections: &[Correction], case: &Case) -> Read {
+    let corrected = corrections.last().map(|last| last.version);
+    apply_to_events(&mut events, &in_force(corrections, corrected.unwrap_or_default()));
+    let story = Story::of(events);
+    let shingles = story.shingles();
+    Read {
+        hash: story.hash(&case.playbook_name),
+        sketch: Sketch::of(&shingles),
+        shingles,
+        findings: scan::scan(&story, &case.known),
+        tools: story.tools.into_iter().collect(),
+        tool_calls: story.tool_calls,
+        verified: story.verified,
+        corrected,
+    }
+}

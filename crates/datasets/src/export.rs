@@ -1,0 +1,74 @@
+//! Exports: rows of fine-tuning data, in the order of the run or corpus, in the shape that a trainer loads.
+
+pub mod build;
+mod bundle;
+mod card;
+mod columns;
+mod context;
+mod croissant;
+pub mod job;
+mod metadata;
+pub mod order;
+mod pairs;
+mod part;
+pub mod preview;
+pub mod profile;
+mod records;
+mod row;
+mod source;
+mod stream;
+mod told;
+mod written;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use domain::export::{Profile, Split, Toggles};
+use sqlx::PgPool;
+
+use generation::plan::RunConfig;
+use part::PartWriter;
+use projects::library::Library;
+pub use records::{Progress, Unwatched};
+pub use row::{Made, rows};
+pub use source::{Choice, Source};
+use store::runs::Run;
+pub use stream::pages;
+pub use written::{About, Written};
+
+/// Writes a run's rows as canonical JSONL. The file appears whole or not at all.
+pub async fn write_jsonl(
+    pool: &PgPool,
+    run: &Run,
+    config: &RunConfig,
+    library: &Arc<Library>,
+    out: &Path,
+    choice: Choice,
+) -> anyhow::Result<Written> {
+    let file = beside(out)?;
+    let source = Source::of_run(&mut *pool.acquire().await?, run, config, library, choice).await?;
+    let shape = Profile::Canonical.settle(&Toggles::default());
+    let shape = shape.ok().context("the canonical profile has defaults")?;
+    let to = PartWriter::new(file.reopen()?, &shape)?;
+    let (to, written) = records::write(pool, &Arc::new(source), shape, Split::Train, to, &mut Unwatched).await?;
+    to.finish()?;
+    keep(file, out)?;
+    Ok(written)
+}
+
+/// A file that takes the place of `out` when it is kept, and is gone when it is not.
+///
+/// # Errors
+/// What is no file (a device, a pipe) must not be replaced by one.
+pub fn beside(out: &Path) -> anyhow::Result<tempfile::NamedTempFile> {
+    ensure!(!out.exists() || out.is_file(), "{} is no regular file; rows are not written there", out.display());
+    let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    tempfile::NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))
+}
+
+pub fn keep(file: tempfile::NamedTempFile, out: &Path) -> anyhow::Result<()> {
+    let file = file.persist(out).with_context(|| format!("cannot write {}", out.display()))?;
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    Ok(())
+}

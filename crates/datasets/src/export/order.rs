@@ -1,0 +1,146 @@
+//! What somebody asks for, checked, and what it is to be made of.
+
+use std::sync::Arc;
+
+use domain::export::{CorpusRows, ExportSpec, RunRows, Shape, SourceSpec, Split};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::build::Order;
+use super::source::{Choice, Source};
+use generation::active;
+use store::{exports, judgings, runs};
+
+/// Where something is wrong, as a JSON pointer, and why.
+pub type Wrong = Vec<(String, String)>;
+
+/// A specification whose source is there.
+pub struct Checked {
+    pub shape: Shape,
+    pub source: Named,
+}
+
+/// A source by its id.
+#[derive(Debug, Clone, Copy)]
+pub enum Named {
+    Run { id: Uuid, judging: Option<Uuid> },
+    Corpus { id: Uuid },
+}
+
+/// Whether an export can be made of it. `project`: the only one whose runs and corpora may be used.
+///
+/// # Errors
+/// The database.
+pub async fn check(pool: &PgPool, spec: &ExportSpec, project: Option<Uuid>) -> anyhow::Result<Result<Checked, Wrong>> {
+    let source = match &spec.source {
+        SourceSpec::Run(rows) => run(pool, rows, project).await?,
+        SourceSpec::Corpus(rows) => corpus(pool, rows, project).await?,
+    };
+    Ok(match (spec.shape(), source) {
+        (Ok(shape), Ok(source)) => Ok(Checked { shape, source }),
+        (shape, source) => Err(shape.err().into_iter().chain(source.err()).flatten().collect()),
+    })
+}
+
+async fn run(pool: &PgPool, rows: &RunRows, project: Option<Uuid>) -> anyhow::Result<Result<Named, Wrong>> {
+    let mut db = pool.acquire().await?;
+    let mut found = None;
+    if let Ok(id) = rows.id.parse() {
+        found = runs::get(&mut db, id).await?.filter(|run| project.is_none_or(|only| run.project == only));
+    }
+    let Some(run) = found else { return Ok(Err(missing("/source/run/id", "run", &rows.id))) };
+    let Some(text) = &rows.judging else { return Ok(Ok(Named::Run { id: run.id, judging: None })) };
+    let mut judging = None;
+    if let Ok(id) = text.parse() {
+        judging = judgings::get(&mut db, id).await?.filter(|judging| judging.run_id == run.id);
+    }
+    Ok(match judging {
+        Some(judging) => Ok(Named::Run { id: run.id, judging: Some(judging.id) }),
+        None => Err(missing("/source/run/judging", "judging of this run", text)),
+    })
+}
+
+async fn corpus(pool: &PgPool, rows: &CorpusRows, project: Option<Uuid>) -> anyhow::Result<Result<Named, Wrong>> {
+    let mut found = None;
+    if let Ok(id) = rows.id.parse() {
+        found = exports::corpus(&mut *pool.acquire().await?, id).await?;
+    }
+    let found = found.filter(|corpus| project.is_none_or(|only| corpus.project == only));
+    Ok(match found {
+        None => Err(missing("/source/corpus/id", "corpus", &rows.id)),
+        Some(corpus) if corpus.state == "ready" => Ok(Named::Corpus { id: corpus.id }),
+        Some(corpus) => {
+            Err(vec![("/source/corpus/id".to_owned(), format!("the corpus `{}` is {}", corpus.name, corpus.state))])
+        }
+    })
+}
+
+fn missing(pointer: &str, kind: &str, name: &str) -> Wrong {
+    vec![(pointer.to_owned(), format!("there is no {kind} {name}"))]
+}
+
+impl Order {
+    /// # Errors
+    /// The database, or documents that cannot be read.
+    pub async fn of(pool: &PgPool, spec: &ExportSpec, checked: &Checked) -> anyhow::Result<Self> {
+        let (title, chosen, sources) = match (&spec.source, checked.source) {
+            (SourceSpec::Run(rows), Named::Run { id, judging }) => {
+                of_run(pool, rows, id, judging, checked.shape).await?
+            }
+            (SourceSpec::Corpus(rows), Named::Corpus { id }) => of_corpus(pool, rows, id, checked.shape).await?,
+            _ => anyhow::bail!("the source changed while it was checked"),
+        };
+        Ok(Self { sources, shape: checked.shape, pairs: spec.pairs, title, chosen })
+    }
+
+    /// Conversations that will be looked at.
+    pub async fn size(&self, pool: &PgPool) -> anyhow::Result<i64> {
+        let mut sum = 0;
+        for (_, source) in &self.sources {
+            sum += source.size(&mut *pool.acquire().await?).await?;
+        }
+        Ok(sum)
+    }
+}
+
+type Parts = (String, String, Vec<(Split, Arc<Source>)>);
+
+async fn of_run(pool: &PgPool, rows: &RunRows, id: Uuid, judging: Option<Uuid>, shape: Shape) -> anyhow::Result<Parts> {
+    let (run, config, library) = active::load(pool, id).await?;
+    // Who is not accepted is what a pair needs most.
+    let all = rows.all || shape.profile.is_of_pairs();
+    let choice = Choice { judging, corrected: rows.corrected, all, branches: rows.branches };
+    let library = Arc::new(library);
+    let mut source = Source::of_run(&mut *pool.acquire().await?, &run, &config, &library, choice).await?;
+    if shape.profile.is_of_pairs() {
+        source.add_branches(pool, &run, rows.corrected).await?;
+    }
+    let which = if all { "All conversations" } else { "The accepted conversations" };
+    let chosen = format!("{which} of the run {id} (playbook {}, seed {}).", run.playbook, run.seed);
+    Ok((format!("{} {}", run.playbook, id), chosen, vec![(Split::Train, Arc::new(source))]))
+}
+
+/// A single file holds one split: what is kept for measuring must not get among what is trained on by default.
+async fn of_corpus(pool: &PgPool, rows: &CorpusRows, id: Uuid, shape: Shape) -> anyhow::Result<Parts> {
+    let corpus = exports::corpus(&mut *pool.acquire().await?, id).await?;
+    let corpus = corpus.ok_or_else(|| anyhow::anyhow!("there is no corpus {id}"))?;
+    let splits = match rows.split {
+        Some(split) => vec![split],
+        None if shape.profile.is_bundle() => Split::ALL.to_vec(),
+        None => vec![Split::Train],
+    };
+    let mut sources = Vec::new();
+    for split in splits {
+        let source = Source::of_corpus(pool, id, split, rows.branches).await?;
+        // A file without rows is none that a loader takes.
+        if rows.split.is_some() || split == Split::Train || source.size(&mut *pool.acquire().await?).await? > 0 {
+            sources.push((split, Arc::new(source)));
+        }
+    }
+    let hash = corpus.manifest_hash.unwrap_or_default();
+    let chosen = format!(
+        "What the corpus {} keeps (id {id}, manifest {hash}). It was selected by:\n\n```json\n{}\n```",
+        corpus.name, corpus.spec
+    );
+    Ok((corpus.name, chosen, sources))
+}

@@ -1,0 +1,197 @@
+//! Preference pairs: two conversations in which the agent heard and said the same, and then went on differently, one of
+//! them to a better end.
+//!
+//! The whole source is read twice. First only hashes are kept: for each turn of the agent, of all that it had seen by then
+//! (its scenario with world, tools and prompt included) and of what it said next. Conversations that share the first and not
+//! the second part there, and only there. Then the pairs that were chosen are read whole.
+
+mod choose;
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use domain::export::{PairRule, Score, Shape};
+use domain::message::Message;
+use domain::outcome::Blame;
+use domain::row::Row;
+use sha2::{Digest, Sha256};
+use sqlx::PgPool;
+use tokio::task::spawn_blocking;
+
+use super::part::PartWriter;
+use super::profile::{self, Pair};
+use super::row::{self, Made};
+use super::source::Source;
+use super::stream::{self, Page};
+use super::written::Written;
+use super::{Progress, records};
+pub use choose::Report;
+use choose::{Candidate, Turn};
+use store::material::{self, Material, Wanted};
+
+/// Pairs that are read at once.
+const PAGE: usize = 32;
+
+struct Seen {
+    candidates: Vec<Candidate>,
+    written: Written,
+}
+
+/// Writes a record for each pair of the source.
+///
+/// # Errors
+/// As [`records::write`].
+pub async fn write(
+    pool: &PgPool,
+    source: &Arc<Source>,
+    shape: Shape,
+    rule: PairRule,
+    to: PartWriter,
+    progress: &mut impl Progress,
+) -> anyhow::Result<(PartWriter, Written, Report)> {
+    let (mut candidates, mut written) = (Vec::new(), Written::default());
+    let make = move |source: &Source, page: Page<'_>| seen(source, rule.score, page);
+    stream::pages(pool, source, make, async |page: Seen| {
+        let conversations = page.written.conversations;
+        written.add(page.written);
+        candidates.extend(page.candidates);
+        progress.went_on(conversations).await
+    })
+    .await?;
+    let (pairs, mut report) = spawn_blocking(move || choose::pairs(&candidates, rule.margin)).await?;
+    let mut to = Some(to);
+    for page in pairs.chunks(PAGE) {
+        let wanted: Vec<Wanted> = page.iter().flatten().copied().collect();
+        let read = material::of(&mut *pool.acquire().await?, &wanted, true).await?;
+        let source = Arc::clone(source);
+        let (lines, own) = spawn_blocking(move || paired(&source, &shape, &read)).await??;
+        report.used += own.rows;
+        report.unusable += own.left_out.values().sum::<i64>();
+        written.add(own);
+        to = Some(records::append(to.take(), lines).await?.0);
+        progress.went_on(0).await?;
+    }
+    Ok((to.context("the file was lost after an error")?, written, report))
+}
+
+fn seen(source: &Source, score: Score, page: Page<'_>) -> anyhow::Result<Seen> {
+    let (mut candidates, mut written) = (Vec::new(), Written::default());
+    for made in page {
+        let (material, made) = made?;
+        written.conversations += 1;
+        match made {
+            Made::NotAccepted => written.not_accepted += 1,
+            Made::NotJudged => written.not_judged += 1,
+            Made::Unfinished => written.unfinished += 1,
+            // The first is the agent's under test: sub-agents are not judged by themselves.
+            Made::Rows(rows) => match rows.into_iter().next() {
+                Some(Ok(row)) if is_data(&row) => candidates.push(candidate(source, &material, &row, score)),
+                Some(Ok(_)) => written.not_accepted += 1,
+                Some(Err(reason)) => written.leave_out(material.position, reason),
+                None => {}
+            },
+        }
+    }
+    Ok(Seen { candidates, written })
+}
+
+/// Only what the agent did well or badly teaches it anything.
+fn is_data(row: &Row) -> bool {
+    row.metadata.accepted || row.metadata.blame == Blame::Agent.as_str()
+}
+
+fn candidate(source: &Source, material: &Material, row: &Row, score: Score) -> Candidate {
+    let mut heard = Sha256::new();
+    // Two scenarios may begin alike, and yet another word is the right one in each.
+    for part in [&row.metadata.scenario.id, &row.metadata.world.initial, row.tools.json()] {
+        heard.update(part);
+        heard.update([0]);
+    }
+    let mut turns = Vec::new();
+    for message in &row.messages {
+        let text = serde_json::to_vec(message).unwrap_or_default();
+        if matches!(message, Message::Assistant { .. }) {
+            turns.push(Turn { heard: short(heard.clone()), said: short(Sha256::new().chain_update(&text)) });
+        }
+        heard.update(&text);
+    }
+    Candidate {
+        wanted: Wanted {
+            id: material.id,
+            index: material.index,
+            judging: source.judging_of(material.run),
+            original: material.original,
+        },
+        score: worth(row, score),
+        turns,
+    }
+}
+
+fn worth(row: &Row, score: Score) -> f64 {
+    match score {
+        Score::Overall => f64::from(row.metadata.overall),
+        Score::WeightedMean => row.metadata.weighted_mean,
+    }
+}
+
+/// The record of the first two among a few rows that are a pair.
+pub fn first(shape: &Shape, rule: PairRule, rows: &[Row]) -> Option<Vec<u8>> {
+    let own = |row: &&Row| is_data(row) && row.metadata.branch.call_id.is_empty();
+    rows.iter().filter(own).find_map(|chosen| {
+        let better = |row: &&Row| {
+            let by = worth(chosen, rule.score) - worth(row, rule.score);
+            let of = |row: &Row| (row.metadata.scenario.id.clone(), row.metadata.world.initial.clone());
+            let alike = of(row) == of(chosen) && row.tools == chosen.tools;
+            alike && by > 0.0 && by >= rule.margin
+        };
+        rows.iter().filter(own).filter(better).find_map(|rejected| {
+            let mut out = Vec::new();
+            record(shape, chosen, rejected, &mut out).ok().map(|()| out)
+        })
+    })
+}
+
+fn short(hasher: Sha256) -> u128 {
+    hasher.finalize().first_chunk().copied().map_or(0, u128::from_be_bytes)
+}
+
+/// The records of pairs, each two conversations one after the other, the better one first.
+fn paired(source: &Source, shape: &Shape, read: &[Material]) -> anyhow::Result<(Vec<u8>, Written)> {
+    let (mut lines, mut written) = (Vec::new(), Written::default());
+    for two in read.chunks_exact(2) {
+        let row = |material: &Material| own_row(source, material);
+        let (chosen, rejected) = (row(&two[0])?, row(&two[1])?);
+        let before = lines.len();
+        match record(shape, &chosen, &rejected, &mut lines) {
+            Ok(()) => {
+                lines.push(b'\n');
+                written.rows += 1;
+                written.about.count(&chosen);
+            }
+            Err(reason) => {
+                lines.truncate(before);
+                written.leave_out(two[0].position, reason);
+            }
+        }
+    }
+    Ok((lines, written))
+}
+
+fn own_row(source: &Source, material: &Material) -> anyhow::Result<Row> {
+    let context = source.contexts.get(&material.run).context("a conversation is of another run")?;
+    match row::rows(context, material, true, false)? {
+        Made::Rows(rows) => rows.into_iter().next().and_then(Result::ok).context("a row changed while it was read"),
+        _ => anyhow::bail!("a row changed while it was read"),
+    }
+}
+
+fn record(shape: &Shape, chosen: &Row, rejected: &Row, out: &mut Vec<u8>) -> Result<(), String> {
+    let mut both = chosen.messages.iter().zip(&rejected.messages);
+    let common = both.clone().take_while(|(a, b)| a == b).count();
+    match both.nth(common) {
+        Some((Message::Assistant { .. }, Message::Assistant { .. })) => {
+            profile::pair(shape, &Pair { chosen, rejected, common }, out)
+        }
+        _ => Err("its sides do not part at a word of the agent".to_owned()),
+    }
+}

@@ -1,0 +1,72 @@
+//! What an export would look like, from its first conversations: nothing is built.
+
+use domain::row::Row;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use super::build::{Built, Order, Part, extension};
+use super::row::{self, Made};
+use super::source::Source;
+use super::{card, pairs, records};
+use store::material::{self, Material};
+
+/// Conversations that are looked at.
+const FIRST: i64 = 32;
+
+#[derive(Default)]
+pub struct Preview {
+    /// `None` if the first conversations give no record.
+    pub record: Option<Value>,
+    /// Of a bundle: its card, if these conversations were all.
+    pub card: Option<String>,
+    /// How many conversations it is of.
+    pub looked_at: i64,
+}
+
+/// # Errors
+/// The database, or documents that cannot be read.
+pub async fn preview(pool: &PgPool, order: &Order) -> anyhow::Result<Preview> {
+    let Some((split, source)) = order.sources.first() else { return Ok(Preview::default()) };
+    let made = first(pool, source).await?;
+    let looked_at = i64::try_from(made.len())?;
+    let shape = &order.shape;
+    if shape.profile.is_of_pairs() {
+        let rows: Vec<Row> = made.into_iter().flat_map(|(_, made)| rows(made)).collect();
+        let record = pairs::first(shape, order.pairs, &rows);
+        return Ok(Preview { record: parsed(record.as_deref())?, card: None, looked_at });
+    }
+    let records::Chunk { lines, written } = records::chunk(shape, *split, &mut made.into_iter().map(Ok), Vec::new())?;
+    let record = lines.split(|byte| *byte == b'\n').find(|line| !line.is_empty());
+    let card = shape.profile.is_bundle().then(|| {
+        let path = format!("data/{}.{}", split.as_str(), extension(shape));
+        let rows = written.rows;
+        let part = Part { path, split: *split, bytes: 0, hash: String::new(), written, pairs: None };
+        card::text(order, &Built { parts: vec![part], rows })
+    });
+    Ok(Preview { record: parsed(record)?, card, looked_at })
+}
+
+async fn first(pool: &PgPool, source: &Source) -> anyhow::Result<Vec<(Material, Made)>> {
+    let mut db = pool.acquire().await?;
+    let wanted = source.after(&mut db, -1, FIRST).await?;
+    let read = material::of(&mut db, &wanted, source.all).await?;
+    drop(db);
+    let mut found = Vec::new();
+    for material in read {
+        let Some(context) = source.contexts.get(&material.run) else { continue };
+        let made = row::rows(context, &material, source.all, source.branches)?;
+        found.push((material, made));
+    }
+    Ok(found)
+}
+
+fn rows(made: Made) -> Vec<Row> {
+    match made {
+        Made::Rows(rows) => rows.into_iter().filter_map(Result::ok).collect(),
+        Made::NotAccepted | Made::NotJudged | Made::Unfinished => Vec::new(),
+    }
+}
+
+fn parsed(json: Option<&[u8]>) -> anyhow::Result<Option<Value>> {
+    Ok(json.map(serde_json::from_slice).transpose()?)
+}

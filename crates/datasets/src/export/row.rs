@@ -1,0 +1,137 @@
+//! The canonical rows of one conversation: the agent's under test, and its sub-agents'.
+//!
+//! A row is made from the events alone, by the same fold that plays and resumes conversations, with what people wrote over
+//! the agent's turns in its place. What else it says (prompt, tools, documents) was fixed before the first word, and is made
+//! once for all rows of a scenario.
+
+use std::mem;
+
+use anyhow::Context as _;
+use domain::correction::{self, in_force};
+use domain::event::Event;
+use domain::message::Message;
+use domain::outcome::Outcome;
+use domain::row::{Row, Verifier};
+use domain::verdict::{Verdict, Verification};
+use engine::conversation::{Frame, Phase, State};
+use serde_json::Deserializer;
+
+use super::context::{Context, Scene};
+use super::metadata;
+use super::told::Told;
+use store::material::{Material, Said};
+
+/// What became of a conversation.
+pub enum Made {
+    /// Its own row first; or why no trainer could use it.
+    Rows(Vec<Result<Row, String>>),
+    NotAccepted,
+    /// It came to its end, and the judging that counts has no verdict on it.
+    NotJudged,
+    /// It could not be played to an end.
+    Unfinished,
+}
+
+/// A conversation that was played.
+pub struct Played<'a> {
+    pub context: &'a Context,
+    pub scene: &'a Scene,
+    pub material: &'a Material,
+    pub told: &'a Told,
+    /// Without its frames: each becomes a row of its own.
+    pub state: &'a State,
+    pub outcome: &'a Outcome,
+    /// What the judging that counts says; `None` if there is no verdict.
+    pub verdict: Option<&'a Verdict>,
+    pub verification: Option<Verifier>,
+}
+
+/// `all`: also what was not accepted. `branches`: also what each sub-agent did.
+///
+/// # Errors
+/// Its events are damaged, or the run's documents are.
+pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -> anyhow::Result<Made> {
+    let said = material.said.as_ref();
+    let accepted = said.map_or(&material.outcome, |said| &said.outcome) == &Outcome::Accepted;
+    let Some(text) = &material.events else {
+        return Ok(if accepted { Made::Unfinished } else { Made::NotAccepted });
+    };
+    let broken = || format!("conversation {} of run {}", material.position, material.run);
+    let scene = context.scene(&material.scenario)?;
+    let (mut state, mut told) = (State::new(&scene.initial), None);
+    for event in Deserializer::from_str(text).into_iter::<Event>() {
+        let mut event = event.with_context(broken)?;
+        if told.is_none() {
+            told = Told::begin(&mut event);
+        }
+        if let Some(told) = &mut told {
+            told.hear(&event);
+        }
+        state.apply(event).with_context(broken)?;
+    }
+    let Some(told) = &told else { return Ok(Made::Unfinished) };
+    let outcome = match (said, &state.phase) {
+        (Some(said), _) => &said.outcome,
+        (None, Phase::Done(_)) if !material.original && state.ending.is_some() => return Ok(Made::NotJudged),
+        (None, Phase::Done(outcome)) => outcome,
+        (None, _) => return Ok(Made::Unfinished),
+    };
+    if !all && *outcome != Outcome::Accepted {
+        return Ok(Made::NotAccepted);
+    }
+    let own = if state.verdicts.len() == 1 { state.verdicts.pop() } else { state.verdict() };
+    // The agent under test stands first.
+    let (agents, sub_agents) = (mem::take(&mut state.agents), mem::take(&mut state.branches));
+    // Who judges again verifies again.
+    let verification = said.and_then(|said| said.verification.clone()).or_else(|| state.verification.take());
+    let played = Played {
+        context,
+        scene: &scene,
+        material,
+        told,
+        state: &state,
+        outcome,
+        verdict: said.and_then(|said| verdict(said, material.original, own.as_ref())),
+        verification: verification.map(verifier),
+    };
+    // One that was stopped has calls that nobody answered.
+    let done = sub_agents.into_iter().filter(|frame| branches && frame.pending.is_empty());
+    Ok(Made::Rows(agents.into_iter().take(1).chain(done).map(|frame| row(&played, frame)).collect()))
+}
+
+fn verifier(found: Verification) -> Verifier {
+    Verifier { passed: found.passed(), items: found.items.into() }
+}
+
+fn verdict<'a>(said: &'a Said, original: bool, own: Option<&'a Verdict>) -> Option<&'a Verdict> {
+    if original { own.filter(|_| said.judged) } else { said.verdict.as_ref() }
+}
+
+/// # Errors
+/// Why no trainer could use what this agent did.
+fn row(played: &Played<'_>, mut frame: Frame) -> Result<Row, String> {
+    let mut calls = played.state.calls.iter().filter(|call| call.caller == frame.caller);
+    if let Some(call) = calls.find(|call| call.answer.malformed()) {
+        return Err(format!("the agent made a call that `{}` does not accept", call.tool));
+    }
+    let voice = played.context.voice(played.scene, &frame);
+    let mut messages = vec![Message::System { content: voice.system.clone() }];
+    messages.append(&mut frame.messages);
+    let turns = played.told.turns(&frame.path);
+    let in_force = in_force(&played.material.corrections, version(played));
+    let corrected = correction::apply(&mut messages, &turns, &in_force);
+    let corrections = corrected.into_iter().map(|correction| correction.version).collect();
+    // What the user says after the agent's last turn teaches nothing, and trainers want the last word to be the agent's.
+    while matches!(messages.last(), Some(Message::User { .. })) {
+        messages.pop();
+    }
+    let tools = std::sync::Arc::clone(&voice.tools);
+    let row = Row { messages, tools, metadata: metadata::metadata(played, &frame, &voice, corrections) };
+    row.fault().map_or(Ok(row), Err)
+}
+
+/// Up to which version corrections count. What people wrote after a corpus was made was neither scanned nor compared.
+fn version(played: &Played<'_>) -> u32 {
+    let Some(corrected) = &played.context.corrected else { return u32::MAX };
+    corrected.get(&played.material.id).copied().unwrap_or_default()
+}

@@ -1,0 +1,76 @@
+//! Rows of a source, made on all cores and handed over in order, in memory that does not grow with the source.
+//!
+//! A few pages are in the making at a time, each in a task of its own: it is read over a connection of its own, and then a
+//! thread makes something of it, one conversation after the other, so that each is used while it is still in the
+//! processor's cache. Whoever asked takes what was made in the order of the pages.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use futures::{Stream, StreamExt, TryStreamExt, stream};
+use sqlx::PgPool;
+use tokio::task::spawn_blocking;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::row::{Made, rows};
+use super::source::Source;
+use store::material::{self, Material, Wanted};
+
+/// Conversations of a page: about a megabyte.
+const PAGE: usize = 64;
+/// Ids that are read at once.
+const IDS: i64 = 4096;
+/// Connections that an export may take, however many cores there are: others want some, too.
+const MOST_AT_ONCE: usize = 8;
+
+/// The conversations of a page, each made when it is asked for.
+pub type Page<'a> = &'a mut dyn Iterator<Item = anyhow::Result<(Material, Made)>>;
+
+/// Makes something of each page and takes it in order.
+///
+/// # Errors
+/// The first error of the database, of a conversation, or of whoever takes.
+pub async fn pages<T: Send + 'static>(
+    pool: &PgPool,
+    source: &Arc<Source>,
+    make: impl Fn(&Source, Page<'_>) -> anyhow::Result<T> + Send + Sync + 'static,
+    mut take: impl AsyncFnMut(T) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let make = Arc::new(make);
+    let made = wanted(pool, source).map(|page| {
+        let (pool, source, make) = (pool.clone(), Arc::clone(source), Arc::clone(&make));
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            let page = material::of(&mut *pool.acquire().await?, &page?, source.all).await?;
+            spawn_blocking(move || make(&source, &mut made(&source, page))).await?
+        }))
+    });
+    let mut made = std::pin::pin!(made.buffered(at_once()));
+    while let Some(made) = made.next().await {
+        take(made??).await?;
+    }
+    Ok(())
+}
+
+/// While the database works on some pages, our cores work on others.
+fn at_once() -> usize {
+    available_parallelism().map_or(1, NonZero::get).saturating_add(2).min(MOST_AT_ONCE)
+}
+
+/// Pages of what the source holds, in its order.
+fn wanted(pool: &PgPool, source: &Arc<Source>) -> impl Stream<Item = anyhow::Result<Vec<Wanted>>> {
+    let ids = stream::try_unfold(-1, async move |after| {
+        let ids = source.after(&mut *pool.acquire().await?, after, IDS).await?;
+        anyhow::Ok(ids.last().map(|last| last.index).map(|last| (ids, last)))
+    });
+    let pages = |ids: Vec<Wanted>| stream::iter(ids.chunks(PAGE).map(|page| Ok(page.to_vec())).collect::<Vec<_>>());
+    ids.map_ok(pages).try_flatten()
+}
+
+fn made(source: &Source, page: Vec<Material>) -> impl Iterator<Item = anyhow::Result<(Material, Made)>> {
+    page.into_iter().map(|material| {
+        let context = &source.contexts[&material.run];
+        let made = rows(context, &material, source.all, source.branches)?;
+        Ok((material, made))
+    })
+}

@@ -1,0 +1,51 @@
+//! The nouns of Groundstate and the rules that hold for each of them alone.
+//!
+//! Pure data: no files, no network, no clock, no global randomness. It compiles to wasm, so the server and the
+//! browser read the same documents with the same checks.
+
+pub mod access;
+pub mod analytics;
+pub mod api;
+pub mod bad_input;
+pub mod budget;
+pub mod calibration;
+pub mod corpus;
+pub mod correction;
+pub mod document;
+pub mod event;
+pub mod expectation;
+pub mod export;
+pub mod facts;
+pub mod fault;
+pub mod filter;
+pub mod finding;
+pub mod forecast;
+pub mod judge;
+pub mod message;
+pub mod origin;
+pub mod outcome;
+pub mod patch;
+pub mod persona;
+pub mod playbook;
+pub mod problem;
+pub mod progress;
+pub mod project;
+pub mod quoted;
+pub mod review;
+pub mod role;
+pub mod row;
+pub mod scenario;
+pub mod seed;
+pub mod similarity;
+pub mod sub_agent;
+pub mod text;
+pub mod untrusted;
+pub mod validate;
+pub mod verdict;
+
+pub use document::parse;
+pub use event::{Event, EventKind};
+pub use message::{Message, ToolCall};
+pub use patch::{Patch, PatchOp};
+pub use problem::Problem;
+pub use role::Role;

@@ -1,0 +1,163 @@
+//! Jinja templates: strict, bounded, never read from disk.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use serde_json::Value as Json;
+
+/// Instructions one rendering may take.
+const FUEL: u64 = 500_000;
+
+/// A bare environment: an undefined name is an error, not an empty text.
+pub fn environment() -> Environment<'static> {
+    let mut env = Environment::new();
+    env.set_undefined_behavior(UndefinedBehavior::Strict);
+    env.set_fuel(Some(FUEL));
+    // Whatever a template's file is called, it writes what it says; authors of JSON use `tojson`.
+    env.set_auto_escape_callback(|_| AutoEscape::None);
+    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+        env.set_syntax(syntax);
+    }
+    env
+}
+
+/// Renders a template of this environment.
+pub fn render(env: &Environment<'_>, name: &str, context: &Json) -> Result<String, String> {
+    env.get_template(name).and_then(|t| t.render(value(context))).map_err(|e| explain(&e))
+}
+
+/// Renders a template that stands alone.
+pub fn render_text(source: &str, context: &Json) -> Result<String, String> {
+    render_alone(source, &value(context))
+}
+
+fn render_alone(source: &str, context: &Value) -> Result<String, String> {
+    environment().render_str(source, context).map_err(|e| explain(&e))
+}
+
+/// Templates that stand alone and are rendered often, each under its own text as its name.
+#[derive(Debug)]
+pub struct Parsed(Environment<'static>);
+
+impl Parsed {
+    /// What does not parse is left out: whoever renders it hears why.
+    pub fn of<'a>(sources: impl Iterator<Item = &'a str>) -> Self {
+        let mut env = environment();
+        for source in sources {
+            drop(env.add_template_owned(source.to_owned(), source.to_owned()));
+        }
+        Self(env)
+    }
+
+    /// Like [`render_text`], errors included.
+    pub fn render(&self, source: &str, context: &Value) -> Result<String, String> {
+        let rendered = self.0.get_template(source).and_then(|template| template.render(context));
+        rendered.or_else(|_| render_alone(source, context))
+    }
+}
+
+/// Numbers must be numbers: serialising them would show `serde_json`'s private form of arbitrary precision, which the
+/// `starlark` crate turns on.
+pub fn value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::from(()),
+        Json::Bool(b) => Value::from(*b),
+        Json::Number(n) => match (n.as_i64(), n.as_f64()) {
+            (Some(i), _) => Value::from(i),
+            (None, Some(f)) => Value::from(f),
+            (None, None) => Value::from(n.to_string()),
+        },
+        Json::String(s) => Value::from(s.as_str()),
+        Json::Array(items) => items.iter().map(value).collect(),
+        Json::Object(map) => Value::from_pairs(map.iter().map(|(k, v)| (k.as_str(), value(v)))),
+    }
+}
+
+/// An error with template, line and its causes.
+pub fn explain(error: &minijinja::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+/// The template and the line that an [explained](explain) error is about: where it began, which other templates may have
+/// passed on.
+pub fn place(explained: &str) -> Option<(&str, usize)> {
+    let (_, within) = explained.rsplit_once("(in ")?;
+    let (name, line) = within.split_once(')')?.0.rsplit_once(':')?;
+    Some((name, line.parse().ok()?))
+}
+
+/// The text as a Jinja template that renders it, whatever it holds.
+pub fn literal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c == '{' && matches!(rest.peek(), Some('{' | '%' | '#')) {
+            out.push_str("{{ \"{\" }}");
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_error_tells_where_it_began() {
+        let mut env = environment();
+        for (name, text) in [("outer.md", "\n{% include 'inner.md' %}"), ("inner.md", "one\n\n{{ nobody }}")] {
+            env.add_template_owned(name.to_owned(), text.to_owned()).expect("it parses");
+        }
+        let said = render(&env, "outer.md", &json!({})).expect_err("`nobody` is unknown");
+        assert_eq!(place(&said), Some(("inner.md", 3)), "{said}");
+        assert_eq!(place("no place (in which)"), None);
+    }
+
+    #[test]
+    fn what_explodes_is_stopped() {
+        let hostile = [
+            "{% for i in range(99999) %}{% for j in range(99999) %}x{% endfor %}{% endfor %}",
+            "{% for i in range(999999999) %}x{% endfor %}",
+            "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+            "{% include 'self' %}",
+            "{% extends 'self' %}",
+            "{{ unknown }}",
+            "{{ view.unknown.deeper }}",
+        ];
+        for source in hostile {
+            let mut env = environment();
+            env.add_template_owned("self".to_owned(), source.to_owned()).expect("it parses");
+            assert!(render(&env, "self", &json!({"view": {}})).is_err(), "{source}");
+        }
+        let nested = format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000));
+        assert!(render_text(&nested, &json!({})).is_err());
+    }
+
+    #[test]
+    fn values_are_written_as_they_are_whatever_the_file_is_called() {
+        let mut env = environment();
+        env.add_template_owned("a.json".to_owned(), r#"{"a": "{{ a }}", "b": {{ b | tojson }}}"#.to_owned())
+            .expect("it parses");
+        let said = render(&env, "a.json", &json!({"a": "<b>", "b": "\"q\""}));
+        assert_eq!(said.as_deref(), Ok(r#"{"a": "<b>", "b": "\"q\""}"#));
+    }
+
+    #[test]
+    fn a_template_renders_the_text_itself() {
+        for text in
+            ["{{ x }}", "{% raw %}{{ a }}{% endraw %}", "{# c #}", "{{{%{#{", "{\"a\": {}}", "{{{{{", "}} %} #}", "{"]
+        {
+            let rendered = render_text(&format!("{}\n", literal(text)), &json!({}));
+            assert_eq!(rendered.as_deref().map(str::trim_end), Ok(text));
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! An order for a run, as it comes over HTTP: checked against the documents and the registry of models, every mistake
+//! with its place.
+
+pub mod selection;
+
+use std::collections::BTreeMap;
+
+use domain::api::FieldError;
+use domain::budget::Budget;
+use domain::fault::{self, FaultRule};
+use domain::persona::ComplexityMix;
+use domain::playbook::{AgentStyle, UserStyle};
+use domain::problem::did_you_mean;
+use domain::role::Role;
+use llm::{ModelSpec, PoolSpec, Registry};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use self::selection::Selection;
+use super::plan::{Forecast, RunConfig};
+use super::run::Terms;
+use projects::library::Library;
+
+/// Most conversations of a run.
+const MOST: u32 = 100_000_000;
+const MOST_RETRIES: u32 = 100;
+
+/// What a run is to be. Whatever is absent has the default of `groundstate generate`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "what is asked of a run is independent of each other")]
+pub struct Order {
+    /// Names of playbooks; default: all of the project.
+    pub playbooks: Vec<String>,
+    /// Ids of scenarios, at least one; default: all of the playbooks, one of each in turn.
+    #[schema(min_items = 1)]
+    pub scenarios: Option<Vec<String>>,
+    /// Names of persona profiles; default: all of the project.
+    pub personas: Vec<String>,
+    /// How users put things: `simple`, `medium`, `complex`, `vague` -> weight; default: as the persona model weighs them.
+    #[schema(value_type = BTreeMap<String, f64>)]
+    pub complexity: ComplexityMix,
+    /// How many conversations; default: 24.
+    #[schema(minimum = 1, maximum = 100_000_000)]
+    pub n: Option<u32>,
+    /// Everything random derives from it; default: 1.
+    pub seed: Option<i64>,
+    /// Role -> `scripted` or the name of a model; default: `scripted`.
+    #[schema(value_type = BTreeMap<String, String>)]
+    pub models: BTreeMap<Role, String>,
+    /// Judges beside the one in `models`: with it they are a panel, whose median counts.
+    pub panel: Vec<String>,
+    /// Sub-agent -> model; default: as the agent.
+    pub sub_agents: BTreeMap<String, String>,
+    /// Role -> 0 to 2.
+    #[schema(value_type = BTreeMap<String, f32>)]
+    pub temperatures: BTreeMap<Role, f32>,
+    /// Role -> longest reply in tokens.
+    #[schema(value_type = BTreeMap<String, u32>)]
+    pub max_tokens: BTreeMap<Role, u32>,
+    /// `function_calling`, `react` or `json`; default: as each playbook says.
+    #[schema(value_type = Option<String>)]
+    pub agent_style: Option<AgentStyle>,
+    /// How the simulated user writes: `text` or `json`; default: `text`.
+    #[schema(value_type = Option<String>)]
+    pub user_style: Option<UserStyle>,
+    /// The playbook's variant that is the agent under test.
+    pub variant: Option<String>,
+    /// Whether what sub-agents did becomes rows of its own.
+    pub branches: bool,
+    /// What goes wrong between agent and tools, beside what scenarios plan.
+    pub faults: Vec<FaultRule>,
+    /// How often a conversation is played again that somebody else than the agent spoiled; default: 2.
+    #[schema(maximum = 100)]
+    pub retries: Option<u32>,
+    /// Runs of higher priority are played before others.
+    pub priority: i32,
+    /// Conversations at once, all players together.
+    #[schema(minimum = 1)]
+    pub max_in_flight: Option<i32>,
+    /// Caps at which it pauses.
+    pub budget: Budget,
+    /// Ask one thing after another, also where nothing would be lost by asking at once.
+    pub no_pipelining: bool,
+    /// Ask judges for each criterion by itself.
+    pub criteria_apart: bool,
+    /// Do not begin before somebody resumes it.
+    pub paused: bool,
+    /// Play only so many conversations, then pause: the forecast of the whole follows from them.
+    #[schema(minimum = 1)]
+    pub forecast: Option<i32>,
+}
+
+/// What is ordered, ready to be stored.
+pub struct Ordered {
+    pub config: RunConfig,
+    pub terms: Terms,
+}
+
+/// Collects mistakes.
+struct Checking<'a> {
+    library: &'a Library,
+    registry: &'a Registry,
+    errors: Vec<FieldError>,
+}
+
+impl Order {
+    /// # Errors
+    /// Every mistake, with a pointer into the order.
+    pub fn check(&self, library: &Library, registry: &Registry, project: Uuid) -> Result<Ordered, Vec<FieldError>> {
+        let mut checking = Checking { library, registry, errors: Vec::new() };
+        let ordered = checking.ordered(self, project);
+        if checking.errors.is_empty() { Ok(ordered) } else { Err(checking.errors) }
+    }
+}
+
+impl Checking<'_> {
+    fn wrong(&mut self, pointer: &str, detail: impl Into<String>) {
+        self.errors.push(FieldError::at(pointer, detail));
+    }
+
+    fn ordered(&mut self, order: &Order, project: Uuid) -> Ordered {
+        let (library, mut found) = (self.library, Vec::new());
+        let mut flag = |flag: &str, message: String| found.push((flag.to_owned(), message));
+        let chosen = order.scenarios.as_deref();
+        if chosen.is_some_and(<[String]>::is_empty) {
+            flag("--scenario", "none is chosen: name at least one, or leave them out to play all".to_owned());
+        }
+        let mut selection = Selection::new(library, &order.playbooks, chosen.unwrap_or_default(), &mut flag);
+        let profiles = selection::profiles(library, &order.personas, &mut flag);
+        if chosen.is_none() {
+            selection.retain_playable(&profiles);
+        }
+        if let Some(variant) = &order.variant {
+            selection.check_variant(variant, &mut flag);
+        }
+        for (flag, message) in found {
+            self.wrong(pointer_of(&flag), message);
+        }
+        if selection.scenarios.is_empty() && self.errors.is_empty() {
+            self.wrong("/playbooks", format!("`{}` has no scenario to play", selection.names()));
+        }
+        self.numbers(order);
+        let known: Vec<&str> = selection.playbooks.iter().flat_map(|playbook| playbook.sub_agents()).collect();
+        let sub_agents = self.sub_agents(order, &known);
+        let models = Role::ALL.map(|role| {
+            let text = order.models.get(&role).map_or("scripted", String::as_str);
+            (role, self.model(&format!("/models/{role}"), text))
+        });
+        let panel: Vec<ModelSpec> =
+            order.panel.iter().enumerate().map(|(i, text)| self.model(&format!("/panel/{i}"), text)).collect();
+        let models = BTreeMap::from(models);
+        if panel.contains(&ModelSpec::Scripted) || (!panel.is_empty() && models[&Role::Judge] == ModelSpec::Scripted) {
+            self.wrong("/panel", "`scripted` is no model and sits on no panel");
+        }
+        let pools = self.pools(models.values().chain(&panel).chain(sub_agents.values()));
+        let forecast = order.forecast.map(|after| Forecast::new(after, order.budget.conversations));
+        let config = RunConfig {
+            models,
+            panel,
+            retries: order.retries.unwrap_or(2),
+            temperatures: order.temperatures.clone(),
+            max_tokens: order.max_tokens.clone(),
+            agent_style: order.agent_style,
+            user_style: order.user_style.unwrap_or_default(),
+            variant: order.variant.clone(),
+            sub_agents,
+            branch_of: None,
+            branches: order.branches,
+            faults: order.faults.clone(),
+            scenarios: selection.scenarios.iter().map(|scenario| scenario.id.clone()).collect(),
+            personas: profiles.keys().cloned().collect(),
+            complexity: order.complexity.clone(),
+            pools,
+            pipelining: !order.no_pipelining,
+            criteria_apart: order.criteria_apart,
+            out: String::new(),
+            forecast,
+        };
+        self.faults(order, &selection);
+        let mut budget = order.budget.clone();
+        if let Some(forecast) = forecast {
+            budget.conversations = Some(forecast.after);
+        }
+        let terms = Terms {
+            project,
+            playbook: selection.names(),
+            seed: order.seed.unwrap_or(1),
+            planned: order.n.unwrap_or(24) as usize,
+            priority: order.priority,
+            max_in_flight: order.max_in_flight,
+            budget,
+            paused: order.paused,
+        };
+        Ordered { config, terms }
+    }
+
+    fn numbers(&mut self, order: &Order) {
+        if !(1..=MOST).contains(&order.n.unwrap_or(24)) {
+            self.wrong("/n", format!("must be from 1 to {MOST}"));
+        }
+        if order.retries.is_some_and(|retries| retries > MOST_RETRIES) {
+            self.wrong("/retries", format!("must be at most {MOST_RETRIES}"));
+        }
+        if order.max_in_flight.is_some_and(|n| n < 1) {
+            self.wrong("/max_in_flight", "must be at least 1");
+        }
+        if order.forecast.is_some_and(|n| n < 1) {
+            self.wrong("/forecast", "must be at least 1");
+        }
+        for (field, message) in order.budget.problems() {
+            self.wrong(&format!("/budget/{field}"), message);
+        }
+        for (name, weight) in &order.complexity {
+            if !(weight.is_finite() && *weight > 0.0) {
+                self.wrong(&format!("/complexity/{name}"), "must be a weight above 0; leave out what is not wanted");
+            }
+        }
+        for (role, value) in &order.temperatures {
+            if !(0.0..=2.0).contains(value) {
+                self.wrong(&format!("/temperatures/{role}"), "must be from 0 to 2");
+            }
+        }
+        for (role, _) in order.max_tokens.iter().filter(|(_, tokens)| **tokens == 0) {
+            self.wrong(&format!("/max_tokens/{role}"), "must be at least 1");
+        }
+    }
+
+    /// Only models of the registry: who may start runs does not thereby say where this server connects to.
+    fn model(&mut self, pointer: &str, text: &str) -> ModelSpec {
+        match text.parse::<ModelSpec>() {
+            Ok(ModelSpec::Endpoint(_)) => {
+                self.wrong(pointer, "name a model of the registry (GET /api/v1/models); addresses are not taken here");
+            }
+            Ok(spec) => return spec,
+            Err(error) => self.wrong(pointer, error.to_string()),
+        }
+        ModelSpec::Scripted
+    }
+
+    fn sub_agents(&mut self, order: &Order, known: &[&str]) -> BTreeMap<String, ModelSpec> {
+        let mut models = BTreeMap::new();
+        for (name, text) in &order.sub_agents {
+            let pointer = format!("/sub_agents/{name}");
+            if known.contains(&name.as_str()) {
+                models.insert(name.clone(), self.model(&pointer, text));
+            } else {
+                let hint = did_you_mean(name, known.iter().copied());
+                self.wrong(&pointer, format!("there is no sub-agent `{name}`{hint}"));
+            }
+        }
+        models
+    }
+
+    fn pools<'a>(&mut self, specs: impl Iterator<Item = &'a ModelSpec>) -> Vec<PoolSpec> {
+        let mut used: Vec<PoolSpec> = Vec::new();
+        for spec in specs {
+            let ModelSpec::Named(name) = spec else { continue };
+            match self.registry.pool(name) {
+                Ok(pool) if used.contains(pool) => {}
+                Ok(pool) => used.push(pool.clone()),
+                Err(error) => self.wrong("/models", error.to_string()),
+            }
+        }
+        used
+    }
+
+    fn faults(&mut self, order: &Order, selection: &Selection<'_>) {
+        let tools = selection.playbooks.iter().flat_map(|playbook| &playbook.spec.tools);
+        let tools: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
+        for (i, message) in fault::problems(&order.faults, &tools) {
+            self.wrong(&format!("/faults/{i}"), message);
+        }
+    }
+}
+
+/// The fields of an order that the flags of a command stand for.
+fn pointer_of(flag: &str) -> &'static str {
+    match flag {
+        "--playbook" => "/playbooks",
+        "--scenario" => "/scenarios",
+        "--persona" => "/personas",
+        "--variant" => "/variant",
+        _ => "",
+    }
+}

@@ -1,0 +1,236 @@
+//! What a run will play. Everything derives from the run's seed, so a plan is the same wherever it is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use domain::event::Usage;
+use domain::fault::FaultRule;
+use domain::persona::{Complexity, ComplexityMix, Profile};
+use domain::playbook::{AgentStyle, UserStyle};
+use domain::role::Role;
+use domain::scenario::Scenario;
+use domain::seed::Seed;
+use engine::plan::{Plan, Row};
+use engine::{Ask, Case};
+use llm::{ModelSpec, PoolSpec, Registry};
+use serde::{Deserialize, Serialize};
+
+use super::branch::Origin;
+use projects::library::Library;
+use store::clock;
+use store::conversations::Planned;
+
+/// A few conversations that are played first, to say what all would take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// So many; the run's cap on conversations meanwhile.
+    pub after: i32,
+    /// The cap that was ordered, and counts once the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<i32>,
+}
+
+impl Forecast {
+    pub fn new(after: i32, cap: Option<i32>) -> Self {
+        Self { after: cap.map_or(after, |cap| after.min(cap)), cap }
+    }
+}
+
+/// What a run keeps besides its documents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunConfig {
+    pub models: BTreeMap<Role, ModelSpec>,
+    /// Judges beside the one in `models`: with it they are a panel.
+    #[serde(default)]
+    pub panel: Vec<ModelSpec>,
+    /// How often a conversation is played again that somebody else than the agent spoiled.
+    #[serde(default)]
+    pub retries: u32,
+    /// Only those that differ from the role's default.
+    #[serde(default)]
+    pub temperatures: BTreeMap<Role, f32>,
+    /// Longest reply of a role in tokens; only those that differ from the default.
+    #[serde(default)]
+    pub max_tokens: BTreeMap<Role, u32>,
+    /// Default: as each playbook says.
+    #[serde(default)]
+    pub agent_style: Option<AgentStyle>,
+    #[serde(default)]
+    pub user_style: UserStyle,
+    /// The playbook's variant that is the agent under test.
+    #[serde(default)]
+    pub variant: Option<String>,
+    /// Who plays a sub-agent, by its name; the others are played by the agent's model.
+    #[serde(default)]
+    pub sub_agents: BTreeMap<String, ModelSpec>,
+    /// Whether what sub-agents did becomes rows of its own.
+    #[serde(default)]
+    pub branches: bool,
+    /// What goes wrong between agent and tools in every conversation, beside what scenarios plan.
+    #[serde(default)]
+    pub faults: Vec<FaultRule>,
+    /// The scenarios that are played in turn, and the profiles that users are drawn from. Empty in runs whose
+    /// conversations were all written when they were made.
+    #[serde(default)]
+    pub scenarios: Vec<String>,
+    #[serde(default)]
+    pub personas: Vec<String>,
+    /// How users put things; empty: as the persona model weighs it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub complexity: ComplexityMix,
+    /// What models.yaml says of the models that are named here: their endpoints and prices.
+    #[serde(default)]
+    pub pools: Vec<PoolSpec>,
+    /// Whether models are asked before their turn where nothing in between can change what they are asked.
+    #[serde(default = "yes")]
+    pub pipelining: bool,
+    /// Whether judges are asked for each criterion by itself, all at once.
+    #[serde(default)]
+    pub criteria_apart: bool,
+    /// The turn of another conversation from which the only one of this run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_of: Option<Origin>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
+    /// Where accepted rows are written.
+    pub out: String,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl RunConfig {
+    pub fn max_tokens(&self, role: Role) -> u32 {
+        self.max_tokens.get(&role).copied().unwrap_or_else(|| role.default_max_tokens())
+    }
+
+    pub fn temperature(&self, role: Role) -> f32 {
+        self.temperatures.get(&role).copied().unwrap_or_else(|| role.default_temperature())
+    }
+
+    /// What a call cost, in billionths of the unit of the prices.
+    pub fn cost(&self, model: &str, usage: Usage) -> i64 {
+        let price = self.pools.iter().find(|pool| pool.name == model).and_then(|pool| pool.price);
+        price.map_or(0, |price| price.cost(usage))
+    }
+
+    pub fn registry(&self) -> Registry {
+        self.pools.iter().cloned().collect()
+    }
+
+    /// Every model that it names.
+    pub fn specs(&self) -> impl Iterator<Item = &ModelSpec> {
+        self.models.values().chain(&self.panel).chain(self.sub_agents.values())
+    }
+
+    /// An ask with what the run says of its role.
+    pub fn complete(&self, ask: Ask) -> Ask {
+        Ask { temperature: self.temperature(ask.role), max_tokens: self.max_tokens(ask.role), ..ask }
+    }
+
+    /// All who judge.
+    pub fn judges(&self) -> Vec<&ModelSpec> {
+        self.models.get(&Role::Judge).into_iter().chain(&self.panel).collect()
+    }
+
+    /// Role -> model, in words; sub-agents with a model of their own as `agent.NAME`, further judges as `judge.2`.
+    pub fn model_names(&self) -> BTreeMap<String, String> {
+        let roles = self.models.iter().map(|(role, model)| (role.to_string(), model.to_string()));
+        let subs = self.sub_agents.iter().map(|(name, model)| (format!("{}.{name}", Role::Agent), model.to_string()));
+        let panel = self.panel.iter().zip(2..).map(|(model, n)| (format!("{}.{n}", Role::Judge), model.to_string()));
+        roles.chain(subs).chain(panel).collect()
+    }
+}
+
+/// What a run plays in turn, and who may be the user.
+pub struct Repertoire {
+    scenarios: Vec<Arc<Scenario>>,
+    profiles: BTreeMap<String, Profile>,
+    complexity: ComplexityMix,
+}
+
+impl Repertoire {
+    /// # Errors
+    /// The documents do not hold what the run plays.
+    pub fn of(library: &Library, config: &RunConfig) -> anyhow::Result<Self> {
+        let scenarios = config.scenarios.iter().map(|id| library.scenario(id).cloned().map_err(|e| anyhow!(e)));
+        let profiles = config.personas.iter().map(|name| {
+            let profile =
+                library.profiles.get(name).with_context(|| format!("there is no persona profile `{name}`"))?;
+            Ok((name.clone(), profile.clone()))
+        });
+        Ok(Self {
+            scenarios: scenarios.collect::<anyhow::Result<_>>()?,
+            profiles: profiles.collect::<anyhow::Result<_>>()?,
+            complexity: config.complexity.clone(),
+        })
+    }
+
+    pub fn plan<'a>(&'a self, library: &'a Library, seed: i64) -> Plan<'a> {
+        let Self { scenarios, profiles, complexity } = self;
+        Plan { scenarios, profiles, model: &library.personas, complexity, seed }
+    }
+}
+
+pub fn planned(row: Row<'_>) -> anyhow::Result<Planned> {
+    Ok(Planned {
+        id: clock::id(),
+        position: i32::try_from(row.position)?,
+        scenario: row.scenario.id.clone(),
+        repeat: i32::try_from(row.repeat)?,
+        persona: row.profile.name.clone(),
+        complexity: row.complexity.to_string(),
+        attempt: 1,
+    })
+}
+
+/// The case behind a planned conversation.
+pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned) -> anyhow::Result<Case> {
+    let scenario = library.scenario(&planned.scenario).map_err(|e| anyhow!(e))?;
+    let playbook = library.playbook(&scenario.playbook).map_err(|e| anyhow!(e))?;
+    let judge = library.judge_of(playbook).map_err(|e| anyhow!(e))?;
+    let profile = library.profiles.get(&planned.persona).context("the persona profile is not in the run's library")?;
+    let complexity = Complexity::ALL
+        .into_iter()
+        .find(|c| c.as_str() == planned.complexity)
+        .with_context(|| format!("`{}` is no complexity", planned.complexity))?;
+    let own = Seed::new(seed, &scenario.id, u32::try_from(planned.repeat)?);
+    let persona = engine::plan::persona(&library.personas, profile, scenario, &own);
+    Ok(Case {
+        initial: library.initial(scenario, playbook),
+        agent_style: config.agent_style.unwrap_or(playbook.spec.agent),
+        user_style: config.user_style,
+        playbook: Arc::clone(playbook),
+        scenario: Arc::clone(scenario),
+        judge: Arc::clone(judge),
+        guidance: library.personas.guidance(&persona),
+        speech: library.personas.speech(&persona, complexity),
+        persona,
+        complexity,
+        variant: config.variant.clone(),
+        judges: 1 + config.panel.len(),
+        attempt: u32::try_from(planned.attempt)?,
+        faults: scenario.faults.iter().chain(&config.faults).cloned().collect(),
+        seed: own,
+    })
+}
+
+/// Judges that are the agent itself, or of its model family: they tend to favour its words.
+pub fn family_warnings(config: &RunConfig, judges: &[ModelSpec]) -> Vec<String> {
+    let own: BTreeSet<String> =
+        config.models.get(&Role::Agent).into_iter().chain(config.sub_agents.values()).filter_map(llm::family).collect();
+    let partial = judges.iter().filter_map(|judge| Some((judge, llm::family(judge).filter(|f| own.contains(f))?)));
+    let agents: Vec<&ModelSpec> =
+        config.models.get(&Role::Agent).into_iter().chain(config.sub_agents.values()).collect();
+    let warning = |(judge, family)| {
+        if agents.contains(&judge) {
+            return format!("the agent {judge} judges itself, and models favour their own words; take another judge");
+        }
+        format!(
+            "the judge {judge} and the agent are both of the family `{family}`, and judges favour their own; take another judge"
+        )
+    };
+    partial.map(warning).collect()
+}

@@ -1,0 +1,111 @@
+//! A run: made whole, in one transaction, however many conversations it has. Their rows are written when they begin.
+
+use anyhow::{Context, anyhow};
+use domain::api::RunState;
+use domain::budget::Budget;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::budget::Spending;
+use super::plan::{Repertoire, RunConfig};
+use super::worlds;
+use projects::library::Library;
+use store::clock;
+use store::control;
+use store::judgings::{self, Judging, State};
+use store::runs::{self, Run};
+
+/// What a run is to be, beside its configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    /// Whose run it is.
+    pub project: Uuid,
+    pub playbook: String,
+    pub seed: i64,
+    /// How many conversations.
+    pub planned: usize,
+    pub priority: i32,
+    /// Conversations at once, all players together.
+    pub max_in_flight: Option<i32>,
+    pub budget: Budget,
+    /// It does not begin before somebody resumes it.
+    pub paused: bool,
+}
+
+/// Stores a run within a transaction, which may do more. Whoever plays is told.
+pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig, terms: Terms) -> anyhow::Result<Run> {
+    let now = clock::now();
+    let run = Run {
+        id: clock::id(),
+        project: terms.project,
+        library: library.files.hash(),
+        playbook: terms.playbook,
+        seed: terms.seed,
+        config: serde_json::to_value(config)?,
+        planned: i32::try_from(terms.planned).context("a run has two thousand million conversations at most")?,
+        priority: terms.priority,
+        max_in_flight: terms.max_in_flight,
+        budget: terms.budget,
+        created_at: now,
+        played_seconds: None,
+        judging: clock::id(),
+    };
+    let judging = Judging {
+        id: run.judging,
+        run_id: run.id,
+        library: run.library.clone(),
+        models: serde_json::to_value(config.judges())?,
+        original: true,
+        created_at: now,
+        state: State::Finished,
+        created_by: String::new(),
+        criteria_apart: config.criteria_apart,
+        pools: serde_json::to_value(&config.pools)?,
+    };
+    runs::insert_library(&mut *tx, &run.library, &serde_json::to_value(&library.files)?, now).await?;
+    runs::insert(&mut *tx, &run, terms.paused.then_some("not started")).await?;
+    judgings::insert(&mut *tx, &judging).await?;
+    worlds::keep(&mut *tx, library, &config.scenarios, now).await?;
+    control::tell(&mut *tx, run.id).await?;
+    Ok(run)
+}
+
+/// No player: what "others" spent is all of it.
+const NOBODY: i64 = 0;
+
+/// Goes on with a run that was paused. After a forecast it has the cap on conversations that was ordered.
+///
+/// # Errors
+/// [`Refused`](control::Refused): it has ended, or its budget is used up.
+pub async fn resume(db: &mut PgConnection, id: Uuid) -> store::Result<()> {
+    if let Some(mut run) = runs::get(db, id).await? {
+        let config = serde_json::from_value::<RunConfig>(run.config.clone()).ok();
+        let mut budget = run.budget.clone();
+        let forecast = config.and_then(|config| config.forecast);
+        if let Some(forecast) = forecast.filter(|forecast| budget.conversations == Some(forecast.after)) {
+            budget.conversations = forecast.cap;
+            control::set_budget(db, id, &budget).await?;
+        }
+        let now = runs::summary(db, &run).await?;
+        if now.state == RunState::Paused && budget.conversations.is_some_and(|cap| now.finished >= i64::from(cap)) {
+            return Err(control::Refused::UsedUp.into());
+        }
+        // It would be paused again at once.
+        run.budget = budget;
+        let spending = Spending::new(&run);
+        let known = runs::asked(db, NOBODY, &[id]).await?;
+        known.iter().for_each(|known| spending.others_spent(&known.others));
+        if let Some(reached) = spending.used_up().filter(|_| now.state == RunState::Paused) {
+            return Err(control::Refused::Capped(reached).into());
+        }
+    }
+    control::resume(db, id).await
+}
+
+/// # Errors
+/// A scenario that none of the run's profiles may play.
+pub fn check(library: &Library, config: &RunConfig, seed: i64) -> anyhow::Result<()> {
+    let repertoire = Repertoire::of(library, config)?;
+    let plan = repertoire.plan(library, seed);
+    (0..config.scenarios.len().max(1)).try_for_each(|position| plan.row(position).map(drop)).map_err(|e| anyhow!(e))
+}

@@ -1,0 +1,48 @@
+//! The documents of a project in the database: saved in versions, checked together with all others, promoted when they
+//! are sound. The newest promoted version of each is what runs and archives use.
+
+mod about;
+mod diff;
+mod examine;
+mod refused;
+mod replace;
+mod save;
+pub mod trial;
+mod used_by;
+mod validate;
+
+use std::sync::Arc;
+
+use sqlx::PgPool;
+use uuid::Uuid;
+
+pub use diff::diff;
+pub use examine::{Outlook, examine};
+pub use refused::Refused;
+pub use replace::{Replacement, replace};
+pub use save::{Edit, Order, Saved, check, save};
+pub use used_by::used_by;
+pub use validate::{counted, found_in, validate};
+
+use crate::library::{Cache, Files, Library};
+use domain::bad_input::BadInput;
+use store::documents;
+
+/// All files that runs of a project are made from.
+pub async fn files(pool: &PgPool, project: Uuid) -> anyhow::Result<Files> {
+    let promoted = documents::promoted(&mut *pool.acquire().await?, project).await?;
+    Ok(promoted.into_values().flatten().collect())
+}
+
+/// The library that a project's runs are made from now.
+///
+/// # Errors
+/// [`BadInput`] with what the project still lacks.
+pub async fn library(pool: &PgPool, cache: &Cache, project: Uuid) -> anyhow::Result<Arc<Library>> {
+    let files = files(pool, project).await?;
+    if files.is_empty() {
+        let message = "the project has no documents yet; upload an archive, or use `groundstate sync --push`";
+        return Err(BadInput::one("documents", message).into());
+    }
+    Ok(cache.assemble(files).await?.map_err(BadInput)?)
+}

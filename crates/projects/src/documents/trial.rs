@@ -1,0 +1,127 @@
+//! What authors try before they save it: the documents of a project with drafts in place of some of them. Nothing is kept.
+
+mod calls;
+mod prompts;
+
+use std::sync::Arc;
+
+use anyhow::bail;
+use domain::Event;
+use domain::api::Provenance;
+use domain::api::trials::{PlayScenario, Rehearsal, Trace};
+use domain::problem::{Problem, did_you_mean};
+use domain::project::{DocumentId, Kind};
+use domain::scenario::Scenario;
+use engine::World;
+use engine::rehearsal::{self, Way};
+use sqlx::PgPool;
+use tokio::task::spawn_blocking;
+use uuid::Uuid;
+
+pub use calls::{attempt, reason};
+pub use prompts::prompts;
+
+use crate::library::project::{Documents, Texts};
+use crate::library::{Cache, Library};
+use crate::provenance;
+use domain::bad_input::BadInput;
+use store::documents;
+
+/// Whose documents they are, and how they are read.
+pub struct Place<'a> {
+    pub pool: &'a PgPool,
+    pub cache: &'a Cache,
+    pub project: Uuid,
+}
+
+/// Plays the script of a scenario.
+///
+/// # Errors
+/// [`BadInput`] with everything that keeps it from being played.
+pub async fn play(place: &Place<'_>, id: &str, wanted: PlayScenario) -> anyhow::Result<Rehearsal> {
+    let PlayScenario { drafts, complexity, agent_style, variant, trace } = wanted;
+    let named = [DocumentId { kind: Kind::Scenario, name: id.to_owned() }];
+    let library = library(place, &named, drafts).await?;
+    let (id, way) = (id.to_owned(), Way { complexity, agent_style, variant });
+    spawn_blocking(move || rehearse(&library, &id, way, trace.as_ref())).await?
+}
+
+fn rehearse(library: &Library, id: &str, way: Way, trace: Option<&Trace>) -> anyhow::Result<Rehearsal> {
+    let scenario = library.scenario(id).map_err(|why| BadInput::one("scenario", why))?;
+    let played = played(library, scenario, way)?;
+    let initial = &played.conversation.case().initial.world;
+    let traced = trace.map(|trace| traced(initial, &played.events, trace)).transpose()?;
+    Ok(Rehearsal {
+        playbook: scenario.playbook.clone(),
+        world: initial.to_json(),
+        verification: played.conversation.state().verification.clone(),
+        events: played.events,
+        outcome: played.outcome,
+        prompts: played.prompts.into_iter().map(prompts::told).collect(),
+        traced,
+    })
+}
+
+fn played(library: &Library, scenario: &Arc<Scenario>, way: Way) -> anyhow::Result<rehearsal::Rehearsal> {
+    let said = |message: String| BadInput::one("scenario", message);
+    let playbook = library.playbook(&scenario.playbook).map_err(said)?;
+    let judge = library.judge_of(playbook).map_err(said)?;
+    if let Some(name) = &way.variant
+        && !playbook.spec.variants.iter().any(|variant| variant.name == *name)
+    {
+        let known = playbook.spec.variants.iter().map(|variant| variant.name.as_str());
+        bail!(field("variant", format!("there is no variant `{name}`{}", did_you_mean(name, known))));
+    }
+    Ok(rehearsal::rehearse(playbook, judge, scenario, &library.initial(scenario, playbook), way))
+}
+
+/// Where a value of the world comes from, after the event that is named.
+fn traced(initial: &World, events: &[Event], trace: &Trace) -> anyhow::Result<Provenance> {
+    let pointer = trace.pointer.as_str();
+    if domain::patch::segments(pointer).is_none() {
+        bail!(field("trace.pointer", format!("`{pointer}` is no JSON pointer: it starts with `/`")));
+    }
+    let until = trace.seq.map_or(events.len(), |seq| events.iter().filter(|event| event.seq <= seq).count());
+    let found = provenance::of(initial, &events[..until], pointer)?;
+    Ok(found.ok_or_else(|| field("trace.pointer", format!("nothing stands at {pointer}")))?)
+}
+
+/// What is wrong with a field of what was sent.
+fn field(name: &str, message: impl Into<String>) -> BadInput {
+    BadInput(vec![Problem::new("", 0, name, message)])
+}
+
+/// The documents that are taken as they are written now.
+fn named(playbook: &str, scenario: Option<&str>) -> Vec<DocumentId> {
+    let named = |kind, name: &str| DocumentId { kind, name: name.to_owned() };
+    let scenario = scenario.map(|id| named(Kind::Scenario, id));
+    [named(Kind::Playbook, playbook)].into_iter().chain(scenario).collect()
+}
+
+/// What is promoted, the newest versions of the documents that are named, and the drafts over both.
+async fn library(place: &Place<'_>, named: &[DocumentId], drafts: Texts) -> anyhow::Result<Arc<Library>> {
+    let mut db = place.pool.acquire().await?;
+    let mut all = documents::promoted(&mut db, place.project).await?;
+    for id in named {
+        if let Some(newest) = documents::get(&mut db, place.project, id, None).await?
+            && !newest.saved.deleted
+        {
+            all.insert(id.clone(), newest.files);
+        }
+    }
+    drop(db);
+    let drafts = Documents::of(drafts).map_err(BadInput)?;
+    if let Some(path) = drafts.ignored.first() {
+        bail!(BadInput(vec![Problem::new(path, 0, "", "is no file of a document")]));
+    }
+    for (id, texts) in drafts.by_id {
+        let known = all.entry(id.clone()).or_default();
+        if id.kind.is_one_file() {
+            known.clear();
+        }
+        known.extend(texts);
+    }
+    let cache = place.cache.clone();
+    let assemble = move || cache.assemble_here(Documents::of(all.into_values().flatten())?.files());
+    Ok(spawn_blocking(assemble).await?.map_err(BadInput)?)
+}

@@ -1,0 +1,152 @@
+//! Calls of a playbook's tools, one after the other on one world.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::bail;
+use domain::api::trials::{TracedValue, Tried, TriedReply, TriedResult, TryCall, TryCalls};
+use domain::origin::Origin;
+use domain::project::Kind;
+use domain::{Event, Patch};
+use engine::World;
+use engine::attempt::{Attempt, Reply, Traced, Why};
+use engine::playbook::{Sources, compile};
+use engine::world::{History, PatchError};
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+
+use super::{Place, field, library, named, traced};
+use crate::library::Library;
+use crate::provenance::{changes, writer};
+use domain::bad_input::BadInput;
+
+/// Most calls that are tried at once.
+const MOST_CALLS: usize = 100;
+
+/// Makes calls on a scenario's world, or the base world.
+///
+/// # Errors
+/// [`BadInput`] with everything that keeps them from being made.
+pub async fn attempt(place: &Place<'_>, playbook: &str, wanted: TryCalls) -> anyhow::Result<Tried> {
+    if wanted.calls.is_empty() || wanted.calls.len() > MOST_CALLS {
+        bail!(field("calls", format!("give 1 to {MOST_CALLS} calls")));
+    }
+    let TryCalls { drafts, scenario, calls, trace } = wanted;
+    let named = named(playbook, scenario.as_deref());
+    let library = library(place, &named, drafts).await?;
+    let name = playbook.to_owned();
+    let made = spawn_blocking(move || {
+        let mut attempt = begun(&library, &name, scenario.as_deref())?;
+        let mut tried = made(&mut attempt, &calls)?;
+        let found = trace.map(|trace| traced(attempt.initial(), attempt.events(), &trace));
+        tried.traced = found.transpose()?;
+        if scenario.is_none() {
+            tried.note = unfit(&attempt);
+        }
+        anyhow::Ok(tried)
+    });
+    made.await?
+}
+
+fn begun(library: &Library, playbook: &str, scenario: Option<&str>) -> anyhow::Result<Attempt> {
+    let unknown = |message: String| BadInput::one(Kind::Playbook.to_string(), message);
+    let playbook = library.playbook(playbook).map_err(unknown)?;
+    let judge = library.judge_of(playbook).map_err(unknown)?;
+    let scenario = scenario.map(|id| library.scenario(id)).transpose().map_err(|why| field("scenario", why))?;
+    if let Some(other) = scenario.filter(|scenario| scenario.playbook != playbook.spec.name) {
+        bail!(field("scenario", format!("belongs to the playbook `{}`", other.playbook)));
+    }
+    // One of its own: an attempt lifts the limits on how long an agent may go on.
+    let folder = format!("playbooks/{}", playbook.spec.name);
+    let own = compile(&Sources { folder: &folder, files: &library.files.within(&folder) }).map_err(BadInput)?;
+    Ok(Attempt::new(own, Arc::clone(judge), scenario.cloned()))
+}
+
+/// What is wrong with the base world by itself.
+fn unfit(attempt: &Attempt) -> Option<String> {
+    let fault = attempt.playbook().check_world(attempt.initial()).err()?;
+    Some(format!("The base world alone is not valid ({fault}). Call on the world of a scenario."))
+}
+
+fn made(attempt: &mut Attempt, wanted: &[TryCall]) -> anyhow::Result<Tried> {
+    let mut replies = Vec::new();
+    for (i, call) in wanted.iter().enumerate() {
+        let (before, known) = (attempt.world().clone(), attempt.events().len());
+        let last = i + 1 == wanted.len();
+        let reply = match attempt.call(&call.tool, &call.arguments) {
+            // What comes before the last call is only the way to it.
+            Some(Reply::Asks { .. }) if !last => attempt.answer_as_scripted().map_err(|why| field("calls", why))?,
+            reply => reply,
+        };
+        let Some(reply) = reply else { break };
+        replies.push(Telling { attempt, before: &before, earlier: &attempt.events()[..known] }.told(reply)?);
+    }
+    Ok(Tried { replies, note: None, world: attempt.world().to_json(), traced: None })
+}
+
+/// The last call, and what was before it.
+struct Telling<'a> {
+    attempt: &'a Attempt,
+    before: &'a World,
+    earlier: &'a [Event],
+}
+
+impl Telling<'_> {
+    fn told(&self, reply: Reply) -> Result<TriedReply, PatchError> {
+        let plain = |result, content| TriedReply {
+            result,
+            seq: self.attempt.events().last().map_or(0, |event| event.seq),
+            content,
+            why: None,
+            patch: Vec::new(),
+            before: BTreeMap::new(),
+            values: Vec::new(),
+            written: Vec::new(),
+        };
+        Ok(match reply {
+            Reply::Answered { content, patch } => TriedReply {
+                values: self.values(self.attempt.origins_of_content(&content))?,
+                written: self.values(self.attempt.origins_of_patch(&patch))?,
+                before: self.old(&patch),
+                patch,
+                ..plain(TriedResult::Answered, content)
+            },
+            Reply::Ended => plain(TriedResult::Ended, String::new()),
+            Reply::Refused { content, why } => {
+                TriedReply { why: Some(reason(&why)), ..plain(TriedResult::Refused, content) }
+            }
+            Reply::Broken { content, why } => TriedReply { why: Some(why), ..plain(TriedResult::Broken, content) },
+            Reply::Asks { prompt } => plain(TriedResult::Asks, prompt),
+        })
+    }
+
+    /// What stood at the places that a patch changes.
+    fn old(&self, patch: &Patch) -> BTreeMap<String, Value> {
+        let old = |path: &str| Some((path.to_owned(), self.before.get(path)?.to_json()));
+        patch.iter().filter_map(|op| old(op.path())).collect()
+    }
+
+    /// Values with their origins, and of those in the world which call wrote them.
+    fn values(&self, traced: Vec<Traced>) -> Result<Vec<TracedValue>, PatchError> {
+        let history = History::of(self.attempt.initial(), &changes(self.earlier))?;
+        let told = |Traced { pointer, value, origin }| {
+            let wrote = match &origin {
+                Origin::World { pointer, .. } => history.writer(pointer)?,
+                _ => None,
+            };
+            Ok(TracedValue { pointer, value, origin, written_by: wrote.and_then(writer) })
+        };
+        traced.into_iter().map(told).collect()
+    }
+}
+
+/// Who refused a call, in words.
+pub fn reason(why: &Why) -> String {
+    match why {
+        Why::UnknownTool => "the playbook has no such tool".to_owned(),
+        Why::Arguments => "the arguments do not fit the tool's `parameters`".to_owned(),
+        Why::Fail => "the tool's function called fail()".to_owned(),
+        Why::Schema => "the world would no longer fit its schema".to_owned(),
+        Why::Invariants(names) => format!("the world would break the invariant {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,94 @@
+//! What each role of a playbook is told, rendered for one of its scenarios.
+
+use std::sync::Arc;
+
+use anyhow::bail;
+use domain::Message;
+use domain::api::FieldError;
+use domain::api::trials::{Prompts, RenderPrompts, RolePrompt};
+use domain::event::{Event, EventKind};
+use domain::outcome::{Blame, Outcome};
+use domain::role::Role;
+use domain::scenario::Scenario;
+use engine::playbook::Playbook;
+use engine::rehearsal::{self, Way};
+use engine::templates;
+use tokio::task::spawn_blocking;
+
+use super::{Place, field, library, named, played};
+use crate::library::Library;
+use domain::bad_input::BadInput;
+
+/// Renders what each role is told when the script of a scenario is played.
+///
+/// # Errors
+/// [`BadInput`] with everything that keeps it from being played: templates that are none stand there with their lines.
+pub async fn prompts(place: &Place<'_>, playbook: &str, wanted: RenderPrompts) -> anyhow::Result<Prompts> {
+    let RenderPrompts { drafts, scenario, complexity, agent_style, variant } = wanted;
+    let library = library(place, &named(playbook, scenario.as_deref()), drafts).await?;
+    let (name, way) = (playbook.to_owned(), Way { complexity, agent_style, variant });
+    spawn_blocking(move || rendered(&library, &name, scenario.as_deref(), way)).await?
+}
+
+fn rendered(library: &Library, playbook: &str, scenario: Option<&str>, way: Way) -> anyhow::Result<Prompts> {
+    let playbook = library.playbook(playbook).map_err(|why| BadInput::one("playbook", why))?;
+    let scenario = chosen(library, playbook, scenario)?;
+    let rehearsal = played(library, scenario, way)?;
+    let mut prompts: Vec<RolePrompt> = rehearsal.prompts.into_iter().map(told).collect();
+    for name in playbook.sub_agents() {
+        if !prompts.iter().any(|prompt| prompt.sub_agent.as_deref() == Some(name)) {
+            prompts.extend(instructed(playbook, name, &engine::case::now(scenario, playbook)));
+        }
+    }
+    let files = library.files.within(&format!("playbooks/{}", playbook.spec.name));
+    let faults = rehearsal.events.iter().filter_map(fault).map(|why| {
+        let place = templates::place(&why).filter(|(file, _)| files.contains_key(*file));
+        let file = place.map(|(file, _)| format!("playbooks/{}/{file}", playbook.spec.name));
+        FieldError { file, line: place.map(|(_, line)| line), ..FieldError::at("", why) }
+    });
+    Ok(Prompts { scenario: scenario.id.clone(), prompts, faults: faults.collect() })
+}
+
+/// The scenario that is named, or the playbook's first.
+fn chosen<'a>(library: &'a Library, playbook: &Playbook, id: Option<&str>) -> anyhow::Result<&'a Arc<Scenario>> {
+    let name = &playbook.spec.name;
+    let Some(id) = id else {
+        let first = library.scenarios.values().find(|scenario| scenario.playbook == *name);
+        let none = || field("scenario", "no scenario of this playbook is in use; write one, or name a draft");
+        return Ok(first.ok_or_else(none)?);
+    };
+    let scenario = library.scenario(id).map_err(|why| field("scenario", why))?;
+    if scenario.playbook != *name {
+        bail!(field("scenario", format!("belongs to the playbook `{}`", scenario.playbook)));
+    }
+    Ok(scenario)
+}
+
+pub fn told(prompt: rehearsal::Prompt) -> RolePrompt {
+    let rehearsal::Prompt { who, tool, messages, tools } = prompt;
+    RolePrompt { role: who.role, sub_agent: who.sub_agent, tool, messages, tools }
+}
+
+/// What a sub-agent is told whoever calls it.
+fn instructed(playbook: &Playbook, name: &str, now: &str) -> Option<RolePrompt> {
+    let agent = playbook.sub_agent(name)?;
+    let told = playbook.instructions(agent, now).ok()?;
+    Some(RolePrompt {
+        role: Role::Agent,
+        sub_agent: Some(name.to_owned()),
+        tool: None,
+        messages: vec![Message::System { content: told.text.clone() }],
+        tools: playbook.functions(agent).len(),
+    })
+}
+
+/// Why somebody could not be asked.
+fn fault(event: &Event) -> Option<String> {
+    match &event.kind {
+        EventKind::ToolAnswered { note: Some(why), .. } => Some(why.clone()),
+        EventKind::Finished { outcome: Outcome::Failed { blame: Blame::Judge | Blame::Infrastructure, reason } } => {
+            Some(reason.clone())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,117 @@
+//! Everything that talks to PostgreSQL. Plain functions over a connection; rows go in as they are given.
+
+pub mod annotations;
+pub mod audit;
+pub mod branches;
+pub mod calibrations;
+pub mod clock;
+pub mod control;
+pub mod conversations;
+mod copy;
+pub mod corpora;
+pub mod corrections;
+pub mod documents;
+pub mod events;
+pub mod exports;
+pub mod facts;
+pub mod idempotency;
+pub mod invitations;
+pub mod join_tokens;
+pub mod judgings;
+pub mod ledger;
+pub mod material;
+pub mod measure;
+pub mod models;
+mod outage;
+pub mod players;
+pub mod projects;
+pub mod ratings;
+pub mod reading;
+pub mod reviews;
+pub mod runs;
+pub mod sessions;
+pub mod sign_in;
+pub mod steps;
+pub mod tokens;
+pub mod users;
+pub mod validations;
+pub mod verdicts;
+pub mod workers;
+pub mod worlds;
+
+pub use outage::{is_outage, patiently};
+
+use std::time::Duration;
+
+use anyhow::Context;
+use sqlx::postgres::PgPoolOptions;
+use sqlx::postgres::types::PgInterval;
+use sqlx::{PgConnection, PgPool};
+
+static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
+
+/// Connects and brings the schema up to date.
+pub async fn open(url: &str) -> anyhow::Result<PgPool> {
+    let options = PgPoolOptions::new().max_connections(16);
+    let options = options.after_connect(|db, _| Box::pin(wait_for_disk(db)));
+    let pool = options.after_release(|db, _| Box::pin(leave_nothing_open(db))).connect(url).await?;
+    MIGRATIONS.run(&pool).await.context(
+        "the database was made by another version of Groundstate; use that version, or another database or --data-dir",
+    )?;
+    Ok(pool)
+}
+
+/// What is kept is on disk, also where somebody has told PostgreSQL not to wait for that. Stronger settings stay.
+async fn wait_for_disk(db: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query_scalar!(
+        "SELECT set_config('synchronous_commit', 'on', false)
+         WHERE current_setting('synchronous_commit') IN ('off', 'local') AND current_setting('fsync') = 'on'"
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(())
+}
+
+/// Whoever gets the connection next is in nobody's transaction. A request whose client goes away while `BEGIN` is on its
+/// way leaves one that sqlx does not know of (transact-rs/sqlx#4385, in 0.9.0): what is written next on that connection
+/// would be lost with it. If that has failed already, this fails, too, and the connection is closed.
+async fn leave_nothing_open(db: &mut PgConnection) -> sqlx::Result<bool> {
+    sqlx::raw_sql("BEGIN; ROLLBACK").execute(db).await?;
+    Ok(true)
+}
+
+/// Whether the database answers, soon.
+pub async fn answers(pool: &PgPool) -> Result<()> {
+    let asked = async {
+        sqlx::query!("SELECT 1 AS one").fetch_one(&mut *pool.acquire().await?).await?;
+        Ok(())
+    };
+    tokio::time::timeout(Duration::from_secs(2), asked).await.unwrap_or_else(|_| Err(sqlx::Error::PoolTimedOut.into()))
+}
+
+/// A row that breaks a rule of the domain: somebody else wrote it.
+#[derive(Debug, thiserror::Error)]
+#[error("table {table}, column {column}, row {row}: {reason}")]
+pub struct BadRow {
+    pub table: &'static str,
+    pub column: &'static str,
+    pub row: String,
+    pub reason: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+    #[error(transparent)]
+    BadRow(#[from] BadRow),
+    #[error(transparent)]
+    Refused(#[from] control::Refused),
+}
+
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// A time as PostgreSQL reckons with it.
+fn interval(time: Duration) -> PgInterval {
+    PgInterval { months: 0, days: 0, microseconds: i64::try_from(time.as_micros()).unwrap_or(i64::MAX) }
+}
