@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use bench::Project;
 use domain::event::Event;
-use engine::{Case, Conversation, Next};
+use domain::task::rehearse;
+use engine::{Case, Conversation};
 
 fn main() -> Result<(), String> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
@@ -59,19 +60,7 @@ struct Played {
 impl Played {
     fn play(&mut self, case: Case, text: &mut String) {
         let mut conversation = Conversation::new(Arc::new(case));
-        loop {
-            let event = match conversation.next() {
-                Next::Done(_) => break,
-                Next::Act => conversation.act(),
-                Next::Ask(who) => match engine::scripted::reply(who.role, &conversation) {
-                    Ok(reply) => conversation.hear(reply),
-                    Err(reason) => conversation.lose(&reason),
-                },
-            };
-            if let Some(event) = event {
-                self.count(&event, text);
-            }
-        }
+        rehearse(&mut conversation, |_, event| self.count(&event, text));
         self.conversations += 1;
         self.messages += conversation.state().agent().messages.len();
     }

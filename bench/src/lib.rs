@@ -31,7 +31,7 @@ fn recordings(repository: &Path) -> Option<PathBuf> {
 }
 
 fn playbook(repository: &Path) -> Option<Playbook> {
-    let folder = repository.join("engine/tests/conformance/tau2_retail");
+    let folder = repository.join("crates/engine/tests/conformance/tau2_retail");
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).ok()? {
         let path = entry.ok()?.path();

@@ -3,25 +3,24 @@
 
 mod origins;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use domain::event::{Answer, Event, EventKind};
 use domain::message::ToolCall;
 use domain::patch::Patch;
-use domain::persona::{Complexity, Persona, Speech};
-use domain::playbook::{AgentStyle, UserStyle};
 use domain::scenario::Scenario;
-use domain::seed::Seed;
+use domain::task::{Resolution, advance};
 use serde_json::{Map, Value};
 
 use crate::case::Case;
-use crate::chat::ChatReply;
-use crate::conversation::{Conversation, Next, Phase};
+use crate::conversation::{Conversation, Phase};
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 use crate::scripted;
 use crate::tools::code::{CodeError, Moment};
 use crate::world::{InitialWorld, World};
+use domain::chat::ChatReply;
 use origins::Made;
 pub use origins::Traced;
 
@@ -70,27 +69,9 @@ impl Attempt {
         playbook.spec.uses = playbook.spec.all_tools().map(|tool| tool.name.clone()).collect();
         let scenario = scenario.unwrap_or_else(|| Arc::new(nothing(&playbook)));
         let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
-        let nobody =
-            Persona { profile: String::new(), demographics: [].into(), traits: [].into(), emotions: [].into() };
-        let case = Case {
-            seed: Seed::new(0, &scenario.id, 0),
-            playbook: Arc::new(playbook),
-            scenario,
-            judge,
-            initial,
-            persona: nobody,
-            guidance: Vec::new(),
-            complexity: Complexity::Medium,
-            speech: Speech::default(),
-            agent_style: AgentStyle::FunctionCalling,
-            user_style: UserStyle::Text,
-            variant: None,
-            judges: 1,
-            attempt: 1,
-            faults: Vec::new(),
-        };
+        let case = Case { faults: Vec::new(), ..Case::of(Arc::new(playbook), judge, scenario, initial) };
         let mut attempt = Self { conversation: Conversation::new(Arc::new(case)), events: Vec::new(), made: None };
-        attempt.act();
+        attempt.advance(|_| None);
         attempt.hear(ChatReply { content: "Hello.".into(), ..ChatReply::default() });
         attempt
     }
@@ -114,20 +95,8 @@ impl Attempt {
         &self.events
     }
 
-    fn act(&mut self) -> Option<EventKind> {
-        let event = self.conversation.act();
-        self.noted(event)
-    }
-
-    fn hear(&mut self, reply: ChatReply) -> Option<EventKind> {
-        let event = self.conversation.hear(reply);
-        self.noted(event)
-    }
-
-    fn noted(&mut self, event: Option<Event>) -> Option<EventKind> {
-        let kind = event.as_ref().map(|event| event.kind.clone());
-        self.events.extend(event);
-        kind
+    fn hear(&mut self, reply: ChatReply) {
+        self.events.extend(self.conversation.hear(reply));
     }
 
     /// Makes one call. `None` if the conversation is over or waits for a model.
@@ -145,15 +114,13 @@ impl Attempt {
             before: before.clone(),
             id_seed: id_seed.clone(),
         });
-        let answered = loop {
-            if let Next::Ask(_) = self.conversation.next() {
+        // A sub-agent is begun before it is asked.
+        let answered = match self.advance(|_| None) {
+            Some(answered) => answered,
+            None => {
                 let ask = self.conversation.ask()?;
                 let texts: Vec<&str> = ask.messages.iter().map(domain::Message::content).collect();
                 return Some(Reply::Asks { prompt: texts.join("\n\n") });
-            }
-            // A sub-agent is begun before it is asked.
-            if let Some(reply) = reply(self.act()?) {
-                break reply;
             }
         };
         Some(match answered {
@@ -170,20 +137,36 @@ impl Attempt {
     /// # Errors
     /// The playbook's templates do not render, or there are none.
     pub fn answer_as_scripted(&mut self) -> Result<Option<Reply>, String> {
-        loop {
-            let event = match self.conversation.next() {
-                Next::Ask(who) if !matches!(self.conversation.state().phase, Phase::Agent) => {
-                    let said = scripted::reply(who.role, &self.conversation)?;
-                    self.hear(said)
-                }
-                Next::Act => self.act(),
-                _ => return Ok(None),
-            };
-            let Some(event) = event else { return Ok(None) };
-            if let Some(reply) = reply(event) {
-                return Ok(Some(reply));
+        let mut unrendered = None;
+        let answered = self.advance(|conversation| {
+            if conversation.state().phase == Phase::Agent {
+                return None;
             }
-        }
+            match conversation.asked().map(|who| scripted::reply(who.role, conversation))? {
+                Ok(reply) => Some(Resolution::Reply(reply)),
+                Err(reason) => {
+                    unrendered = Some(reason);
+                    None
+                }
+            }
+        });
+        unrendered.map_or(Ok(answered), Err)
+    }
+
+    /// Goes on until a call is answered; `None` if a model has to be asked that `answer` does not answer for.
+    fn advance(&mut self, mut answer: impl FnMut(&Conversation) -> Option<Resolution>) -> Option<Reply> {
+        let mut answered = None;
+        let events = &mut self.events;
+        advance(
+            &mut self.conversation,
+            |conversation, _| answer(conversation),
+            |_, event| {
+                answered = reply(&event.kind);
+                events.push(event);
+                if answered.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+        answered
     }
 
     /// A refusal of the function and one of the world read alike; running the function again tells them apart.
@@ -204,15 +187,16 @@ impl Attempt {
     }
 }
 
-fn reply(event: EventKind) -> Option<Reply> {
+fn reply(event: &EventKind) -> Option<Reply> {
     let EventKind::ToolAnswered { content, answer, patch, note, .. } = event else { return None };
+    let (content, patch) = (content.clone(), patch.clone());
     Some(match answer {
         Answer::Succeeded => Reply::Answered { content, patch },
         Answer::Terminal => Reply::Ended,
         Answer::UnknownTool => Reply::Refused { content, why: Why::UnknownTool },
         Answer::InvalidArguments => Reply::Refused { content, why: Why::Arguments },
         Answer::Failed => Reply::Refused { content, why: Why::Fail },
-        Answer::Fallback => Reply::Broken { content, why: note.unwrap_or_default() },
+        Answer::Fallback => Reply::Broken { content, why: note.clone().unwrap_or_default() },
     })
 }
 

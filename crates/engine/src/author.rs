@@ -12,7 +12,7 @@ pub mod sub_agent;
 use domain::message::Message;
 use domain::role::Role;
 
-use crate::chat::Ask;
+use domain::chat::ChatRequest;
 
 /// How a model is sampled.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +23,10 @@ pub struct Sampling {
 }
 
 /// An ask outside of any conversation.
-pub fn ask(messages: Vec<Message>, sampling: Sampling) -> Ask {
-    Ask {
+pub fn ask(messages: Vec<Message>, sampling: Sampling) -> ChatRequest {
+    ChatRequest {
         // An author plays no role. Endpoints write it to their log and do nothing else with it.
-        role: Role::Judge,
+        role: Role::Judge.into(),
         messages,
         tools: Vec::new(),
         schema: None,

@@ -44,6 +44,30 @@ pub struct Case {
 }
 
 impl Case {
+    /// A scenario as nobody in particular plays it: what proofs, rehearsals and tried calls start from, and what a run
+    /// gives its own persona, models and seed.
+    pub fn of(playbook: Arc<Playbook>, judge: Arc<Judge>, scenario: Arc<Scenario>, initial: Arc<InitialWorld>) -> Self {
+        let nobody =
+            Persona { profile: String::new(), demographics: [].into(), traits: [].into(), emotions: [].into() };
+        Self {
+            seed: Seed::new(0, &scenario.id, 0),
+            faults: scenario.faults.clone(),
+            playbook,
+            scenario,
+            judge,
+            initial,
+            persona: nobody,
+            guidance: Vec::new(),
+            complexity: Complexity::Medium,
+            speech: Speech::default(),
+            agent_style: AgentStyle::FunctionCalling,
+            user_style: UserStyle::Text,
+            variant: None,
+            judges: 1,
+            attempt: 1,
+        }
+    }
+
     /// RFC 3339: the moment at which the conversation takes place.
     pub fn now(&self) -> String {
         now(&self.scenario, &self.playbook)

@@ -1,19 +1,19 @@
 //! One conversation as an explicit state machine.
 //!
-//! [`Conversation::next`] says what is needed: a model's answer, a step the program does by itself, or nothing more.
-//! The caller brings it with [`hear`](Conversation::hear), [`lose`](Conversation::lose) or
-//! [`act`](Conversation::act) and gets an event: one step, one event. State is the fold of the events: a conversation continues from its
-//! events alone, wherever it stopped.
+//! It is a [`Task`](domain::task::Task): `next` says what is needed, a model's answer, a step that the program does by
+//! itself, or nothing more. The caller brings it and gets an event: one step, one event. State is the fold of the events:
+//! a conversation continues from its events alone, wherever it stopped.
 
 mod agent;
-mod ahead;
 mod ask;
 mod corrected;
 mod finish;
 mod frame;
+mod prefetch;
 mod readable;
 mod state;
 mod sub_agent;
+mod task;
 mod tool;
 mod user;
 
@@ -26,20 +26,10 @@ use domain::role::Role;
 use serde_json::Value;
 
 use crate::case::Case;
-use crate::chat::{Ask, ChatReply};
+use domain::chat::{ChatReply, ChatRequest};
 pub use frame::{Caller, Frame};
 pub use state::{Call, Phase, State};
 pub use user::END;
-
-/// What a conversation needs next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
-    /// A model's answer: [`Conversation::ask`] says what is asked.
-    Ask(Who),
-    /// A step of the program's own.
-    Act,
-    Done(Outcome),
-}
 
 /// Who is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,16 +93,20 @@ impl Conversation {
         &self.state
     }
 
-    pub fn next(&self) -> Next {
-        if self.due().is_some() {
-            return Next::Act;
-        }
+    /// How it ended; `None` while it is played.
+    pub const fn outcome(&self) -> Option<&Outcome> {
         match &self.state.phase {
-            Phase::Done(outcome) => Next::Done(outcome.clone()),
-            Phase::Start | Phase::Return { .. } | Phase::End { .. } | Phase::Verify => Next::Act,
-            Phase::Tool if !self.asks_tool_simulator() => Next::Act,
-            _ => self.who().map_or(Next::Act, Next::Ask),
+            Phase::Done(outcome) => Some(outcome),
+            _ => None,
         }
+    }
+
+    /// Who is asked now, if a model is.
+    pub fn asked(&self) -> Option<Who> {
+        if self.due().is_some() || (self.state.phase == Phase::Tool && !self.asks_tool_simulator()) {
+            return None;
+        }
+        self.who()
     }
 
     /// Who is asked in this phase, if somebody is.
@@ -127,8 +121,8 @@ impl Conversation {
     }
 
     /// What a model is asked now. `None` if none is, or if the documents' own template does not render for this
-    /// conversation: then [`act`](Self::act) says what follows.
-    pub fn ask(&self) -> Option<Ask> {
+    /// conversation: then `act` says what follows.
+    pub fn ask(&self) -> Option<ChatRequest> {
         match &self.state.phase {
             Phase::User => Some(self.ask_user()),
             Phase::Agent => Some(self.ask_agent()),
@@ -170,7 +164,7 @@ impl Conversation {
     }
 
     /// Does the next step that needs no model.
-    pub fn act(&mut self) -> Option<Event> {
+    fn do_next_step(&mut self) -> Option<Event> {
         let kind = match (self.due(), &self.state.phase) {
             (Some(due), _) => due,
             (None, Phase::Start) => EventKind::Started {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use domain::message::ToolCall;
 use serde_json::{Value, json};
 
-use crate::chat::{ChatReply, ReplySchema};
 use crate::react::{self, Step, Turn};
+use domain::chat::{ChatReply, ReplySchema};
 
 /// Of the longest one, which may be an id.
 const LETTERS_OF_A_WORD: u32 = 40;

@@ -5,7 +5,6 @@
 pub mod attempt;
 pub mod author;
 pub mod case;
-pub mod chat;
 pub mod conversation;
 pub mod faults;
 pub mod gate;
@@ -14,7 +13,6 @@ pub mod judge;
 pub mod plan;
 pub mod playbook;
 pub mod react;
-pub mod reasoning;
 pub mod rehearsal;
 pub mod review;
 pub mod scripted;
@@ -26,11 +24,11 @@ pub mod validate;
 pub mod verifier;
 pub mod world;
 
+pub use domain::chat::{ChatReply, ChatRequest, ReplySchema};
 pub use domain::facts;
 
 pub use case::Case;
-pub use chat::{Ask, ChatReply, ReplySchema};
-pub use conversation::{Conversation, Next, Who};
+pub use conversation::{Conversation, Who};
 pub use judge::Judge;
 pub use playbook::Playbook;
 pub use world::{InitialWorld, World};

@@ -1,20 +1,21 @@
 //! A scenario's script, played once with every role scripted, for authors to look at step by step.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use domain::Message;
 use domain::event::Event;
-use domain::outcome::Outcome;
+use domain::outcome::{Blame, Outcome};
 use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::scenario::Scenario;
+use domain::task::{Task, advance};
 
 use crate::case::Case;
-use crate::conversation::{Conversation, Next, Who};
+use crate::conversation::{Conversation, Who};
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 use crate::world::InitialWorld;
-use crate::{scripted, validate};
 
 /// How a script is played.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,23 +51,28 @@ pub fn rehearse(
     way: Way,
 ) -> Rehearsal {
     let Way { complexity, agent_style, variant } = way;
-    let plain = validate::case(playbook, judge, scenario, initial);
+    let plain = Case::of(Arc::clone(playbook), Arc::clone(judge), Arc::clone(scenario), Arc::clone(initial));
     let mut conversation = Conversation::new(Arc::new(Case { complexity, agent_style, variant, ..plain }));
     let (mut events, mut prompts) = (Vec::new(), Vec::new());
-    loop {
-        let event = match conversation.next() {
-            Next::Done(outcome) => return Rehearsal { events, outcome, conversation, prompts },
-            Next::Act => conversation.act(),
-            Next::Ask(who) => {
-                note(&conversation, who.clone(), &mut prompts);
-                match scripted::reply(who.role, &conversation) {
-                    Ok(reply) => conversation.hear(reply),
-                    Err(reason) => conversation.lose(&reason),
-                }
-            }
-        };
-        events.extend(event);
-    }
+    advance(
+        &mut conversation,
+        |conversation, request| {
+            note(conversation, request.to.clone(), &mut prompts);
+            Some(conversation.stand_in(request))
+        },
+        |_, event| {
+            events.push(event);
+            ControlFlow::Continue(())
+        },
+    );
+    let outcome = ended(&conversation);
+    Rehearsal { events, outcome, conversation, prompts }
+}
+
+/// The outcome of a conversation that was played to its end.
+pub(crate) fn ended(conversation: &Conversation) -> Outcome {
+    let never = || Outcome::Failed { blame: Blame::Infrastructure, reason: "it was not played to its end".to_owned() };
+    conversation.outcome().cloned().unwrap_or_else(never)
 }
 
 fn note(conversation: &Conversation, who: Who, prompts: &mut Vec<Prompt>) {

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::case::rfc3339;
-use crate::chat::{Ask, ChatReply, ReplySchema};
 use crate::playbook::Playbook;
 use crate::templates;
 use crate::world::hex;
+use domain::chat::{ChatReply, ChatRequest, ReplySchema};
 
 const PROMPT: &str = include_str!("prompts/scenario_review.md.j2");
 /// The longest initial world that is shown whole, in bytes of JSON; of a larger one only the scenario's own records are.
@@ -26,9 +26,9 @@ const LONGEST_REASON: usize = 500;
 ///
 /// # Errors
 /// The prompt cannot be rendered: the documents are too large for it.
-pub fn ask(playbook: &Playbook, scenario: &Scenario, personas: &[&Profile]) -> Result<Ask, String> {
-    Ok(Ask {
-        role: Role::Judge,
+pub fn ask(playbook: &Playbook, scenario: &Scenario, personas: &[&Profile]) -> Result<ChatRequest, String> {
+    Ok(ChatRequest {
+        role: Role::Judge.into(),
         messages: vec![Message::User { content: prompt(playbook, scenario, personas)? }],
         tools: Vec::new(),
         schema: Some(ReplySchema { name: "review".into(), schema: reply_schema() }),
@@ -40,7 +40,7 @@ pub fn ask(playbook: &Playbook, scenario: &Scenario, personas: &[&Profile]) -> R
 }
 
 /// The same ask after a reply that could not be read, with the reason.
-pub fn ask_again(mut ask: Ask, reply: &ChatReply, reason: &str) -> Ask {
+pub fn ask_again(mut ask: ChatRequest, reply: &ChatReply, reason: &str) -> ChatRequest {
     if !reply.content.is_empty() {
         let content = reply.content.clone();
         ask.messages.push(Message::Assistant { content, reasoning_content: None, tool_calls: Vec::new() });

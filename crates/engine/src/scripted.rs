@@ -11,10 +11,10 @@ use domain::role::Role;
 use domain::verdict::{Rule, Verification};
 use serde_json::{Map, Value, json};
 
-use crate::chat::ChatReply;
 use crate::conversation::Conversation;
 use crate::playbook::Tool;
 use crate::templates;
+use domain::chat::ChatReply;
 
 /// How `scripted` is named wherever models are named.
 pub const NAME: &str = "scripted";

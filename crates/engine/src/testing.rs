@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
 use domain::event::{Event, EventKind};
@@ -10,10 +11,11 @@ use domain::playbook::{AgentStyle, UserStyle};
 use domain::role::Role;
 use domain::scenario::Scenario;
 use domain::seed::Seed;
+use domain::task::{Resolution, Task, advance};
 
 use crate::case::Case;
 use crate::playbook::{Playbook, Sources, compile};
-use crate::{ChatReply, Conversation, InitialWorld, Judge, Next, scripted};
+use crate::{ChatReply, Conversation, InitialWorld, Judge};
 
 const PLAYBOOK: &str = r#"
 name: shop
@@ -290,20 +292,19 @@ pub fn play(case: Arc<Case>, recorded: &[(Role, ChatReply)]) -> (Conversation, V
     }
     let mut conversation = Conversation::new(case);
     let mut events = Vec::new();
-    loop {
-        events.extend(match conversation.next() {
-            Next::Done(_) => return (conversation, events),
-            Next::Act => conversation.act(),
-            Next::Ask(who) => match replies.get_mut(&who.role).and_then(VecDeque::pop_front) {
-                Some(reply) => conversation.hear(reply),
-                None => match scripted::reply(who.role, &conversation) {
-                    Ok(reply) => conversation.hear(reply),
-                    Err(reason) => conversation.lose(&reason),
-                },
-            },
-        });
-        assert!(events.len() < 200, "the conversation does not end");
-    }
+    advance(
+        &mut conversation,
+        |conversation, request| {
+            let recorded = replies.get_mut(&request.to.role).and_then(VecDeque::pop_front);
+            Some(recorded.map_or_else(|| conversation.stand_in(request), Resolution::Reply))
+        },
+        |_, event| {
+            events.push(event);
+            assert!(events.len() < 200, "the conversation does not end");
+            ControlFlow::Continue(())
+        },
+    );
+    (conversation, events)
 }
 
 /// Events as lines to compare.

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use domain::finding::{Finding, Rule};
 use domain::outcome::{Ending, Outcome};
-use domain::persona::{Complexity, Persona, Speech};
-use domain::playbook::{AgentStyle, UserStyle};
+use domain::persona::Complexity;
+use domain::playbook::AgentStyle;
 use domain::scenario::Scenario;
-use domain::seed::Seed;
+use domain::task::rehearse;
 use domain::verdict::Verification;
 
 use crate::case::Case;
-use crate::conversation::{Conversation, Next, State};
+use crate::conversation::{Conversation, State};
 use crate::judge::Judge;
 use crate::playbook::Playbook;
-use crate::scripted;
+use crate::rehearsal::ended;
 use crate::tools::grounding::Sources;
 use crate::verifier;
 use crate::world::InitialWorld;
@@ -81,7 +81,7 @@ fn proof(
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     let variants = playbook.spec.variants.iter().map(|variant| Some(variant.name.clone()));
-    let plain = case(playbook, judge, scenario, initial);
+    let plain = Case::of(Arc::clone(playbook), Arc::clone(judge), Arc::clone(scenario), Arc::clone(initial));
     for variant in [None].into_iter().chain(variants) {
         // What a user leaves unsaid does not depend on who listens, so one agent hears every way of saying it.
         let ways = if variant.is_none() { &WAYS[..] } else { &WAYS[..3] };
@@ -129,48 +129,11 @@ fn why_not(state: &State, outcome: &str) -> String {
     why.join("; ")
 }
 
-pub(crate) fn case(
-    playbook: &Arc<Playbook>,
-    judge: &Arc<Judge>,
-    scenario: &Arc<Scenario>,
-    initial: &Arc<InitialWorld>,
-) -> Case {
-    let nobody = Persona { profile: String::new(), demographics: [].into(), traits: [].into(), emotions: [].into() };
-    Case {
-        playbook: Arc::clone(playbook),
-        scenario: Arc::clone(scenario),
-        judge: Arc::clone(judge),
-        initial: Arc::clone(initial),
-        persona: nobody,
-        guidance: Vec::new(),
-        complexity: Complexity::Medium,
-        speech: Speech::default(),
-        agent_style: AgentStyle::FunctionCalling,
-        user_style: UserStyle::Text,
-        variant: None,
-        judges: 1,
-        attempt: 1,
-        faults: scenario.faults.clone(),
-        seed: Seed::new(0, &scenario.id, 0),
-    }
-}
-
 /// Plays a conversation to its end with every role scripted.
 pub fn play(mut conversation: Conversation) -> (Conversation, Outcome) {
-    loop {
-        match conversation.next() {
-            Next::Done(outcome) => return (conversation, outcome),
-            Next::Act => {
-                conversation.act();
-            }
-            Next::Ask(who) => {
-                match scripted::reply(who.role, &conversation) {
-                    Ok(reply) => conversation.hear(reply),
-                    Err(reason) => conversation.lose(&reason),
-                };
-            }
-        }
-    }
+    rehearse(&mut conversation, |_, _| {});
+    let outcome = ended(&conversation);
+    (conversation, outcome)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use anyhow::Context;
 use domain::event::{Event, EventKind};
 use domain::problem::Problem;
 use domain::role::Role;
-use engine::{ChatReply, Conversation, Next};
+use engine::{ChatReply, Conversation};
 use llm::{ModelSpec, PoolSpec};
 use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::plan::RunConfig;
 use super::run::{self, Terms};
-use super::{active, plan};
+use super::{plan, stored};
 use domain::bad_input::BadInput;
 use projects::library::Library;
 use store::branches;
@@ -67,9 +67,9 @@ pub async fn prepare(pool: &PgPool, id: Uuid, wanted: Wanted) -> anyhow::Result<
     let (of, planned, past) = {
         let mut db = pool.acquire().await?;
         let (of, planned) = conversations::planned(&mut db, id).await?.context("the conversation is gone")?;
-        (of, planned, events::of(&mut db, id).await?)
+        (of, planned, events::of::<Event>(&mut db, id).await?)
     };
-    let (of, config, library) = active::load(pool, of).await?;
+    let (of, config, library) = stored::load(pool, of).await?;
     let case = Arc::new(plan::case(&library, &config, of.seed, &planned)?);
     let world = case.initial.hash.clone();
     let own =
@@ -108,7 +108,7 @@ fn told(mut before: Conversation, wanted: &Wanted, past: &[Event]) -> anyhow::Re
         return Err(refuse("seq", why).into());
     };
     let Some(said) = &wanted.said else { return Ok(None) };
-    if !matches!(before.next(), Next::Ask(who) if who.role == role) {
+    if before.asked().is_none_or(|who| who.role != role) {
         return Err(refuse("seq", "nobody is asked at this place".to_owned()).into());
     }
     if role == Role::Agent {

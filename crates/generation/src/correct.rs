@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{active, plan};
+use super::{plan, stored};
 use domain::bad_input::BadInput;
 use store::{conversations, corrections, events};
 
@@ -42,11 +42,11 @@ pub async fn checked(pool: &PgPool, id: Uuid, seq: u32, wanted: Wanted) -> anyho
     let (run, planned, events, known) = {
         let mut db = pool.acquire().await?;
         let (run, planned) = conversations::planned(&mut db, id).await?.context("the conversation is gone")?;
-        (run, planned, events::of(&mut db, id).await?, corrections::latest(&mut db, id).await?)
+        (run, planned, events::of::<Event>(&mut db, id).await?, corrections::latest(&mut db, id).await?)
     };
     let original = turn(&events, seq)?;
     let change = wanted.change(&original)?;
-    let (run, config, library) = active::load(pool, run).await?;
+    let (run, config, library) = stored::load(pool, run).await?;
     let case = Arc::new(plan::case(&library, &config, run.seed, &planned)?);
     let before = Conversation::resume(case, events.iter().take_while(|event| event.seq < seq))?;
     let faults = before

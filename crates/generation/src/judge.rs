@@ -3,34 +3,31 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use domain::event::{EventKind, Usage};
+use domain::event::{Event, Usage};
 use domain::outcome::{Blame, Outcome};
-use engine::{ChatReply, Conversation, Next, Who};
+use engine::Conversation;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use llm::{Answer, ChatModel, Failure, ModelError, ModelSpec};
-use sqlx::{PgConnection, PgPool};
-
-use super::cast::Cast;
-use super::plan::{self, RunConfig};
-use super::play::judged;
+use llm::ModelSpec;
 use projects::library::Library;
+use runtime::drive;
+use sqlx::PgConnection;
 use store::clock;
 use store::conversations::{self, Planned};
 use store::events;
+use store::journal::ModelUsage;
 use store::judgings::{self, Judging, State};
 use store::runs::{self, Run};
 use store::verdicts::{self, Judged};
 
+use crate::conversations::{ConversationRun, Conversations, judged, outcome};
+use crate::plan;
+
 pub struct Judge {
-    pub pool: PgPool,
-    /// The run's documents.
-    pub library: Library,
+    /// The run, with the panel that judges it as its models.
+    pub run: ConversationRun,
     /// Documents whose judges are asked, if they are not the run's.
     pub judges: Option<Library>,
-    pub run: Run,
-    pub config: RunConfig,
-    pub models: Vec<Cast>,
     pub judging: Judging,
 }
 
@@ -67,9 +64,9 @@ pub async fn store(tx: &mut PgConnection, judging: &Judging, judges: &Library) -
 impl Judge {
     /// The conversations that came to their end and that this judging has no verdict on yet.
     pub async fn left(&self) -> anyhow::Result<Vec<Planned>> {
-        let mut db = self.pool.acquire().await?;
+        let mut db = self.run.control.pool.acquire().await?;
         let done = verdicts::of(&mut db, self.judging.id).await?;
-        let mut left = conversations::ended(&mut db, self.run.id).await?;
+        let mut left = conversations::ended(&mut db, self.run.control.run.id).await?;
         left.retain(|planned| done.get(&planned.id).is_none_or(|judged| judged.verdict.is_none()));
         Ok(left)
     }
@@ -105,7 +102,7 @@ impl Judge {
             let Rejudged { outcome, usage } = self.attempt(planned, attempt).await?;
             all += usage;
             let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
-            if !failed || attempt > self.config.retries {
+            if !failed || attempt > self.run.kind.config.retries {
                 return Ok(Rejudged { outcome, usage: all });
             }
         }
@@ -113,65 +110,34 @@ impl Judge {
     }
 
     async fn attempt(&self, planned: &Planned, attempt: u32) -> anyhow::Result<Rejudged> {
-        let mut case = plan::case(&self.library, &self.config, self.run.seed, planned)?;
+        let Conversations { library, config, models, .. } = &self.run.kind;
+        let mut case = plan::case(library, config, self.run.control.run.seed, planned)?;
         if let Some(others) = &self.judges {
             let judge = others.judge_of(&case.playbook).map_err(anyhow::Error::msg)?;
             case.judge = Arc::clone(judge);
         }
-        case.judges = self.models.len();
+        case.judges = models.judges();
         case.attempt = attempt;
-        let past = events::of(&mut *self.pool.acquire().await?, planned.id).await?;
+        let pool = &self.run.control.pool;
+        let past = events::of::<Event>(&mut *pool.acquire().await?, planned.id).await?;
         let conversation = Conversation::unjudged(Arc::new(case), &past)?;
-        let mut conversation = conversation.context("the conversation never came to its end")?;
-        let mut usage = Usage::default();
-        let outcome = loop {
-            let event = match conversation.next() {
-                Next::Done(outcome) => break outcome,
-                Next::Act => conversation.act(),
-                Next::Ask(who) => {
-                    let model = &self.models.get(who.judge).context("the panel has no such judge")?.model;
-                    match self.ask(model.as_ref(), &who, &conversation).await {
-                        None => conversation.act(),
-                        Some(Ok(answer)) => conversation.hear(answer.reply),
-                        Some(Err(ModelError { failure: ref failure @ Failure::Stopped { ref reply, .. }, .. })) => {
-                            conversation.refuse(ChatReply::clone(reply), &failure.to_string())
-                        }
-                        // Nothing is stored: the conversation is left for when the endpoint is back.
-                        Some(Err(error)) => return Ok(Rejudged { outcome: lost(&error), usage }),
-                    }
-                }
-            };
-            if let Some(EventKind::Judged { usage: own, .. } | EventKind::Refused { usage: own, .. }) =
-                event.map(|event| event.kind)
-            {
-                usage += own;
-            }
-        };
+        let conversation = conversation.context("the conversation never came to its end")?;
+        let task = planned.clone().into();
+        let (conversation, usage) = drive::play_unkept(&self.run, None, &task, conversation).await?;
+        let outcome = outcome(&conversation);
+        // If an endpoint did not answer, nothing is stored: the conversation is left for when the endpoint is back.
         if let Some(judged) = judged(&conversation, &outcome) {
             let judged = Judged { verification: conversation.state().verification.clone(), ..judged };
-            let mut db = self.pool.acquire().await?;
-            verdicts::insert(&mut db, self.judging.id, planned.id, &judged, clock::now()).await?;
+            verdicts::insert(&mut *pool.acquire().await?, self.judging.id, planned.id, &judged, clock::now()).await?;
         }
-        Ok(Rejudged { outcome, usage })
+        Ok(Rejudged { outcome, usage: usage.iter().map(tokens).sum() })
     }
 }
 
-impl Judge {
-    /// `None` if there is nothing to ask: the judge's template does not render for this conversation.
-    async fn ask(
-        &self,
-        model: &dyn ChatModel,
-        who: &Who,
-        conversation: &Conversation,
-    ) -> Option<Result<Answer, ModelError>> {
-        if let Some(answer) = model.at_once(who, conversation) {
-            return Some(answer);
-        }
-        let ask = self.config.complete(conversation.ask()?);
-        Some(model.complete(&ask, conversation).await)
+fn tokens(usage: &ModelUsage) -> Usage {
+    Usage {
+        prompt_tokens: usage.prompt_tokens.unsigned_abs(),
+        cached_tokens: usage.cached_tokens.unsigned_abs(),
+        completion_tokens: usage.completion_tokens.unsigned_abs(),
     }
-}
-
-fn lost(error: &ModelError) -> Outcome {
-    Outcome::Failed { blame: Blame::Infrastructure, reason: error.to_string() }
 }

@@ -1,5 +1,6 @@
 //! Judgings that a server does in the background: asked for over HTTP, gone on with when the server is started again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -9,9 +10,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
 use uuid::Uuid;
 
-use super::active;
-use super::cast::Clients;
+use runtime::ModelClients;
+
+use super::conversations::{ConversationRun, Conversations};
 use super::judge::Judge;
+use super::models::Models;
+use super::stored;
 use store::judgings::{self, State};
 
 /// Conversations judged at once; what models can take is found out by the pools.
@@ -19,7 +23,7 @@ const CONCURRENCY: usize = 32;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Goes on with what was left behind.
-pub async fn take_up(pool: &PgPool, clients: &Clients, stop: &CancellationToken) -> anyhow::Result<()> {
+pub async fn take_up(pool: &PgPool, clients: &ModelClients, stop: &CancellationToken) -> anyhow::Result<()> {
     for id in judgings::running(&mut *pool.acquire().await?).await? {
         begin(pool, clients, id, stop);
     }
@@ -27,7 +31,7 @@ pub async fn take_up(pool: &PgPool, clients: &Clients, stop: &CancellationToken)
 }
 
 /// Judges in the background.
-pub fn begin(pool: &PgPool, clients: &Clients, id: Uuid, stop: &CancellationToken) {
+pub fn begin(pool: &PgPool, clients: &ModelClients, id: Uuid, stop: &CancellationToken) {
     let (pool, clients, stop) = (pool.clone(), clients.clone(), stop.clone());
     tokio::spawn(async move {
         let done = tokio::select! {
@@ -51,20 +55,21 @@ pub fn begin(pool: &PgPool, clients: &Clients, id: Uuid, stop: &CancellationToke
 }
 
 /// False if it was cancelled, or somebody else does it.
-async fn judge(pool: &PgPool, clients: &Clients, id: Uuid) -> anyhow::Result<bool> {
+async fn judge(pool: &PgPool, clients: &ModelClients, id: Uuid) -> anyhow::Result<bool> {
     // The lock lives as long as this connection.
     let mut lock = pool.acquire().await?.detach();
     if !judgings::take(&mut lock, id).await? {
         return Ok(false);
     }
     let judging = judgings::get(&mut lock, id).await?.context("the judging is gone")?;
-    let (run, mut config, library) = active::load(pool, judging.run_id).await?;
+    let (run, mut config, library) = stored::load(pool, judging.run_id).await?;
     config.criteria_apart = judging.criteria_apart;
     let specs: Vec<ModelSpec> = serde_json::from_value(judging.models.clone())?;
     let own: Vec<PoolSpec> = serde_json::from_value(judging.pools.clone())?;
     let pools = config.pools.iter().cloned().chain(own).collect();
-    let models = clients.judges(&specs, &pools, &config)?;
-    let judge = Judge { pool: pool.clone(), library, judges: None, run, config, models, judging };
+    let models = Models::of_panel(&specs, &pools, clients)?;
+    let kind = Conversations::judged_by(Arc::new(library), config, models)?;
+    let judge = Judge { run: ConversationRun::new(pool, run, kind), judges: None, judging };
     let left = judge.left().await?;
     info!(judging = %id, conversations = left.len(), "judging");
     let mut lost = 0usize;

@@ -1,22 +1,24 @@
-//! Playing: what a run plans, who plays it, and how one conversation of it is played.
+//! Generation: runs of conversations. What is ordered and planned, what the runtime plays of it, and what people do with
+//! what was played: judge it again, branch it, correct it, review it.
 
-pub mod active;
-mod ahead;
 pub mod branch;
-pub mod budget;
 pub mod calibrate;
-pub mod cast;
-pub mod commit;
+pub mod conversations;
 pub mod correct;
 pub mod judge;
 pub mod judgings;
-mod noted;
+pub mod models;
 pub mod order;
 pub mod plan;
-pub mod play;
-pub mod player;
 pub mod probes;
 pub mod review_queue;
 pub mod run;
-pub mod workers;
+pub mod stored;
 pub mod worlds;
+
+use std::sync::Arc;
+
+pub use conversations::{ConversationRun, Conversations};
+
+/// A process that plays runs of conversations.
+pub type Player = runtime::Player<Arc<ConversationRun>>;

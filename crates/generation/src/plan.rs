@@ -12,7 +12,7 @@ use domain::role::Role;
 use domain::scenario::Scenario;
 use domain::seed::Seed;
 use engine::plan::{Plan, Row};
-use engine::{Ask, Case};
+use engine::{Case, ChatRequest};
 use llm::{ModelSpec, PoolSpec, Registry};
 use serde::{Deserialize, Serialize};
 
@@ -125,9 +125,9 @@ impl RunConfig {
         self.models.values().chain(&self.panel).chain(self.sub_agents.values())
     }
 
-    /// An ask with what the run says of its role.
-    pub fn complete(&self, ask: Ask) -> Ask {
-        Ask { temperature: self.temperature(ask.role), max_tokens: self.max_tokens(ask.role), ..ask }
+    /// A request with what the run says of its role.
+    pub fn complete(&self, role: Role, chat: ChatRequest) -> ChatRequest {
+        ChatRequest { temperature: self.temperature(role), max_tokens: self.max_tokens(role), ..chat }
     }
 
     /// All who judge.
@@ -198,13 +198,10 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         .with_context(|| format!("`{}` is no complexity", planned.complexity))?;
     let own = Seed::new(seed, &scenario.id, u32::try_from(planned.repeat)?);
     let persona = engine::plan::persona(&library.personas, profile, scenario, &own);
+    let initial = library.initial(scenario, playbook);
     Ok(Case {
-        initial: library.initial(scenario, playbook),
         agent_style: config.agent_style.unwrap_or(playbook.spec.agent),
         user_style: config.user_style,
-        playbook: Arc::clone(playbook),
-        scenario: Arc::clone(scenario),
-        judge: Arc::clone(judge),
         guidance: library.personas.guidance(&persona),
         speech: library.personas.speech(&persona, complexity),
         persona,
@@ -214,6 +211,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         attempt: u32::try_from(planned.attempt)?,
         faults: scenario.faults.iter().chain(&config.faults).cloned().collect(),
         seed: own,
+        ..Case::of(Arc::clone(playbook), Arc::clone(judge), Arc::clone(scenario), initial)
     })
 }
 

@@ -10,7 +10,6 @@ use llm::{ModelSpec, PoolSpec, ProbeOptions};
 use sqlx::{PgConnection, PgPool};
 
 use super::plan::RunConfig;
-use super::workers;
 use projects::library::Library;
 use store::clock;
 use store::models;
@@ -20,7 +19,7 @@ use store::models;
 /// # Errors
 /// A key is missing, or the database cannot be reached.
 pub async fn ask(pool: &PgPool, spec: &PoolSpec, options: &ProbeOptions) -> anyhow::Result<ModelProbe> {
-    let members = if spec.workers { workers::of_model(pool, &spec.name).await? } else { Vec::new() };
+    let members = if spec.workers { runtime::of_model(pool, &spec.name).await? } else { Vec::new() };
     let replicas = llm::probe(spec, &members, options).await?;
     Ok(ModelProbe { probed_at: clock::now(), replicas })
 }

@@ -6,7 +6,9 @@ use domain::budget::Budget;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::budget::Spending;
+use runtime::Spending;
+
+use super::conversations::Conversations;
 use super::plan::{Repertoire, RunConfig};
 use super::worlds;
 use projects::library::Library;
@@ -39,19 +41,20 @@ pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig
         id: clock::id(),
         project: terms.project,
         library: library.files.hash(),
+        kind: <Conversations as runtime::RunKind>::NAME.to_owned(),
         playbook: terms.playbook,
         seed: terms.seed,
-        config: serde_json::to_value(config)?,
+        spec: serde_json::to_value(config)?,
         planned: i32::try_from(terms.planned).context("a run has two thousand million conversations at most")?,
         priority: terms.priority,
         max_in_flight: terms.max_in_flight,
         budget: terms.budget,
         created_at: now,
         played_seconds: None,
-        judging: clock::id(),
+        judging: Some(clock::id()),
     };
     let judging = Judging {
-        id: run.judging,
+        id: run.own_judging(),
         run_id: run.id,
         library: run.library.clone(),
         models: serde_json::to_value(config.judges())?,
@@ -79,7 +82,7 @@ const NOBODY: i64 = 0;
 /// [`Refused`](control::Refused): it has ended, or its budget is used up.
 pub async fn resume(db: &mut PgConnection, id: Uuid) -> store::Result<()> {
     if let Some(mut run) = runs::get(db, id).await? {
-        let config = serde_json::from_value::<RunConfig>(run.config.clone()).ok();
+        let config = serde_json::from_value::<RunConfig>(run.spec.clone()).ok();
         let mut budget = run.budget.clone();
         let forecast = config.and_then(|config| config.forecast);
         if let Some(forecast) = forecast.filter(|forecast| budget.conversations == Some(forecast.after)) {

@@ -9,9 +9,9 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
+use domain::chat::ChatRequest;
 use domain::message::Message;
 use domain::role::Role;
-use engine::Ask;
 use futures::StreamExt;
 use llm::{EndpointOptions, Pool, PoolSpec};
 
@@ -47,10 +47,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// A conversation of so many messages.
-fn ask(messages: usize) -> Ask {
+fn ask(messages: usize) -> ChatRequest {
     let message = |_| Message::User { content: "I would like to know where my order is. ".repeat(8) };
-    Ask {
-        role: Role::Agent,
+    ChatRequest {
+        role: Role::Agent.into(),
         messages: (0..messages).map(message).collect(),
         tools: Vec::new(),
         schema: None,

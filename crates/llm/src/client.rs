@@ -22,7 +22,7 @@ mod wire;
 
 use std::time::Duration;
 
-use engine::{Ask, ChatReply};
+use domain::chat::{ChatReply, ChatRequest};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use reqwest::{Url, redirect};
 
@@ -111,7 +111,7 @@ impl Client {
     }
 
     /// One attempt, with weaker response formats where the endpoint refuses the stronger ones.
-    pub async fn ask(&self, ask: &Ask, listener: Listener<'_>) -> Result<Heard, Failed> {
+    pub async fn ask(&self, ask: &ChatRequest, listener: Listener<'_>) -> Result<Heard, Failed> {
         let mut format = match ask.schema {
             Some(_) => self.format.get(),
             None => Format::Plain,

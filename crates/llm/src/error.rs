@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use domain::chat::ChatReply;
 use domain::event::Usage;
-use engine::ChatReply;
 
 use crate::spec::KeyPlace;
 
@@ -62,8 +62,6 @@ pub enum Failure {
     OtherModel { found: String },
     #[error("is served by no worker; start one with `groundstate worker`")]
     NoWorker,
-    #[error("cannot play on: {reason}")]
-    Unplayable { reason: String },
 }
 
 /// What a request was waiting for when its time ran out.
@@ -87,7 +85,7 @@ impl Failure {
             | Self::NoWorker
             | Self::Garbled { .. } => true,
             Self::Refused { status, .. } => matches!(status, 408 | 409 | 500..),
-            Self::Stopped { .. } | Self::Unplayable { .. } => false,
+            Self::Stopped { .. } => false,
         }
     }
 
@@ -111,7 +109,7 @@ impl Failure {
             | Self::OtherModel { .. }
             | Self::NoWorker => true,
             Self::Refused { status, .. } => *status >= 500,
-            Self::RateLimited { .. } | Self::Stopped { .. } | Self::Unplayable { .. } => false,
+            Self::RateLimited { .. } | Self::Stopped { .. } => false,
         }
     }
 
@@ -144,8 +142,7 @@ impl Failure {
             | Self::Refused { message: text, .. }
             | Self::Garbled { found: text }
             | Self::Stopped { reason: text, .. }
-            | Self::OtherModel { found: text }
-            | Self::Unplayable { reason: text } => *text = edit(text),
+            | Self::OtherModel { found: text } => *text = edit(text),
             Self::Timeout { .. } | Self::CutStream | Self::NoWorker => {}
         }
     }

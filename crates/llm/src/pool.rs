@@ -16,9 +16,7 @@ mod status;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use engine::{Ask, ChatReply, Conversation};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use domain::chat::{ChatReply, ChatRequest};
 
 use self::breaker::Breaker;
 use self::call::Call;
@@ -32,7 +30,7 @@ use self::router::Router;
 pub use self::status::{Health, PoolStatus, ReplicaStatus};
 use crate::client::Client;
 use crate::error::{ModelError, SetupError};
-use crate::{Answer, ChatModel, EndpointOptions, EndpointSpec, Listener, PoolSpec, deaf};
+use crate::{Answer, EndpointOptions, EndpointSpec, Listener, PoolSpec, deaf};
 
 /// Asks replicas of one model. Cheap to use from many tasks at once; calls that find no free slot wait in line.
 #[derive(Debug)]
@@ -105,12 +103,17 @@ impl Pool {
 
     /// The reply to an ask. Asks with the same `sticky` go to the same replica where they can: it has read the
     /// conversation so far.
-    pub async fn answer(&self, ask: &Ask, sticky: u64) -> Result<Answer, ModelError> {
-        Call::new(self, ask, sticky, &deaf).answer().await
+    pub async fn answer(&self, ask: &ChatRequest, sticky: u64) -> Result<Answer, ModelError> {
+        self.stream(ask, sticky, &deaf).await
+    }
+
+    /// Like [`answer`](Self::answer), and tells of the reply's tool calls while it still comes.
+    pub async fn stream(&self, ask: &ChatRequest, sticky: u64, listener: Listener<'_>) -> Result<Answer, ModelError> {
+        Call::new(self, ask, sticky, listener).answer().await
     }
 
     /// The reply to an ask that belongs to no conversation.
-    pub async fn ask(&self, ask: &Ask) -> Result<ChatReply, ModelError> {
+    pub async fn ask(&self, ask: &ChatRequest) -> Result<ChatReply, ModelError> {
         Ok(self.answer(ask, ask.seed.cast_unsigned()).await?.reply)
     }
 
@@ -130,23 +133,4 @@ impl Load {
 
 const fn breaker(seed: i64, options: &EndpointOptions) -> Breaker {
     Breaker::new(seed, options.outage_wait, options.max_outage_wait)
-}
-
-impl ChatModel for Pool {
-    fn complete<'a>(
-        &'a self,
-        ask: &'a Ask,
-        conversation: &'a Conversation,
-    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        self.stream(ask, conversation, &deaf)
-    }
-
-    fn stream<'a>(
-        &'a self,
-        ask: &'a Ask,
-        conversation: &'a Conversation,
-        listener: Listener<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        Call::new(self, ask, conversation.case().seed.sticky(), listener).answer().boxed()
-    }
 }

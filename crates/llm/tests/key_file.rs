@@ -5,9 +5,9 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use domain::chat::ChatRequest;
 use domain::message::Message;
 use domain::role::Role;
-use engine::Ask;
 use llm::{EndpointOptions, Pool, PoolSpec};
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -23,9 +23,9 @@ fn pool(url: &str, file: &Path) -> Result<Pool, String> {
     Pool::new(&spec(url, file), options).map_err(|error| error.to_string())
 }
 
-fn ask() -> Ask {
-    Ask {
-        role: Role::Agent,
+fn ask() -> ChatRequest {
+    ChatRequest {
+        role: Role::Agent.into(),
         messages: vec![Message::User { content: "hello".into() }],
         tools: Vec::new(),
         schema: None,

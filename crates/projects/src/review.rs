@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::persona::Profile;
 use domain::review::{Abstention, Answer, Review, Vote};
 use domain::scenario::Scenario;
-use engine::{Ask, review};
+use engine::{ChatRequest, review};
 use futures::{StreamExt, stream};
 use llm::Pool;
 
@@ -56,7 +56,7 @@ async fn vote(library: &Library, scenario: &Scenario, model: &Pool) -> Result<Ve
 }
 
 /// A vote, or a reply that is none with the reason.
-async fn once(ask: &Ask, model: &Pool) -> Result<Result<Vec<Answer>, (engine::ChatReply, String)>, String> {
+async fn once(ask: &ChatRequest, model: &Pool) -> Result<Result<Vec<Answer>, (engine::ChatReply, String)>, String> {
     let reply = model.ask(ask).await.map_err(|error| error.to_string())?;
     Ok(review::read(&reply).map_err(|reason| (reply, reason)))
 }

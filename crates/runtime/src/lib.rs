@@ -1,3 +1,29 @@
-//! The runtime: it plays the tasks of runs and works off jobs, durably, on any number of processes.
+//! The runtime: it plays the tasks of runs, durably, on any number of processes.
 //!
-//! It knows what a task needs, never what a task is about.
+//! A [`Player`] claims positions of runs, a [`drive`] plays one task from wherever it stands to its end, the
+//! [`commit`] queue keeps journal entries of many tasks in one transaction. The runtime knows what a task needs
+//! ([`domain::task::Task`]) and never what a task is about: that is the [`RunKind`]'s.
+
+mod binding;
+mod budget;
+mod claim_loop;
+mod claims;
+pub mod commit;
+pub mod drive;
+mod heartbeat;
+mod inbox;
+mod kind;
+mod loaded_run;
+mod player;
+mod prefetch;
+mod run_signals;
+mod worker_pools;
+
+pub use binding::{Executor, ModelBinding, ModelClients, Pace};
+pub use budget::Spending;
+pub use claims::Place;
+pub use inbox::Inbox;
+pub use kind::{Ended, ModelCall, RunKind, Runnable};
+pub use loaded_run::{Halt, LoadedRun, RunControl, pause};
+pub use player::{Options, Player};
+pub use worker_pools::{Following, follow, of_model};

@@ -40,7 +40,7 @@ pub async fn insert(db: &mut PgConnection, new: &Row) -> Result<bool> {
     let done = sqlx::query!(
         "INSERT INTO annotations (id, conversation_id, seq, text, labels, author, created_at)
          SELECT $1, $2, $3, $4, $5, $6, $7
-         WHERE EXISTS (SELECT FROM events WHERE conversation_id = $2 AND seq = $3)",
+         WHERE EXISTS (SELECT FROM events WHERE task_id = $2 AND seq = $3)",
         new.id,
         new.conversation_id,
         new.seq,
@@ -95,7 +95,7 @@ pub async fn delete(db: &mut PgConnection, id: Uuid) -> Result<()> {
 /// The project of an annotation.
 pub async fn project(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
     let project = sqlx::query_scalar!(
-        "SELECT project_id FROM annotations a JOIN conversations c ON c.id = a.conversation_id
+        "SELECT project_id FROM annotations a JOIN tasks c ON c.id = a.conversation_id
              JOIN runs ON runs.id = c.run_id WHERE a.id = $1",
         id
     );

@@ -25,7 +25,7 @@ pub struct Begun<'a> {
 pub async fn insert(db: &mut PgConnection, new: &Begun<'_>, now: DateTime<Utc>) -> Result<()> {
     let Planned { id, position, scenario, repeat, persona, complexity, attempt } = new.planned;
     sqlx::query!(
-        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity, world, attempt)
+        "INSERT INTO tasks (id, run_id, position, scenario, repeat, persona, complexity, world, attempt)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         id,
         new.run,
@@ -40,8 +40,8 @@ pub async fn insert(db: &mut PgConnection, new: &Begun<'_>, now: DateTime<Utc>) 
     .execute(&mut *db)
     .await?;
     sqlx::query!(
-        "INSERT INTO events (conversation_id, seq, event, created_at)
-         SELECT $2, seq, event, created_at FROM events WHERE conversation_id = $1 AND seq < $3",
+        "INSERT INTO events (task_id, seq, event, created_at)
+         SELECT $2, seq, event, created_at FROM events WHERE task_id = $1 AND seq < $3",
         new.from,
         id,
         i32::try_from(new.before).unwrap_or(i32::MAX)
@@ -50,7 +50,7 @@ pub async fn insert(db: &mut PgConnection, new: &Begun<'_>, now: DateTime<Utc>) 
     .await?;
     if let Some((seq, event)) = &new.own {
         sqlx::query!(
-            "INSERT INTO events (conversation_id, seq, event, created_at) VALUES ($1, $2, $3::text::json, $4)",
+            "INSERT INTO events (task_id, seq, event, created_at) VALUES ($1, $2, $3::text::json, $4)",
             id,
             i32::try_from(*seq).unwrap_or(i32::MAX),
             event,
@@ -69,11 +69,11 @@ pub async fn insert(db: &mut PgConnection, new: &Begun<'_>, now: DateTime<Utc>) 
 /// The branches of a conversation, oldest first.
 pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<BranchSummary>> {
     let rows = sqlx::query!(
-        r#"SELECT c.id, c.run_id, (r.config -> 'branch_of' ->> 'seq')::int AS "seq!",
-                  r.config -> 'branch_of' ->> 'edited_by' AS edited_by, c.outcome, r.created_at,
+        r#"SELECT c.id, c.run_id, (r.spec -> 'branch_of' ->> 'seq')::int AS "seq!",
+                  r.spec -> 'branch_of' ->> 'edited_by' AS edited_by, c.outcome, r.created_at,
                   r.state, r.finished_at IS NOT NULL AS "run_finished!"
-           FROM runs r JOIN conversations c ON c.run_id = r.id
-           WHERE r.config -> 'branch_of' ->> 'conversation' = $1 ORDER BY r.created_at"#,
+           FROM runs r JOIN tasks c ON c.run_id = r.id
+           WHERE r.spec -> 'branch_of' ->> 'conversation' = $1 ORDER BY r.created_at"#,
         conversation.to_string()
     );
     let rows = rows.fetch_all(db).await?.into_iter();
@@ -103,16 +103,16 @@ pub async fn kin(db: &mut PgConnection, run: Uuid) -> Result<Vec<Kin>> {
     let rows = sqlx::query_as!(
         Kin,
         r#"WITH kin AS (
-               SELECT (config -> 'branch_of' ->> 'conversation')::uuid AS id FROM runs WHERE id = $1
+               SELECT (spec -> 'branch_of' ->> 'conversation')::uuid AS id FROM runs WHERE id = $1
                UNION
                SELECT branch.id
-               FROM runs r JOIN conversations origin ON origin.id = (r.config -> 'branch_of' ->> 'conversation')::uuid
-                    JOIN conversations branch ON branch.run_id = r.id
-               WHERE r.config -> 'branch_of' ->> 'conversation' IS NOT NULL AND origin.run_id = $1
+               FROM runs r JOIN tasks origin ON origin.id = (r.spec -> 'branch_of' ->> 'conversation')::uuid
+                    JOIN tasks branch ON branch.run_id = r.id
+               WHERE r.spec -> 'branch_of' ->> 'conversation' IS NOT NULL AND origin.run_id = $1
                      AND NOT origin.superseded
            )
            SELECT c.id AS "conversation!", c.run_id AS "run!", j.id AS "judging!"
-           FROM kin JOIN conversations c ON c.id = kin.id JOIN judgings j ON j.run_id = c.run_id AND j.original
+           FROM kin JOIN tasks c ON c.id = kin.id JOIN judgings j ON j.run_id = c.run_id AND j.original
            WHERE c.outcome IS NOT NULL AND NOT c.superseded ORDER BY c.id"#,
         run
     );

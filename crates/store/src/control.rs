@@ -82,29 +82,33 @@ pub async fn set_budget(db: &mut PgConnection, run: Uuid, budget: &Budget) -> Re
 pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     let mut tx = change(db, run, Change::Any).await?;
     let spoiled = sqlx::query!(
-        r#"UPDATE conversations SET superseded = true
+        r#"UPDATE tasks SET superseded = true
            WHERE run_id = $1 AND NOT superseded AND outcome = 'failed' AND blame <> 'agent' AND NOT EXISTS (
                SELECT FROM claims WHERE run_id = $1 AND position BETWEEN first_position AND last_position)
-           RETURNING id, position, attempt, blame AS "blame!",
-               blame IN ('judge', 'infrastructure') AND verified IS NOT NULL AS "played!""#,
+           RETURNING id, position, attempt, blame AS "blame!", keep_through"#,
         run
     );
     let spoiled = spoiled.fetch_all(&mut *tx).await?;
     let ids: Vec<Uuid> = spoiled.iter().map(|row| row.id).collect();
-    let next: Vec<Uuid> = ids.iter().map(super::conversations::next_attempt).collect();
+    let next: Vec<Uuid> = ids.iter().map(super::tasks::retry_id).collect();
     sqlx::query!(
-        "INSERT INTO conversations (id, run_id, position, scenario, repeat, persona, complexity, world, attempt)
-         SELECT next.id, run_id, position, scenario, repeat, persona, complexity, world, attempt + 1
-         FROM unnest($1::uuid[], $2::uuid[]) AS next (id, spoiled) JOIN conversations c ON c.id = next.spoiled",
+        "INSERT INTO tasks (id, run_id, kind, position, scenario, repeat, persona, complexity, world, attempt)
+         SELECT next.id, run_id, kind, position, scenario, repeat, persona, complexity, world, attempt + 1
+         FROM unnest($1::uuid[], $2::uuid[]) AS next (id, spoiled) JOIN tasks c ON c.id = next.spoiled",
         &next,
         &ids
     )
     .execute(&mut *tx)
     .await?;
     // What was played to its end is not played again because it could not be judged.
-    let unjudged = spoiled.iter().zip(&next).filter(|(row, _)| row.played);
-    let (from, to): (Vec<_>, Vec<_>) = unjudged.map(|(row, next)| (row.id, *next)).unzip();
-    super::events::copy_before_judge(&mut tx, &from, &to).await?;
+    let kept = spoiled.iter().zip(&next).filter_map(|(row, next)| Some((row.id, *next, row.keep_through?)));
+    let (mut from, mut to, mut through) = (Vec::new(), Vec::new(), Vec::new());
+    for (spoiled, next, last) in kept {
+        from.push(spoiled);
+        to.push(next);
+        through.push(last);
+    }
+    super::events::copy_through(&mut tx, &from, &to, &through).await?;
     // Neighbours are one claim: each costs whoever takes it a transaction.
     sqlx::query!(
         "INSERT INTO claims (run_id, first_position, last_position) SELECT $1, min(position), max(position) FROM (
@@ -117,13 +121,13 @@ pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     .execute(&mut *tx)
     .await?;
     sqlx::query!(
-        "INSERT INTO tallies (run_id, player, writer, outcome, superseded, conversations)
+        "INSERT INTO tallies (run_id, player, writer, outcome, superseded, tasks)
          SELECT $1, 0, 0, outcome, superseded, sum(n) FROM (
              SELECT outcome, false AS superseded, -1 AS n FROM unnest($2::text[]) AS spoiled (outcome)
              UNION ALL SELECT outcome, true, 1 FROM unnest($2::text[]) AS spoiled (outcome)
          ) AS moved GROUP BY 4, 5
          ON CONFLICT (run_id, player, writer, outcome, superseded)
-         DO UPDATE SET conversations = tallies.conversations + EXCLUDED.conversations",
+         DO UPDATE SET tasks = tallies.tasks + EXCLUDED.tasks",
         run,
         &spoiled.iter().map(|row| row.blame.clone()).collect::<Vec<_>>()
     )

@@ -1,7 +1,6 @@
 //! Conversations: planned with their run, finished once.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Utc};
 use domain::api::ConversationSummary;
@@ -9,6 +8,7 @@ use domain::outcome::{Blame, Outcome};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::tasks::{ConversationPlan, PlannedTask};
 use super::{BadRow, Result};
 
 /// A conversation as it is planned.
@@ -24,57 +24,36 @@ pub struct Planned {
     pub attempt: i32,
 }
 
-/// The id of the attempt that follows. Whoever asks is told the same.
-pub fn next_attempt(spoiled: &Uuid) -> Uuid {
-    Uuid::new_v5(spoiled, b"again")
-}
-
-impl Planned {
-    /// The attempt that takes its place.
-    #[must_use]
-    pub fn again(&self) -> Self {
-        Self { id: next_attempt(&self.id), attempt: self.attempt + 1, ..self.clone() }
+impl From<Planned> for PlannedTask {
+    fn from(planned: Planned) -> Self {
+        let Planned { id, position, scenario, repeat, persona, complexity, attempt } = planned;
+        Self { id, position, attempt, conversation: Some(ConversationPlan { scenario, repeat, persona, complexity }) }
     }
 }
 
-/// A conversation that has a row already.
-pub struct Begun {
-    pub planned: Planned,
-    pub ended: bool,
-}
-
-/// Those of a range of positions that have begun: of each position the last attempt.
-pub async fn begun(db: &mut PgConnection, run: Uuid, positions: RangeInclusive<i32>) -> Result<Vec<Begun>> {
-    let rows = sqlx::query!(
-        r#"SELECT id, position, scenario, repeat, persona, complexity, attempt, outcome IS NOT NULL AS "ended!"
-           FROM conversations WHERE run_id = $1 AND position BETWEEN $2 AND $3 AND NOT superseded"#,
-        run,
-        positions.start(),
-        positions.end()
-    );
-    let rows = rows.fetch_all(db).await?.into_iter();
-    Ok(rows
-        .map(|row| Begun {
-            planned: Planned {
-                id: row.id,
-                position: row.position,
-                scenario: row.scenario,
-                repeat: row.repeat,
-                persona: row.persona,
-                complexity: row.complexity,
-                attempt: row.attempt,
-            },
-            ended: row.ended,
+impl Planned {
+    /// `None` if the task is no conversation.
+    pub fn of_task(task: &PlannedTask) -> Option<Self> {
+        let ConversationPlan { scenario, repeat, persona, complexity } = task.conversation.clone()?;
+        Some(Self {
+            id: task.id,
+            position: task.position,
+            scenario,
+            repeat,
+            persona,
+            complexity,
+            attempt: task.attempt,
         })
-        .collect())
+    }
 }
 
 /// What has ended, in order: of each position the last attempt.
 pub async fn finished(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
     let ended = sqlx::query_as!(
         Planned,
-        "SELECT id, position, scenario, repeat, persona, complexity, attempt FROM conversations
-         WHERE run_id = $1 AND outcome IS NOT NULL AND NOT superseded ORDER BY position",
+        r#"SELECT id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
+                  complexity AS "complexity!", attempt FROM tasks
+         WHERE run_id = $1 AND kind = 'conversation' AND outcome IS NOT NULL AND NOT superseded ORDER BY position"#,
         run
     );
     Ok(ended.fetch_all(db).await?)
@@ -84,10 +63,11 @@ pub async fn finished(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> 
 pub async fn ended(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
     let ended = sqlx::query_as!(
         Planned,
-        "SELECT id, position, scenario, repeat, persona, complexity, attempt FROM conversations
-         WHERE run_id = $1 AND outcome IS NOT NULL AND NOT superseded
-           AND EXISTS (SELECT FROM events WHERE conversation_id = id AND event -> 'event' -> 'ended' IS NOT NULL)
-         ORDER BY position",
+        r#"SELECT id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
+                  complexity AS "complexity!", attempt FROM tasks
+         WHERE run_id = $1 AND kind = 'conversation' AND outcome IS NOT NULL AND NOT superseded
+           AND ending IS NOT NULL
+         ORDER BY position"#,
         run
     );
     Ok(ended.fetch_all(db).await?)
@@ -96,7 +76,9 @@ pub async fn ended(db: &mut PgConnection, run: Uuid) -> Result<Vec<Planned>> {
 /// How one conversation was planned, and its run.
 pub async fn planned(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, Planned)>> {
     let row = sqlx::query!(
-        "SELECT run_id, id, position, scenario, repeat, persona, complexity, attempt FROM conversations WHERE id = $1",
+        r#"SELECT run_id, id, position, scenario AS "scenario!", repeat AS "repeat!", persona AS "persona!",
+                  complexity AS "complexity!", attempt
+           FROM tasks WHERE id = $1 AND kind = 'conversation'"#,
         id
     );
     Ok(row.fetch_optional(db).await?.map(|row| {
@@ -109,7 +91,7 @@ pub async fn planned(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, Pl
 /// Of these, those of a project that have ended.
 pub async fn ended_in_project(db: &mut PgConnection, project: Uuid, ids: &[Uuid]) -> Result<Vec<Uuid>> {
     let ended = sqlx::query_scalar!(
-        "SELECT c.id FROM conversations c JOIN runs ON runs.id = c.run_id
+        "SELECT c.id FROM tasks c JOIN runs ON runs.id = c.run_id
          WHERE c.id = ANY($2) AND project_id = $1 AND outcome IS NOT NULL",
         project,
         ids
@@ -130,7 +112,8 @@ pub async fn of_corpus(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<Uuid>>
 pub async fn some(db: &mut PgConnection, ids: &[Uuid], judgings: &[Uuid]) -> Result<Vec<(Uuid, ConversationSummary)>> {
     let rows = sqlx::query_as!(
         Row,
-        r#"SELECT c.id, c.run_id, c.position, c.scenario, c.persona, c.complexity, c.ending, c.user_turns, c.tool_calls,
+        r#"SELECT c.id, c.run_id, c.position, c.scenario AS "scenario!", c.persona AS "persona!",
+                  c.complexity AS "complexity!", c.ending, c.user_turns, c.tool_calls,
                   c.tools, c.finished_at,
                   CASE WHEN j.original OR c.ending IS NULL THEN c.outcome ELSE v.outcome END AS outcome,
                   CASE WHEN j.original OR c.ending IS NULL THEN c.blame ELSE v.blame END AS blame,
@@ -138,8 +121,8 @@ pub async fn some(db: &mut PgConnection, ids: &[Uuid], judgings: &[Uuid]) -> Res
                   CASE WHEN j.original THEN c.verified ELSE v.verified END AS verified,
                   v.overall AS "overall?", v.goal_achieved AS "goal_achieved?", v.weighted_mean AS "weighted_mean?",
                   v.agreement AS "agreement?",
-                  (SELECT count(*) FROM events WHERE conversation_id = c.id) AS "events!"
-           FROM conversations c JOIN judgings j ON j.run_id = c.run_id AND j.id = ANY($2)
+                  (SELECT count(*) FROM events WHERE task_id = c.id) AS "events!"
+           FROM tasks c JOIN judgings j ON j.run_id = c.run_id AND j.id = ANY($2)
                 LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id
            WHERE c.id = ANY($1)"#,
         ids,
@@ -153,7 +136,7 @@ pub async fn some(db: &mut PgConnection, ids: &[Uuid], judgings: &[Uuid]) -> Res
 /// A conversation and the run it belongs to, as the run's own judging sees it.
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, ConversationSummary)>> {
     let own = sqlx::query!(
-        "SELECT j.id, j.run_id FROM judgings j JOIN conversations c ON c.run_id = j.run_id WHERE c.id = $1 AND original",
+        "SELECT j.id, j.run_id FROM judgings j JOIN tasks c ON c.run_id = j.run_id WHERE c.id = $1 AND original",
         id
     );
     let Some(own) = own.fetch_optional(&mut *db).await? else { return Ok(None) };

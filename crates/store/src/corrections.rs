@@ -49,7 +49,7 @@ pub struct New {
 
 /// Appends a version and returns its number. Within a transaction: two that are made at once get one number each.
 pub async fn insert(tx: &mut PgConnection, new: &New) -> Result<u32> {
-    sqlx::query!("SELECT FROM conversations WHERE id = $1 FOR NO KEY UPDATE", new.conversation)
+    sqlx::query!("SELECT FROM tasks WHERE id = $1 FOR NO KEY UPDATE", new.conversation)
         .fetch_optional(&mut *tx)
         .await?;
     let turn = new.turn.as_ref().map(serde_json::to_string).transpose().map_err(|e| bad(new.conversation, &e))?;

@@ -320,8 +320,8 @@ pub async fn runs_with(
     let rows = sqlx::query!(
         r#"SELECT runs.id, runs.created_at, count(*) OVER () AS "all!" FROM runs
            WHERE project_id = $1 AND CASE $2::text
-               WHEN 'scenario' THEN config->'scenarios' ? $3
-               WHEN 'persona' THEN config->'personas' ? $3 OR $3 = 'model'
+               WHEN 'scenario' THEN spec->'scenarios' ? $3
+               WHEN 'persona' THEN spec->'personas' ? $3 OR $3 = 'model'
                WHEN 'playbook' THEN $3 = ANY (string_to_array(playbook, ', '))
                ELSE EXISTS (
                    SELECT FROM document_versions AS d

@@ -1,39 +1,36 @@
 //! Events: appended, never changed.
 
-use domain::Event;
+use serde::de::DeserializeOwned;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{BadRow, Result};
 
-/// All events of a conversation, in order.
-pub async fn of(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<Event>> {
-    let rows = sqlx::query_scalar!(
-        r#"SELECT event::text AS "event!" FROM events WHERE conversation_id = $1 ORDER BY seq"#,
-        conversation
-    )
-    .fetch_all(db)
-    .await?;
-    rows.into_iter().map(|event| serde_json::from_str(&event).map_err(|e| bad(conversation, &e).into())).collect()
+/// All events of a task, in order.
+pub async fn of<E: DeserializeOwned>(db: &mut PgConnection, task: Uuid) -> Result<Vec<E>> {
+    let rows =
+        sqlx::query_scalar!(r#"SELECT event::text AS "event!" FROM events WHERE task_id = $1 ORDER BY seq"#, task)
+            .fetch_all(db)
+            .await?;
+    rows.into_iter().map(|event| serde_json::from_str(&event).map_err(|e| bad(task, &e).into())).collect()
 }
 
-/// Gives other attempts the events of those whose judge failed, up to what the judge was to say: `to[i]` those of `from[i]`.
-pub async fn copy_before_judge(db: &mut PgConnection, from: &[Uuid], to: &[Uuid]) -> Result<()> {
+/// Gives retries the events that they begin with: `to[i]` those of `from[i]`, up to number `through[i]`.
+pub async fn copy_through(db: &mut PgConnection, from: &[Uuid], to: &[Uuid], through: &[i32]) -> Result<()> {
     sqlx::query!(
-        r#"INSERT INTO events (conversation_id, seq, event, created_at)
-           SELECT attempt.next, seq, event, created_at
-           FROM unnest($1::uuid[], $2::uuid[]) AS attempt (spoiled, next)
-           JOIN events ON conversation_id = spoiled AND seq <=
-               (SELECT max(seq) FROM events WHERE conversation_id = spoiled
-                AND event -> 'event' -> 'refused' IS NULL AND event -> 'event' -> 'finished' IS NULL)"#,
+        "INSERT INTO events (task_id, seq, event, created_at)
+         SELECT attempt.next, seq, event, created_at
+         FROM unnest($1::uuid[], $2::uuid[], $3::int[]) AS attempt (spoiled, next, through)
+         JOIN events ON task_id = spoiled AND seq <= through",
         from,
-        to
+        to,
+        through
     )
     .execute(db)
     .await?;
     Ok(())
 }
 
-fn bad(conversation: Uuid, reason: &impl ToString) -> BadRow {
-    BadRow { table: "events", column: "event", row: conversation.to_string(), reason: reason.to_string() }
+fn bad(task: Uuid, reason: &impl ToString) -> BadRow {
+    BadRow { table: "events", column: "event", row: task.to_string(), reason: reason.to_string() }
 }

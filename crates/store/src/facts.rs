@@ -33,7 +33,7 @@ pub async fn of_project(db: &mut PgConnection, project: Uuid, only: &[Uuid]) -> 
     let heads = sqlx::query_as!(
         Head,
         r#"SELECT r.id AS run, j.id AS judging, true AS "own!", r.library, playbook,
-                  models_of(r.config, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried,
+                  models_of(r.spec, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried,
                   (SELECT coalesce(sum(change), 0)::bigint FROM reviewed_conversations WHERE run_id = r.id) AS "reviews!"
            FROM runs r JOIN judgings j ON j.run_id = r.id AND original
            WHERE project_id = $1 AND (cardinality($2::uuid[]) = 0 OR r.id = ANY($2))
@@ -51,7 +51,7 @@ pub async fn run_of(db: &mut PgConnection, judging: Uuid) -> Result<Option<Uuid>
 
 /// The run and the position of a conversation.
 pub async fn place_of(db: &mut PgConnection, conversation: Uuid) -> Result<Option<(Uuid, i32)>> {
-    let place = sqlx::query!("SELECT run_id, position FROM conversations WHERE id = $1", conversation);
+    let place = sqlx::query!("SELECT run_id, position FROM tasks WHERE id = $1", conversation);
     Ok(place.fetch_optional(db).await?.map(|row| (row.run_id, row.position)))
 }
 
@@ -67,7 +67,7 @@ pub async fn kept(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<Kept>> {
     let rows = sqlx::query_as!(
         Kept,
         r#"SELECT c.run_id AS run, c.position, r.split = 'golden' AS "golden!"
-           FROM corpus_rows r JOIN conversations c ON c.id = r.conversation_id
+           FROM corpus_rows r JOIN tasks c ON c.id = r.conversation_id
            WHERE corpus_id = $1 AND split IS NOT NULL ORDER BY c.run_id, c.position"#,
         corpus
     );
@@ -94,7 +94,7 @@ pub async fn of_judging(db: &mut PgConnection, run: Uuid, judging: Uuid) -> Resu
     let head = sqlx::query_as!(
         Head,
         r#"SELECT r.id AS run, j.id AS judging, original AS "own!", r.library, playbook,
-                  models_of(r.config, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried,
+                  models_of(r.spec, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried,
                   (SELECT coalesce(sum(change), 0)::bigint FROM reviewed_conversations WHERE run_id = r.id) AS "reviews!"
            FROM runs r JOIN judgings j ON j.run_id = r.id WHERE r.id = $1 AND j.id = $2"#,
         run,
@@ -131,9 +131,9 @@ pub struct Played {
 pub fn played(db: &mut PgConnection, run: Uuid) -> impl Stream<Item = Result<Played>> + '_ {
     let rows = sqlx::query_as!(
         Played,
-        "SELECT id, position, scenario, persona, complexity, outcome, blame, reason, finished_at, ending, user_turns,
+        r#"SELECT id, position, scenario AS "scenario!", persona AS "persona!", complexity AS "complexity!", outcome, blame, reason, finished_at, ending, user_turns,
                 verified, tool_calls, tools
-         FROM conversations WHERE run_id = $1 AND NOT superseded",
+         FROM tasks WHERE run_id = $1 AND NOT superseded"#,
         run
     );
     rows.fetch(db).map_err(Into::into)
@@ -143,9 +143,9 @@ pub fn played(db: &mut PgConnection, run: Uuid) -> impl Stream<Item = Result<Pla
 pub async fn played_at(db: &mut PgConnection, run: Uuid, positions: &[i32]) -> Result<Vec<Played>> {
     let rows = sqlx::query_as!(
         Played,
-        "SELECT id, position, scenario, persona, complexity, outcome, blame, reason, finished_at, ending, user_turns,
+        r#"SELECT id, position, scenario AS "scenario!", persona AS "persona!", complexity AS "complexity!", outcome, blame, reason, finished_at, ending, user_turns,
                 verified, tool_calls, tools
-         FROM conversations WHERE run_id = $1 AND position = ANY($2) AND NOT superseded",
+         FROM tasks WHERE run_id = $1 AND position = ANY($2) AND NOT superseded"#,
         run,
         positions
     );
@@ -166,7 +166,7 @@ pub async fn touched(db: &mut PgConnection, run: Uuid) -> Result<Vec<Touched>> {
     let rows = sqlx::query_as!(
         Touched,
         "SELECT position, conversation_id, rated, annotated, corrected
-         FROM reviewed_conversations o JOIN conversations c ON c.id = conversation_id WHERE o.run_id = $1",
+         FROM reviewed_conversations o JOIN tasks c ON c.id = conversation_id WHERE o.run_id = $1",
         run
     );
     Ok(rows.fetch_all(db).await?)

@@ -97,9 +97,9 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Judging>> {
 pub async fn summaries(db: &mut PgConnection, run: Uuid, one: Option<Uuid>) -> Result<Vec<JudgingSummary>> {
     let rows = sqlx::query!(
         r#"SELECT id, models, original, state, reason, created_by, created_at,
-                  (SELECT count(*) FROM verdicts JOIN conversations c ON c.id = conversation_id
+                  (SELECT count(*) FROM verdicts JOIN tasks c ON c.id = conversation_id
                    WHERE judging_id = judgings.id AND NOT superseded) AS "judged!",
-                  (SELECT count(*) FROM conversations
+                  (SELECT count(*) FROM tasks
                    WHERE run_id = $1 AND NOT superseded AND ending IS NOT NULL) AS "conversations!"
            FROM judgings WHERE run_id = $1 AND ($2::uuid IS NULL OR id = $2) ORDER BY created_at DESC, id DESC"#,
         run,

@@ -1,4 +1,4 @@
-//! The ledger of a run: nothing lost, nothing doubled, every conversation ended once. The rules are queries of their own,
+//! The ledger of a run: nothing lost, nothing doubled, every task ended once. The rules are queries of their own,
 //! so that they are right even where the program is wrong.
 
 use sqlx::PgConnection;
@@ -7,63 +7,64 @@ use uuid::Uuid;
 use super::Result;
 
 /// Each rule of a run that has ended, with the query for the positions at which it is broken. `$1` is the run.
-const RULES: [(&str, &str); 12] = [
+const RULES: [(&str, &str); 13] = [
     (
-        "each position has one conversation that counts, and it has ended",
+        "each position has one task that counts, and it has ended",
         "SELECT position FROM generate_series(0, (SELECT planned - 1 FROM runs WHERE id = $1)) AS position
-         WHERE 1 <> (SELECT count(*) FROM conversations c WHERE run_id = $1 AND c.position = position.position
+         WHERE 1 <> (SELECT count(*) FROM tasks c WHERE run_id = $1 AND c.position = position.position
                      AND NOT superseded AND outcome IS NOT NULL)",
     ),
     (
         "attempts that do not count have ended, blaming somebody else than the agent",
-        "SELECT position FROM conversations
+        "SELECT position FROM tasks
          WHERE run_id = $1 AND superseded AND (outcome IS NULL OR blame IS NULL OR blame = 'agent')",
     ),
     (
         "attempts are numbered from 1, without gaps",
-        "SELECT position FROM conversations WHERE run_id = $1 GROUP BY position
+        "SELECT position FROM tasks WHERE run_id = $1 GROUP BY position
          HAVING max(attempt) <> count(*) OR count(DISTINCT attempt) <> count(*)",
     ),
     (
         "events have no gaps",
-        "SELECT c.position FROM conversations c JOIN events e ON e.conversation_id = c.id WHERE run_id = $1
+        "SELECT c.position FROM tasks c JOIN events e ON e.task_id = c.id WHERE run_id = $1
          GROUP BY c.id, c.position HAVING min(seq) <> 0 OR max(seq) <> count(*) - 1",
     ),
     (
         "each conversation begins once and ends once, with its last event",
-        "SELECT c.position FROM conversations c JOIN events e ON e.conversation_id = c.id WHERE run_id = $1
+        "SELECT c.position FROM tasks c JOIN events e ON e.task_id = c.id WHERE run_id = $1
+             AND kind = 'conversation'
          GROUP BY c.id, c.position
          HAVING 1 <> count(*) FILTER (WHERE event -> 'event' -> 'started' IS NOT NULL)
              OR 1 <> count(*) FILTER (WHERE event -> 'event' -> 'finished' IS NOT NULL)
              OR max(seq) <> max(seq) FILTER (WHERE event -> 'event' -> 'finished' IS NOT NULL)",
     ),
     (
-        "every conversation has events",
-        "SELECT position FROM conversations c
-         WHERE run_id = $1 AND NOT EXISTS (SELECT FROM events WHERE conversation_id = c.id)",
+        "every task has events",
+        "SELECT position FROM tasks c
+         WHERE run_id = $1 AND NOT EXISTS (SELECT FROM events WHERE task_id = c.id)",
     ),
     (
         "no event and no verdict is an orphan",
         "SELECT 0 FROM events WHERE $1::uuid IS NOT NULL
-             AND NOT EXISTS (SELECT FROM conversations WHERE id = conversation_id)
-         UNION ALL SELECT 0 FROM verdicts WHERE NOT EXISTS (SELECT FROM conversations WHERE id = conversation_id)",
+             AND NOT EXISTS (SELECT FROM tasks WHERE id = task_id)
+         UNION ALL SELECT 0 FROM verdicts WHERE NOT EXISTS (SELECT FROM tasks WHERE id = conversation_id)",
     ),
     (
         "what was counted is what is there",
-        "SELECT 0 FROM (SELECT outcome, superseded, sum(conversations) AS n FROM tallies WHERE run_id = $1 GROUP BY 1, 2) t
-         FULL JOIN (SELECT coalesce(blame, outcome) AS outcome, superseded, count(*) AS n FROM conversations
+        "SELECT 0 FROM (SELECT outcome, superseded, sum(tasks) AS n FROM tallies WHERE run_id = $1 GROUP BY 1, 2) t
+         FULL JOIN (SELECT coalesce(blame, outcome) AS outcome, superseded, count(*) AS n FROM tasks
                     WHERE run_id = $1 GROUP BY 1, 2) c USING (outcome, superseded)
          WHERE coalesce(t.n, 0) <> coalesce(c.n, 0)",
     ),
     (
         "what is noted of tools is what was called",
-        "SELECT c.position FROM conversations c CROSS JOIN LATERAL (
+        "SELECT c.position FROM tasks c CROSS JOIN LATERAL (
              SELECT event -> 'event' -> 'tool_answered' AS call FROM events e
-             WHERE conversation_id = id AND event -> 'event' -> 'tool_answered' IS NOT NULL AND NOT EXISTS (
+             WHERE task_id = id AND event -> 'event' -> 'tool_answered' IS NOT NULL AND NOT EXISTS (
                  SELECT FROM events u, json_array_elements(u.event -> 'event' -> 'user_acted' -> 'tool_calls') AS own
-                 WHERE u.conversation_id = id AND u.event -> 'event' -> 'user_acted' IS NOT NULL
+                 WHERE u.task_id = id AND u.event -> 'event' -> 'user_acted' IS NOT NULL
                    AND own ->> 'id' = e.event -> 'event' -> 'tool_answered' ->> 'call_id')
-         ) AS answered WHERE run_id = $1
+         ) AS answered WHERE run_id = $1 AND kind = 'conversation'
          GROUP BY c.id, c.position
          HAVING tool_calls <> count(*)
              OR tools <> coalesce(array_agg(DISTINCT call ->> 'tool' COLLATE \"C\" ORDER BY call ->> 'tool' COLLATE \"C\")
@@ -71,9 +72,13 @@ const RULES: [(&str, &str); 12] = [
     ),
     (
         "scores are those of the verdict",
-        "SELECT c.position FROM conversations c JOIN verdicts ON conversation_id = c.id
+        "SELECT c.position FROM tasks c JOIN verdicts ON conversation_id = c.id
          WHERE run_id = $1 AND verdict IS NOT NULL
            AND scores <> ARRAY(SELECT (score ->> 'score')::smallint FROM jsonb_array_elements(verdict -> 'scores') AS score)",
+    ),
+    (
+        "no request is left of a task that has ended",
+        "SELECT position FROM requests JOIN tasks ON id = task_id WHERE requests.run_id = $1 AND outcome IS NOT NULL",
     ),
     ("nothing is claimed any more", "SELECT first_position FROM claims WHERE run_id = $1"),
     ("it has ended", "SELECT 0 FROM runs WHERE id = $1 AND finished_at IS NULL"),

@@ -17,6 +17,7 @@ pub mod facts;
 pub mod idempotency;
 pub mod invitations;
 pub mod join_tokens;
+pub mod journal;
 pub mod judgings;
 pub mod ledger;
 pub mod material;
@@ -27,11 +28,12 @@ pub mod players;
 pub mod projects;
 pub mod ratings;
 pub mod reading;
+pub mod requests;
 pub mod reviews;
 pub mod runs;
 pub mod sessions;
 pub mod sign_in;
-pub mod steps;
+pub mod tasks;
 pub mod tokens;
 pub mod users;
 pub mod validations;
@@ -39,7 +41,7 @@ pub mod verdicts;
 pub mod workers;
 pub mod worlds;
 
-pub use outage::{is_outage, patiently};
+pub use outage::{Outage, Patience, patiently};
 
 use std::time::Duration;
 

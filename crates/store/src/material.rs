@@ -62,7 +62,7 @@ pub async fn of_run(
     limit: i64,
 ) -> Result<Vec<Wanted>> {
     let rows = sqlx::query!(
-        "SELECT id, position FROM conversations
+        "SELECT id, position FROM tasks
          WHERE run_id = $1 AND position > $2 AND outcome IS NOT NULL AND NOT superseded ORDER BY position LIMIT $3",
         run,
         after,
@@ -77,7 +77,7 @@ pub async fn of_run(
 /// How many conversations of a run have ended.
 pub async fn count_of_run(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     let count = sqlx::query_scalar!(
-        r#"SELECT count(*) AS "n!" FROM conversations WHERE run_id = $1 AND outcome IS NOT NULL AND NOT superseded"#,
+        r#"SELECT count(*) AS "n!" FROM tasks WHERE run_id = $1 AND outcome IS NOT NULL AND NOT superseded"#,
         run
     );
     Ok(count.fetch_one(db).await?)
@@ -134,7 +134,7 @@ pub async fn runs_of_corpus(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<(
 pub async fn of(db: &mut PgConnection, wanted: &[Wanted], all: bool) -> Result<Vec<Material>> {
     let rows = sqlx::query_as!(
         Record,
-        r#"SELECT c.id, c.run_id, index AS "index!", c.position, c.scenario, c.repeat, c.attempt,
+        r#"SELECT c.id, c.run_id, index AS "index!", c.position, c.scenario AS "scenario!", c.repeat AS "repeat!", c.attempt,
                   c.outcome, c.blame, c.reason, original AS "original!",
                   v.judge AS "judge?", v.judge_version AS "judge_version?", v.outcome AS "said?", v.blame AS "said_blame?",
                   v.reason AS "said_reason?", v.verdict IS NOT NULL AS "judged!",
@@ -142,11 +142,11 @@ pub async fn of(db: &mut PgConnection, wanted: &[Wanted], all: bool) -> Result<V
                   CASE WHEN NOT original THEN v.verification::text END AS verification,
                   CASE WHEN $5 OR coalesce(v.outcome, CASE WHEN original THEN c.outcome ELSE 'accepted' END) = 'accepted'
                        THEN (SELECT string_agg(event::text, E'\n') FROM
-                             (SELECT event FROM events WHERE conversation_id = c.id ORDER BY seq) AS in_order)
+                             (SELECT event FROM events WHERE task_id = c.id ORDER BY seq) AS in_order)
                   END AS events
            FROM unnest($1::uuid[], $2::int[], $3::uuid[], $4::bool[]) WITH ORDINALITY
                     AS wanted (id, index, judging, original, n)
-                JOIN conversations c ON c.id = wanted.id
+                JOIN tasks c ON c.id = wanted.id
                 LEFT JOIN verdicts v ON v.conversation_id = wanted.id AND v.judging_id = wanted.judging
            WHERE c.outcome IS NOT NULL ORDER BY n"#,
         &wanted.iter().map(|one| one.id).collect::<Vec<_>>(),

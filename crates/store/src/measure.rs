@@ -14,7 +14,7 @@ pub async fn size(db: &mut PgConnection) -> Result<i64> {
 /// What users, agents and tools said in a run.
 pub async fn messages(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     let messages = sqlx::query_scalar!(
-        r#"SELECT count(*) AS "messages!" FROM conversations c JOIN events e ON conversation_id = c.id
+        r#"SELECT count(*) AS "messages!" FROM tasks c JOIN events e ON task_id = c.id
            WHERE run_id = $1 AND (event -> 'event' -> 'user_spoke' IS NOT NULL
                OR event -> 'event' -> 'agent_spoke' IS NOT NULL OR event -> 'event' -> 'tool_answered' IS NOT NULL)"#,
         run
@@ -30,7 +30,7 @@ pub async fn left_to_begin(db: &mut PgConnection, run: Uuid) -> Result<i32> {
 
 /// Conversations of all runs.
 pub async fn conversations(db: &mut PgConnection) -> Result<i64> {
-    Ok(sqlx::query_scalar!(r#"SELECT count(*) AS "n!" FROM conversations"#).fetch_one(db).await?)
+    Ok(sqlx::query_scalar!(r#"SELECT count(*) AS "n!" FROM tasks"#).fetch_one(db).await?)
 }
 
 /// Writes a run once more, as `copy`, with all of its conversations. Their ids are as many milliseconds later.
@@ -47,19 +47,19 @@ pub async fn copy_run(db: &mut PgConnection, run: Uuid, copy: Uuid, later: i32) 
     sqlx::query!(
         "WITH old AS (
              SELECT id, (lpad(to_hex(('x' || substr(h, 1, 12))::bit(48)::bigint + $3), 12, '0') || substr(h, 13))::uuid AS new
-             FROM (SELECT id, replace(id::text, '-', '') AS h FROM conversations WHERE run_id = $1) AS ids
+             FROM (SELECT id, replace(id::text, '-', '') AS h FROM tasks WHERE run_id = $1) AS ids
          ), conversations_copied AS (
-             INSERT INTO conversations
+             INSERT INTO tasks
              SELECT (jsonb_populate_record(c, jsonb_build_object('id', new, 'run_id', $2::uuid))).*
-             FROM conversations c JOIN old USING (id)
+             FROM tasks c JOIN old USING (id)
          ), verdicts_copied AS (
              INSERT INTO verdicts
              SELECT (jsonb_populate_record(v, jsonb_build_object('conversation_id', new))).*
              FROM verdicts v JOIN old ON old.id = conversation_id
          )
-         INSERT INTO events (conversation_id, seq, event, created_at)
+         INSERT INTO events (task_id, seq, event, created_at)
          SELECT new, seq, event, created_at
-         FROM old CROSS JOIN LATERAL (SELECT * FROM events WHERE conversation_id = old.id ORDER BY seq) AS of_one",
+         FROM old CROSS JOIN LATERAL (SELECT * FROM events WHERE task_id = old.id ORDER BY seq) AS of_one",
         run,
         copy,
         i64::from(later)
@@ -77,24 +77,24 @@ pub async fn lengthen(db: &mut PgConnection, run: Uuid, own: i32, copy: i32, wit
     sqlx::query!(
         "WITH own AS (
              SELECT id, position, h, ('x' || substr(h, 1, 12))::bit(48)::bigint AS at
-             FROM (SELECT id, position, replace(id::text, '-', '') AS h FROM conversations
+             FROM (SELECT id, position, replace(id::text, '-', '') AS h FROM tasks
                    WHERE run_id = $1 AND position < $2 AND NOT superseded) AS ids
          ), took AS (SELECT max(at) - min(at) + 1 AS ms FROM own
          ), old AS (
              SELECT id, position, (lpad(to_hex(at + $3 * ms), 12, '0') || substr(h, 13))::uuid AS new FROM own, took
          ), conversations_copied AS (
-             INSERT INTO conversations
+             INSERT INTO tasks
              SELECT (jsonb_populate_record(c, jsonb_build_object('id', new, 'position', c.position + $2 * $3::int))).*
-             FROM conversations c JOIN old USING (id)
+             FROM tasks c JOIN old USING (id)
          ), verdicts_copied AS (
              INSERT INTO verdicts
              SELECT (jsonb_populate_record(v, jsonb_build_object('conversation_id', new))).*
              FROM verdicts v JOIN old ON old.id = conversation_id
          )
-         INSERT INTO events (conversation_id, seq, event, created_at)
+         INSERT INTO events (task_id, seq, event, created_at)
          SELECT new, seq, event, created_at
          FROM (SELECT * FROM old WHERE $4 ORDER BY position) AS ordered
-              CROSS JOIN LATERAL (SELECT * FROM events WHERE conversation_id = ordered.id ORDER BY seq) AS of_one",
+              CROSS JOIN LATERAL (SELECT * FROM events WHERE task_id = ordered.id ORDER BY seq) AS of_one",
         run,
         own,
         i64::from(copy),

@@ -104,13 +104,20 @@ pub fn is_given_up(error: &StoreError) -> bool {
     error.constraint() == Some("claims_player_fkey")
 }
 
-/// Claims at most so many positions of the run that is next: of the highest priority, and of those the one that is played
+/// Claims at most so many positions of the run of these kinds that is next: of the highest priority, and of those the one that is played
 /// least. What others left behind of a run comes before what is new of it. `None` if there is nothing to play.
 ///
 /// # Errors
 /// Also if the player was given up ([`is_given_up`]).
-pub async fn claim(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
-    if let Some(run) = left_behind(&mut *db, only).await? {
+pub async fn claim(
+    db: &mut PgConnection,
+    player: i64,
+    kinds: &[&str],
+    most: i32,
+    only: Option<Uuid>,
+) -> Result<Option<Claim>> {
+    let kinds: Vec<String> = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+    if let Some(run) = left_behind(&mut *db, &kinds, only).await? {
         let mut tx = db.begin().await?;
         let claim = claim_left(&mut tx, player, most, run).await?;
         tx.commit().await?;
@@ -119,7 +126,7 @@ pub async fn claim(db: &mut PgConnection, player: i64, most: i32, only: Option<U
         }
     }
     let mut tx = db.begin().await?;
-    let claim = claim_new(&mut tx, player, most, only).await?;
+    let claim = claim_new(&mut tx, player, &kinds, most, only).await?;
     tx.commit().await?;
     Ok(claim)
 }
@@ -139,7 +146,7 @@ pub async fn free_unknown(db: &mut PgConnection, player: i64, known: &[(Uuid, i3
 
 /// A run with a claim that nobody holds, and with room for it. Runs that have something new to play go first if they are of
 /// higher priority, or of the same and played less.
-async fn left_behind(db: &mut PgConnection, only: Option<Uuid>) -> Result<Option<Uuid>> {
+async fn left_behind(db: &mut PgConnection, kinds: &[String], only: Option<Uuid>) -> Result<Option<Uuid>> {
     let run = sqlx::query_scalar!(
         "WITH open AS (
              SELECT r.id, r.priority, r.created_at, r.max_in_flight,
@@ -151,7 +158,8 @@ async fn left_behind(db: &mut PgConnection, only: Option<Uuid>) -> Result<Option
                      THEN not_ended(run_id, first_position, last_position) END AS played
                  FROM claims WHERE run_id = r.id
              ) AS c ON true
-             WHERE r.state = 'running' AND r.finished_at IS NULL AND ($1::uuid IS NULL OR r.id = $1) GROUP BY r.id
+             WHERE r.state = 'running' AND r.finished_at IS NULL AND r.kind = ANY($2)
+                 AND ($1::uuid IS NULL OR r.id = $1) GROUP BY r.id
          )
          SELECT run_id FROM claims JOIN open ON open.id = run_id
          WHERE player IS NULL AND (max_in_flight IS NULL OR held < max_in_flight) AND NOT EXISTS (
@@ -159,7 +167,8 @@ async fn left_behind(db: &mut PgConnection, only: Option<Uuid>) -> Result<Option
                  AND (other.priority > open.priority OR (other.priority = open.priority AND other.busy < open.busy))
                  AND (other.max_in_flight IS NULL OR other.claimed < other.max_in_flight))
          ORDER BY open.priority DESC, open.created_at, first_position LIMIT 1",
-        only
+        only,
+        kinds
     );
     Ok(run.fetch_optional(db).await?)
 }
@@ -198,18 +207,25 @@ async fn claim_left(db: &mut PgConnection, player: i64, most: i32, run: Uuid) ->
     Ok(left.fetch_optional(db).await?)
 }
 
-async fn claim_new(db: &mut PgConnection, player: i64, most: i32, only: Option<Uuid>) -> Result<Option<Claim>> {
+async fn claim_new(
+    db: &mut PgConnection,
+    player: i64,
+    kinds: &[String],
+    most: i32,
+    only: Option<Uuid>,
+) -> Result<Option<Claim>> {
     let next = sqlx::query_scalar!(
         "SELECT r.id FROM runs r CROSS JOIN LATERAL (
              SELECT coalesce(sum(last_position - first_position + 1) FILTER (WHERE player IS NOT NULL), 0) AS positions, coalesce(sum(
                  CASE WHEN r.max_in_flight IS NOT NULL THEN not_ended(run_id, first_position, last_position) END), 0) AS played
              FROM claims WHERE run_id = r.id
          ) AS busy
-         WHERE r.state = 'running' AND r.finished_at IS NULL AND ($1::uuid IS NULL OR r.id = $1)
+         WHERE r.state = 'running' AND r.finished_at IS NULL AND r.kind = ANY($2) AND ($1::uuid IS NULL OR r.id = $1)
            AND r.next_position < least(r.planned, (r.budget ->> 'conversations')::int)
            AND (r.max_in_flight IS NULL OR busy.played < r.max_in_flight)
          ORDER BY r.priority DESC, busy.positions, r.created_at LIMIT 1 FOR UPDATE OF r",
-        only
+        only,
+        kinds
     );
     let Some(run) = next.fetch_optional(&mut *db).await? else { return Ok(None) };
     // A statement of its own: only now, with the run's row locked, is what others hold of it known.

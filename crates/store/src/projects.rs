@@ -104,10 +104,8 @@ pub async fn of_run(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
 
 /// The project of a conversation.
 pub async fn of_conversation(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
-    let project = sqlx::query_scalar!(
-        "SELECT project_id FROM conversations c JOIN runs ON runs.id = c.run_id WHERE c.id = $1",
-        id
-    );
+    let project =
+        sqlx::query_scalar!("SELECT project_id FROM tasks c JOIN runs ON runs.id = c.run_id WHERE c.id = $1", id);
     Ok(project.fetch_optional(db).await?)
 }
 

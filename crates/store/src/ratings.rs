@@ -86,7 +86,7 @@ pub async fn of_project(db: &mut PgConnection, project: Uuid) -> Result<Vec<(Uui
     let rows = sqlx::query_as!(
         Row,
         "SELECT r.conversation_id, rater, scores, goal_achieved, comment, r.created_at
-         FROM human_ratings r JOIN conversations c ON c.id = r.conversation_id JOIN runs ON runs.id = c.run_id
+         FROM human_ratings r JOIN tasks c ON c.id = r.conversation_id JOIN runs ON runs.id = c.run_id
          WHERE project_id = $1 ORDER BY r.conversation_id, rater",
         project
     );

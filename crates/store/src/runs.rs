@@ -16,9 +16,12 @@ pub struct Run {
     pub id: Uuid,
     pub project: Uuid,
     pub library: String,
+    /// Which kind of task it plays, such as `conversations`. It decides what [`Run::spec`] holds.
+    pub kind: String,
     pub playbook: String,
     pub seed: i64,
-    pub config: Value,
+    /// What it plays; see [`Run::kind`].
+    pub spec: Value,
     pub planned: i32,
     pub priority: i32,
     /// Conversations at once, all players together.
@@ -27,8 +30,15 @@ pub struct Run {
     pub created_at: DateTime<Utc>,
     /// How long ago its first conversation was claimed, by the database's clock, when this was read.
     pub played_seconds: Option<f64>,
-    /// Its own judging: what its judges say while it is played.
-    pub judging: Uuid,
+    /// Its own judging: what its judges say while it is played. `None` if nothing in it is judged.
+    pub judging: Option<Uuid>,
+}
+
+impl Run {
+    /// Its own judging; for a kind of run in which nothing is judged the nil id, which no judging has.
+    pub fn own_judging(&self) -> Uuid {
+        self.judging.unwrap_or_default()
+    }
 }
 
 pub async fn insert_library(db: &mut PgConnection, hash: &str, files: &Value, now: DateTime<Utc>) -> Result<()> {
@@ -51,15 +61,16 @@ pub async fn library(db: &mut PgConnection, hash: &str) -> Result<Value> {
 pub async fn insert(db: &mut PgConnection, run: &Run, paused: Option<&str>) -> Result<()> {
     sqlx::query!(
         "INSERT INTO runs
-             (id, project_id, library, playbook, seed, config, planned, priority, max_in_flight, budget, created_at,
+             (id, project_id, library, kind, playbook, seed, spec, planned, priority, max_in_flight, budget, created_at,
               state, paused_because)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
         run.id,
         run.project,
         run.library,
+        run.kind,
         run.playbook,
         run.seed,
-        run.config,
+        run.spec,
         run.planned,
         run.priority,
         run.max_in_flight,
@@ -75,20 +86,21 @@ pub async fn insert(db: &mut PgConnection, run: &Run, paused: Option<&str>) -> R
 
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Run>> {
     let row = sqlx::query!(
-        r#"SELECT runs.id, project_id, runs.library, playbook, seed, config, planned, priority, max_in_flight,
-                  budget AS "budget: Json<Budget>", runs.created_at, judgings.id AS judging,
+        r#"SELECT runs.id, project_id, runs.library, kind, playbook, seed, spec, planned, priority, max_in_flight,
+                  budget AS "budget: Json<Budget>", runs.created_at, judgings.id AS "judging?",
                   CASE WHEN started_at IS NOT NULL THEN
                       extract(epoch FROM played_for + coalesce(now() - running_since, '0'))::float8 END AS played_seconds
-           FROM runs JOIN judgings ON run_id = runs.id AND original WHERE runs.id = $1"#,
+           FROM runs LEFT JOIN judgings ON run_id = runs.id AND original WHERE runs.id = $1"#,
         id
     );
     Ok(row.fetch_optional(db).await?.map(|row| Run {
         id: row.id,
         project: row.project_id,
         library: row.library,
+        kind: row.kind,
         playbook: row.playbook,
         seed: row.seed,
-        config: row.config,
+        spec: row.spec,
         planned: row.planned,
         priority: row.priority,
         max_in_flight: row.max_in_flight,
@@ -135,8 +147,8 @@ pub async fn of_project(db: &mut PgConnection, project: Uuid, before: Option<Uui
 /// How far a run is. Cheap however large it is: what ends is counted when it does.
 pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
     let counts = sqlx::query!(
-        r#"SELECT superseded, outcome, sum(conversations)::bigint AS "count!" FROM tallies
-           WHERE run_id = $1 GROUP BY superseded, outcome HAVING sum(conversations) <> 0"#,
+        r#"SELECT superseded, outcome, sum(tasks)::bigint AS "count!" FROM tallies
+           WHERE run_id = $1 GROUP BY superseded, outcome HAVING sum(tasks) <> 0"#,
         run.id
     )
     .fetch_all(&mut *db)
@@ -195,7 +207,7 @@ pub async fn state_of(db: &mut PgConnection, run: Uuid) -> Result<Option<RunStat
 /// How many of its conversations were accepted.
 pub async fn accepted(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     let accepted = sqlx::query_scalar!(
-        r#"SELECT coalesce(sum(conversations), 0)::bigint AS "n!" FROM tallies
+        r#"SELECT coalesce(sum(tasks), 0)::bigint AS "n!" FROM tallies
            WHERE run_id = $1 AND outcome = 'accepted' AND NOT superseded"#,
         run
     );
@@ -329,12 +341,12 @@ pub struct PersonaOutcomes {
 pub async fn by_persona(db: &mut PgConnection, run: &Run) -> Result<Vec<PersonaOutcomes>> {
     let outcomes = sqlx::query_as!(
         PersonaOutcomes,
-        r#"SELECT persona, count(*) AS "played!", count(*) FILTER (WHERE c.outcome = 'accepted') AS "accepted!",
+        r#"SELECT persona AS "persona!", count(*) AS "played!", count(*) FILTER (WHERE c.outcome = 'accepted') AS "accepted!",
                   count(*) FILTER (WHERE c.blame = 'agent') AS "failed_by_agent!",
                   count(*) FILTER (WHERE ending = 'walked_out') AS "walked_out!",
                   coalesce(avg(user_turns) FILTER (WHERE c.blame IS NULL OR c.blame = 'agent'), 0)::float8 AS "turns!",
                   avg(overall) FILTER (WHERE c.blame IS NULL OR c.blame = 'agent')::float8 AS overall
-           FROM conversations c LEFT JOIN verdicts v ON v.conversation_id = c.id AND judging_id = $2
+           FROM tasks c LEFT JOIN verdicts v ON v.conversation_id = c.id AND judging_id = $2
            WHERE run_id = $1 AND c.outcome IS NOT NULL AND NOT superseded GROUP BY persona ORDER BY persona"#,
         run.id,
         run.judging

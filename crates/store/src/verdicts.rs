@@ -91,7 +91,7 @@ pub(super) fn agreement(verdict: &Verdict) -> Option<f32> {
 pub async fn of(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, Judged>> {
     let rows = sqlx::query!(
         r#"SELECT c.id, judge, judge_version, verdict, verification, v.outcome, v.blame, v.reason
-           FROM verdicts v JOIN conversations c ON c.id = conversation_id
+           FROM verdicts v JOIN tasks c ON c.id = conversation_id
            WHERE judging_id = $1 AND NOT superseded"#,
         judging
     )
@@ -116,7 +116,7 @@ pub async fn page(db: &mut PgConnection, judging: Uuid, after: i32, limit: i64) 
         Row,
         "SELECT judging_id, c.id, position, judge, judge_version, models, verdict, v.outcome, v.blame, v.reason,
                 v.created_at
-         FROM judgings j JOIN conversations c ON c.run_id = j.run_id AND NOT superseded
+         FROM judgings j JOIN tasks c ON c.run_id = j.run_id AND NOT superseded
               JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id
          WHERE j.id = $1 AND position > $2 ORDER BY position LIMIT $3",
         judging,
@@ -132,7 +132,7 @@ pub async fn of_conversation(db: &mut PgConnection, conversation: Uuid) -> Resul
         Row,
         "SELECT judging_id, c.id, position, judge, judge_version, models, verdict, v.outcome, v.blame, v.reason,
                 v.created_at
-         FROM verdicts v JOIN conversations c ON c.id = conversation_id JOIN judgings j ON j.id = judging_id
+         FROM verdicts v JOIN tasks c ON c.id = conversation_id JOIN judgings j ON j.id = judging_id
          WHERE c.id = $1 ORDER BY v.created_at DESC",
         conversation
     );
@@ -180,7 +180,7 @@ impl Row {
 pub async fn means(db: &mut PgConnection, judging: Uuid) -> Result<Vec<(String, f64)>> {
     let rows = sqlx::query!(
         r#"SELECT score ->> 'criterion' AS "criterion!", avg((score ->> 'score')::float8) AS "mean!"
-           FROM verdicts v JOIN conversations c ON c.id = conversation_id,
+           FROM verdicts v JOIN tasks c ON c.id = conversation_id,
                 jsonb_array_elements(verdict -> 'scores') AS score
            WHERE judging_id = $1 AND NOT superseded AND (v.blame IS NULL OR v.blame = 'agent') GROUP BY 1"#,
         judging
@@ -204,7 +204,7 @@ pub async fn on(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<(bool, 
 /// Overall scores of a judging, by conversation.
 pub async fn overall(db: &mut PgConnection, judging: Uuid) -> Result<BTreeMap<Uuid, i16>> {
     let rows = sqlx::query!(
-        r#"SELECT c.id, overall AS "overall!" FROM verdicts v JOIN conversations c ON c.id = v.conversation_id
+        r#"SELECT c.id, overall AS "overall!" FROM verdicts v JOIN tasks c ON c.id = v.conversation_id
            WHERE judging_id = $1 AND overall IS NOT NULL AND NOT superseded"#,
         judging
     );

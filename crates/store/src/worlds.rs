@@ -59,7 +59,7 @@ pub async fn initial(db: &mut PgConnection, conversation: Uuid) -> Result<Option
     let rows = sqlx::query!(
         r#"WITH RECURSIVE chain AS (
                SELECT w.hash, w.base, w.content, 0 AS depth
-               FROM conversations c JOIN worlds w ON w.hash = c.world WHERE c.id = $1
+               FROM tasks c JOIN worlds w ON w.hash = c.world WHERE c.id = $1
              UNION ALL
                SELECT w.hash, w.base, w.content, chain.depth + 1 FROM chain JOIN worlds w ON w.hash = chain.base
            )

@@ -136,10 +136,10 @@ async fn verdicts_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Uuid, Said)
         Some(text) if text != "last" => judging(pool, "--judging", text).await?,
         wanted => {
             let (run, _, _) =
-                generation::active::load(pool, latest_or(pool, "--run", args.run.as_deref()).await?).await?;
+                generation::stored::load(pool, latest_or(pool, "--run", args.run.as_deref()).await?).await?;
             let mut db = pool.acquire().await?;
-            let id = if wanted.is_some() { judgings::latest(&mut db, run.id).await? } else { Some(run.judging) };
-            judgings::get(&mut db, id.unwrap_or(run.judging))
+            let id = if wanted.is_some() { judgings::latest(&mut db, run.id).await? } else { Some(run.own_judging()) };
+            judgings::get(&mut db, id.unwrap_or(run.own_judging()))
                 .await?
                 .ok_or_else(|| BadInput::one("--judging", "the run was never judged"))?
         }

@@ -33,14 +33,16 @@ use super::{INTERRUPTED, PAUSED, models_file};
 use crate::say::say;
 use datasets::export::{self, Choice};
 use domain::bad_input::BadInput;
-use generation::active::ActiveRun;
-use generation::cast::{Clients, Models};
+use generation::Player;
+use generation::models::Models;
 use generation::order::selection::{self, Selection};
 use generation::plan::{self, RunConfig};
-use generation::player::{Options, Player};
+use generation::probes;
 use generation::run::{self, Terms};
-use generation::{probes, workers};
+use generation::{ConversationRun, Conversations};
 use projects::library::Library;
+use runtime::ModelClients;
+use runtime::Options;
 use store::control::{self, Refused};
 use store::{StoreError, runs};
 
@@ -219,7 +221,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     };
     run::check(&library, &config, args.seed).map_err(|e| BadInput::one("--persona", e.to_string()))?;
     // Keys are looked for before anything is stored.
-    let clients = Clients::new(EndpointOptions::default());
+    let clients = ModelClients::new(EndpointOptions::default());
     Models::of(&config, &clients).map_err(|e| BadInput::one("models", e.to_string()))?;
     let scenarios = selection.scenarios;
     terms = Terms { playbook, seed: args.seed, planned: args.n as usize, ..terms };
@@ -244,23 +246,23 @@ async fn with_connection(args: &Generate, order: Option<Order>) -> anyhow::Resul
 }
 
 async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -> anyhow::Result<ExitCode> {
-    let clients = Clients::new(EndpointOptions::default());
-    let _following = workers::follow(pool, &clients);
+    let clients = ModelClients::new(EndpointOptions::default());
+    let _following = runtime::follow(pool, &clients);
     let run = match order {
         Some(order) => stored(pool, order, args.forecast, &clients).await?,
         None => taken_up(pool, args.resume.as_deref().unwrap_or_default(), &clients).await?,
     };
     if args.detach {
-        say!("run {} is stored; whoever runs `groundstate serve` or `groundstate play` plays it", run.run.id);
+        say!("run {} is stored; whoever runs `groundstate serve` or `groundstate play` plays it", run.control.run.id);
         return Ok(ExitCode::SUCCESS);
     }
     let mut interrupts = Interrupts::listen()?;
-    let out = PathBuf::from(&run.config.out);
-    let before = runs::summary(&mut *pool.acquire().await?, &run.run).await?;
+    let out = PathBuf::from(&run.kind.config.out);
+    let before = runs::summary(&mut *pool.acquire().await?, &run.control.run).await?;
     let progress = progress::Progress::new(&before);
     let options = Options {
         concurrency: args.concurrency as usize,
-        only: Some(run.run.id),
+        only: Some(run.control.run.id),
         drain: Duration::from_secs(5),
         ..Options::default()
     };
@@ -268,12 +270,12 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
     player.know(Arc::clone(&run));
     let interrupted = play(&player, &run, &progress, &mut interrupts).await.with_context(|| resume_hint(&run))?;
     let seconds = progress.finish();
-    let choice = Choice { judging: None, corrected: false, all: false, branches: run.config.branches };
+    let choice = Choice { judging: None, corrected: false, all: false, branches: run.kind.config.branches };
     let written = if interrupted {
         None
     } else {
         tokio::select! {
-            written = export::write_jsonl(pool, &run.run, &run.config, &run.library, &out, choice) => Some(written?),
+            written = export::write_jsonl(pool, &run.control.run, &run.kind.config, &run.kind.library, &out, choice) => Some(written?),
             () = interrupts.next() => None,
         }
     };
@@ -282,16 +284,16 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
         return Ok(ExitCode::from(INTERRUPTED));
     };
     summary::print(pool, &run, &before, seconds, &written, &out).await?;
-    let after = runs::summary(&mut *pool.acquire().await?, &run.run).await?;
+    let after = runs::summary(&mut *pool.acquire().await?, &run.control.run).await?;
     Ok(match after.state {
         RunState::Paused if args.forecast.is_some() => {
             forecast::print(&after, seconds, &resume_hint(&run));
-            control::set_budget(&mut *pool.acquire().await?, run.run.id, &args.terms.budget()).await?;
+            control::set_budget(&mut *pool.acquire().await?, run.control.run.id, &args.terms.budget()).await?;
             ExitCode::SUCCESS
         }
         RunState::Paused => {
             let because = after.paused_because.as_deref().unwrap_or("somebody paused it");
-            let id = run.run.id;
+            let id = run.control.run.id;
             let capped = because.starts_with("the budget of ");
             let first = if capped {
                 format!("Raise that cap first: groundstate runs budget {id} --help. ")
@@ -314,8 +316,8 @@ async fn stored(
     pool: &PgPool,
     order: Order,
     forecast: Option<i32>,
-    clients: &Clients,
-) -> anyhow::Result<Arc<ActiveRun>> {
+    clients: &ModelClients,
+) -> anyhow::Result<Arc<ConversationRun>> {
     let Order { library, mut config, mut terms, .. } = order;
     for warning in probes::warnings(&mut *pool.acquire().await?, &config, &library).await? {
         eprintln!("warning: {warning}");
@@ -328,11 +330,12 @@ async fn stored(
     let run = run::insert(&mut tx, &library, &config, terms).await?;
     super::record(&mut tx, Some(run.project), "groundstate generate", &run.id.to_string(), json!({})).await?;
     tx.commit().await?;
-    Ok(Arc::new(ActiveRun::new(pool, run, config, Arc::new(library), clients)?))
+    let kind = Conversations::new(Arc::new(library), config, clients)?;
+    Ok(Arc::new(ConversationRun::new(pool, run, kind)))
 }
 
 /// A run that goes on, also if it was paused.
-async fn taken_up(pool: &PgPool, wanted: &str, clients: &Clients) -> anyhow::Result<Arc<ActiveRun>> {
+async fn taken_up(pool: &PgPool, wanted: &str, clients: &ModelClients) -> anyhow::Result<Arc<ConversationRun>> {
     let id = resumed(pool, wanted).await?;
     let mut tx = pool.begin().await?;
     match run::resume(&mut tx, id).await {
@@ -346,14 +349,14 @@ async fn taken_up(pool: &PgPool, wanted: &str, clients: &Clients) -> anyhow::Res
         Err(StoreError::Refused(refused)) => bail!(BadInput::one("--resume", refused.to_string())),
         Err(error) => return Err(error.into()),
     }
-    Ok(Arc::new(ActiveRun::load(pool, id, clients).await?))
+    Ok(Arc::new(ConversationRun::load(pool, id, clients).await?))
 }
 
 /// Plays, and says how far it is. True if somebody interrupted it: calls in flight are waited for, for a moment, and a
 /// second interrupt ends that too.
 async fn play(
     player: &Player,
-    run: &ActiveRun,
+    run: &ConversationRun,
     progress: &progress::Progress,
     interrupts: &mut Interrupts,
 ) -> anyhow::Result<bool> {
@@ -364,12 +367,12 @@ async fn play(
         tokio::select! {
             played = &mut playing => {
                 played?;
-                progress.is(&runs::summary(&mut *run.pool.acquire().await?, &run.run).await?);
+                progress.is(&runs::summary(&mut *run.control.pool.acquire().await?, &run.control.run).await?);
                 return Ok(stop.is_cancelled());
             }
             _ = looks.tick() => {
                 // While the database is away, there is nothing new to say.
-                if let Ok(mut db) = run.pool.acquire().await && let Ok(now) = runs::summary(&mut db, &run.run).await {
+                if let Ok(mut db) = run.control.pool.acquire().await && let Ok(now) = runs::summary(&mut db, &run.control.run).await {
                     progress.is(&now);
                 }
             }
@@ -409,6 +412,6 @@ pub(super) async fn latest_or(pool: &PgPool, flag: &str, text: Option<&str>) -> 
     Ok(latest.ok_or_else(|| BadInput::one(flag, "there is no run yet"))?)
 }
 
-fn resume_hint(run: &ActiveRun) -> String {
-    format!("Continue with: groundstate generate --resume {}", run.run.id)
+fn resume_hint(run: &ConversationRun) -> String {
+    format!("Continue with: groundstate generate --resume {}", run.control.run.id)
 }

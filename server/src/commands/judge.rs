@@ -4,6 +4,7 @@ mod report;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
 use domain::event::Usage;
@@ -18,11 +19,12 @@ use super::generate::latest_or;
 use super::models_file;
 use crate::say::say;
 use domain::bad_input::BadInput;
-use generation::active;
-use generation::cast::Clients;
 use generation::judge::{self, Judge};
-use generation::workers;
+use generation::models::Models;
+use generation::stored;
+use generation::{ConversationRun, Conversations};
 use projects::library::{Files, Library};
+use runtime::ModelClients;
 use store::judgings::{self, Judging};
 use store::runs;
 
@@ -87,7 +89,7 @@ async fn judge_and_report(
         Some(judging) => judging.run_id,
         None => latest_or(pool, "--run", args.run.as_deref()).await?,
     };
-    let (run, config, library) = active::load(pool, id).await?;
+    let (run, config, library) = stored::load(pool, id).await?;
     let judges = match &resumed {
         Some(judging) if judging.library != run.library => Some(stored(pool, &judging.library).await?),
         _ => judges,
@@ -100,9 +102,9 @@ async fn judge_and_report(
     // A name is looked up in the project's file, or else in what the run knows.
     let file = models_file::read(args.project.as_deref().unwrap_or(Path::new(".")))?;
     let pools = config.pools.iter().chain(file.pools()).cloned().collect();
-    let clients = Clients::new(EndpointOptions::default());
-    let _following = workers::follow(pool, &clients);
-    let clients = clients.judges(&models, &pools, &config).map_err(|e| BadInput::one("--judge", e.to_string()))?;
+    let clients = ModelClients::new(EndpointOptions::default());
+    let _following = runtime::follow(pool, &clients);
+    let panel = Models::of_panel(&models, &pools, &clients).map_err(|e| BadInput::one("--judge", e.to_string()))?;
     let lacks = |others: &Library, name: &&str| !others.playbooks.contains_key(*name);
     if let Some(others) = &judges
         && let Some(name) = run.playbook.split(", ").find(|name| lacks(others, name))
@@ -124,12 +126,13 @@ async fn judge_and_report(
         }
         judging
     };
-    let judge = Judge { pool: pool.clone(), library, judges, run, config, models: clients, judging };
+    let kind = Conversations::judged_by(Arc::new(library), config, panel)?;
+    let judge = Judge { run: ConversationRun::new(pool, run, kind), judges, judging };
     let left = judge.left().await?;
-    report::warnings(&judge.config, &models);
+    report::warnings(&judge.run.kind.config, &models);
     if args.dry_run {
         let names: Vec<String> = models.iter().map(ToString::to_string).collect();
-        say!("would judge {} conversations of run {} with {}", left.len(), judge.run.id, names.join(", "));
+        say!("would judge {} conversations of run {} with {}", left.len(), judge.run.control.run.id, names.join(", "));
         return Ok(ExitCode::SUCCESS);
     }
     let progress = report::Progress::new(left.len());

@@ -16,9 +16,9 @@ use super::interrupts::Interrupts;
 use crate::http;
 use crate::say::say;
 use crate::telemetry;
-use generation::cast::Clients;
-use generation::player::{Options, Player};
-use generation::workers;
+use generation::Player;
+use runtime::ModelClients;
+use runtime::Options;
 
 #[derive(clap::Args)]
 pub struct Play {
@@ -50,7 +50,7 @@ pub struct PlayerArgs {
 
 impl PlayerArgs {
     /// Plays until it is asked to stop.
-    pub async fn play(&self, pool: PgPool, clients: Clients, stop: &CancellationToken) -> anyhow::Result<()> {
+    pub async fn play(&self, pool: PgPool, clients: ModelClients, stop: &CancellationToken) -> anyhow::Result<()> {
         let options = Options {
             concurrency: self.concurrency as usize,
             drain: Duration::from_secs(self.drain),
@@ -61,9 +61,9 @@ impl PlayerArgs {
     }
 
     /// The clients by which models are asked.
-    pub fn clients(&self) -> Clients {
+    pub fn clients(&self) -> ModelClients {
         let first_byte_timeout = Duration::from_secs(self.first_byte_timeout);
-        Clients::new(EndpointOptions { first_byte_timeout, ..EndpointOptions::default() })
+        ModelClients::new(EndpointOptions { first_byte_timeout, ..EndpointOptions::default() })
     }
 }
 
@@ -86,7 +86,7 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
     }
     say!("playing what is stored; Ctrl-C stops");
     let clients = args.player.clients();
-    let following = workers::follow(&connection.pool, &clients);
+    let following = runtime::follow(&connection.pool, &clients);
     let played = until_interrupted(&stop, args.player.play(connection.pool.clone(), clients, &stop)).await;
     drop(following);
     connection.close().await;

@@ -81,7 +81,7 @@ async fn both(
         https: args.https,
         stop: stop.clone(),
     });
-    let _following = generation::workers::follow(&connection.pool, &clients);
+    let _following = runtime::follow(&connection.pool, &clients);
     judgings::take_up(&connection.pool, &clients, stop).await?;
     let served = async {
         http::serve(listener, http::router(app), stop.clone()).await;

@@ -9,15 +9,15 @@ use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use datasets::index::Index;
-use generation::cast::Clients;
 use projects::library::Cache;
+use runtime::ModelClients;
 
 /// How a server is set up.
 pub struct Setup {
     pub pool: PgPool,
     /// The models that may be named. There is no other way to an endpoint from here.
     pub registry: Registry,
-    pub clients: Clients,
+    pub clients: ModelClients,
     /// Documents of projects, ready to be played.
     pub libraries: Cache,
     /// Where this server keeps what is too large for the database: exports.
@@ -55,7 +55,7 @@ impl App {
         &self.0.setup.registry
     }
 
-    pub fn clients(&self) -> &Clients {
+    pub fn clients(&self) -> &ModelClients {
         &self.0.setup.clients
     }
 

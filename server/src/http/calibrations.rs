@@ -207,7 +207,7 @@ async fn said(
             let known = projects::of_run(db, id).await? == Some(project);
             let run = if known { runs::get(db, id).await? } else { None };
             let run = run.ok_or_else(|| wrong("run", format!("there is no run {id} in this project")))?;
-            ("run", run.judging)
+            ("run", run.own_judging())
         }
         (None, Some(id)) => ("judging", id),
         _ => return Err(wrong("run", "name either `run` or `judging`".into())),

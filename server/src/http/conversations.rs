@@ -137,9 +137,9 @@ pub async fn show(
     let mut db = pool.acquire().await?;
     let (run_id, mut summary) = conversations::get(&mut db, uuid).await?.ok_or_else(missing)?;
     let run = runs::get(&mut db, run_id).await?.ok_or_else(missing)?;
-    let models = serde_json::from_value(run.config["models"].clone()).unwrap_or_else(|_| BTreeMap::new());
-    let branch_of = serde_json::from_value(run.config["branch_of"].clone()).unwrap_or_default();
-    let events = store::events::of(&mut db, uuid).await?;
+    let models = serde_json::from_value(run.spec["models"].clone()).unwrap_or_else(|_| BTreeMap::new());
+    let branch_of = serde_json::from_value(run.spec["branch_of"].clone()).unwrap_or_default();
+    let events = store::events::of::<domain::Event>(&mut db, uuid).await?;
     let (mut verdicts, mut verification) = (Vec::new(), None);
     for event in &events {
         match &event.kind {

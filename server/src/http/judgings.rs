@@ -58,8 +58,9 @@ pub async fn create(
     let registry = models::registry(&app).await?;
     let mut tx = app.pool().begin().await?;
     let run = runs::get(&mut tx, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
-    let own =
-        judgings::get(&mut tx, run.judging).await?.ok_or_else(|| HttpError::Damaged("a run without judges".into()))?;
+    let own = judgings::get(&mut tx, run.own_judging())
+        .await?
+        .ok_or_else(|| HttpError::Damaged("a run without judges".into()))?;
     let (specs, pools) = if new.models.is_empty() {
         (own.models, own.pools)
     } else {

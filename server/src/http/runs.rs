@@ -20,7 +20,7 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, page};
-use generation::cast::Models;
+use generation::models::Models;
 use generation::order::{Order, Ordered};
 use generation::{plan, probes, run};
 use projects::documents;
@@ -138,7 +138,7 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
 pub async fn config(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<RunTerms>> {
     let run = runs::get(&mut *pool.acquire().await?, id).await?;
     let run = run.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
-    let (library, config) = (run.library, run.config);
+    let (library, config) = (run.library, run.spec);
     Ok(Json(RunTerms { library, max_in_flight: run.max_in_flight, budget: run.budget, config }))
 }
 

@@ -30,9 +30,9 @@ mod worlds;
 use ::projects::library::Cache;
 use domain::access::{Role, Scope};
 use domain::api::ProblemDetails;
-use generation::cast::Clients;
 use llm::Registry;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use runtime::ModelClients;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use server::http::app::{App, Setup};
@@ -77,7 +77,7 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let files = tempfile::tempdir().unwrap();
-        let clients = Clients::new(hasty());
+        let clients = ModelClients::new(hasty());
         let setup = Setup {
             pool: pool.clone(),
             registry,

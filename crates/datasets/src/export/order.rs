@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::build::Order;
 use super::source::{Choice, Source};
-use generation::active;
+use generation::stored;
 use store::{exports, judgings, runs};
 
 /// Where something is wrong, as a JSON pointer, and why.
@@ -106,7 +106,7 @@ impl Order {
 type Parts = (String, String, Vec<(Split, Arc<Source>)>);
 
 async fn of_run(pool: &PgPool, rows: &RunRows, id: Uuid, judging: Option<Uuid>, shape: Shape) -> anyhow::Result<Parts> {
-    let (run, config, library) = active::load(pool, id).await?;
+    let (run, config, library) = stored::load(pool, id).await?;
     // Who is not accepted is what a pair needs most.
     let all = rows.all || shape.profile.is_of_pairs();
     let choice = Choice { judging, corrected: rows.corrected, all, branches: rows.branches };

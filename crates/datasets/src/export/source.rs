@@ -9,8 +9,8 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::context::Context;
-use generation::active;
 use generation::plan::RunConfig;
+use generation::stored;
 use projects::library::Library;
 use store::material::{self, Wanted};
 use store::runs::Run;
@@ -62,7 +62,7 @@ impl Source {
         library: &Arc<Library>,
         choice: Choice,
     ) -> anyhow::Result<Self> {
-        let judging = choice.judging.unwrap_or(run.judging);
+        let judging = choice.judging.unwrap_or(run.own_judging());
         let judging = judgings::get(&mut *db, judging).await?.context("no such judging")?;
         ensure!(judging.run_id == run.id, "the judging is of another run");
         let context = Context::load(db, run, config, library, &judging, choice.corrected).await?;
@@ -170,7 +170,7 @@ async fn read(
     libraries: &mut BTreeMap<String, Arc<Library>>,
     corrected: bool,
 ) -> anyhow::Result<(Context, (Uuid, bool))> {
-    let (run, config, library) = active::load_sharing(pool, run, libraries).await?;
+    let (run, config, library) = stored::load_sharing(pool, run, libraries).await?;
     let mut db = pool.acquire().await?;
     let judging = judgings::get(&mut db, judging).await?.context("no such judging")?;
     let context = Context::load(&mut db, &run, &config, &library, &judging, corrected).await?;

@@ -3,7 +3,7 @@
 use domain::{document, untrusted};
 use serde_json::{Map, Value};
 
-use crate::reasoning;
+use domain::reasoning;
 
 /// Longest reply that is read, in bytes: several times the longest scenario that people wrote.
 pub const MAX_BYTES: usize = 64 << 10;

@@ -6,8 +6,9 @@ use domain::playbook::AgentStyle;
 use domain::role::Role;
 
 use super::{Conversation, refused};
-use crate::chat::ChatReply;
-use crate::{json_turn, react, reasoning};
+use crate::{json_turn, react};
+use domain::chat::ChatReply;
+use domain::reasoning;
 
 impl Conversation {
     pub(super) fn hear_agent(&self, mut reply: ChatReply) -> EventKind {

@@ -7,24 +7,24 @@ use serde_json::{Map, Value, json};
 
 use super::tool::json_arguments;
 use super::{Conversation, Frame};
-use crate::chat::{Ask, ReplySchema};
 use crate::playbook::Tool;
 use crate::tools::authority;
 use crate::{gate, json_turn, react, templates};
+use domain::chat::{ChatRequest, ReplySchema};
 
 const SIMULATED_USER: &str = include_str!("../prompts/simulated_user.md.j2");
 const TOOL_SIMULATOR: &str = include_str!("../prompts/tool_simulator.md.j2");
 const STATE_MANAGER: &str = include_str!("../prompts/state_manager.md.j2");
 
 impl Conversation {
-    fn asked_of(&self, role: Role, messages: Vec<Message>) -> Ask {
+    fn asked_of(&self, role: Role, messages: Vec<Message>) -> ChatRequest {
         self.asked_at(role, &self.state.next_seq.to_string(), messages)
     }
 
     /// `place`: what the sampling seed is drawn for, besides the role.
-    fn asked_at(&self, role: Role, place: &str, messages: Vec<Message>) -> Ask {
-        Ask {
-            role,
+    fn asked_at(&self, role: Role, place: &str, messages: Vec<Message>) -> ChatRequest {
+        ChatRequest {
+            role: role.into(),
             messages: self.with_refusals(messages),
             tools: Vec::new(),
             schema: None,
@@ -49,7 +49,7 @@ impl Conversation {
         messages
     }
 
-    pub(super) fn ask_user(&self) -> Ask {
+    pub(super) fn ask_user(&self) -> ChatRequest {
         let facts: Vec<Value> = self
             .case
             .scenario
@@ -92,7 +92,7 @@ impl Conversation {
         told.map(|told| told.text.clone()).unwrap_or_default()
     }
 
-    pub(super) fn ask_agent(&self) -> Ask {
+    pub(super) fn ask_agent(&self) -> ChatRequest {
         let frame = self.state.acting();
         let functions = self.functions(frame);
         let mut prompt = self.system_prompt(frame);
@@ -142,7 +142,7 @@ impl Conversation {
         tool: &Tool,
         arguments: &Map<String, Value>,
         call: &str,
-    ) -> Result<Ask, String> {
+    ) -> Result<ChatRequest, String> {
         let view = self.view(tool, arguments);
         let now = self.case.now();
         let capability = self.capability(tool, arguments)?;
@@ -159,7 +159,7 @@ impl Conversation {
         Ok(ask)
     }
 
-    pub(super) fn ask_state_manager(&self, response: &Value) -> Ask {
+    pub(super) fn ask_state_manager(&self, response: &Value) -> ChatRequest {
         let call = self.state.acting().pending.front();
         let arguments = call.map(json_arguments).unwrap_or_default();
         let Some(tool) = call.and_then(|c| self.case.playbook.tool(c.name())) else {
@@ -181,7 +181,7 @@ impl Conversation {
 
     /// # Errors
     /// The judge's own template does not render for this conversation.
-    pub(super) fn ask_judge(&self, number: usize) -> Result<Ask, String> {
+    pub(super) fn ask_judge(&self, number: usize) -> Result<ChatRequest, String> {
         let scenario = &self.case.scenario;
         let judge = &self.case.judge;
         let prompt = judge.prompt(

@@ -6,8 +6,8 @@ use domain::role::Role;
 use domain::verdict::Rule;
 
 use super::{Conversation, failed, refused};
-use crate::chat::ChatReply;
 use crate::verifier;
+use domain::chat::ChatReply;
 
 impl Conversation {
     pub(super) fn verify(&self) -> EventKind {

@@ -73,6 +73,8 @@ impl Phase {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
     pub next_seq: u32,
+    /// The last event that is neither a refusal nor the end: what is judged again begins with the events up to it.
+    pub last_step: u32,
     pub phase: Phase,
     pub world: World,
     /// The version before the last change: what a stale read sees.
@@ -101,6 +103,7 @@ impl State {
     pub fn new(initial: &InitialWorld) -> Self {
         Self {
             next_seq: 0,
+            last_step: 0,
             phase: Phase::Start,
             initial_hash: initial.hash.clone(),
             world: initial.world.clone(),
@@ -151,6 +154,7 @@ impl State {
             return Err(wrong(&format!("expected event {}", self.next_seq)));
         }
         let goes_on = !matches!(kind, EventKind::Refused { .. });
+        let ends = matches!(kind, EventKind::Finished { .. });
         match kind {
             EventKind::Started { world_hash, .. } => {
                 if world_hash != self.initial_hash {
@@ -215,6 +219,9 @@ impl State {
         }
         if goes_on {
             self.refused.clear();
+        }
+        if goes_on && !ends {
+            self.last_step = seq;
         }
         self.next_seq += 1;
         Ok(())

@@ -1,17 +1,19 @@
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use domain::message::ToolCall;
 use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
+use domain::task::{Resolution, Task, advance, rehearse};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Conversation, Next, State};
+use super::{Conversation, State};
 use crate::Case;
-use crate::chat::ChatReply;
 use crate::testing::{case, log, play};
+use domain::chat::ChatReply;
 
 fn medium() -> Arc<Case> {
     case(AgentStyle::FunctionCalling, Complexity::Medium)
@@ -156,23 +158,19 @@ fn what_each_role_sees() {
     case.speech.tier = Some(crate::testing::tier([8, 15]));
     let mut conversation = Conversation::new(Arc::new(case));
     let mut seen = Vec::new();
-    while !matches!(conversation.next(), Next::Done(_)) {
-        match conversation.next() {
-            Next::Ask(who) => {
-                let ask = conversation.ask().expect("an ask");
-                let prompt = ask.messages.first().map(|m| m.content().to_owned()).unwrap_or_default();
-                assert!(!prompt.trim().is_empty(), "the prompt of {} does not render", ask.role);
-                if !seen.iter().any(|(role, _)| *role == ask.role) {
-                    seen.push((ask.role, prompt));
-                }
-                let reply = crate::scripted::reply(who.role, &conversation).expect("scripted");
-                conversation.hear(reply);
+    advance(
+        &mut conversation,
+        |conversation, request| {
+            let ask = conversation.prompt(request).expect("an ask");
+            let prompt = ask.messages.first().map(|m| m.content().to_owned()).unwrap_or_default();
+            assert!(!prompt.trim().is_empty(), "the prompt of {} does not render", ask.role);
+            if !seen.iter().any(|(role, _)| *role == ask.role) {
+                seen.push((ask.role, prompt));
             }
-            _ => {
-                conversation.act();
-            }
-        }
-    }
+            Some(conversation.stand_in(request))
+        },
+        |_, _| ControlFlow::Continue(()),
+    );
     let text: Vec<String> = seen.iter().map(|(role, prompt)| format!("== {role}\n{prompt}")).collect();
     assert_snapshot!(text.join("\n"), @r#"
     == simulated_user
@@ -288,9 +286,9 @@ fn events_of_another_conversation_are_refused() {
     assert_snapshot!(Conversation::resume(medium(), &foreign).err().expect("another world"), @"event 0 does not follow: it starts from another world");
 }
 
-mod ahead;
 mod corrected;
 mod faults;
+mod prefetch;
 mod properties;
 mod styles;
 mod team;

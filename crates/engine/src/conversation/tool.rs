@@ -10,12 +10,12 @@ use domain::role::Role;
 use serde_json::{Map, Value, json};
 
 use super::{Conversation, NO_USAGE, refused};
-use crate::chat::{Ask, ChatReply};
 use crate::faults;
 use crate::playbook::{Refusal, Tool};
 use crate::tools::code::{CodeError, Moment, fresh_id};
 use crate::tools::grounding::{Sources, ungrounded, ungrounded_patch};
 use crate::world::World;
+use domain::chat::{ChatReply, ChatRequest};
 
 /// What the agent reads when a model could not answer truthfully. It claims nothing.
 const FALLBACK: &str = "Error: the service could not process this request; nothing was changed";
@@ -38,7 +38,7 @@ impl Conversation {
     }
 
     /// What the tool simulator is asked for the pending call; an error if the tool's own template does not render.
-    pub(super) fn ask_pending_tool(&self) -> Option<Result<Ask, String>> {
+    pub(super) fn ask_pending_tool(&self) -> Option<Result<ChatRequest, String>> {
         match self.pending_call()? {
             (call, Ok((tool, arguments))) => Some(self.ask_tool_simulator(tool, &arguments, &call.id)),
             _ => None,

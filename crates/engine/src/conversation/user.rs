@@ -5,8 +5,9 @@ use domain::playbook::UserStyle;
 use domain::role::Role;
 
 use super::{Conversation, refused};
-use crate::chat::ChatReply;
-use crate::{gate, json_turn, reasoning};
+use crate::{gate, json_turn};
+use domain::chat::ChatReply;
+use domain::reasoning;
 
 /// What the simulated user writes when there is nothing more to say.
 pub const END: &str = "[END]";

@@ -7,9 +7,9 @@ use domain::playbook::AgentStyle;
 use domain::role::Role;
 use insta::assert_snapshot;
 
-use crate::chat::ChatReply;
 use crate::testing::{case, log, play, playbook, scenario, tier};
 use crate::{Case, InitialWorld};
+use domain::chat::ChatReply;
 
 /// The shop with somebody else's ticket in its records.
 fn shop(tier: Tier) -> Case {

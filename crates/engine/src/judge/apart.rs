@@ -7,15 +7,15 @@ use domain::message::Message;
 use serde_json::{Map, Value, json};
 
 use super::Judge;
-use crate::chat::{Ask, ChatReply, ReplySchema};
+use domain::chat::{ChatReply, ChatRequest, ReplySchema};
 
 /// The asks that an ask for a verdict is taken apart into: one for each criterion, in their order, and the last for the
 /// rest.
-pub fn apart(judge: &Judge, ask: &Ask) -> Vec<Ask> {
+pub fn apart(judge: &Judge, ask: &ChatRequest) -> Vec<ChatRequest> {
     let schema = judge.reply_schema();
     let fields = &schema["properties"];
     let score = &fields["scores"]["items"]["properties"];
-    let mut asks: Vec<Ask> = judge.spec.criteria.iter().map(|c| {
+    let mut asks: Vec<ChatRequest> = judge.spec.criteria.iter().map(|c| {
         let order = format!(
             "Score one criterion only: `{}`. Answer with one JSON object and nothing around it: `score` (whole number \
              from 0 to 10) and `rationale` (one to three sentences).",
@@ -30,7 +30,7 @@ pub fn apart(judge: &Judge, ask: &Ask) -> Vec<Ask> {
     asks
 }
 
-fn part(ask: &Ask, order: &str, properties: &Value) -> Ask {
+fn part(ask: &ChatRequest, order: &str, properties: &Value) -> ChatRequest {
     let mut part = ask.clone();
     // In the last message, not after it: many chat templates refuse two messages of one role in a row.
     if let Some(Message::User { content }) = part.messages.last_mut() {

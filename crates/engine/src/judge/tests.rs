@@ -3,7 +3,7 @@ use domain::role::Role;
 use serde_json::{Value, json};
 
 use super::{Judge, apart, together};
-use crate::chat::{Ask, ChatReply};
+use domain::chat::{ChatReply, ChatRequest};
 
 fn judge() -> Judge {
     let criterion = |name: &str| json!({"name": name, "measures": "m", "weight": 1.0, "anchors": {"0": "a", "3": "b", "6": "c", "9": "d", "10": "e"}});
@@ -16,9 +16,9 @@ fn judge() -> Judge {
     Judge::compile("judges/two", &files.into()).unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
-fn ask() -> Ask {
-    Ask {
-        role: Role::Judge,
+fn ask() -> ChatRequest {
+    ChatRequest {
+        role: Role::Judge.into(),
         messages: vec![Message::User { content: "Judge this.".into() }],
         tools: Vec::new(),
         schema: None,
@@ -36,12 +36,12 @@ fn replies(texts: &[&str]) -> Vec<ChatReply> {
 #[test]
 fn each_part_asks_for_one_criterion_and_the_last_for_the_rest() {
     let parts = apart(&judge(), &ask());
-    let words = |part: &Ask| match &part.messages[..] {
+    let words = |part: &ChatRequest| match &part.messages[..] {
         [Message::User { content }] => content.clone(),
         other => panic!("{other:?}"),
     };
     assert!(parts.iter().all(|part| words(part).starts_with("Judge this.\n\n# This time")));
-    let keys = |part: &Ask| {
+    let keys = |part: &ChatRequest| {
         let schema = &part.schema.as_ref().expect("a schema").schema;
         schema["properties"].as_object().expect("fields").keys().cloned().collect::<Vec<_>>()
     };

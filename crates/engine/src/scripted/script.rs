@@ -15,10 +15,10 @@ use serde_json::{Map, Value, json};
 use super::context::Context;
 use super::said;
 use crate::case::Case;
-use crate::chat::ChatReply;
 use crate::conversation::{Call, Caller, Conversation, END, Frame};
 use crate::playbook::Agent;
 use crate::{gate, json_turn, react};
+use domain::chat::ChatReply;
 
 /// The script as it is played: a vague opening is followed by a question back and the plain opening; agents that call
 /// in text make one call at a time.

@@ -9,10 +9,10 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::{verify, world};
-use crate::chat::ChatReply;
 use crate::conversation::State;
 use crate::playbook::{Sources, compile};
 use crate::{Case, World, testing};
+use domain::chat::ChatReply;
 
 fn check(expected: Value, end: Value) -> String {
     let initial = World::new(&json!({"cards": {"c1": {"status": "active"}}, "log": []}));

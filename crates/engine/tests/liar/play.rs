@@ -8,6 +8,7 @@ use domain::message::{Message, ToolCall};
 use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::{AgentStyle, UserStyle};
 use domain::seed::Seed;
+use domain::task::Task;
 use engine::playbook::{Sources, compile};
 use engine::{Case, ChatReply, Conversation, Judge, Playbook, World};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::ChatReply;
+use domain::chat::ChatReply;
 use reqwest::Response;
 use tokio::time::{Instant, timeout};
 

@@ -1,8 +1,8 @@
 //! A reply in the making.
 
+use domain::chat::ChatReply;
 use domain::event::Usage;
 use domain::message::ToolCall;
-use engine::ChatReply;
 
 use super::calls::Calls;
 use super::manner::Manner;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use domain::chat::{ChatRequest, ReplySchema};
 use domain::message::{Message, ToolCall};
-use engine::{Ask, ReplySchema};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ enum Sent<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub fn new(model: &'a str, ask: &'a Ask, format: Format) -> Self {
+    pub fn new(model: &'a str, ask: &'a ChatRequest, format: Format) -> Self {
         Self {
             model,
             messages: &ask.messages,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use domain::chat::ChatRequest;
 use domain::event::Usage;
-use engine::Ask;
 use tokio::time::Instant;
 
 use super::Pool;
@@ -18,7 +18,7 @@ const FIRST_ATTEMPTS: u32 = 5;
 
 pub struct Call<'a> {
     pool: &'a Pool,
-    ask: &'a Ask,
+    ask: &'a ChatRequest,
     listener: Listener<'a>,
     wanted: Wanted,
     began: Instant,
@@ -31,7 +31,7 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub fn new(pool: &'a Pool, ask: &'a Ask, sticky: u64, listener: Listener<'a>) -> Self {
+    pub fn new(pool: &'a Pool, ask: &'a ChatRequest, sticky: u64, listener: Listener<'a>) -> Self {
         let wanted = Wanted { sticky, ..Wanted::default() };
         let began = Instant::now();
         Self { pool, ask, listener, wanted, began, ticket: None, attempts: 0, counted: 0, limited_since: None }

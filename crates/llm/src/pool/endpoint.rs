@@ -1,6 +1,6 @@
 //! A replica as calls see it: where it is asked.
 
-use engine::Ask;
+use domain::chat::ChatRequest;
 use tokio::sync::watch;
 
 use crate::Listener;
@@ -53,7 +53,7 @@ impl Endpoint {
     }
 
     /// One attempt at a reply.
-    pub async fn ask(&self, ask: &Ask, listener: Listener<'_>) -> Result<Heard, Failed> {
+    pub async fn ask(&self, ask: &ChatRequest, listener: Listener<'_>) -> Result<Heard, Failed> {
         let Some(worker) = &self.worker else { return self.client.ask(ask, listener).await };
         let mut given_up = worker.given_up.subscribe();
         tokio::select! {

@@ -2,12 +2,12 @@
 //! request may. The process installs its recorder before it asks any model.
 
 use std::pin::pin;
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::task::Poll;
 use std::time::Duration;
 
-use domain::Role;
 use domain::event::Usage;
+use domain::role::RoleId;
 use futures::poll;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
@@ -17,29 +17,60 @@ use crate::error::Failure;
 /// The outcomes of requests, by the labels that they have.
 const OUTCOMES: [&str; 8] = ["ok", "rate_limited", "error", "timeout", "cut", "garbled", "refused", "stopped"];
 
-type PerRole<T> = [T; Role::ALL.len()];
-
 #[derive(Debug)]
 pub struct Meters {
     /// The model as its spec names it.
     model: String,
-    waiting: PerRole<OnceLock<Gauge>>,
-    seconds: PerRole<OnceLock<Histogram>>,
-    retries: PerRole<OnceLock<Counter>>,
-    prompt_tokens: PerRole<OnceLock<Counter>>,
-    cached_tokens: PerRole<OnceLock<Counter>>,
-    completion_tokens: PerRole<OnceLock<Counter>>,
+    roles: ByRole<RoleMeters>,
     /// Only appended to.
-    replicas: RwLock<Vec<ReplicaMeters>>,
+    replicas: RwLock<Vec<Arc<ReplicaMeters>>>,
+}
+
+/// One of each for every role that was asked, made when it first was.
+#[derive(Debug)]
+struct ByRole<T>(RwLock<Vec<Option<Arc<T>>>>);
+
+impl<T> Default for ByRole<T> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<T: Default> ByRole<T> {
+    fn get(&self, role: RoleId) -> Arc<T> {
+        if let Some(Some(known)) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(role.index()) {
+            return Arc::clone(known);
+        }
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if all.len() <= role.index() {
+            all.resize_with(role.index() + 1, || None);
+        }
+        Arc::clone(all[role.index()].get_or_insert_default())
+    }
+}
+
+#[derive(Debug, Default)]
+struct RoleMeters {
+    waiting: OnceLock<Gauge>,
+    seconds: OnceLock<Histogram>,
+    retries: OnceLock<Counter>,
+    prompt_tokens: OnceLock<Counter>,
+    cached_tokens: OnceLock<Counter>,
+    completion_tokens: OnceLock<Counter>,
 }
 
 #[derive(Debug)]
 struct ReplicaMeters {
     url: String,
-    requests: PerRole<[OnceLock<Counter>; OUTCOMES.len()]>,
-    in_flight: PerRole<OnceLock<Gauge>>,
+    roles: ByRole<ReplicaRoleMeters>,
     limit: OnceLock<Gauge>,
     up: OnceLock<Gauge>,
+}
+
+#[derive(Debug, Default)]
+struct ReplicaRoleMeters {
+    requests: [OnceLock<Counter>; OUTCOMES.len()],
+    in_flight: OnceLock<Gauge>,
 }
 
 /// One more in a gauge, until it is dropped.
@@ -61,16 +92,8 @@ impl Drop for OneMore {
 impl Meters {
     /// For replicas with these base URLs, which hold no secret.
     pub fn new(model: String, urls: impl IntoIterator<Item = String>) -> Self {
-        Self {
-            model,
-            waiting: Default::default(),
-            seconds: Default::default(),
-            retries: Default::default(),
-            prompt_tokens: Default::default(),
-            cached_tokens: Default::default(),
-            completion_tokens: Default::default(),
-            replicas: RwLock::new(urls.into_iter().map(ReplicaMeters::new).collect()),
-        }
+        let replicas = RwLock::new(urls.into_iter().map(ReplicaMeters::new).collect());
+        Self { model, roles: ByRole::default(), replicas }
     }
 
     /// For one more replica, behind the others.
@@ -78,34 +101,37 @@ impl Meters {
         self.replicas.write().unwrap_or_else(PoisonError::into_inner).push(ReplicaMeters::new(url));
     }
 
-    fn replicas(&self) -> RwLockReadGuard<'_, Vec<ReplicaMeters>> {
-        self.replicas.read().unwrap_or_else(PoisonError::into_inner)
+    fn replica_meters(&self, index: usize) -> Option<Arc<ReplicaMeters>> {
+        self.replicas.read().unwrap_or_else(PoisonError::into_inner).get(index).cloned()
     }
 
-    /// Waits for a slot. Who does not get one at once is counted until then.
-    pub async fn waiting<T>(&self, role: Role, slot: impl Future<Output = T>) -> T {
-        let (model, name) = (|| self.model.clone(), role.as_str());
-        let waiting = self.waiting[role as usize]
-            .get_or_init(|| gauge!("groundstate_model_waiting", "role" => name, "model" => model()));
+    /// Waits for a slot. A call that does not get one at once is counted until then.
+    pub async fn waiting<T>(&self, role: RoleId, slot: impl Future<Output = T>) -> T {
         let mut slot = pin!(slot);
         if let Poll::Ready(slot) = poll!(&mut slot) {
             return slot;
         }
+        let meters = self.roles.get(role);
+        let waiting = meters.waiting.get_or_init(
+            || gauge!("groundstate_model_waiting", "role" => role.as_str(), "model" => self.model.clone()),
+        );
         let _one_more = OneMore::in_gauge(waiting);
         slot.await
     }
 
     /// A request is made, number `attempt` of its call. It counts as in flight until what is returned is dropped.
-    pub fn asked(&self, index: usize, role: Role, attempt: u32) -> Option<OneMore> {
+    pub fn asked(&self, index: usize, role: RoleId, attempt: u32) -> Option<OneMore> {
         let (model, name) = (|| self.model.clone(), role.as_str());
-        let retries = self.retries[role as usize]
+        let meters = self.roles.get(role);
+        let retries = meters
+            .retries
             .get_or_init(|| counter!("groundstate_model_retries_total", "role" => name, "model" => model()));
         // None is counted as well: a rate needs a figure to begin with.
         retries.increment(u64::from(attempt > 1));
-        let replicas = self.replicas();
-        let meters = replicas.get(index)?;
-        let in_flight = meters.in_flight[role as usize].get_or_init(|| {
-            let replica = meters.url.clone();
+        let replica = self.replica_meters(index)?;
+        let meters = replica.roles.get(role);
+        let in_flight = meters.in_flight.get_or_init(|| {
+            let replica = replica.url.clone();
             gauge!("groundstate_model_in_flight", "role" => name, "model" => model(), "replica" => replica)
         });
         Some(OneMore::in_gauge(in_flight))
@@ -113,8 +139,7 @@ impl Meters {
 
     /// How a replica does.
     pub fn replica(&self, index: usize, now: &Replica) {
-        let replicas = self.replicas();
-        let Some(meters) = replicas.get(index) else { return };
+        let Some(meters) = self.replica_meters(index) else { return };
         let set = |gauge: &OnceLock<Gauge>, name: &'static str, value: f64| {
             let labels = || [("model", self.model.clone()), ("replica", meters.url.clone())];
             gauge.get_or_init(|| gauge!(name, &labels())).set(value);
@@ -125,46 +150,43 @@ impl Meters {
     }
 
     /// A request ended, with this failure if it gave no reply.
-    pub fn request(&self, index: usize, role: Role, failure: Option<&Failure>, took: Duration) {
+    pub fn request(&self, index: usize, role: RoleId, failure: Option<&Failure>, took: Duration) {
         let (model, name) = (|| self.model.clone(), role.as_str());
-        let replicas = self.replicas();
-        let Some(meters) = replicas.get(index) else { return };
+        let Some(replica) = self.replica_meters(index) else { return };
         let outcome = outcome(failure);
-        let requests = meters.requests[role as usize][outcome].get_or_init(|| {
-            let replica = meters.url.clone();
+        let requests = &replica.roles.get(role).requests[outcome];
+        let requests = requests.get_or_init(|| {
+            let replica = replica.url.clone();
             counter!("groundstate_model_requests_total",
                 "role" => name, "model" => model(), "replica" => replica, "outcome" => OUTCOMES[outcome])
         });
         requests.increment(1);
-        let seconds = self.seconds[role as usize]
+        let meters = self.roles.get(role);
+        let seconds = meters
+            .seconds
             .get_or_init(|| histogram!("groundstate_model_request_seconds", "role" => name, "model" => model()));
         seconds.record(took);
     }
 
     /// What a reply took, as its endpoint counts it.
-    pub fn tokens(&self, role: Role, usage: Usage) {
-        let count = |counters: &PerRole<OnceLock<Counter>>, kind: &'static str, tokens: u64| {
-            let counter = counters[role as usize].get_or_init(|| {
+    pub fn tokens(&self, role: RoleId, usage: Usage) {
+        let meters = self.roles.get(role);
+        let count = |counter: &OnceLock<Counter>, kind: &'static str, tokens: u64| {
+            let counter = counter.get_or_init(|| {
                 counter!("groundstate_model_tokens_total",
                     "role" => role.as_str(), "model" => self.model.clone(), "kind" => kind)
             });
             counter.increment(tokens);
         };
-        count(&self.prompt_tokens, "prompt", usage.prompt_tokens);
-        count(&self.cached_tokens, "cached", usage.cached_tokens);
-        count(&self.completion_tokens, "completion", usage.completion_tokens);
+        count(&meters.prompt_tokens, "prompt", usage.prompt_tokens);
+        count(&meters.cached_tokens, "cached", usage.cached_tokens);
+        count(&meters.completion_tokens, "completion", usage.completion_tokens);
     }
 }
 
 impl ReplicaMeters {
-    fn new(url: String) -> Self {
-        Self {
-            url,
-            requests: Default::default(),
-            in_flight: Default::default(),
-            limit: OnceLock::new(),
-            up: OnceLock::new(),
-        }
+    fn new(url: String) -> Arc<Self> {
+        Arc::new(Self { url, roles: ByRole::default(), limit: OnceLock::new(), up: OnceLock::new() })
     }
 }
 
@@ -178,6 +200,6 @@ const fn outcome(failure: Option<&Failure>) -> usize {
         Some(Failure::CutStream) => 4,
         Some(Failure::Garbled { .. } | Failure::OtherModel { .. }) => 5,
         Some(Failure::Refused { .. }) => 6,
-        Some(Failure::Stopped { .. } | Failure::Unplayable { .. }) => 7,
+        Some(Failure::Stopped { .. }) => 7,
     }
 }

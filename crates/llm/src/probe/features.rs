@@ -63,6 +63,6 @@ fn argument_parts(tried: &Tried) -> u32 {
 
 fn reasons(tried: &Tried) -> bool {
     tried.heard.as_ref().is_some_and(|heard| {
-        heard.manner.reasoning.is_some() || engine::reasoning::split(&heard.reply.content, None).1.is_some()
+        heard.manner.reasoning.is_some() || domain::reasoning::split(&heard.reply.content, None).1.is_some()
     })
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use domain::api::probe::ProbeKind;
+use domain::chat::{ChatRequest, ReplySchema};
 use domain::message::{Message, ToolCall};
 use domain::role::Role;
-use engine::{Ask, ReplySchema};
 use serde_json::{Value, json};
 
 /// Models that reason need room for it.
@@ -28,7 +28,7 @@ pub const fn is_asked(kind: ProbeKind) -> bool {
 }
 
 /// The ask, or why there is none.
-pub fn of(kind: ProbeKind, context_length: Option<u64>) -> Result<Ask, &'static str> {
+pub fn of(kind: ProbeKind, context_length: Option<u64>) -> Result<ChatRequest, &'static str> {
     let [city, other] = CITIES;
     Ok(match kind {
         ProbeKind::ToolCall => calling(&format!("What is the weather in {city}? Call get_weather."), weather()),
@@ -46,16 +46,16 @@ pub fn of(kind: ProbeKind, context_length: Option<u64>) -> Result<Ask, &'static 
         ProbeKind::ToolResult => after_a_result(),
         ProbeKind::JsonSchema => {
             let schema = Some(ReplySchema { name: "city".to_owned(), schema: city_schema() });
-            Ask { schema, ..asking(vec![user(&format!("Answer with JSON that names the city: {city}"))]) }
+            ChatRequest { schema, ..asking(vec![user(&format!("Answer with JSON that names the city: {city}"))]) }
         }
         ProbeKind::StopReason => {
             let question = user("Count from 1 to 300 in digits, separated by commas.");
-            Ask { max_tokens: FEW_TOKENS, ..asking(vec![question]) }
+            ChatRequest { max_tokens: FEW_TOKENS, ..asking(vec![question]) }
         }
         ProbeKind::ContextOverflow => too_long(context_length)?,
         ProbeKind::Seed => {
             let question = user("Invent a name for a shop, and say in one sentence what it sells.");
-            Ask { temperature: 1.0, max_tokens: 512, ..asking(vec![question]) }
+            ChatRequest { temperature: 1.0, max_tokens: 512, ..asking(vec![question]) }
         }
         ProbeKind::Reply | ProbeKind::Streaming | ProbeKind::Reasoning => {
             asking(vec![system("You answer in few words."), user("Count from 1 to 12 in digits, separated by commas.")])
@@ -63,13 +63,13 @@ pub fn of(kind: ProbeKind, context_length: Option<u64>) -> Result<Ask, &'static 
     })
 }
 
-fn asking(messages: Vec<Message>) -> Ask {
+fn asking(messages: Vec<Message>) -> ChatRequest {
     let (tools, schema) = (Vec::new(), None);
-    Ask { role: Role::Agent, messages, tools, schema, temperature: 0.0, max_tokens: MAX_TOKENS, seed: 1 }
+    ChatRequest { role: Role::Agent.into(), messages, tools, schema, temperature: 0.0, max_tokens: MAX_TOKENS, seed: 1 }
 }
 
-fn calling(question: &str, tool: Value) -> Ask {
-    Ask { tools: vec![Arc::new(tool)], ..asking(vec![user(question)]) }
+fn calling(question: &str, tool: Value) -> ChatRequest {
+    ChatRequest { tools: vec![Arc::new(tool)], ..asking(vec![user(question)]) }
 }
 
 fn exactly(text: &str) -> String {
@@ -77,7 +77,7 @@ fn exactly(text: &str) -> String {
 }
 
 /// A conversation in which a tool was called before.
-fn after_a_result() -> Ask {
+fn after_a_result() -> ChatRequest {
     let city = CITIES[0];
     let call = ToolCall::new("call_1".into(), "get_weather".into(), json!({ "city": city }).to_string());
     let called = Message::Assistant { content: String::new(), reasoning_content: None, tool_calls: vec![call] };
@@ -86,10 +86,10 @@ fn after_a_result() -> Ask {
     let result = Message::Tool { tool_call_id: "call_1".into(), content: result };
     let question = user(&format!("How many degrees is it in {city}? Call get_weather, then answer with the number."));
     let messages = vec![system("You help people with the weather."), question, called, result];
-    Ask { tools: vec![Arc::new(weather())], ..asking(messages) }
+    ChatRequest { tools: vec![Arc::new(weather())], ..asking(messages) }
 }
 
-fn too_long(context_length: Option<u64>) -> Result<Ask, &'static str> {
+fn too_long(context_length: Option<u64>) -> Result<ChatRequest, &'static str> {
     let unknown = "the endpoint does not say how long its context is; say it by `--context-length` to have it tried";
     let length = context_length.ok_or(unknown)?;
     if length > LONGEST {
@@ -99,7 +99,7 @@ fn too_long(context_length: Option<u64>) -> Result<Ask, &'static str> {
     // No tokenizer makes one token of two words.
     let filler = "hello ".repeat(words);
     let question = format!("The code word is {SECRET}. {filler} What is the code word?");
-    Ok(Ask { max_tokens: FEW_TOKENS, ..asking(vec![user(&question)]) })
+    Ok(ChatRequest { max_tokens: FEW_TOKENS, ..asking(vec![user(&question)]) })
 }
 
 fn user(text: &str) -> Message {

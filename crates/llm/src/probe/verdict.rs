@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use domain::api::probe::{ProbeCheck, ProbeKind, ProbeOutcome};
+use domain::chat::ChatReply;
 use domain::message::ToolCall;
-use engine::ChatReply;
 use serde_json::{Value, json};
 
 use super::question::{BRACES, CITIES, DEGREES, FEW_TOKENS, SECRET, UNICODE};
@@ -107,7 +107,7 @@ pub fn streaming(parts: u32) -> Verdict {
 /// Where reasoning stood in any of the replies.
 pub fn reasoning(all: &[Tried]) -> Verdict {
     let heard = || all.iter().filter_map(|tried| tried.heard.as_ref());
-    if heard().any(|heard| engine::reasoning::split(&heard.reply.content, None).1.is_some()) {
+    if heard().any(|heard| domain::reasoning::split(&heard.reply.content, None).1.is_some()) {
         return Verdict::warning(
             "it stands in the reply itself, between tags, and is taken out there; start the engine with a parser for \
              reasoning to be sure",

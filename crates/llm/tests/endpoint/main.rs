@@ -11,9 +11,9 @@ mod requests;
 
 use std::time::Duration;
 
+use domain::chat::{ChatReply, ChatRequest};
 use domain::message::Message;
 use domain::role::Role;
-use engine::{Ask, ChatReply};
 use llm::{EndpointOptions, EndpointSpec, Failure, ModelError, Pool};
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
@@ -25,9 +25,9 @@ const KEY: &str = env!("CARGO_MANIFEST_DIR");
 
 const MS: Duration = Duration::from_millis(1);
 
-fn ask() -> Ask {
-    Ask {
-        role: Role::Agent,
+fn ask() -> ChatRequest {
+    ChatRequest {
+        role: Role::Agent.into(),
         messages: vec![Message::User { content: "hello".into() }],
         tools: Vec::new(),
         schema: None,

@@ -1,8 +1,8 @@
 //! Replies in all the forms that servers give them.
 
+use domain::chat::ChatReply;
 use domain::event::Usage;
 use domain::message::ToolCall;
-use engine::ChatReply;
 use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use async_openai::types::chat::CreateChatCompletionRequest;
+use domain::chat::{ChatRequest, ReplySchema};
 use domain::message::{Message, ToolCall};
-use engine::{Ask, ReplySchema};
 use serde_json::{Value, json};
 use wiremock::matchers::{body_partial_json, method};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{KEY, ask, content, endpoint, failure, fine, options, server};
 
-fn asking_for_json() -> Ask {
+fn asking_for_json() -> ChatRequest {
     let schema = ReplySchema { name: "verdict".into(), schema: json!({ "type": "object" }) };
-    Ask { schema: Some(schema), ..ask() }
+    ChatRequest { schema: Some(schema), ..ask() }
 }
 
 /// The `response_format` types that were tried, in order; null where none was sent.
@@ -26,7 +26,7 @@ async fn formats(server: &MockServer) -> Vec<Value> {
 #[tokio::test]
 async fn an_ask_on_the_wire() {
     let server = server([fine()]).await;
-    let ask = Ask {
+    let ask = ChatRequest {
         messages: vec![
             Message::System { content: "Be kind.".into() },
             Message::User { content: "Where is it?".into() },

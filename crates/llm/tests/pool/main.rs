@@ -12,9 +12,9 @@ mod workers;
 
 use std::time::Duration;
 
+use domain::chat::ChatRequest;
 use domain::message::Message;
 use domain::role::Role;
-use engine::Ask;
 use futures::future::join_all;
 use llm::{Answer, EndpointOptions, ModelError, Pool, PoolSpec};
 
@@ -22,9 +22,9 @@ use fake::{Act, Fake};
 
 const MS: Duration = Duration::from_millis(1);
 
-fn ask() -> Ask {
-    Ask {
-        role: Role::Agent,
+fn ask() -> ChatRequest {
+    ChatRequest {
+        role: Role::Agent.into(),
         messages: vec![Message::User { content: "hello".into() }],
         tools: Vec::new(),
         schema: None,

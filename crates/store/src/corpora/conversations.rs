@@ -34,7 +34,7 @@ pub async fn runs(db: &mut PgConnection, project: Uuid, only: Option<&[Uuid]>, w
     let rows = sqlx::query_as!(
         Looked,
         r#"SELECT r.id AS run, r.library, j.id AS "judging?", coalesce(j.original, false) AS "original!",
-                  models_of(r.config, coalesce(j.models, '[]')) AS "models!"
+                  models_of(r.spec, coalesce(j.models, '[]')) AS "models!"
            FROM runs r LEFT JOIN LATERAL (
                SELECT id, original, models FROM judgings
                WHERE run_id = r.id AND CASE $3 WHEN 'own' THEN original WHEN 'latest' THEN true ELSE id = $4 END
@@ -51,7 +51,7 @@ pub async fn runs(db: &mut PgConnection, project: Uuid, only: Option<&[Uuid]>, w
 /// How many conversations of a project have ended; of each position the last attempt.
 pub async fn ended(db: &mut PgConnection, project: Uuid) -> Result<i64> {
     let count = sqlx::query_scalar!(
-        r#"SELECT coalesce(sum(conversations), 0)::bigint AS "count!" FROM tallies JOIN runs ON runs.id = run_id
+        r#"SELECT coalesce(sum(tasks), 0)::bigint AS "count!" FROM tallies JOIN runs ON runs.id = run_id
            WHERE project_id = $1 AND NOT superseded"#,
         project
     );
@@ -97,14 +97,14 @@ pub async fn conversations(
 ) -> Result<()> {
     let mut rows = sqlx::query_as!(
         Row,
-        r#"SELECT c.id, c.position, c.scenario, c.persona, c.complexity, c.outcome, c.blame, c.ending, c.user_turns,
+        r#"SELECT c.id, c.position, c.scenario AS "scenario!", c.persona AS "persona!", c.complexity AS "complexity!", c.outcome, c.blame, c.ending, c.user_turns,
                   c.finished_at, CASE WHEN $4 THEN c.reason END AS reason, v.outcome AS "judged?",
                   v.blame AS "judged_blame?", CASE WHEN $4 THEN v.reason END AS "judged_reason?", v.overall AS "overall?",
                   v.goal_achieved AS "goal_achieved?",
                   CASE WHEN $3 THEN v.verdict END AS "verdict?: Json<Verdict>",
                   v.verification AS "verification?: Json<Verification>", coalesce(o.rated, false) AS "rated!",
                   coalesce(o.annotated, false) AS "annotated!", coalesce(o.corrected, false) AS "corrected!"
-           FROM conversations c LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = $2
+           FROM tasks c LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = $2
                LEFT JOIN reviewed_conversations o ON o.conversation_id = c.id
            WHERE c.run_id = $1 AND c.outcome IS NOT NULL AND NOT c.superseded ORDER BY c.position"#,
         looked.run,
@@ -200,9 +200,8 @@ fn ended_as(id: Uuid, name: Option<&str>, blame: Option<&str>) -> Result<(Status
 /// The events of several conversations, as they are kept: those of one are together and in order.
 pub async fn events(db: &mut PgConnection, of: &[Uuid]) -> Result<Vec<(Uuid, String)>> {
     let rows = sqlx::query!(
-        r#"SELECT conversation_id, event::text AS "event!" FROM events WHERE conversation_id = ANY($1)
-           ORDER BY conversation_id, seq"#,
+        r#"SELECT task_id, event::text AS "event!" FROM events WHERE task_id = ANY($1) ORDER BY task_id, seq"#,
         of
     );
-    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.conversation_id, row.event)).collect())
+    Ok(rows.fetch_all(db).await?.into_iter().map(|row| (row.task_id, row.event)).collect())
 }

@@ -10,9 +10,9 @@ use crate::{BadRow, Result};
 /// The rows after one, in order.
 pub async fn manifest(db: &mut PgConnection, corpus: Uuid, after: i32, limit: i64) -> Result<Vec<ManifestRow>> {
     let rows = sqlx::query!(
-        "SELECT ordinal, r.run_id, conversation_id, split, dropped_by, r.reason, position, scenario
-         FROM corpus_rows r JOIN conversations c ON c.id = conversation_id
-         WHERE corpus_id = $1 AND ordinal > $2 ORDER BY ordinal LIMIT $3",
+        r#"SELECT ordinal, r.run_id, conversation_id, split, dropped_by, r.reason, position, scenario AS "scenario!"
+         FROM corpus_rows r JOIN tasks c ON c.id = conversation_id
+         WHERE corpus_id = $1 AND ordinal > $2 ORDER BY ordinal LIMIT $3"#,
         corpus,
         after,
         limit
@@ -49,8 +49,8 @@ pub async fn kept(
     part: Part,
 ) -> Result<Vec<CorpusConversation>> {
     let rows = sqlx::query!(
-        r#"SELECT ordinal, r.run_id, conversation_id, split AS "split!", position, scenario, persona, complexity
-           FROM corpus_rows r JOIN conversations c ON c.id = conversation_id
+        r#"SELECT ordinal, r.run_id, conversation_id, split AS "split!", position, scenario AS "scenario!", persona AS "persona!", complexity AS "complexity!"
+           FROM corpus_rows r JOIN tasks c ON c.id = conversation_id
            WHERE corpus_id = $1 AND ordinal > $2 AND split IS NOT NULL AND ($3::text IS NULL OR split = $3)
            ORDER BY ordinal LIMIT $4 OFFSET $5"#,
         corpus,
@@ -78,8 +78,8 @@ pub async fn kept(
 /// Conversations that did not stay, in order; of one step if one is named.
 pub async fn dropped(db: &mut PgConnection, corpus: Uuid, by: Option<Step>, part: Part) -> Result<Vec<ManifestRow>> {
     let rows = sqlx::query!(
-        r#"SELECT ordinal, r.run_id, conversation_id, dropped_by AS "dropped_by!", r.reason, position, scenario
-           FROM corpus_rows r JOIN conversations c ON c.id = conversation_id
+        r#"SELECT ordinal, r.run_id, conversation_id, dropped_by AS "dropped_by!", r.reason, position, scenario AS "scenario!"
+           FROM corpus_rows r JOIN tasks c ON c.id = conversation_id
            WHERE corpus_id = $1 AND ordinal > $2 AND dropped_by IS NOT NULL AND ($3::text IS NULL OR dropped_by = $3)
            ORDER BY ordinal LIMIT $4 OFFSET $5"#,
         corpus,

@@ -12,21 +12,21 @@ use engine::{Playbook, scripted};
 use sqlx::PgPool;
 
 use datasets::export::Written;
-use generation::active::ActiveRun;
+use generation::ConversationRun;
 use generation::plan::RunConfig;
 use store::runs::PersonaOutcomes;
 use store::{runs, verdicts};
 
 pub async fn print(
     pool: &PgPool,
-    active: &ActiveRun,
+    active: &ConversationRun,
     before: &RunSummary,
     seconds: f64,
     written: &Written,
     out: &Path,
 ) -> anyhow::Result<()> {
     let mut db = pool.acquire().await?;
-    let summary = runs::summary(&mut db, &active.run).await?;
+    let summary = runs::summary(&mut db, &active.control.run).await?;
     let played = summary.finished - before.finished;
     say!("run          {}", summary.id);
     say!("played       {played}");
@@ -38,28 +38,29 @@ pub async fn print(
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     let rate = played as f64 / seconds.max(0.001);
     say!("speed        {rate:.1} conversations/s ({seconds:.2} s)");
-    let means: BTreeMap<String, f64> = verdicts::means(&mut db, active.run.judging).await?.into_iter().collect();
-    if let Some(judge) = first_playbook(active).ok().and_then(|p| active.library.judge_of(p).ok()) {
+    let means: BTreeMap<String, f64> =
+        verdicts::means(&mut db, active.control.run.own_judging()).await?.into_iter().collect();
+    if let Some(judge) = first_playbook(active).ok().and_then(|p| active.kind.library.judge_of(p).ok()) {
         say!("mean score by criterion, 0 to 10:");
         for criterion in &judge.spec.criteria {
             let mean = means.get(&criterion.name).map_or_else(|| "    -".to_owned(), |mean| format!("{mean:5.2}"));
             say!("  {:24} {mean}", criterion.name);
         }
     }
-    by_persona(&runs::by_persona(&mut db, &active.run).await?);
+    by_persona(&runs::by_persona(&mut db, &active.control.run).await?);
     for (position, reason) in &written.unusable {
         say!("left out     conversation {position}: {reason}");
     }
     say!("rows         {} in {}", written.rows, out.display());
     spent(&summary);
-    scripted_notice(&active.config);
+    scripted_notice(&active.kind.config);
     Ok(())
 }
 
 /// Of several playbooks the first: its judge names the criteria in their order.
-fn first_playbook(active: &ActiveRun) -> Result<&Arc<Playbook>, String> {
-    let names = &active.run.playbook;
-    active.library.playbook(names.split_once(", ").map_or(names.as_str(), |(first, _)| first))
+fn first_playbook(active: &ConversationRun) -> Result<&Arc<Playbook>, String> {
+    let names = &active.control.run.playbook;
+    active.kind.library.playbook(names.split_once(", ").map_or(names.as_str(), |(first, _)| first))
 }
 
 /// With one kind of user there is nothing to compare.

@@ -54,14 +54,14 @@ pub fn warnings(config: &RunConfig, judges: &[ModelSpec]) {
 }
 
 pub async fn print(judge: &Judge, usage: Usage, lost: usize, resume: &str) -> anyhow::Result<()> {
-    let mut db = judge.pool.acquire().await?;
-    let mut before = verdicts::of(&mut db, judge.run.judging).await?;
+    let mut db = judge.run.control.pool.acquire().await?;
+    let mut before = verdicts::of(&mut db, judge.run.control.run.own_judging()).await?;
     let mut now = verdicts::of(&mut db, judge.judging.id).await?;
     now.retain(|_, judged| judged.verdict.is_some());
     before.retain(|id, _| now.contains_key(id));
     let accepted = |judged: Option<&Judged>| judged.is_some_and(|judged| judged.outcome == Outcome::Accepted);
     let count = |all: &BTreeMap<_, Judged>| all.values().filter(|judged| accepted(Some(judged))).count();
-    say!("judging      {} of run {}", judge.judging.id, judge.run.id);
+    say!("judging      {} of run {}", judge.judging.id, judge.run.control.run.id);
     say!("judged       {}", now.len());
     let gained = now.iter().filter(|(id, judged)| accepted(Some(judged)) && !accepted(before.get(*id))).count();
     let dropped = now.iter().filter(|(id, judged)| !accepted(Some(judged)) && accepted(before.get(*id))).count();
@@ -83,7 +83,7 @@ pub async fn print(judge: &Judge, usage: Usage, lost: usize, resume: &str) -> an
     }
     say!(
         "Export by it with: groundstate export --run {} --judging {} --out rows.jsonl",
-        judge.run.id,
+        judge.run.control.run.id,
         judge.judging.id
     );
     Ok(())

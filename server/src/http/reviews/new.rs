@@ -97,7 +97,7 @@ impl NewQueue {
                 let known = projects::of_run(db, run).await? == Some(project);
                 let found = if known { runs::get(db, run).await? } else { None };
                 let missing = || HttpError::invalid("/run", format!("there is no run {run} in this project"));
-                let judging = self.judging.unwrap_or(found.ok_or_else(missing)?.judging);
+                let judging = self.judging.unwrap_or(found.ok_or_else(missing)?.own_judging());
                 Ok(Choice::Run { run, judging, n: n.unwrap_or(SAMPLE as usize) })
             }
             (None, None, Some(corpus)) => Ok(Choice::Corpus { corpus, n }),

@@ -11,7 +11,7 @@ use domain::api::RunState;
 use domain::api::workers::WorkerState;
 use domain::outcome::Outcome;
 use domain::role::Role;
-use generation::active::ActiveRun;
+use generation::ConversationRun;
 use generation::plan::RunConfig;
 use llm::PoolSpec;
 use rustix::process::{Pid, Signal, kill_process};
@@ -94,7 +94,7 @@ impl Fleet {
     }
 
     /// A run of so many conversations, which the server plays, in its middle.
-    async fn amid_a_run(&self, n: usize) -> ActiveRun {
+    async fn amid_a_run(&self, n: usize) -> ConversationRun {
         let models = [(Role::Agent, "qwen".to_owned())];
         let run = planned_as(&self.pool, &[HELP], n, 1, &models, served_by_workers).await;
         self.until("the run is played", async || self.endpoint.requests().len() > n / 2).await;
@@ -102,9 +102,9 @@ impl Fleet {
     }
 
     /// Every conversation was accepted, none was played again, and the ledger is in order.
-    async fn assert_nothing_failed(&self, run: &ActiveRun, n: usize) {
+    async fn assert_nothing_failed(&self, run: &ConversationRun, n: usize) {
         let ended = async || {
-            let state = runs::state_of(&mut self.pool.acquire().await.unwrap(), run.run.id).await.unwrap();
+            let state = runs::state_of(&mut self.pool.acquire().await.unwrap(), run.control.run.id).await.unwrap();
             state == Some(RunState::Finished)
         };
         self.until("the run has ended", ended).await;
@@ -113,7 +113,7 @@ impl Fleet {
         for story in stories {
             assert_eq!(story.outcome, Outcome::Accepted, "{:?}", story.events.last());
         }
-        ledger::check(&self.pool, run.run.id).await;
+        ledger::check(&self.pool, run.control.run.id).await;
     }
 
     async fn until(&self, what: &str, reached: impl AsyncFn() -> bool) {
@@ -224,7 +224,7 @@ async fn a_network_that_is_cut_is_waited_for(pool: PgPool) {
     let run = fleet.amid_a_run(200).await;
     fleet.workers.iter().for_each(|worker| worker.falls_silent(true));
     sleep(CUT).await;
-    let state = runs::state_of(&mut pool.acquire().await.unwrap(), run.run.id).await.unwrap();
+    let state = runs::state_of(&mut pool.acquire().await.unwrap(), run.control.run.id).await.unwrap();
     assert_eq!(state, Some(RunState::Running), "nobody could answer");
     fleet.workers.iter().for_each(|worker| worker.falls_silent(false));
     fleet.assert_nothing_failed(&run, 200).await;
@@ -237,7 +237,7 @@ async fn clocks_that_disagree_change_nothing(pool: PgPool) {
     let hours = |n: i64| Ahead(n * 3600);
     let fleet = Fleet::by_clocks(&pool, hours(2), &[("one", hours(-3)), ("two", hours(1))]).await;
     let run = fleet.amid_a_run(200).await;
-    let id = run.run.id.to_string();
+    let id = run.control.run.id.to_string();
     let ordered = said(&mut command(&pool, &["runs", "budget", &id, "--budget-seconds", "1800"])).await;
     assert_eq!(ordered.code, Some(0), "{}", ordered.stderr);
     fleet.workers[0].signal(Signal::KILL);

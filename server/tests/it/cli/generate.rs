@@ -63,7 +63,7 @@ async fn a_run_is_resumed_by_its_id_from_anywhere(pool: PgPool) {
     let player = planned(&pool, &[HELP, HANDOVER], 3, 1, &[]).await;
     planned(&pool, &[HELP], 3, 1, &[]).await;
     let dir = tempfile::tempdir().unwrap();
-    let mut command = groundstate(["generate", "--resume", &player.run.id.to_string()]);
+    let mut command = groundstate(["generate", "--resume", &player.control.run.id.to_string()]);
     let said = said(command.env("DATABASE_URL", database_url(&pool)).current_dir(dir.path())).await;
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stdout.contains("accepted     3 of 3"), "{}", said.stdout);

@@ -161,7 +161,7 @@ async fn people_rate_and_scores_are_corrected_beside_the_raw_ones(pool: PgPool) 
     let export = run(&pool, &project, "export --corrected --out rows.jsonl").await;
     assert_eq!(export.code, Some(0), "{}", export.stderr);
     let rows = std::fs::read_to_string(project.join("rows.jsonl")).unwrap();
-    assert_eq!(rows.lines().count(), usize::try_from(player.run.planned).unwrap());
+    assert_eq!(rows.lines().count(), usize::try_from(player.control.run.planned).unwrap());
     let row: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     let metadata = &row["metadata"];
     assert_eq!((&metadata["scores"]["consistency"], &metadata["overall"]), (&9.into(), &9.into()));

@@ -49,10 +49,8 @@ async fn at_a_cap_until_it_is_raised(pool: PgPool) {
          Continue with: groundstate generate --resume {id}\n"
     );
     assert!(said.stdout.ends_with(&paused), "{}", said.stdout);
-    let accepted: i64 = sqlx::query_scalar("SELECT count(*) FROM conversations WHERE outcome = 'accepted'")
-        .fetch_one(&pool)
-        .await
-        .unwrap();
+    let accepted: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM tasks WHERE outcome = 'accepted'").fetch_one(&pool).await.unwrap();
     let rows = std::fs::read_to_string(project.join("rows.jsonl")).unwrap();
     assert_eq!(i64::try_from(rows.lines().count()).unwrap(), accepted, "the rows that it has are written");
     let asked = endpoint.requests().len();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use domain::access::Scope;
 use domain::api::RunState;
 use domain::role::Role;
-use generation::active::ActiveRun;
+use generation::ConversationRun;
 use sqlx::PgPool;
 use store::{players, runs};
 
@@ -24,10 +24,10 @@ async fn serve(pool: &PgPool, flags: &[&str]) -> Listening {
     server
 }
 
-async fn until_played(pool: &PgPool, run: &ActiveRun) {
-    let state = async || runs::state_of(&mut pool.acquire().await.unwrap(), run.run.id).await.unwrap();
+async fn until_played(pool: &PgPool, run: &ConversationRun) {
+    let state = async || runs::state_of(&mut pool.acquire().await.unwrap(), run.control.run.id).await.unwrap();
     until("the run is played", async || state().await == Some(RunState::Finished)).await;
-    ledger::check(pool, run.run.id).await;
+    ledger::check(pool, run.control.run.id).await;
 }
 
 /// The processes that play.
@@ -80,7 +80,7 @@ async fn a_server_that_is_stopped_waits_for_nobody_who_follows_a_run(pool: PgPoo
     let run = planned(&pool, &[HELP], 20, 3, &[(Role::Agent, endpoint.model())]).await;
     let mut server = serve(&pool, &["--no-play"]).await;
     let token = token(&pool, somebody(&pool, "root", true).await, &[Scope::Read]).await;
-    let progress = format!("{}/api/v1/runs/{}/progress", server.url, run.run.id);
+    let progress = format!("{}/api/v1/runs/{}/progress", server.url, run.control.run.id);
     let mut followed = reqwest::Client::new().get(progress).bearer_auth(token).send().await.unwrap();
     assert_eq!(followed.status(), 200);
     assert!(followed.chunk().await.unwrap().is_some(), "it tells how far the run is");
@@ -133,7 +133,7 @@ async fn a_player_tells_prometheus_how_it_does(pool: PgPool) {
     }
     let figures = player.get("/metrics").await.unwrap();
     assert!(is_prometheus(&figures), "{figures}");
-    let usage = runs::usage(&mut pool.acquire().await.unwrap(), run.run.id).await.unwrap();
+    let usage = runs::usage(&mut pool.acquire().await.unwrap(), run.control.run.id).await.unwrap();
     let agent = usage.iter().find(|usage| usage.role == "agent").unwrap();
     for (figure, expected) in [
         // The one that failed took its time, too.

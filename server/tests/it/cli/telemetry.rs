@@ -43,7 +43,7 @@ async fn logs_and_traces_say_which_conversation(pool: PgPool) {
     command.arg(endpoint.model()).env("DATABASE_URL", database_url(&pool)).env("RUST_LOG", "warn");
     let said = said(command.env("GROUNDSTATE_LOG_FORMAT", "json").env("OTEL_EXPORTER_OTLP_ENDPOINT", collector)).await;
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    let id: uuid::Uuid = sqlx::query_scalar("SELECT id FROM conversations").fetch_one(&pool).await.unwrap();
+    let id: uuid::Uuid = sqlx::query_scalar("SELECT id FROM tasks").fetch_one(&pool).await.unwrap();
 
     let lines: Vec<Value> = said.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let again =

@@ -11,8 +11,8 @@ use domain::corpus::{CorpusDetail, CorpusSummary};
 use domain::event::EventKind;
 use domain::export::{CorpusRows, ExportSpec, PairRule, Profile, RunRows, SourceSpec, Toggles};
 use domain::role::Role;
-use generation::active::ActiveRun;
-use generation::cast::Clients;
+use generation::ConversationRun;
+use runtime::ModelClients;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -34,7 +34,8 @@ async fn pairs(pool: &PgPool, profile: Profile, rule: PairRule) -> (Built, Vec<V
     })
     .await;
     let run = played(pool, &[HELP], 24, 1, &[(Role::Agent, endpoint.model())]).await;
-    let source = RunRows { id: run.run.id.to_string(), judging: None, corrected: false, all: false, branches: false };
+    let source =
+        RunRows { id: run.control.run.id.to_string(), judging: None, corrected: false, all: false, branches: false };
     written(pool, SourceSpec::Run(source), profile, rule).await
 }
 
@@ -112,7 +113,8 @@ async fn conversations_of_two_scenarios_are_no_pair(pool: PgPool) {
         assert_eq!(a.pointer(alike), b.pointer(alike), "{alike}");
     }
     assert_ne!(a["messages"][2], b["messages"][2]);
-    let source = RunRows { id: run.run.id.to_string(), judging: None, corrected: false, all: true, branches: false };
+    let source =
+        RunRows { id: run.control.run.id.to_string(), judging: None, corrected: false, all: true, branches: false };
     let (built, pairs) = written(&pool, SourceSpec::Run(source), Profile::TrlDpo, PairRule::default()).await;
     let report = built.parts[0].pairs.as_ref().unwrap();
     assert_eq!((report.candidates, report.possible, pairs.len()), (2, 0, 0), "{report:?}");
@@ -132,10 +134,10 @@ async fn a_branch_and_its_origin_part_where_it_branches(pool: PgPool) {
     let worse = "I can not say.";
     let branches = format!("/api/v1/conversations/{}/branches", story.planned.id);
     let branch: BranchSummary = app.post(&branches, &json!({"seq": seq, "content": worse})).await;
-    let playing = ActiveRun::load(&pool, branch.run.parse().unwrap(), &Clients::new(hasty())).await.unwrap();
+    let playing = ConversationRun::load(&pool, branch.run.parse().unwrap(), &ModelClients::new(hasty())).await.unwrap();
     play_all(playing, 1).await;
 
-    let filter = json!({"runs": [run.run.id, branch.run], "outcomes": ["accepted", "failed"]});
+    let filter = json!({"runs": [run.control.run.id, branch.run], "outcomes": ["accepted", "failed"]});
     let order = json!({"name": "both", "spec": {"filter": filter, "split": {"golden": 0}}});
     let asked: CorpusSummary = app.post("/api/v1/projects/default/corpora", &order).await;
     datasets::corpora::build::build(&pool, asked.id.parse().unwrap()).await.unwrap();

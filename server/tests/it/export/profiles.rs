@@ -13,10 +13,14 @@ use crate::support::play::{HELP, played};
 async fn first(pool: &PgPool, profile: Profile, toggles: Toggles) -> Value {
     let run = played(pool, &[HELP], 1, 3, &[]).await;
     let mut db = pool.acquire().await.unwrap();
-    let source = Source::of_run(&mut db, &run.run, &run.config, &run.library, Choice::default()).await.unwrap();
+    let source = Source::of_run(&mut db, &run.control.run, &run.kind.config, &run.kind.library, Choice::default())
+        .await
+        .unwrap();
     let wanted = source.after(&mut db, -1, 1).await.unwrap();
     let material = material::of(&mut db, &wanted, false).await.unwrap();
-    let Made::Rows(made) = rows(&source.contexts[&run.run.id], &material[0], false, false).unwrap() else { panic!() };
+    let Made::Rows(made) = rows(&source.contexts[&run.control.run.id], &material[0], false, false).unwrap() else {
+        panic!()
+    };
     let row = made.into_iter().next().unwrap().unwrap();
     let mut out = Vec::new();
     let shape = profile.settle(&toggles).unwrap();

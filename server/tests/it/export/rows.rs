@@ -8,7 +8,7 @@ use domain::message::Message;
 use domain::playbook::AgentStyle;
 use engine::Conversation;
 use engine::conversation::{Caller, Frame};
-use generation::active::ActiveRun;
+use generation::ConversationRun;
 use generation::plan::{self, RunConfig};
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -18,7 +18,7 @@ use crate::support::library;
 use crate::support::play::{exported_rows, planned_as, play_all};
 
 /// Every scenario of a playbook, once for each complexity and then some.
-async fn all_scenarios(pool: &PgPool, configure: impl FnOnce(&mut RunConfig)) -> Arc<ActiveRun> {
+async fn all_scenarios(pool: &PgPool, configure: impl FnOnce(&mut RunConfig)) -> Arc<ConversationRun> {
     let library = library();
     let scenarios: Vec<&str> = library.scenarios.keys().map(String::as_str).collect();
     let run = planned_as(pool, &scenarios, 2 * scenarios.len(), 11, &[], configure).await;
@@ -26,14 +26,14 @@ async fn all_scenarios(pool: &PgPool, configure: impl FnOnce(&mut RunConfig)) ->
 }
 
 /// Compares all rows of a run with what its conversations say when they are resumed; how many there were.
-async fn compare(run: &ActiveRun) -> usize {
+async fn compare(run: &ConversationRun) -> usize {
     let choice = Choice { all: true, branches: true, ..Choice::default() };
     let (written, text) = exported_rows(run, choice).await;
     let mut lines = text.lines();
-    let mut db = run.pool.acquire().await.unwrap();
+    let mut db = run.control.pool.acquire().await.unwrap();
     let mut compared = 0;
-    for planned in conversations::finished(&mut db, run.run.id).await.unwrap() {
-        let case = plan::case(&run.library, &run.config, run.run.seed, &planned).unwrap();
+    for planned in conversations::finished(&mut db, run.control.run.id).await.unwrap() {
+        let case = plan::case(&run.kind.library, &run.kind.config, run.control.run.seed, &planned).unwrap();
         let past = events::of(&mut db, planned.id).await.unwrap();
         let conversation = Conversation::resume(Arc::new(case), &past).unwrap();
         let state = conversation.state();
@@ -115,10 +115,14 @@ async fn also_in_text_and_with_faults(pool: PgPool) {
 async fn a_row_is_written_as_it_would_be_serialised(pool: PgPool) {
     let run = all_scenarios(&pool, |_| {}).await;
     let mut db = pool.acquire().await.unwrap();
-    let source = Source::of_run(&mut db, &run.run, &run.config, &run.library, Choice::default()).await.unwrap();
+    let source = Source::of_run(&mut db, &run.control.run, &run.kind.config, &run.kind.library, Choice::default())
+        .await
+        .unwrap();
     let wanted = source.after(&mut db, -1, 100).await.unwrap();
     for material in material::of(&mut db, &wanted, false).await.unwrap() {
-        let Made::Rows(made) = rows(&source.contexts[&run.run.id], &material, false, true).unwrap() else { continue };
+        let Made::Rows(made) = rows(&source.contexts[&run.control.run.id], &material, false, true).unwrap() else {
+            continue;
+        };
         for row in made.into_iter().flatten() {
             let mut written = Vec::new();
             row.write(&mut written).unwrap();

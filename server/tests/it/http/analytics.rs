@@ -24,7 +24,7 @@ use crate::support::play::{HANDOVER, HELP, TRANSFER, planned_as, play_all, playe
 async fn a_run_in_numbers(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let run = played(&pool, &[HELP, TRANSFER, HANDOVER], 12, 1, &[]).await;
-    let path = format!("/api/v1/runs/{}/analytics", run.run.id);
+    let path = format!("/api/v1/runs/{}/analytics", run.control.run.id);
     let RunAnalytics { analytics, cost } = app.json(&path).await;
     assert_eq!(analytics.conversations, 12);
     assert_eq!(analytics.outcomes.iter().map(|outcome| outcome.count).sum::<u64>(), 12);
@@ -56,7 +56,7 @@ async fn a_run_in_numbers(pool: PgPool) {
 async fn what_the_agent_did_not_do_is_counted_apart(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let run = played(&pool, &[HELP], 3, 1, &[(Role::Judge, nobody().await)]).await;
-    let RunAnalytics { analytics, cost } = app.json(&format!("/api/v1/runs/{}/analytics", run.run.id)).await;
+    let RunAnalytics { analytics, cost } = app.json(&format!("/api/v1/runs/{}/analytics", run.control.run.id)).await;
     let outcomes: Vec<(&str, u64)> = analytics.outcomes.iter().map(|o| (o.outcome.as_str(), o.count)).collect();
     assert_eq!(outcomes, [("infrastructure", 3)]);
     assert_eq!((analytics.accepted, analytics.scores.len(), cost.per_accepted), (None, 0, None));
@@ -65,8 +65,8 @@ async fn what_the_agent_did_not_do_is_counted_apart(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn two_runs_beside_each_other(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let one = played(&pool, &[HELP], 6, 1, &[]).await.run.id;
-    let other = played(&pool, &[TRANSFER], 8, 1, &[]).await.run.id;
+    let one = played(&pool, &[HELP], 6, 1, &[]).await.control.run.id;
+    let other = played(&pool, &[TRANSFER], 8, 1, &[]).await.control.run.id;
     let path = format!("/api/v1/runs/{one}/comparison");
     let found: RunComparison = app.json(&format!("{path}?with={other}")).await;
     let accepted = found.comparison.rates["accepted"];
@@ -100,7 +100,8 @@ async fn a_corpus_in_numbers(pool: PgPool) {
         let split = if ordinal < 6 { Some("train") } else { Some("golden") }.filter(|_| ordinal != 9);
         let row = "INSERT INTO corpus_rows (corpus_id, ordinal, run_id, conversation_id, split, dropped_by)
                    VALUES ($1, $2, $3, $4, $5, CASE WHEN $5 IS NULL THEN 'limit' END)";
-        let row = sqlx::query(row).bind(corpus).bind(ordinal).bind(run.run.id).bind(story.planned.id).bind(split);
+        let row =
+            sqlx::query(row).bind(corpus).bind(ordinal).bind(run.control.run.id).bind(story.planned.id).bind(split);
         row.execute(&pool).await.unwrap();
     }
     let path = format!("/api/v1/corpora/{corpus}/analytics");
@@ -147,18 +148,18 @@ impl Judged {
         let run = planned_as(pool, scenarios, n, 1, &models, |config| {
             config.pools = vec![PoolSpec { price: Some(price), ..PoolSpec::new("priced", vec![url]) }];
         });
-        let id = play_all(run.await, 4).await.run.id;
+        let id = play_all(run.await, 4).await.control.run.id;
         // What the endpoint says that it read and wrote, in tokens.
         let calls = f64::from(u32::try_from(judge.requests().len()).unwrap());
         let cost = calls * (11.0 * price.prompt + 7.0 * price.completion) / 1e6;
-        let all = "SELECT id FROM conversations WHERE run_id = $1 ORDER BY position";
+        let all = "SELECT id FROM tasks WHERE run_id = $1 ORDER BY position";
         Self { id, cost, all: sqlx::query_scalar(all).bind(id).fetch_all(pool).await.unwrap() }
     }
 
     /// What was accepted in a run that is in the tables.
     async fn per_accepted(&self, pool: &PgPool) -> f64 {
         let accepted = "SELECT (count(*) FILTER (WHERE outcome = 'accepted' AND NOT superseded))::float8
-                        FROM conversations WHERE run_id = $1";
+                        FROM tasks WHERE run_id = $1";
         self.cost / sqlx::query_scalar::<_, f64>(accepted).bind(self.id).fetch_one(pool).await.unwrap()
     }
 
@@ -167,9 +168,9 @@ impl Judged {
     async fn spoil(&self, pool: &PgPool) {
         let spoil = "
             WITH failed AS (
-                SELECT id, row_number() OVER (ORDER BY position) AS n FROM conversations WHERE run_id = $1 AND blame = 'agent'
+                SELECT id, row_number() OVER (ORDER BY position) AS n FROM tasks WHERE run_id = $1 AND blame = 'agent'
             )
-            UPDATE conversations c SET verified = n % 2 = 0,
+            UPDATE tasks c SET verified = n % 2 = 0,
                 blame = CASE n WHEN 1 THEN 'simulated_user' WHEN 2 THEN 'tool_simulator' WHEN 3 THEN 'judge'
                                WHEN 4 THEN 'infrastructure' WHEN 5 THEN NULL ELSE blame END,
                 outcome = CASE WHEN n <> 5 THEN outcome END, ending = CASE WHEN n <> 5 THEN ending END,
@@ -178,9 +179,9 @@ impl Judged {
         assert!(sqlx::query(spoil).bind(self.id).execute(pool).await.unwrap().rows_affected() > 8);
         let twice = "
             WITH copies AS (
-                INSERT INTO conversations
+                INSERT INTO tasks
                 SELECT (jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'superseded', true))).*
-                FROM conversations c WHERE id = $1 RETURNING id
+                FROM tasks c WHERE id = $1 RETURNING id
             )
             INSERT INTO verdicts SELECT (jsonb_populate_record(v, jsonb_build_object('conversation_id', copies.id))).*
             FROM verdicts v CROSS JOIN copies WHERE conversation_id = $1";
@@ -224,7 +225,7 @@ async fn every_table_is_what_postgresql_computes(pool: PgPool) {
     assert_near(cost.total, run.cost);
     assert_near(cost.per_accepted.unwrap(), run.per_accepted(&pool).await);
 
-    let some = "SELECT id FROM conversations WHERE run_id = $1 AND scenario = $2";
+    let some = "SELECT id FROM tasks WHERE run_id = $1 AND scenario = $2";
     let some: Vec<Uuid> = sqlx::query_scalar(some).bind(run.id).bind(TRANSFER).fetch_all(&pool).await.unwrap();
     by_sql::choose(&pool, "some", &some).await;
     let found: RunAnalytics = app.json(&format!("{path}?scenario={TRANSFER}")).await;
@@ -255,7 +256,7 @@ async fn two_sets_differ_by_what_postgresql_computes(pool: PgPool) {
     let rows = "INSERT INTO corpus_rows (corpus_id, ordinal, run_id, conversation_id, split, dropped_by)
                 SELECT $1, n, run_id, id, CASE WHEN n % 10 = 9 THEN NULL WHEN n % 3 = 0 THEN 'golden' ELSE 'train' END,
                        CASE WHEN n % 10 = 9 THEN 'limit' END
-                FROM (SELECT id, run_id, row_number() OVER (ORDER BY id) AS n FROM conversations WHERE NOT superseded) AS c";
+                FROM (SELECT id, run_id, row_number() OVER (ORDER BY id) AS n FROM tasks WHERE NOT superseded) AS c";
     sqlx::query(rows).bind(corpus).execute(&pool).await.unwrap();
     let kept = "INSERT INTO chosen SELECT whole, conversation_id FROM corpus_rows CROSS JOIN unnest(ARRAY[split, 'kept']) AS whole
                 WHERE split IS NOT NULL";

@@ -2,9 +2,9 @@
 
 use domain::api::{BranchOrigin, BranchSummary, ConversationDetail};
 use domain::event::{Event, EventKind};
-use generation::active::ActiveRun;
-use generation::cast::Clients;
+use generation::ConversationRun;
 use reqwest::{Method, StatusCode};
+use runtime::ModelClients;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::events;
@@ -53,7 +53,7 @@ async fn a_branch_shares_what_was_said_before_and_goes_on_by_itself(pool: PgPool
         assert_eq!(own[..seq], story.events[..seq], "what came before is shared");
         assert_eq!(own.len(), seq + usize::from(by.is_some()));
         let run: Uuid = branch.run.parse().unwrap();
-        let active = ActiveRun::load(&pool, run, &Clients::new(hasty())).await.unwrap();
+        let active = ConversationRun::load(&pool, run, &ModelClients::new(hasty())).await.unwrap();
         let played = play_all(active, 1).await;
         let own = kept(&pool, &branch.conversation).await;
         assert_eq!(own[..seq], story.events[..seq]);

@@ -28,7 +28,7 @@ async fn a_long_run_comes_in_pages_and_in_order(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP, HANDOVER], 120, 1, &[]).await;
     played(&pool, &[HELP], 3, 1, &[]).await;
-    let list = format!("/api/v1/runs/{}/conversations", player.run.id);
+    let list = format!("/api/v1/runs/{}/conversations", player.control.run.id);
     let (mut positions, mut sizes) = (Vec::new(), Vec::new());
     let mut next = Some(list.clone());
     while let Some(path) = next {
@@ -45,7 +45,7 @@ async fn a_long_run_comes_in_pages_and_in_order(pool: PgPool) {
 async fn a_page_far_down_is_read_without_those_before_it(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP, HANDOVER], 30, 1, &[]).await;
-    let list = format!("/api/v1/runs/{}/conversations?limit=5", player.run.id);
+    let list = format!("/api/v1/runs/{}/conversations?limit=5", player.control.run.id);
     let far: List = app.json(&format!("{list}&skip=20")).await;
     assert_eq!((positions(&far), far.next.is_some()), ((20..25).collect(), true));
     // From there it goes on as from any other page, and what is skipped counts from the cursor on.
@@ -67,7 +67,7 @@ async fn a_page_far_down_is_read_without_those_before_it(pool: PgPool) {
 async fn a_page_that_is_just_full_is_the_last_one(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP], 50, 1, &[]).await;
-    let page: List = app.json(&format!("/api/v1/runs/{}/conversations", player.run.id)).await;
+    let page: List = app.json(&format!("/api/v1/runs/{}/conversations", player.control.run.id)).await;
     assert_eq!((page.items.len(), page.next), (50, None));
 }
 
@@ -75,9 +75,9 @@ async fn a_page_that_is_just_full_is_the_last_one(pool: PgPool) {
 async fn what_has_not_begun_is_in_no_page(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = planned(&pool, &[HELP], 50, 1, &[]).await;
-    let page: List = app.json(&format!("/api/v1/runs/{}/conversations", player.run.id)).await;
+    let page: List = app.json(&format!("/api/v1/runs/{}/conversations", player.control.run.id)).await;
     assert_eq!((page.items.len(), page.next), (0, None));
-    let run: RunSummary = app.json(&format!("/api/v1/runs/{}", player.run.id)).await;
+    let run: RunSummary = app.json(&format!("/api/v1/runs/{}", player.control.run.id)).await;
     assert_eq!((run.planned, run.finished, run.state), (50, 0, RunState::Running));
 }
 
@@ -85,12 +85,12 @@ async fn what_has_not_begun_is_in_no_page(pool: PgPool) {
 async fn cursors_that_are_none(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = planned(&pool, &[HELP], 1, 1, &[]).await;
-    let list = format!("/api/v1/runs/{}/conversations", player.run.id);
+    let list = format!("/api/v1/runs/{}/conversations", player.control.run.id);
     for cursor in ["x", "", "1.5", "99999999999"] {
         let detail = app.problem(&format!("{list}?after={cursor}"), StatusCode::BAD_REQUEST).await;
         assert_eq!(detail, format!("`after`: `{cursor}` is no cursor"));
     }
-    let run = player.run.id.simple();
+    let run = player.control.run.id.simple();
     app.problem(&format!("{list}?after=0.{run}.1&after=0.{run}.2"), StatusCode::BAD_REQUEST).await;
     let other = clock::id().simple();
     let detail = app.problem(&format!("{list}?after=0.{other}.1"), StatusCode::BAD_REQUEST).await;
@@ -105,7 +105,7 @@ async fn one_conversation_whole(pool: PgPool) {
     let player = played(&pool, &[HELP], 1, 1, &[]).await;
     let story = &stories(&player).await[0];
     let detail: ConversationDetail = app.json(&format!("/api/v1/conversations/{}", story.planned.id)).await;
-    assert_eq!(detail.run_id, player.run.id.to_string());
+    assert_eq!(detail.run_id, player.control.run.id.to_string());
     assert_eq!(detail.events, story.events);
     assert_eq!(detail.models, Role::ALL.map(|role| (role.to_string(), "scripted".to_owned())).into());
     assert!(detail.verification.unwrap().passed());
@@ -147,7 +147,7 @@ fn positions(list: &List) -> Vec<i32> {
 async fn lists_are_narrowed_by_what_they_show(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let run = played(&pool, &[HELP, TRANSFER, HANDOVER], 30, 1, &[]).await;
-    let list = format!("/api/v1/runs/{}/conversations", run.run.id);
+    let list = format!("/api/v1/runs/{}/conversations", run.control.run.id);
     let all: List = app.json(&list).await;
     let all = all.items;
     let keep = |test: &dyn Fn(&ConversationSummary) -> bool| -> Vec<i32> {
@@ -216,7 +216,7 @@ async fn failures_are_found_by_their_reason_and_runs_by_their_models(pool: PgPoo
     let broken = nobody().await;
     played(&pool, &[HELP], 2, 1, &[]).await;
     let run = played(&pool, &[HELP], 3, 1, &[(Role::Judge, broken.clone())]).await;
-    let id = run.run.id.to_string();
+    let id = run.control.run.id.to_string();
     let broken = broken.replace('@', "%40");
     for (query, own, other) in [
         ("reason=cannot%20be%20reached".to_owned(), 3, 0),
@@ -237,7 +237,7 @@ async fn failures_are_found_by_their_reason_and_runs_by_their_models(pool: PgPoo
 async fn lists_are_ordered_and_every_conversation_has_its_neighbours(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let run = played(&pool, &[HELP, TRANSFER], 14, 1, &[]).await;
-    let list = format!("/api/v1/runs/{}/conversations", run.run.id);
+    let list = format!("/api/v1/runs/{}/conversations", run.control.run.id);
     for order in ["sort=overall", "sort=score:consistency&order=asc", "order=desc", "sort=position"] {
         let all: List = app.json(&format!("{list}?{order}")).await;
         let mut paged = Vec::new();
@@ -266,7 +266,7 @@ async fn what_is_played_while_somebody_looks_is_seen(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let judge = Endpoint::start(|_| says("I would rather not say.")).await;
     let run = planned(&pool, &[HELP], 20, 1, &[(Role::Judge, judge.model())]).await;
-    let id = run.run.id;
+    let id = run.control.run.id;
     let list = format!("/api/v1/runs/{id}/conversations?limit=200");
     let count = async || app.json::<List>(&list).await.items.len();
     assert_eq!(count().await, 0);
@@ -285,7 +285,7 @@ async fn what_is_played_while_somebody_looks_is_seen(pool: PgPool) {
 async fn hostile_filters(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let run = played(&pool, &[HELP], 1, 1, &[]).await;
-    let list = format!("/api/v1/runs/{}/conversations", run.run.id);
+    let list = format!("/api/v1/runs/{}/conversations", run.control.run.id);
     // Names that nothing has find nothing, whatever they say.
     for value in ["'%3B%20DROP%20TABLE%20runs%3B--", "%25", "%F0%9F%90%98", "%22%7D"] {
         for name in
@@ -360,17 +360,18 @@ async fn another_judging_sees_them_otherwise(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let run = played(&pool, &[HELP], 3, 1, &[]).await;
     let mut db = pool.acquire().await.unwrap();
-    let own = verdicts::of(&mut db, run.run.judging).await.unwrap();
-    let judging = judge::plan(&run.run, &run.library, &["scripted".parse().unwrap()]).unwrap();
+    let own = verdicts::of(&mut db, run.control.run.own_judging()).await.unwrap();
+    let judging = judge::plan(&run.control.run, &run.kind.library, &["scripted".parse().unwrap()]).unwrap();
     judgings::insert(&mut db, &judging).await.unwrap();
     let story = &stories(&run).await[1];
     let mut strict = own[&story.planned.id].clone();
     strict.outcome = Outcome::Failed { blame: Blame::Agent, reason: "too long".to_owned() };
     strict.verdict.as_mut().unwrap().overall = 2;
     verdicts::insert(&mut db, judging.id, story.planned.id, &strict, clock::now()).await.unwrap();
-    for path in
-        [format!("/api/v1/runs/{}/conversations", run.run.id), "/api/v1/projects/default/conversations".to_owned()]
-    {
+    for path in [
+        format!("/api/v1/runs/{}/conversations", run.control.run.id),
+        "/api/v1/projects/default/conversations".to_owned(),
+    ] {
         for whose in [judging.id.to_string(), "latest".to_owned()] {
             let found: List = app.json(&format!("{path}?judging={whose}")).await;
             assert_eq!(found.items.iter().map(|item| item.overall).collect::<Vec<_>>(), [None, Some(2), None]);
@@ -386,7 +387,7 @@ async fn another_judging_sees_them_otherwise(pool: PgPool) {
         assert_eq!(positions(&found), [0, 1, 2]);
     }
     // So do figures and corpora.
-    let analytics = format!("/api/v1/runs/{}/analytics", run.run.id);
+    let analytics = format!("/api/v1/runs/{}/analytics", run.control.run.id);
     let preview = "/api/v1/projects/default/corpora/preview";
     let at_most = json!({"filter": {"max_overall": 2, "outcomes": ["accepted", "failed"]}});
     for whose in [judging.id.to_string(), "latest".to_owned()] {
@@ -396,7 +397,7 @@ async fn another_judging_sees_them_otherwise(pool: PgPool) {
         assert_eq!(outcomes, [("agent", 1), ("unfinished", 2)]);
         assert_eq!((seen.analytics.scores["overall"].n, seen.analytics.scores["overall"].mean), (1, 2.0));
         let compared: RunComparison =
-            app.json(&format!("/api/v1/runs/{0}/comparison?with={0}&judging={whose}", run.run.id)).await;
+            app.json(&format!("/api/v1/runs/{0}/comparison?with={0}&judging={whose}", run.control.run.id)).await;
         assert_eq!(compared.comparison.rates["accepted"].one.of, 1);
         let mut spec = at_most.clone();
         spec["filter"]["judging"] = whose.into();

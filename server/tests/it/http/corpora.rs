@@ -61,7 +61,9 @@ async fn a_corpus_from_its_filter_to_its_manifest(pool: PgPool) {
     let hash: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(corpus.summary.manifest_hash.as_deref(), Some(hash.as_str()));
     assert_eq!(rows.iter().map(|row| row.position).collect::<Vec<_>>(), (0..24).collect::<Vec<_>>());
-    assert!(rows.iter().all(|row| row.run == run.run.id.to_string() && row.split.is_some() == row.reason.is_none()));
+    assert!(
+        rows.iter().all(|row| row.run == run.control.run.id.to_string() && row.split.is_some() == row.reason.is_none())
+    );
     let scenarios = |side: Side| -> BTreeSet<&str> {
         rows.iter().filter(|row| row.split == Some(side)).map(|row| row.scenario.as_str()).collect()
     };
@@ -102,7 +104,7 @@ async fn each_part_of_a_selection_selects(pool: PgPool) {
         app.post::<Report>(&format!("{LIST}/preview"), &json!({"filter": filter})).await.found
     };
     let all = found(json!({})).await;
-    assert_eq!((all, found(json!({"runs": [run.run.id.to_string()]})).await), (24, 24));
+    assert_eq!((all, found(json!({"runs": [run.control.run.id.to_string()]})).await), (24, 24));
     let help = found(json!({"scenarios": [HELP]})).await;
     assert!(help > 0 && help < 24, "{help}");
     // What only the events tell.
@@ -114,7 +116,7 @@ async fn each_part_of_a_selection_selects(pool: PgPool) {
     assert_eq!(found(json!({"min_scores": {"tool_usage": 10}})).await, 0);
     assert_eq!(found(json!({"min_agreement": 0.5})).await, 0);
     assert_eq!(found(json!({"top": [{"share": 0.1}]})).await, 24, "they are all equally good");
-    assert_eq!(found(json!({"judging": run.run.judging.to_string()})).await, 24);
+    assert_eq!(found(json!({"judging": run.control.run.own_judging().to_string()})).await, 24);
 
     let spec = json!({
         "duplicates": {"exact": false}, "balance": {"by": "complexity", "at_most": 3}, "limit": 10,

@@ -6,9 +6,9 @@ use domain::api::{BranchSummary, Page};
 use domain::correction::turns;
 use domain::event::EventKind;
 use domain::export::{ExportPreview, ExportState, ExportSummary};
-use generation::active::ActiveRun;
-use generation::cast::Clients;
+use generation::ConversationRun;
 use reqwest::{Method, StatusCode};
+use runtime::ModelClients;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
@@ -44,7 +44,7 @@ async fn an_export_is_asked_for_built_and_downloaded(pool: PgPool) {
     let player = played(&pool, &[HELP, TRANSFER], 4, 1, &[]).await;
     let (_, rows) = exported(&player, false).await;
 
-    let export = built(&app, &of_run(player.run.id, "canonical")).await;
+    let export = built(&app, &of_run(player.control.run.id, "canonical")).await;
     assert_eq!((export.state, export.rows, export.done, export.total), (ExportState::Ready, Some(4), 4, 4));
     assert_eq!(export.created_by, "root");
     let path = format!("/api/v1/exports/{}/file", export.id);
@@ -82,7 +82,7 @@ async fn an_export_is_asked_for_built_and_downloaded(pool: PgPool) {
 async fn corrected_turns_are_exported_as_they_were_corrected(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP], 2, 1, &[]).await;
-    let before = built(&app, &of_run(player.run.id, "canonical")).await;
+    let before = built(&app, &of_run(player.control.run.id, "canonical")).await;
     let stories = stories(&player).await;
     let (id, turns) = (stories[0].planned.id, turns(&stories[0].events, &[]));
     let correction = json!({"seq": turns.last(), "content": "Gladly, and have a good trip!", "note": "Warmer."});
@@ -92,7 +92,7 @@ async fn corrected_turns_are_exported_as_they_were_corrected(pool: PgPool) {
         let text = app.text(&format!("/api/v1/exports/{}/file", export.id)).await;
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
-    let (old, new) = (read(&before).await, read(&built(&app, &of_run(player.run.id, "canonical")).await).await);
+    let (old, new) = (read(&before).await, read(&built(&app, &of_run(player.control.run.id, "canonical")).await).await);
     let mut expected = old.clone();
     assert_eq!(old[0]["metadata"]["corrections"], json!([]));
     expected[0]["metadata"]["corrections"] = json!([1]);
@@ -105,7 +105,7 @@ async fn corrected_turns_are_exported_as_they_were_corrected(pool: PgPool) {
 async fn a_finished_export_does_not_change(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP], 1, 1, &[]).await;
-    let export = built(&app, &of_run(player.run.id, "trl")).await;
+    let export = built(&app, &of_run(player.control.run.id, "trl")).await;
     let id: Uuid = export.id.parse().unwrap();
     let refused = sqlx::query("UPDATE exports SET rows = 7 WHERE id = $1").bind(id).execute(&pool).await;
     assert!(refused.unwrap_err().to_string().contains("does not change"));
@@ -117,7 +117,7 @@ async fn a_finished_export_does_not_change(pool: PgPool) {
 async fn what_is_cancelled_leaves_no_file(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP], 2, 1, &[]).await;
-    let export: ExportSummary = app.post(ALL, &of_run(player.run.id, "huggingface")).await;
+    let export: ExportSummary = app.post(ALL, &of_run(player.control.run.id, "huggingface")).await;
     let path = format!("/api/v1/exports/{}", export.id);
     assert_eq!(app.status(&format!("{path}/file")).await, StatusCode::CONFLICT, "it is not built yet");
     let cancelled: ExportSummary = app.post(&format!("{path}/cancel"), &json!(null)).await;
@@ -134,7 +134,7 @@ async fn what_is_cancelled_leaves_no_file(pool: PgPool) {
 async fn what_a_crash_interrupted_is_built_by_the_next_server(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP], 2, 1, &[]).await;
-    let export: ExportSummary = app.post(ALL, &of_run(player.run.id, "canonical")).await;
+    let export: ExportSummary = app.post(ALL, &of_run(player.control.run.id, "canonical")).await;
     let id: Uuid = export.id.parse().unwrap();
     let mut db = pool.acquire().await.unwrap();
     exports::claim(&mut db).await.unwrap();
@@ -188,7 +188,7 @@ async fn what_cannot_be_exported_is_said_with_its_place(pool: PgPool) {
 async fn names_of_files_cannot_inject_headers(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP], 1, 1, &[]).await;
-    let corpus = corpus(&pool, player.run.id, "a\"; filename=\"x.exe\r\nSet-Cookie: a=b; ☃/../").await;
+    let corpus = corpus(&pool, player.control.run.id, "a\"; filename=\"x.exe\r\nSet-Cookie: a=b; ☃/../").await;
     let export = built(&app, &json!({"source": {"corpus": {"id": corpus}}, "profile": "canonical"})).await;
     assert_eq!(export.file_name, "a-filename-x-exe-set-cookie-a-b-canonical.jsonl");
     let response = app.get(&format!("/api/v1/exports/{}/file", export.id)).await;
@@ -215,7 +215,7 @@ async fn corpus(pool: &PgPool, run: Uuid, name: &str) -> Uuid {
     sqlx::query(
         "INSERT INTO corpus_rows (corpus_id, ordinal, run_id, conversation_id, split)
          SELECT $1, position, run_id, id, CASE WHEN position % 2 = 0 THEN 'train' ELSE 'golden' END
-         FROM conversations WHERE run_id = $2 AND NOT superseded",
+         FROM tasks WHERE run_id = $2 AND NOT superseded",
     )
     .bind(id)
     .bind(run)
@@ -229,7 +229,7 @@ async fn corpus(pool: &PgPool, run: Uuid, name: &str) -> Uuid {
 async fn a_corpus_gives_a_file_for_each_split(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP, HANDOVER], 4, 1, &[]).await;
-    let corpus = corpus(&pool, player.run.id, "help & handover").await;
+    let corpus = corpus(&pool, player.control.run.id, "help & handover").await;
     let source = json!({"corpus": {"id": corpus}});
     let bundle = built(&app, &json!({"source": source})).await;
     assert_eq!((bundle.state, bundle.rows, bundle.reason.as_deref()), (ExportState::Ready, Some(4), None));
@@ -263,13 +263,13 @@ async fn pairs_of_a_run_are_also_those_of_its_branches_and_of_what_it_branches_f
     let ((seq, said), worse) = (answer.unwrap(), "I can not say.");
     let path = format!("/api/v1/conversations/{}/branches", story.planned.id);
     let branch: BranchSummary = app.post(&path, &json!({"seq": seq, "content": worse})).await;
-    let of_origin = of_run(player.run.id, "trl_dpo");
+    let of_origin = of_run(player.control.run.id, "trl_dpo");
     let early = built(&app, &of_origin).await;
     assert_eq!((early.rows, early.total), (Some(0), 1), "it has not come to its end");
-    let playing = ActiveRun::load(&pool, branch.run.parse().unwrap(), &Clients::new(hasty())).await.unwrap();
+    let playing = ConversationRun::load(&pool, branch.run.parse().unwrap(), &ModelClients::new(hasty())).await.unwrap();
     let branched = play_all(playing, 1).await;
 
-    for spec in [&of_origin, &of_run(branched.run.id, "trl_dpo")] {
+    for spec in [&of_origin, &of_run(branched.control.run.id, "trl_dpo")] {
         let preview: ExportPreview = app.post(&format!("{ALL}/preview"), spec).await;
         assert_eq!((preview.total, preview.looked_at), (2, 2));
         let export = built(&app, spec).await;
@@ -285,9 +285,9 @@ async fn pairs_of_a_run_are_also_those_of_its_branches_and_of_what_it_branches_f
         assert_eq!(metadata["rejected"]["id"], json!(branch.conversation));
     }
     // Whoever wants rows asked for those of one run, and whoever names another judging for what it says of this run.
-    assert_eq!(built(&app, &of_run(player.run.id, "canonical")).await.total, 1);
-    let again = judged_again(&pool, player.run.id).await;
-    let spec = json!({"source": {"run": {"id": player.run.id, "judging": again}}, "profile": "trl_dpo"});
+    assert_eq!(built(&app, &of_run(player.control.run.id, "canonical")).await.total, 1);
+    let again = judged_again(&pool, player.control.run.id).await;
+    let spec = json!({"source": {"run": {"id": player.control.run.id, "judging": again}}, "profile": "trl_dpo"});
     assert_eq!(built(&app, &spec).await.total, 1);
 }
 
@@ -311,14 +311,14 @@ async fn a_preview_is_the_first_record(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP], 2, 1, &[]).await;
     let path = format!("{ALL}/preview");
-    let seen: ExportPreview = app.post(&path, &of_run(player.run.id, "openai")).await;
+    let seen: ExportPreview = app.post(&path, &of_run(player.control.run.id, "openai")).await;
     assert_eq!((seen.total, seen.looked_at, seen.card), (2, 2, None));
     let record = seen.record.unwrap();
     assert_eq!(record["messages"][0]["role"], "system");
     assert!(record.get("metadata").is_none(), "OpenAI refuses keys that it does not know");
-    let pairs: ExportPreview = app.post(&path, &of_run(player.run.id, "trl_dpo")).await;
+    let pairs: ExportPreview = app.post(&path, &of_run(player.control.run.id, "trl_dpo")).await;
     assert_eq!(pairs.record, None, "there is nothing to prefer");
-    let bundle: ExportPreview = app.post(&path, &of_run(player.run.id, "huggingface")).await;
+    let bundle: ExportPreview = app.post(&path, &of_run(player.control.run.id, "huggingface")).await;
     let card = bundle.card.unwrap();
     for says in ["pretty_name: ", "split: train", "## `train`: 2 rows", "Of 2 conversations:"] {
         assert!(card.contains(says), "{says}: {card}");

@@ -29,7 +29,7 @@ async fn a_judging_that_is_cancelled_stops_and_keeps_what_was_judged(pool: PgPoo
     let url = judge.model().split_once('@').unwrap().1.to_owned();
     let app = TestApp::with_models(&pool, [PoolSpec::new("slow", vec![url])].into_iter().collect()).await;
     let run = played(&pool, &[HELP], 4, 1, &[]).await;
-    let all = format!("/api/v1/runs/{}/judgings", run.run.id);
+    let all = format!("/api/v1/runs/{}/judgings", run.control.run.id);
     let judging: JudgingSummary = app.post(&all, &json!({"models": ["slow"]})).await;
     let path = format!("/api/v1/judgings/{}", judging.id);
     let begun = async {
@@ -59,6 +59,6 @@ async fn a_judging_that_is_cancelled_stops_and_keeps_what_was_judged(pool: PgPoo
     assert_eq!((now.state.as_str(), now.judged), ("cancelled", 1));
     let verdicts: Page<VerdictSummary> = app.json(&format!("{path}/verdicts")).await;
     assert_eq!(verdicts.items.iter().map(|one| one.verdict.as_ref().unwrap().overall).collect::<Vec<_>>(), [8]);
-    let own: JudgingSummary = app.json(&format!("/api/v1/judgings/{}", run.run.judging)).await;
+    let own: JudgingSummary = app.json(&format!("/api/v1/judgings/{}", run.control.run.own_judging())).await;
     assert_eq!((own.judged, own.original), (4, true), "what was said before stays");
 }

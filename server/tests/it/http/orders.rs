@@ -11,11 +11,11 @@ use domain::api::{
     AuditEntry, ConversationSummary, FieldError, JudgingSummary, Page, RunState, RunSummary, RunTerms, VerdictSummary,
 };
 use domain::forecast::Forecast;
-use generation::active::ActiveRun;
-use generation::cast::Clients;
+use generation::ConversationRun;
 use llm::{PoolSpec, Registry};
 use projects::archive::pack;
 use reqwest::{Method, Response, StatusCode};
+use runtime::ModelClients;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -41,7 +41,7 @@ async fn filled(pool: &PgPool, models: &[(&str, &Endpoint)]) -> TestApp {
 
 /// Plays a run to its end, or until it pauses.
 async fn play(pool: &PgPool, id: &str) {
-    let run = ActiveRun::load(pool, id.parse().unwrap(), &Clients::new(hasty())).await.unwrap();
+    let run = ConversationRun::load(pool, id.parse().unwrap(), &ModelClients::new(hasty())).await.unwrap();
     play_all(run, 4).await;
 }
 

@@ -44,7 +44,7 @@ impl Played {
         let player = played(pool, &[HELP], n, 1, &[]).await;
         let mut stories = stories(&player).await;
         let conversations = stories.iter().map(|story| story.planned.id).collect();
-        Self { run: player.run.id, conversations, events: stories.swap_remove(0).events }
+        Self { run: player.control.run.id, conversations, events: stories.swap_remove(0).events }
     }
 
     fn path(&self, what: &str) -> String {

@@ -19,10 +19,10 @@ async fn the_runs_of_a_project_newest_first(pool: PgPool) {
 
     let page: Page<RunSummary> = app.json(&format!("{list}?limit=1")).await;
     let [latest] = &page.items[..] else { panic!("one") };
-    assert_eq!((latest.id.clone(), latest.planned, latest.finished), (second.run.id.to_string(), 2, 0));
+    assert_eq!((latest.id.clone(), latest.planned, latest.finished), (second.control.run.id.to_string(), 2, 0));
     let rest: Page<RunSummary> = app.json(&format!("{list}?limit=1&after={}", page.next.unwrap())).await;
-    assert_eq!((rest.items[0].id.clone(), rest.next), (first.run.id.to_string(), None));
-    let run: RunSummary = app.json(&format!("/api/v1/runs/{}", first.run.id)).await;
+    assert_eq!((rest.items[0].id.clone(), rest.next), (first.control.run.id.to_string(), None));
+    let run: RunSummary = app.json(&format!("/api/v1/runs/{}", first.control.run.id)).await;
     assert_eq!((run.playbook.as_str(), run.seed), ("retail_bank", -4));
     assert_eq!((run.planned, run.finished, run.accepted, run.failures.len()), (3, 3, 3, 0));
 }
@@ -31,7 +31,7 @@ async fn the_runs_of_a_project_newest_first(pool: PgPool) {
 async fn failures_are_counted_by_blame(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let player = played(&pool, &[HELP], 2, 1, &[(Role::Agent, nobody().await)]).await;
-    let run: RunSummary = app.json(&format!("/api/v1/runs/{}", player.run.id)).await;
+    let run: RunSummary = app.json(&format!("/api/v1/runs/{}", player.control.run.id)).await;
     assert_eq!((run.finished, run.accepted), (2, 0));
     assert_eq!(run.failures, [("infrastructure".to_owned(), 2)].into());
 }

@@ -142,7 +142,7 @@ async fn a_base_may_have_been_the_world_of_a_scenario(pool: PgPool) {
     let (hash, now) = (world.apply(&patch).unwrap().hash(), store::clock::now());
     store::worlds::insert_on_base(&mut tx, &hash, &before.hash, &patch, now).await.unwrap();
     tx.commit().await.unwrap();
-    sqlx::query("UPDATE conversations SET world = $1").bind(&hash).execute(&pool).await.unwrap();
+    sqlx::query("UPDATE tasks SET world = $1").bind(&hash).execute(&pool).await.unwrap();
     let after: WorldVersion = app.json(&path).await;
     assert_eq!((after.hash, &after.world["late"]), (hash, &json!(1)));
 }
@@ -155,10 +155,10 @@ async fn unknown_conversations_and_such_from_before(pool: PgPool) {
         assert_eq!(detail, format!("there is no conversation {id}"));
     }
     let player = played(&pool, &[HELP], 1, 1, &[]).await;
-    sqlx::query("UPDATE conversations SET world = NULL").execute(&pool).await.unwrap();
+    sqlx::query("UPDATE tasks SET world = NULL").execute(&pool).await.unwrap();
     let id = stories(&player).await[0].planned.id;
     let detail = app.problem(&format!("/api/v1/conversations/{id}/world"), StatusCode::NOT_FOUND).await;
     assert_eq!(detail, format!("the world of conversation {id} was not kept: it is too old"));
     let whole: Value = app.json(&format!("/api/v1/conversations/{id}")).await;
-    assert_eq!(whole["run_id"], player.run.id.to_string());
+    assert_eq!(whole["run_id"], player.control.run.id.to_string());
 }

@@ -31,7 +31,7 @@ async fn a_spoiled_conversation_is_played_again_and_counted_once(pool: PgPool) {
     let stories = stories(&player).await;
     assert_eq!((stories.len(), stories[0].planned.attempt), (1, 2));
     assert_eq!(stories[0].outcome, Outcome::Accepted, "{:?}", stories[0].outcome);
-    let summary = runs::summary(&mut pool.acquire().await.unwrap(), &player.run).await.unwrap();
+    let summary = runs::summary(&mut pool.acquire().await.unwrap(), &player.control.run).await.unwrap();
     assert_eq!((summary.finished, summary.accepted), (1, 1));
     assert_eq!(summary.failures, [].into());
     assert_eq!(summary.played_again, [("infrastructure".to_owned(), 1)].into());
@@ -48,7 +48,7 @@ async fn the_limit_is_kept_and_the_last_attempt_counts(pool: PgPool) {
     let stories = stories(&player).await;
     stories[0].assert_failed(Blame::SimulatedUser, "without a speaker's name");
     assert_eq!(stories[0].planned.attempt, 3);
-    let summary = runs::summary(&mut pool.acquire().await.unwrap(), &player.run).await.unwrap();
+    let summary = runs::summary(&mut pool.acquire().await.unwrap(), &player.control.run).await.unwrap();
     assert_eq!(summary.failures, [("simulated_user".to_owned(), 1)].into());
     assert_eq!(summary.played_again, [("simulated_user".to_owned(), 2)].into());
 }

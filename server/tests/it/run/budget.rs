@@ -6,9 +6,9 @@ use domain::api::RunState;
 use domain::budget::Budget;
 use domain::role::Role;
 use futures::future::join_all;
-use generation::active::ActiveRun;
-use generation::cast::Clients;
+use generation::ConversationRun;
 use llm::{PoolSpec, Price};
+use runtime::ModelClients;
 use sqlx::PgPool;
 use store::{control, runs};
 use tokio_util::sync::CancellationToken;
@@ -31,7 +31,7 @@ async fn check(pool: &PgPool, budget: Budget, because: &str) {
         config.pools = vec![PoolSpec { price, ..PoolSpec::new("priced", vec![url]) }];
     })
     .await;
-    let id = run.run.id;
+    let id = run.control.run.id;
     let mut db = pool.acquire().await.unwrap();
     control::set_budget(&mut db, id, &budget).await.unwrap();
 
@@ -44,14 +44,14 @@ async fn check(pool: &PgPool, budget: Budget, because: &str) {
         until("both ask as much as they may", async || endpoint.requests().len() == 2 * EACH).await;
         // The first of these are of both, so that neither can spend it all.
         endpoint.answer_only(0..REPLIES);
-        let both_know = || both.iter().all(|run| run.spending.used_up().is_some());
+        let both_know = || both.iter().all(|run| run.control.spending.used_up().is_some());
         until("each knows what the other has spent", async || both_know()).await;
         endpoint.release();
     };
     let (played, ()) = tokio::join!(playing, spending);
     assert!(played.iter().all(Result::is_ok), "both stop: {played:?}");
 
-    let stopped = runs::summary(&mut db, &run.run).await.unwrap();
+    let stopped = runs::summary(&mut db, &run.control.run).await.unwrap();
     assert_eq!((stopped.state, stopped.paused_because.as_deref()), (RunState::Paused, Some(because)));
     let asked = endpoint.requests().len();
     assert!((REPLIES..=REPLIES + 2 * EACH).contains(&asked), "beyond it only what was in flight: {asked}");
@@ -64,7 +64,7 @@ async fn check(pool: &PgPool, budget: Budget, because: &str) {
     assert_eq!(refused, format!("{because}; raise that cap first"));
     control::set_budget(&mut db, id, &Budget::default()).await.unwrap();
     generation::run::resume(&mut db, id).await.unwrap();
-    play_all(ActiveRun::load(pool, id, &Clients::new(hasty())).await.unwrap(), EACH).await;
+    play_all(ConversationRun::load(pool, id, &ModelClients::new(hasty())).await.unwrap(), EACH).await;
     ledger::check(pool, id).await;
 }
 

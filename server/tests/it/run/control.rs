@@ -9,10 +9,11 @@ use domain::api::{RunState, RunSummary};
 use domain::budget::Budget;
 use domain::forecast::Forecast;
 use domain::role::Role;
-use generation::active::ActiveRun;
-use generation::cast::Clients;
-use generation::player::{Options, Player};
+use generation::ConversationRun;
+use generation::Player;
 use llm::{PoolSpec, Price};
+use runtime::ModelClients;
+use runtime::Options;
 use serde_json::Value;
 use sqlx::PgPool;
 use store::control::{self, Refused};
@@ -20,11 +21,11 @@ use store::{StoreError, players, runs};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, says, status};
-use crate::support::play::{HELP, LEASE, TRANSFER, hasty, planned, planned_as, play_all, player, stories};
+use crate::support::play::{HELP, KINDS, LEASE, TRANSFER, hasty, planned, planned_as, play_all, player, stories};
 use crate::support::{agent, ledger, until};
 
-async fn summary(run: &ActiveRun) -> RunSummary {
-    runs::summary(&mut run.pool.acquire().await.unwrap(), &run.run).await.unwrap()
+async fn summary(run: &ConversationRun) -> RunSummary {
+    runs::summary(&mut run.control.pool.acquire().await.unwrap(), &run.control.run).await.unwrap()
 }
 
 /// An endpoint that refuses everybody as long as it is broken, and whether it is.
@@ -36,8 +37,8 @@ async fn mended_later(answer: fn(&Value) -> Response) -> (Endpoint, Arc<AtomicBo
 }
 
 /// The run as a process finds it that takes it up.
-async fn taken_up(run: &ActiveRun) -> ActiveRun {
-    ActiveRun::load(&run.pool, run.run.id, &Clients::new(hasty())).await.unwrap()
+async fn taken_up(run: &ConversationRun) -> ConversationRun {
+    ConversationRun::load(&run.control.pool, run.control.run.id, &ModelClients::new(hasty())).await.unwrap()
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -48,7 +49,7 @@ async fn a_run_is_paused_and_goes_on(pool: PgPool) {
     let (playing, never) = (player(&run, 4), CancellationToken::new());
     let pausing = async {
         until("some were played", async || summary(&run).await.finished > 3).await;
-        control::pause(&mut db, run.run.id, None).await.unwrap();
+        control::pause(&mut db, run.control.run.id, None).await.unwrap();
     };
     let (played, ()) = tokio::join!(playing.play(&never), pausing);
     played.unwrap();
@@ -59,10 +60,10 @@ async fn a_run_is_paused_and_goes_on(pool: PgPool) {
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(endpoint.requests().len(), asked, "nothing is asked while it is paused");
 
-    control::resume(&mut db, run.run.id).await.unwrap();
+    control::resume(&mut db, run.control.run.id).await.unwrap();
     let run = play_all(taken_up(&run).await, 4).await;
-    ledger::check(&pool, run.run.id).await;
-    let refused = control::pause(&mut db, run.run.id, None).await;
+    ledger::check(&pool, run.control.run.id).await;
+    let refused = control::pause(&mut db, run.control.run.id, None).await;
     assert!(matches!(refused, Err(StoreError::Refused(Refused::Ended))));
 }
 
@@ -75,18 +76,19 @@ async fn a_run_is_cancelled_for_good(pool: PgPool) {
     let (playing, never) = (player(&run, 4), CancellationToken::new());
     let cancelling = async {
         until("models are asked", async || endpoint.requests().len() >= 4).await;
-        control::cancel(&mut db, run.run.id).await.unwrap();
+        control::cancel(&mut db, run.control.run.id).await.unwrap();
     };
     let (played, ()) = tokio::join!(playing.play(&never), cancelling);
     played.unwrap();
     assert_eq!(summary(&run).await.state, RunState::Cancelled);
-    for change in
-        [control::resume(&mut db, run.run.id).await, control::retry_failed(&mut db, run.run.id).await.map(drop)]
-    {
+    for change in [
+        control::resume(&mut db, run.control.run.id).await,
+        control::retry_failed(&mut db, run.control.run.id).await.map(drop),
+    ] {
         assert!(matches!(change, Err(StoreError::Refused(Refused::Cancelled))));
     }
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
-    assert_eq!(players::claim(&mut db, player, 8, None).await.unwrap(), None, "nobody plays it");
+    assert_eq!(players::claim(&mut db, player, &KINDS, 8, None).await.unwrap(), None, "nobody plays it");
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -96,10 +98,10 @@ async fn failures_that_were_not_the_agents_are_played_again_when_asked(pool: PgP
     assert_eq!(summary(&run).await.failures, [("infrastructure".to_owned(), 6)].into());
     broken.store(false, Ordering::Relaxed);
     let mut db = pool.acquire().await.unwrap();
-    assert_eq!(control::retry_failed(&mut db, run.run.id).await.unwrap(), 6);
+    assert_eq!(control::retry_failed(&mut db, run.control.run.id).await.unwrap(), 6);
     assert_eq!(summary(&run).await.state, RunState::Running);
     let run = play_all(taken_up(&run).await, 4).await;
-    ledger::check(&pool, run.run.id).await;
+    ledger::check(&pool, run.control.run.id).await;
     let after = summary(&run).await;
     assert_eq!(after.played_again, [("infrastructure".to_owned(), 6)].into());
     assert_eq!(after.finished, 6);
@@ -107,7 +109,7 @@ async fn failures_that_were_not_the_agents_are_played_again_when_asked(pool: PgP
     // The agent's own failures are data, and stay.
     let agents = after.failures.get("agent").copied().unwrap_or_default();
     assert_eq!(after.accepted + agents, 6);
-    assert_eq!(control::retry_failed(&mut db, run.run.id).await.unwrap(), 0);
+    assert_eq!(control::retry_failed(&mut db, run.control.run.id).await.unwrap(), 0);
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -115,7 +117,7 @@ async fn a_model_that_answers_nobody_pauses_the_run(pool: PgPool) {
     let (endpoint, broken) = mended_later(agent::help).await;
     let run = planned(&pool, &[HELP], 40, 1, &[(Role::Agent, endpoint.model())]).await;
     let options = Options { concurrency: 4, drain: Duration::ZERO, ..Options::default() };
-    let (player, stop) = (Player::new(pool.clone(), Clients::new(hasty()), options), CancellationToken::new());
+    let (player, stop) = (Player::new(pool.clone(), ModelClients::new(hasty()), options), CancellationToken::new());
     let people = async {
         let mut db = pool.acquire().await.unwrap();
         until("it is paused", async || summary(&run).await.state == RunState::Paused).await;
@@ -127,16 +129,16 @@ async fn a_model_that_answers_nobody_pauses_the_run(pool: PgPool) {
 
         // As long as nothing is mended, it is asked once by each conversation that is taken up, and nothing is spoiled.
         let asked = endpoint.requests().len();
-        control::resume(&mut db, run.run.id).await.unwrap();
+        control::resume(&mut db, run.control.run.id).await.unwrap();
         until("it is asked", async || endpoint.requests().len() > asked).await;
         until("it is paused", async || summary(&run).await.state == RunState::Paused).await;
         assert!(summary(&run).await.finished < 10, "what was in flight at the pause was all");
 
         broken.store(false, Ordering::Relaxed);
-        control::resume(&mut db, run.run.id).await.unwrap();
+        control::resume(&mut db, run.control.run.id).await.unwrap();
         until("it is played", async || summary(&run).await.state == RunState::Finished).await;
         stop.cancel();
-        ledger::check(&pool, run.run.id).await;
+        ledger::check(&pool, run.control.run.id).await;
         let spoiled = summary(&run).await.failures.get("infrastructure").copied().unwrap_or_default();
         assert!(spoiled < 10, "{spoiled} were spoiled");
     };
@@ -155,30 +157,30 @@ async fn what_could_only_not_be_judged_is_judged_again_and_not_played(pool: PgPo
     let asked = speaker.requests().len();
     broken.store(false, Ordering::Relaxed);
     let mut db = pool.acquire().await.unwrap();
-    assert_eq!(control::retry_failed(&mut db, run.run.id).await.unwrap(), 6);
+    assert_eq!(control::retry_failed(&mut db, run.control.run.id).await.unwrap(), 6);
     let claims: Vec<(i32, i32)> =
         sqlx::query_as("SELECT first_position, last_position FROM claims").fetch_all(&pool).await.unwrap();
     assert_eq!(claims, [(0, 5)], "neighbours are one claim");
     let run = play_all(taken_up(&run).await, 4).await;
-    ledger::check(&pool, run.run.id).await;
+    ledger::check(&pool, run.control.run.id).await;
     assert_eq!(summary(&run).await.accepted, 6);
     assert_eq!(speaker.requests().len(), asked, "the agent was asked nothing again");
 }
 
 #[sqlx::test(migrations = "../migrations")]
 async fn what_is_played_again_leaves_room_for_runs_of_the_same_priority(pool: PgPool) {
-    let again = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
+    let again = planned(&pool, &[HELP], 100, 1, &[]).await.control.run.id;
     let mut db = pool.acquire().await.unwrap();
     let gone = players::register(&mut db, "gone", 1, LEASE).await.unwrap();
     for _ in 0..2 {
-        players::claim(&mut db, gone, 50, None).await.unwrap().unwrap();
+        players::claim(&mut db, gone, &KINDS, 50, None).await.unwrap().unwrap();
     }
     players::leave(&mut db, gone).await.unwrap();
-    let new = planned(&pool, &[HELP], 100, 2, &[]).await.run.id;
+    let new = planned(&pool, &[HELP], 100, 2, &[]).await.control.run.id;
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     let mut order = Vec::new();
     for _ in 0..4 {
-        let claim = players::claim(&mut db, player, 50, None).await.unwrap().unwrap();
+        let claim = players::claim(&mut db, player, &KINDS, 50, None).await.unwrap().unwrap();
         order.push((claim.run_id, claim.first_position));
     }
     assert_eq!(order, [(again, 0), (new, 0), (again, 50), (new, 50)]);
@@ -187,11 +189,11 @@ async fn what_is_played_again_leaves_room_for_runs_of_the_same_priority(pool: Pg
 #[sqlx::test(migrations = "../migrations")]
 async fn a_cap_of_time_counts_playing_and_no_pauses(pool: PgPool) {
     let run = planned(&pool, &[HELP], 10, 1, &[]).await;
-    let id = run.run.id;
+    let id = run.control.run.id;
     let mut db = pool.acquire().await.unwrap();
     assert!(runs::seconds_played(&mut db, id).await.unwrap() < 0.001, "nothing has begun");
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
-    players::claim(&mut db, player, 4, None).await.unwrap().unwrap();
+    players::claim(&mut db, player, &KINDS, 4, None).await.unwrap().unwrap();
     let earlier = async |shift: &'static str| sqlx::query(shift).execute(&pool).await.unwrap();
     let ran = "UPDATE runs SET running_since = running_since - interval '1 hour'";
     earlier(ran).await;
@@ -215,10 +217,10 @@ async fn a_cap_of_time_counts_playing_and_no_pauses(pool: PgPool) {
 async fn a_cap_of_time_also_stops_what_asks_no_model(pool: PgPool) {
     let run = Arc::new(planned(&pool, &[HELP], 1_000_000, 1, &[]).await);
     let mut db = pool.acquire().await.unwrap();
-    let rows: i64 = sqlx::query_scalar("SELECT count(*) FROM conversations").fetch_one(&pool).await.unwrap();
+    let rows: i64 = sqlx::query_scalar("SELECT count(*) FROM tasks").fetch_one(&pool).await.unwrap();
     assert_eq!(rows, 0, "rows of a run are written when they begin");
     let second = Budget { seconds: Some(1), ..Budget::default() };
-    control::set_budget(&mut db, run.run.id, &second).await.unwrap();
+    control::set_budget(&mut db, run.control.run.id, &second).await.unwrap();
     let (player, never) = (player(&run, 8), CancellationToken::new());
     let played = tokio::time::timeout(Duration::from_mins(1), player.play(&never)).await;
     played.expect("it stops by itself").unwrap();
@@ -231,52 +233,52 @@ async fn a_cap_of_time_also_stops_what_asks_no_model(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn runs_of_higher_priority_come_first_and_equals_share(pool: PgPool) {
     let mut db = pool.acquire().await.unwrap();
-    let low = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
-    let other = planned(&pool, &[HELP], 100, 2, &[]).await.run.id;
-    let high = planned(&pool, &[HELP], 100, 3, &[]).await.run.id;
+    let low = planned(&pool, &[HELP], 100, 1, &[]).await.control.run.id;
+    let other = planned(&pool, &[HELP], 100, 2, &[]).await.control.run.id;
+    let high = planned(&pool, &[HELP], 100, 3, &[]).await.control.run.id;
     control::set_priority(&mut db, high, 5).await.unwrap();
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     let mut order = Vec::new();
     for _ in 0..6 {
-        let claim = players::claim(&mut db, player, 50, None).await.unwrap().unwrap();
+        let claim = players::claim(&mut db, player, &KINDS, 50, None).await.unwrap().unwrap();
         order.push((claim.run_id, claim.first_position));
     }
     assert_eq!(order, [(high, 0), (high, 50), (low, 0), (other, 0), (low, 50), (other, 50)]);
-    assert_eq!(players::claim(&mut db, player, 50, None).await.unwrap(), None);
+    assert_eq!(players::claim(&mut db, player, &KINDS, 50, None).await.unwrap(), None);
 }
 
 #[sqlx::test(migrations = "../migrations")]
 async fn a_run_is_never_played_more_at_once_than_it_may(pool: PgPool) {
-    let run = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
+    let run = planned(&pool, &[HELP], 100, 1, &[]).await.control.run.id;
     sqlx::query("UPDATE runs SET max_in_flight = 10").execute(&pool).await.unwrap();
     let mut db = pool.acquire().await.unwrap();
     let (a, b) = (
         players::register(&mut db, "a", 1, LEASE).await.unwrap(),
         players::register(&mut db, "b", 2, LEASE).await.unwrap(),
     );
-    let first = players::claim(&mut db, a, 7, None).await.unwrap().unwrap();
-    let second = players::claim(&mut db, b, 7, None).await.unwrap().unwrap();
+    let first = players::claim(&mut db, a, &KINDS, 7, None).await.unwrap().unwrap();
+    let second = players::claim(&mut db, b, &KINDS, 7, None).await.unwrap().unwrap();
     assert_eq!((first.positions(), second.positions()), (0..=6, 7..=9));
-    assert_eq!(players::claim(&mut db, a, 7, None).await.unwrap(), None);
+    assert_eq!(players::claim(&mut db, a, &KINDS, 7, None).await.unwrap(), None);
     assert!(!players::done(&mut db, b, &first).await.unwrap());
-    assert_eq!(players::claim(&mut db, b, 64, Some(run)).await.unwrap(), None, "the claim was not its own");
+    assert_eq!(players::claim(&mut db, b, &KINDS, 64, Some(run)).await.unwrap(), None, "the claim was not its own");
     assert!(!players::done(&mut db, a, &first).await.unwrap());
-    assert_eq!(players::claim(&mut db, b, 64, Some(run)).await.unwrap().unwrap().positions(), 10..=16);
+    assert_eq!(players::claim(&mut db, b, &KINDS, 64, Some(run)).await.unwrap().unwrap().positions(), 10..=16);
 }
 
 #[sqlx::test(migrations = "../migrations")]
 async fn what_was_left_behind_is_taken_up_as_far_as_there_is_room(pool: PgPool) {
-    let run = planned(&pool, &[HELP], 100, 1, &[]).await.run.id;
+    let run = planned(&pool, &[HELP], 100, 1, &[]).await.control.run.id;
     let mut db = pool.acquire().await.unwrap();
     let gone = players::register(&mut db, "gone", 1, LEASE).await.unwrap();
-    players::claim(&mut db, gone, 64, None).await.unwrap().unwrap();
+    players::claim(&mut db, gone, &KINDS, 64, None).await.unwrap().unwrap();
     players::leave(&mut db, gone).await.unwrap();
     sqlx::query("UPDATE runs SET max_in_flight = 10").execute(&pool).await.unwrap();
-    let other = planned(&pool, &[HELP], 4, 2, &[]).await.run.id;
+    let other = planned(&pool, &[HELP], 4, 2, &[]).await.control.run.id;
     control::set_priority(&mut db, other, 5).await.unwrap();
     let player = players::register(&mut db, "here", 1, LEASE).await.unwrap();
     let mut taken = Vec::new();
-    while let Some(claim) = players::claim(&mut db, player, 4, None).await.unwrap() {
+    while let Some(claim) = players::claim(&mut db, player, &KINDS, 4, None).await.unwrap() {
         taken.push((claim.run_id, claim.positions(), claim.left_behind));
     }
     // What is more urgent comes first, though somebody had begun with the other one.
@@ -293,7 +295,7 @@ async fn a_player_that_was_given_up_while_it_had_nothing_to_do_begins_anew(pool:
         drain: Duration::ZERO,
         ..Options::default()
     };
-    let (player, stop) = (Player::new(pool.clone(), Clients::new(hasty()), options), CancellationToken::new());
+    let (player, stop) = (Player::new(pool.clone(), ModelClients::new(hasty()), options), CancellationToken::new());
     let people = async {
         let mut db = pool.acquire().await.unwrap();
         until("it is there", async || !players::list(&mut db).await.unwrap().is_empty()).await;
@@ -303,7 +305,7 @@ async fn a_player_that_was_given_up_while_it_had_nothing_to_do_begins_anew(pool:
         until("it is played", async || summary(&run).await.state == RunState::Finished).await;
         assert!(players::list(&mut db).await.unwrap()[0].id > silent);
         stop.cancel();
-        ledger::check(&pool, run.run.id).await;
+        ledger::check(&pool, run.control.run.id).await;
     };
     let (played, ()) = tokio::join!(player.play(&stop), people);
     played.unwrap();
@@ -315,17 +317,17 @@ async fn a_player_that_takes_a_run_up_again_knows_what_it_had_spent(pool: PgPool
     let endpoint = Endpoint::start(agent::help).await;
     let run = planned(&pool, &[HELP], 10, 1, &[(Role::Agent, endpoint.model())]).await;
     let options = Options { concurrency: 2, drain: Duration::ZERO, ..Options::default() };
-    let (player, stop) = (Player::new(pool.clone(), Clients::new(hasty()), options), CancellationToken::new());
+    let (player, stop) = (Player::new(pool.clone(), ModelClients::new(hasty()), options), CancellationToken::new());
     let people = async {
         let mut db = pool.acquire().await.unwrap();
         until("it is played", async || summary(&run).await.state == RunState::Finished).await;
         // As if all had been spoiled, and as if no more might be spent.
-        sqlx::query("UPDATE conversations SET outcome = 'failed', blame = 'judge'").execute(&pool).await.unwrap();
+        sqlx::query("UPDATE tasks SET outcome = 'failed', blame = 'judge'").execute(&pool).await.unwrap();
         let asked = endpoint.requests().len();
         let budget = Budget { tokens: Some(18 * i64::try_from(asked).unwrap()), ..Budget::default() };
         sqlx::query("UPDATE runs SET budget = $1").bind(serde_json::json!(budget)).execute(&pool).await.unwrap();
         tokio::time::sleep(Duration::from_millis(1200)).await;
-        control::retry_failed(&mut db, run.run.id).await.unwrap();
+        control::retry_failed(&mut db, run.control.run.id).await.unwrap();
         until("it is paused", async || summary(&run).await.state == RunState::Paused).await;
         assert_eq!(endpoint.requests().len(), asked, "nothing more is asked");
         stop.cancel();
@@ -340,7 +342,7 @@ async fn a_budget_stops_a_run_and_a_larger_one_lets_it_go_on(pool: PgPool) {
     let endpoint = Endpoint::start(agent::help).await;
     let run = planned(&pool, &[HELP], 40, 1, &[(Role::Agent, endpoint.model())]).await;
     let mut db = pool.acquire().await.unwrap();
-    let id = run.run.id;
+    let id = run.control.run.id;
     let budget = Budget { tokens: Some(18 * 20), ..Budget::default() };
     control::set_budget(&mut db, id, &budget).await.unwrap();
     let run = play_all(taken_up(&run).await, 4).await;
@@ -356,7 +358,7 @@ async fn a_budget_stops_a_run_and_a_larger_one_lets_it_go_on(pool: PgPool) {
     control::set_budget(&mut db, id, &Budget::default()).await.unwrap();
     control::resume(&mut db, id).await.unwrap();
     let run = play_all(taken_up(&run).await, 4).await;
-    ledger::check(&pool, run.run.id).await;
+    ledger::check(&pool, run.control.run.id).await;
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of a small run")]
@@ -370,7 +372,7 @@ async fn a_budget_of_money_stops_a_run_and_each_row_has_its_price(pool: PgPool) 
     })
     .await;
     let mut db = pool.acquire().await.unwrap();
-    let (id, cap) = (run.run.id, 0.5);
+    let (id, cap) = (run.control.run.id, 0.5);
     control::set_budget(&mut db, id, &Budget { money: Some(cap), ..Budget::default() }).await.unwrap();
     let run = play_all(taken_up(&run).await, 4).await;
     let stopped = summary(&run).await;
@@ -396,7 +398,7 @@ async fn budgets_of_conversations_and_time(pool: PgPool) {
     let mut db = pool.acquire().await.unwrap();
     let run = planned(&pool, &[HELP], 40, 1, &[]).await;
     let budget = Budget { conversations: Some(7), ..Budget::default() };
-    control::set_budget(&mut db, run.run.id, &budget).await.unwrap();
+    control::set_budget(&mut db, run.control.run.id, &budget).await.unwrap();
     let run = play_all(taken_up(&run).await, 4).await;
     let stopped = summary(&run).await;
     assert_eq!(stopped.finished, 7);
@@ -405,7 +407,7 @@ async fn budgets_of_conversations_and_time(pool: PgPool) {
     let endpoint = Endpoint::start_slow(Duration::from_millis(100), agent::help).await;
     let slow = planned(&pool, &[HELP], 1000, 1, &[(Role::Agent, endpoint.model())]).await;
     let budget = Budget { seconds: Some(1), ..Budget::default() };
-    control::set_budget(&mut db, slow.run.id, &budget).await.unwrap();
+    control::set_budget(&mut db, slow.control.run.id, &budget).await.unwrap();
     let slow = play_all(taken_up(&slow).await, 4).await;
     assert_eq!(summary(&slow).await.paused_because.as_deref(), Some("the budget of time is used up"));
 }
@@ -415,7 +417,7 @@ async fn a_player_hears_of_new_runs_and_plays_all_of_them(pool: PgPool) {
     // It would look by itself only after an hour.
     let options =
         Options { concurrency: 4, poll: Duration::from_hours(1), drain: Duration::ZERO, ..Options::default() };
-    let player = Player::new(pool.clone(), Clients::new(hasty()), options);
+    let player = Player::new(pool.clone(), ModelClients::new(hasty()), options);
     let stop = CancellationToken::new();
     let people = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
@@ -426,8 +428,8 @@ async fn a_player_hears_of_new_runs_and_plays_all_of_them(pool: PgPool) {
         })
         .await;
         stop.cancel();
-        ledger::check(&pool, first.run.id).await;
-        ledger::check(&pool, second.run.id).await;
+        ledger::check(&pool, first.control.run.id).await;
+        ledger::check(&pool, second.control.run.id).await;
     };
     let (played, ()) = tokio::join!(player.play(&stop), people);
     played.unwrap();

@@ -11,29 +11,31 @@ use domain::api::RunState;
 use domain::outcome::Ending;
 use domain::role::Role;
 use domain::{Event, EventKind};
-use generation::active::ActiveRun;
-use generation::cast::{Clients, Models};
-use generation::commit::{Committer, NotKept};
+use generation::ConversationRun;
+use generation::models::Models;
+use runtime::ModelClients;
+use runtime::RunKind;
+use runtime::commit::{CommitError, CommitQueue};
 use rustix::process::{Pid, Signal, kill_process};
 use server::postgres::PrivatePostgres;
 use sqlx::PgPool;
-use store::steps::{Step, Written};
+use store::journal::{EncodedEvents, JournalEntry};
 use store::{events, players, runs};
 use tokio::process::Child;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, busy, cut, not_json, silence, status};
-use crate::support::play::{HELP, LEASE, TRANSFER, hasty, heard, planned, planned_as, play_all, player};
+use crate::support::play::{HELP, KINDS, LEASE, TRANSFER, hasty, heard, planned, planned_as, play_all, player};
 use crate::support::process::{play, terminate};
 use crate::support::{agent, ledger, until};
 
-async fn state(pool: &PgPool, run: &ActiveRun) -> RunState {
-    runs::summary(&mut pool.acquire().await.unwrap(), &run.run).await.unwrap().state
+async fn state(pool: &PgPool, run: &ConversationRun) -> RunState {
+    runs::summary(&mut pool.acquire().await.unwrap(), &run.control.run).await.unwrap().state
 }
 
-async fn finished(pool: &PgPool, run: &ActiveRun) -> i64 {
-    runs::summary(&mut pool.acquire().await.unwrap(), &run.run).await.unwrap().finished
+async fn finished(pool: &PgPool, run: &ConversationRun) -> i64 {
+    runs::summary(&mut pool.acquire().await.unwrap(), &run.control.run).await.unwrap().finished
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -57,7 +59,7 @@ async fn players_are_killed_and_every_conversation_ends_exactly_once(pool: PgPoo
     }
     drop(playing);
     assert!(killed >= 2, "only {killed} were killed");
-    ledger::check(&pool, run.run.id).await;
+    ledger::check(&pool, run.control.run.id).await;
     let heard = heard(&run).await;
     let asked = endpoint.requests().len();
     assert!(asked >= heard, "{asked} {heard}");
@@ -69,34 +71,36 @@ async fn what_a_player_says_that_was_given_up_no_longer_counts(pool: PgPool) {
     let run = planned(&pool, &[TRANSFER], 1, 3, &[]).await;
     let mut db = pool.acquire().await.unwrap();
     let stale = players::register(&mut db, "here", 1, Duration::from_millis(10)).await.unwrap();
-    let claim = players::claim(&mut db, stale, 8, None).await.unwrap().unwrap();
+    let claim = players::claim(&mut db, stale, &KINDS, 8, None).await.unwrap().unwrap();
     assert_eq!(claim.positions(), 0..=0);
-    assert!(players::claim(&mut db, stale, 8, None).await.unwrap().is_none());
+    assert!(players::claim(&mut db, stale, &KINDS, 8, None).await.unwrap().is_none());
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert_eq!(players::give_up_overdue(&mut db).await.unwrap(), 1);
     assert!(!players::heartbeat(&mut db, stale).await.unwrap());
 
     let (given_up, mut writers) = (CancellationToken::new(), JoinSet::new());
-    let committer = Committer::start(&pool, stale, &given_up, &mut writers);
+    let queue = CommitQueue::start(&pool, stale, &given_up, &mut writers);
     let first = Event { seq: 0, ancestry: Vec::new(), kind: EventKind::Ended { ending: Ending::UserEnded } };
-    let step = Step {
-        run: run.run.id,
-        judging: run.run.judging,
-        planned: run.planned(0).unwrap(),
-        world: run.world_of(&run.planned(0).unwrap()),
+    let planned = run.kind.planned(&run.control.run, 0).unwrap();
+    let entry = JournalEntry {
+        run: run.control.run.id,
+        judging: run.control.run.judging,
+        kind: "conversation",
+        world: run.kind.world(&planned),
+        planned,
         begins: true,
-        events: Written::all(&[first]).unwrap(),
-        end: None,
-        spent: Vec::new(),
+        events: EncodedEvents::encode(&[first], |event| event.seq).unwrap(),
+        completion: None,
+        usage: Vec::new(),
     };
-    let id = step.planned.id;
-    assert!(matches!(committer.keep(step).await, Err(NotKept::GivenUp)));
+    let id = entry.planned.id;
+    assert!(matches!(queue.keep(entry).await, Err(CommitError::GivenUp)));
     assert!(given_up.is_cancelled(), "the player is told");
-    assert!(events::of(&mut db, id).await.unwrap().is_empty());
+    assert!(events::of::<Event>(&mut db, id).await.unwrap().is_empty());
 
     let fresh = players::register(&mut db, "there", 2, LEASE).await.unwrap();
     assert!(fresh > stale, "tokens grow");
-    let again = players::claim(&mut db, fresh, 8, None).await.unwrap().unwrap();
+    let again = players::claim(&mut db, fresh, &KINDS, 8, None).await.unwrap().unwrap();
     assert!(again.left_behind);
     assert_eq!(again.positions(), 0..=0);
 }
@@ -124,11 +128,11 @@ async fn a_player_goes_when_it_is_asked_though_the_database_is_away() {
 
     let again = PrivatePostgres::start(dir.path()).await.unwrap();
     let pool = store::open(again.url()).await.unwrap();
-    let run = ActiveRun::load(&pool, run.run.id, &Clients::new(hasty())).await.unwrap();
+    let run = ConversationRun::load(&pool, run.control.run.id, &ModelClients::new(hasty())).await.unwrap();
     // Nobody was told that the first one has gone.
     sqlx::query("DELETE FROM players").execute(&pool).await.unwrap();
     let run = play_all(run, 4).await;
-    ledger::check(&pool, run.run.id).await;
+    ledger::check(&pool, run.control.run.id).await;
 }
 
 #[tokio::test]
@@ -146,7 +150,7 @@ async fn the_database_crashes_and_the_run_goes_on() {
     let crashes = async {
         for (part, restarted) in [(40, false), (100, true)] {
             while store::patiently(|| async {
-                Ok(runs::summary(&mut *pool.acquire().await?, &run.run).await?.finished < part)
+                store::Result::Ok(runs::summary(&mut *pool.acquire().await?, &run.control.run).await?.finished < part)
             })
             .await
             .unwrap()
@@ -171,7 +175,7 @@ async fn the_database_crashes_and_the_run_goes_on() {
         played = &mut playing => played.unwrap(),
         () = crashes => unreachable!(),
     }
-    ledger::check(&pool, run.run.id).await;
+    ledger::check(&pool, run.control.run.id).await;
     let heard = heard(&run).await;
     assert_eq!(endpoint.requests().len(), heard, "no model was asked twice");
     pool.close().await;
@@ -206,8 +210,8 @@ async fn a_player_that_is_asked_to_stop_finishes_its_calls_and_leaves_the_rest(p
             .await
             .unwrap();
     assert_eq!(left, (0, 0), "others can go on at once");
-    let id = run.run.id;
-    let run = ActiveRun::load(&pool, id, &Clients::new(hasty())).await.unwrap();
+    let id = run.control.run.id;
+    let run = ConversationRun::load(&pool, id, &ModelClients::new(hasty())).await.unwrap();
     let run = play_all(run, 4).await;
     ledger::check(&pool, id).await;
     let heard = heard(&run).await;
@@ -239,10 +243,10 @@ async fn an_endpoint_with_mixed_errors_loses_no_conversation(pool: PgPool) {
         patience: Duration::from_mins(1),
         ..hasty()
     };
-    run.models = Models::of(&run.config, &Clients::new(options)).unwrap();
+    run.kind.models = Models::of(&run.kind.config, &ModelClients::new(options)).unwrap();
     let run = play_all(run, 8).await;
-    ledger::check(&pool, run.run.id).await;
-    let summary = runs::summary(&mut pool.acquire().await.unwrap(), &run.run).await.unwrap();
+    ledger::check(&pool, run.control.run.id).await;
+    let summary = runs::summary(&mut pool.acquire().await.unwrap(), &run.control.run).await.unwrap();
     assert_eq!(summary.accepted, 40, "{:?}", summary.failures);
     let agent = summary.usage.iter().find(|usage| usage.role == "agent").unwrap();
     assert!(agent.retries > 10, "retries can be seen: {}", agent.retries);

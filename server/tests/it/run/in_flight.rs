@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use domain::role::Role;
 use futures::future::join_all;
-use generation::active::ActiveRun;
+use generation::ConversationRun;
 use sqlx::PgPool;
 use store::{players, runs};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::Endpoint;
-use crate::support::play::{HELP, LEASE, elsewhere, planned, player};
+use crate::support::play::{HELP, KINDS, LEASE, elsewhere, planned, player};
 use crate::support::{agent, ledger, until};
 
 const MOST: usize = 4;
 const CONVERSATIONS: usize = 24;
 
 /// A run of which so many are played at once.
-async fn bounded(pool: &PgPool, endpoint: &Endpoint) -> ActiveRun {
+async fn bounded(pool: &PgPool, endpoint: &Endpoint) -> ConversationRun {
     let run = planned(pool, &[HELP], CONVERSATIONS, 1, &[(Role::Agent, endpoint.model())]).await;
     let most = i32::try_from(MOST).unwrap();
     sqlx::query("UPDATE runs SET max_in_flight = $1").bind(most).execute(pool).await.unwrap();
@@ -41,7 +41,8 @@ async fn what_has_ended_makes_room_though_others_of_its_claim_are_still_played(p
             until("as many are played again", async || asked(answered + MOST).await).await;
         }
         endpoint.answer_only(1..usize::MAX);
-        let finished = async || runs::summary(&mut pool.acquire().await.unwrap(), &run.run).await.unwrap().finished;
+        let finished =
+            async || runs::summary(&mut pool.acquire().await.unwrap(), &run.control.run).await.unwrap().finished;
         let others = i64::try_from(CONVERSATIONS - 1).unwrap();
         until("all others have ended", async || finished().await == others).await;
         endpoint.release();
@@ -49,7 +50,7 @@ async fn what_has_ended_makes_room_though_others_of_its_claim_are_still_played(p
     let (played, ()) = tokio::join!(playing, watching);
     assert!(played.iter().all(Result::is_ok), "{played:?}");
     assert_eq!(endpoint.most_at_once(), MOST);
-    ledger::check(&pool, run.run.id).await;
+    ledger::check(&pool, run.control.run.id).await;
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -71,9 +72,10 @@ async fn players_that_take_up_what_was_left_at_once_do_not_take_too_much(pool: P
     for pid in 0..8 {
         ids.push(players::register(&mut db, "here", pid, LEASE).await.unwrap());
     }
-    let claim = async |player: i64| players::claim(&mut pool.acquire().await.unwrap(), player, 64, None).await.unwrap();
+    let claim =
+        async |player: i64| players::claim(&mut pool.acquire().await.unwrap(), player, &KINDS, 64, None).await.unwrap();
     let claims = join_all(ids.iter().map(|player| claim(*player))).await;
     let taken: usize = claims.iter().flatten().map(|claim| claim.positions().count()).sum();
     assert_eq!(taken, MOST, "{claims:?}");
-    assert!(claims.iter().flatten().all(|claim| claim.left_behind && claim.run_id == run.run.id));
+    assert!(claims.iter().flatten().all(|claim| claim.left_behind && claim.run_id == run.control.run.id));
 }

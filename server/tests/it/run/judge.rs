@@ -3,8 +3,9 @@
 use datasets::export::Choice;
 use domain::outcome::Outcome;
 use domain::role::Role;
-use generation::active::{self, ActiveRun};
+use generation::Conversations;
 use generation::judge::{self, Judge};
+use generation::{ConversationRun, stored};
 use serde_json::json;
 use sqlx::PgPool;
 use store::verdicts;
@@ -12,16 +13,16 @@ use store::verdicts;
 use crate::support::agent::verdict;
 use crate::support::endpoint::{Endpoint, says};
 use crate::support::library;
-use crate::support::play::{HELP, TRANSFER, casts, exported, exported_rows, played, rows};
+use crate::support::play::{HELP, TRANSFER, exported, exported_rows, panel, played, rows};
 
 /// A new judging of a run by a model.
-async fn judging(pool: &PgPool, player: &ActiveRun, model: &str) -> Judge {
+async fn judging(pool: &PgPool, player: &ConversationRun, model: &str) -> Judge {
     let models = [model.parse().unwrap()];
-    let judging = judge::plan(&player.run, &player.library, &models).unwrap();
-    judge::store(&mut pool.acquire().await.unwrap(), &judging, &player.library).await.unwrap();
-    let (run, config, library) = active::load(pool, player.run.id).await.unwrap();
-    let models = casts(&models, &config);
-    Judge { pool: pool.clone(), library, judges: None, run, config, models, judging }
+    let judging = judge::plan(&player.control.run, &player.kind.library, &models).unwrap();
+    judge::store(&mut pool.acquire().await.unwrap(), &judging, &player.kind.library).await.unwrap();
+    let (run, config, library) = stored::load(pool, player.control.run.id).await.unwrap();
+    let kind = Conversations::judged_by(library.into(), config, panel(&models)).unwrap();
+    Judge { run: ConversationRun::new(pool, run, kind), judges: None, judging }
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -87,11 +88,11 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     files.insert("judges/default/judge.yaml", judge);
     let others = projects::library::Library::assemble_proved(files).unwrap();
     let models = ["scripted".parse().unwrap()];
-    let made = judge::plan(&player.run, &others, &models).unwrap();
+    let made = judge::plan(&player.control.run, &others, &models).unwrap();
     judge::store(&mut pool.acquire().await.unwrap(), &made, &others).await.unwrap();
-    let (run, config, library) = active::load(&pool, player.run.id).await.unwrap();
-    let models = casts(&models, &config);
-    let again = Judge { pool: pool.clone(), library, judges: Some(others), run, config, models, judging: made };
+    let (run, config, library) = stored::load(&pool, player.control.run.id).await.unwrap();
+    let kind = Conversations::judged_by(library.into(), config, panel(&models)).unwrap();
+    let again = Judge { run: ConversationRun::new(&pool, run, kind), judges: Some(others), judging: made };
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
     let choice = Choice { judging: Some(again.judging.id), ..Choice::default() };
     let (_, rows) = exported_rows(&player, choice).await;
@@ -106,11 +107,11 @@ async fn half_a_panel_has_said_nothing(pool: PgPool) {
     let player = played(&pool, &[HELP], 1, 1, &[]).await;
     let good = Endpoint::start(|_| says(&verdict().to_string())).await;
     let models = [good.model().parse().unwrap(), "test-model@http://127.0.0.1:9/v1".parse().unwrap()];
-    let made = judge::plan(&player.run, &player.library, &models).unwrap();
-    judge::store(&mut pool.acquire().await.unwrap(), &made, &player.library).await.unwrap();
-    let (run, config, library) = active::load(&pool, player.run.id).await.unwrap();
-    let models = casts(&models, &config);
-    let again = Judge { pool: pool.clone(), library, judges: None, run, config, models, judging: made };
+    let made = judge::plan(&player.control.run, &player.kind.library, &models).unwrap();
+    judge::store(&mut pool.acquire().await.unwrap(), &made, &player.kind.library).await.unwrap();
+    let (run, config, library) = stored::load(&pool, player.control.run.id).await.unwrap();
+    let kind = Conversations::judged_by(library.into(), config, panel(&models)).unwrap();
+    let again = Judge { run: ConversationRun::new(&pool, run, kind), judges: None, judging: made };
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
     assert_eq!(again.left().await.unwrap().len(), 1, "nothing is stored");
     let choice = Choice { judging: Some(again.judging.id), all: true, ..Choice::default() };

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::role::Role;
-use generation::cast::Clients;
-use generation::player::{Options, Player};
+use generation::Player;
 use llm::PoolSpec;
+use runtime::ModelClients;
+use runtime::Options;
 use sqlx::{Connection, PgConnection, PgPool};
 use store::players;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::Endpoint;
-use crate::support::play::{HELP, LEASE, hasty, heard, planned, planned_as, player};
+use crate::support::play::{HELP, KINDS, LEASE, hasty, heard, planned, planned_as, player};
 use crate::support::{agent, database_url, until};
 
 async fn known(pool: &PgPool) -> Vec<i64> {
@@ -35,7 +36,7 @@ async fn a_player_that_froze_in_the_middle_of_a_commit_holds_nobody_up(pool: PgP
     let mut db = pool.acquire().await.unwrap();
     let frozen = players::register(&mut db, "frozen", 1, Duration::from_millis(50)).await.unwrap();
     planned(&pool, &[HELP], 4, 1, &[]).await;
-    players::claim(&mut db, frozen, 4, None).await.unwrap().unwrap();
+    players::claim(&mut db, frozen, &KINDS, 4, None).await.unwrap().unwrap();
     // Its connection, in the middle of a COPY that gets no more data.
     let mut its = PgConnection::connect(&database_url(&pool)).await.unwrap();
     players::own(&mut its, frozen).await.unwrap();
@@ -51,7 +52,7 @@ async fn a_player_that_froze_in_the_middle_of_a_commit_holds_nobody_up(pool: PgP
     };
     timeout(Duration::from_secs(10), give_up).await.expect("it is given up");
     let other = players::register(&mut db, "there", 2, LEASE).await.unwrap();
-    let taken = players::claim(&mut db, other, 4, None).await.unwrap().unwrap();
+    let taken = players::claim(&mut db, other, &KINDS, 4, None).await.unwrap().unwrap();
     assert!(taken.left_behind, "others go on with what it had claimed");
     assert!(copying.finish().await.is_err(), "what it had begun is not kept");
 }
@@ -85,7 +86,7 @@ async fn steps_of_many_conversations_are_kept_together(pool: PgPool) {
 async fn a_player_whose_listener_was_cut_off_listens_again(pool: PgPool) {
     let options =
         Options { concurrency: 4, poll: Duration::from_hours(1), drain: Duration::ZERO, ..Options::default() };
-    let (player, stop) = (Player::new(pool.clone(), Clients::new(hasty()), options), CancellationToken::new());
+    let (player, stop) = (Player::new(pool.clone(), ModelClients::new(hasty()), options), CancellationToken::new());
     let ears = async || -> Vec<i32> {
         let listening = "SELECT pid FROM pg_stat_activity
                          WHERE datname = current_database() AND query LIKE 'LISTEN%' AND pid <> pg_backend_pid()";
@@ -98,8 +99,8 @@ async fn a_player_whose_listener_was_cut_off_listens_again(pool: PgPool) {
         until("it listens again", async || ears().await.iter().any(|pid| *pid != first)).await;
         let run = planned(&pool, &[HELP], 4, 1, &[]).await;
         until("the run is played", async || {
-            let ended = "SELECT count(*) FROM conversations WHERE run_id = $1 AND outcome IS NOT NULL";
-            sqlx::query_scalar::<_, i64>(ended).bind(run.run.id).fetch_one(&pool).await.unwrap() == 4
+            let ended = "SELECT count(*) FROM tasks WHERE run_id = $1 AND outcome IS NOT NULL";
+            sqlx::query_scalar::<_, i64>(ended).bind(run.control.run.id).fetch_one(&pool).await.unwrap() == 4
         })
         .await;
         stop.cancel();
@@ -116,8 +117,8 @@ async fn a_player_says_that_it_lives_though_every_connection_is_taken(pool: PgPo
     let small = sqlx::postgres::PgPoolOptions::new().max_connections(4);
     let small = small.connect_with((*pool.connect_options()).clone()).await.unwrap();
     let options = |lease| Options { lease, poll: Duration::from_hours(1), drain: Duration::ZERO, ..Options::default() };
-    let player = Player::new(small.clone(), Clients::new(hasty()), options(Duration::from_millis(500)));
-    let idle = Player::new(pool.clone(), Clients::new(hasty()), Options { concurrency: 1, ..options(LEASE) });
+    let player = Player::new(small.clone(), ModelClients::new(hasty()), options(Duration::from_millis(500)));
+    let idle = Player::new(pool.clone(), ModelClients::new(hasty()), Options { concurrency: 1, ..options(LEASE) });
     let stop = CancellationToken::new();
     let watching = async {
         until("a model is asked", async || !endpoint.requests().is_empty()).await;
@@ -131,7 +132,7 @@ async fn a_player_says_that_it_lives_though_every_connection_is_taken(pool: PgPo
             assert!(mine.iter().all(|id| now.contains(id)), "it is still known");
             drop(taken);
             until("the conversation has ended", async || {
-                let ended = "SELECT count(*) FROM conversations WHERE outcome IS NOT NULL";
+                let ended = "SELECT count(*) FROM tasks WHERE outcome IS NOT NULL";
                 sqlx::query_scalar::<_, i64>(ended).fetch_one(&pool).await.unwrap() == 1
             })
             .await;

@@ -15,7 +15,7 @@ async fn noted(pool: &PgPool) -> Vec<Value> {
     let query =
         "SELECT jsonb_build_object('id', c.id, 'verified', c.verified, 'tool_calls', tool_calls, 'tools', tools,
                         'scores', scores, 'weighted_mean', weighted_mean, 'agreement', round(agreement::numeric, 4))
-                 FROM conversations c LEFT JOIN verdicts ON conversation_id = c.id ORDER BY c.id";
+                 FROM tasks c LEFT JOIN verdicts ON conversation_id = c.id ORDER BY c.id";
     sqlx::query_scalar(query).fetch_all(pool).await.unwrap()
 }
 
@@ -39,7 +39,7 @@ async fn what_is_noted_can_be_filled_in(pool: PgPool) {
         config.panel = vec![judge.model().parse().unwrap()];
     });
     let run = play_all(run.await, 4).await;
-    ledger::check(&pool, run.run.id).await;
+    ledger::check(&pool, run.control.run.id).await;
     let written = noted(&pool).await;
     assert_eq!(written.len(), 9);
     assert!(written.iter().any(|row| row["agreement"].as_f64() < Some(1.0)), "{written:?}");
@@ -47,7 +47,8 @@ async fn what_is_noted_can_be_filled_in(pool: PgPool) {
     assert!(written.iter().any(|row| row["tools"] == serde_json::json!([]) && row["tool_calls"].as_i64() > Some(0)));
     assert!(written.iter().any(|row| row["verified"] == true) && written.iter().any(|row| row["verified"] == false));
     for story in stories(&run).await {
-        let case = generation::plan::case(&run.library, &run.config, run.run.seed, &story.planned).unwrap();
+        let case =
+            generation::plan::case(&run.kind.library, &run.kind.config, run.control.run.seed, &story.planned).unwrap();
         let played = engine::Conversation::resume(case.into(), &story.events).unwrap();
         let own = played.state().calls.iter().filter(|call| call.caller != Caller::User).count();
         let row = written.iter().find(|row| row["id"] == story.planned.id.to_string()).unwrap();
@@ -55,7 +56,8 @@ async fn what_is_noted_can_be_filled_in(pool: PgPool) {
     }
 
     // A database from before the columns.
-    let drop = "ALTER TABLE conversations DROP COLUMN verified, DROP COLUMN tool_calls, DROP COLUMN tools;
+    let drop = "ALTER TABLE tasks RENAME TO conversations; ALTER TABLE events RENAME COLUMN task_id TO conversation_id;
+                ALTER TABLE conversations DROP COLUMN verified, DROP COLUMN tool_calls, DROP COLUMN tools;
                 ALTER TABLE verdicts DROP COLUMN scores, DROP COLUMN weighted_mean, DROP COLUMN agreement,
                     DROP COLUMN verified;
                 ALTER TABLE runs DROP COLUMN retried";
@@ -63,7 +65,10 @@ async fn what_is_noted_can_be_filled_in(pool: PgPool) {
     let fill = include_str!("../../../../migrations/20261122141000_keep_narrow_facts.sql");
     let mut tx = pool.begin().await.unwrap();
     sqlx::raw_sql(fill).execute(&mut *tx).await.unwrap();
+    let rename =
+        "ALTER TABLE conversations RENAME TO tasks; ALTER TABLE events RENAME COLUMN conversation_id TO task_id";
+    sqlx::raw_sql(rename).execute(&mut *tx).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(noted(&pool).await, written);
-    ledger::check(&pool, run.run.id).await;
+    ledger::check(&pool, run.control.run.id).await;
 }

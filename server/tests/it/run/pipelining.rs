@@ -10,7 +10,7 @@ use domain::event::EventKind;
 use domain::outcome::Outcome;
 use domain::role::Role;
 use futures::{StreamExt, stream};
-use generation::active::ActiveRun;
+use generation::ConversationRun;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{control, runs};
@@ -27,7 +27,7 @@ const LATENCY: Duration = Duration::from_millis(100);
 
 /// Plays a run to its end. The endpoint answers nothing before it is asked so many things: if they were asked one after
 /// another, they would wait for ever.
-async fn played(run: ActiveRun, held: &Endpoint, asks: usize) -> Arc<ActiveRun> {
+async fn played(run: ConversationRun, held: &Endpoint, asks: usize) -> Arc<ConversationRun> {
     let run = Arc::new(run);
     let (player, never) = (player(&run, 1), CancellationToken::new());
     let answering = async {
@@ -98,17 +98,17 @@ async fn judges_that_were_asked_before_a_pause_are_heard(pool: PgPool) {
     let (player, never) = (player(&run, 1), CancellationToken::new());
     let pausing = async {
         until("all are asked", async || judge.requests().len() == 3).await;
-        control::pause(&mut pool.acquire().await.unwrap(), run.run.id, None).await.unwrap();
-        until("the player knows", async || run.may_ask().is_err()).await;
+        control::pause(&mut pool.acquire().await.unwrap(), run.control.run.id, None).await.unwrap();
+        until("the player knows", async || run.control.may_ask().is_err()).await;
         judge.release();
     };
     let (played, ()) = tokio::join!(player.play(&never), pausing);
     played.unwrap();
     let mut db = pool.acquire().await.unwrap();
-    let usage = runs::usage(&mut db, run.run.id).await.unwrap();
+    let usage = runs::usage(&mut db, run.control.run.id).await.unwrap();
     let calls: i64 = usage.iter().filter(|usage| usage.role.starts_with("judge")).map(|usage| usage.calls).sum();
     assert_eq!((judge.requests().len(), calls), (3, 3), "all that was asked is counted");
-    let ended = "SELECT count(*) FROM conversations WHERE outcome = 'accepted'";
+    let ended = "SELECT count(*) FROM tasks WHERE outcome = 'accepted'";
     assert_eq!(sqlx::query_scalar::<_, i64>(ended).fetch_one(&pool).await.unwrap(), 1, "and nothing is asked twice");
 }
 
@@ -143,7 +143,7 @@ async fn criteria_of_a_verdict_when_somebody_asks_for_it(pool: PgPool) {
     let row = &rows(&run).await[0]["metadata"];
     assert_eq!(row["scores"].as_object().unwrap().len() + 1, parts);
     assert_eq!((&row["overall"], &row["scores"]["consistency"]), (&json!(8), &json!(7)));
-    let usage = runs::usage(&mut pool.acquire().await.unwrap(), run.run.id).await.unwrap();
+    let usage = runs::usage(&mut pool.acquire().await.unwrap(), run.control.run.id).await.unwrap();
     let judged = usage.iter().find(|usage| usage.role == "judge").unwrap();
     assert_eq!((judged.calls, judged.retries), (i64::try_from(2 * parts).unwrap(), 0));
     assert_eq!(judged.prompt_tokens, 11 * judged.calls);

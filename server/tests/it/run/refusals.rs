@@ -3,7 +3,7 @@
 use ::projects::library::{Files, Library};
 use generation::run::Terms;
 use sqlx::PgPool;
-use store::steps::{self, Step, Writer, Written};
+use store::journal::{self, EncodedEvents, JournalEntry, Writer};
 use store::{players, projects};
 
 use crate::support::play::{HELP, LEASE, TRANSFER, played, stored, stories};
@@ -43,28 +43,29 @@ async fn events_and_finished_conversations_cannot_be_rewritten(pool: PgPool) {
     let story = &stories(&player).await[0];
     let mut db = pool.acquire().await.unwrap();
     let writer = Writer { player: players::register(&mut db, "here", 1, LEASE).await.unwrap(), number: 0 };
-    let step = Step {
-        run: player.run.id,
-        judging: player.run.judging,
-        planned: story.planned.clone(),
-        world: "".into(),
+    let entry = JournalEntry {
+        run: player.control.run.id,
+        judging: player.control.run.judging,
+        kind: "conversation",
+        planned: story.planned.clone().into(),
+        world: Some("".into()),
         begins: false,
-        events: Written::all(&story.events[2..3]).unwrap(),
-        end: None,
-        spent: Vec::new(),
+        events: EncodedEvents::encode(&story.events[2..3], |event| event.seq).unwrap(),
+        completion: None,
+        usage: Vec::new(),
     };
-    let error = steps::commit(&mut db, writer, &[&step], player.run.created_at).await.unwrap_err();
+    let error = journal::commit(&mut db, writer, &[&entry], player.control.run.created_at).await.unwrap_err();
     assert!(error.to_string().contains("events_pkey"), "{error}");
     // Should the answer to a commit have been lost, that is how it is found out.
     assert!(error.is_twice() && !error.is_outage());
-    assert!(steps::were_kept(&mut db, &[&step]).await.unwrap());
+    assert!(journal::were_kept(&mut db, &[&entry]).await.unwrap());
     assert_eq!(stories(&player).await[0].events, story.events);
 }
 
 #[sqlx::test(migrations = "../migrations")]
 async fn a_run_that_cannot_be_stored_whole_is_not_stored_at_all(pool: PgPool) {
     let played = played(&pool, &[HELP], 1, 1, &[]).await;
-    let mut config = played.config.clone();
+    let mut config = played.kind.config.clone();
     config.scenarios = vec![TRANSFER.to_owned(), "no_such_scenario".to_owned()];
     let terms = Terms {
         playbook: "retail_bank".to_owned(),
@@ -73,7 +74,7 @@ async fn a_run_that_cannot_be_stored_whole_is_not_stored_at_all(pool: PgPool) {
         project: projects::DEFAULT,
         ..Terms::default()
     };
-    let created = stored(&pool, &played.library, &config, terms).await;
+    let created = stored(&pool, &played.kind.library, &config, terms).await;
     assert!(created.is_err());
     let runs: i64 = sqlx::query_scalar("SELECT count(*) FROM runs").fetch_one(&pool).await.unwrap();
     assert_eq!(runs, 1);

@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use domain::role::Role;
-use engine::{Ask, Conversation};
 use futures::FutureExt;
-use futures::future::{BoxFuture, pending};
-use generation::active::ActiveRun;
-use generation::cast::{Cast, Clients, Models};
-use llm::{Answer, ChatModel, ModelError, Scripted};
+use futures::future::{BoxFuture, pending, ready};
+use generation::ConversationRun;
+use generation::models::Models;
+use runtime::{Executor, ModelBinding, ModelClients, Pace};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use store::{events, runs};
@@ -20,38 +19,40 @@ use crate::support::play::{HANDOVER, HELP, TRANSFER, hasty, planned, play_all, p
 
 const SCENARIOS: [&str; 3] = [HELP, HANDOVER, TRANSFER];
 
-/// Plays from the script for a while, and then never answers again. Unlike the script it has to be asked.
+/// Lets `scripted` answer for a while, and then never again.
 struct Tiring {
-    asks_left: AtomicUsize,
+    answers_left: AtomicUsize,
     tired: Notify,
 }
 
-impl ChatModel for Tiring {
-    fn complete<'a>(
-        &'a self,
-        ask: &'a Ask,
-        conversation: &'a Conversation,
-    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+impl Tiring {
+    fn after(answers: usize) -> Arc<Self> {
+        Arc::new(Self { answers_left: AtomicUsize::new(answers), tired: Notify::new() })
+    }
+}
+
+impl Pace for Tiring {
+    fn wait(&self) -> BoxFuture<'static, ()> {
         let less = |left: usize| left.checked_sub(1);
-        if self.asks_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
-            return Scripted.complete(ask, conversation);
+        if self.answers_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
+            return ready(()).boxed();
         }
         self.tired.notify_one();
         pending().boxed()
     }
 }
 
-fn everywhere(model: &Arc<Tiring>) -> Models {
-    let cast = || Cast::new("scripted".into(), Arc::clone(model) as Arc<dyn ChatModel>);
-    Models { roles: Role::ALL.map(|role| (role, cast())).into(), panel: Vec::new(), sub_agents: [].into() }
+fn everywhere(pace: &Arc<Tiring>) -> Models {
+    let binding = || ModelBinding::new("scripted".into(), Executor::Paced(Arc::clone(pace) as Arc<dyn Pace>));
+    Models { roles: Role::ALL.map(|role| (role, binding())).into(), panel: Vec::new(), sub_agents: [].into() }
 }
 
 /// Plays until the models are tired, then drops everything, as a crash does. Whether the run was stopped so.
-async fn stopped_after(asks: usize, mut run: ActiveRun) -> bool {
+async fn stopped_after(asks: usize, mut run: ConversationRun) -> bool {
     // The connections of a process that crashed are used by nobody else.
-    run.pool = PgPoolOptions::new().connect_with((*run.pool.connect_options()).clone()).await.unwrap();
-    let model = Arc::new(Tiring { asks_left: AtomicUsize::new(asks), tired: Notify::new() });
-    run.models = everywhere(&model);
+    run.control.pool = PgPoolOptions::new().connect_with((*run.control.pool.connect_options()).clone()).await.unwrap();
+    let model = Tiring::after(asks);
+    run.kind.models = everywhere(&model);
     let (player, never) = (player(&Arc::new(run), 2), CancellationToken::new());
     tokio::select! {
         played = player.play(&never) => { played.unwrap(); false }
@@ -60,9 +61,9 @@ async fn stopped_after(asks: usize, mut run: ActiveRun) -> bool {
 }
 
 /// The run as another process finds it. Nobody waits until the lease of the one that crashed is over.
-async fn resumed(pool: &PgPool, run: uuid::Uuid) -> ActiveRun {
+async fn resumed(pool: &PgPool, run: uuid::Uuid) -> ConversationRun {
     sqlx::query("DELETE FROM players").execute(pool).await.unwrap();
-    ActiveRun::load(pool, run, &Clients::new(hasty())).await.unwrap()
+    ConversationRun::load(pool, run, &ModelClients::new(hasty())).await.unwrap()
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -70,7 +71,7 @@ async fn wherever_it_stops_the_rows_are_those_of_an_unbroken_run(pool: PgPool) {
     let unbroken = timeless(played(&pool, &SCENARIOS, 3, 5, &[]).await.as_ref()).await;
     for asks in 0.. {
         let run = planned(&pool, &SCENARIOS, 3, 5, &[]).await;
-        let id = run.run.id;
+        let id = run.control.run.id;
         if !stopped_after(asks, run).await {
             assert!(asks > 20, "only {asks} places to stop at were tried");
             return;
@@ -83,16 +84,16 @@ async fn wherever_it_stops_the_rows_are_those_of_an_unbroken_run(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn what_one_player_has_claimed_no_other_plays(pool: PgPool) {
     let mut first = planned(&pool, &[TRANSFER], 1, 5, &[]).await;
-    let id = first.run.id;
-    let model = Arc::new(Tiring { asks_left: AtomicUsize::new(3), tired: Notify::new() });
-    first.models = everywhere(&model);
+    let id = first.control.run.id;
+    let model = Tiring::after(3);
+    first.kind.models = everywhere(&model);
     let (first, never) = (player(&Arc::new(first), 1), CancellationToken::new());
     let mut playing = Box::pin(first.play(&never));
     tokio::select! {
         _ = &mut playing => unreachable!("it never ends"),
         () = model.tired.notified() => {}
     }
-    let second = Arc::new(ActiveRun::load(&pool, id, &Clients::new(hasty())).await.unwrap());
+    let second = Arc::new(ConversationRun::load(&pool, id, &ModelClients::new(hasty())).await.unwrap());
     let stop = CancellationToken::new();
     let stopper = stop.clone();
     let waiting = async move {
@@ -102,7 +103,7 @@ async fn what_one_player_has_claimed_no_other_plays(pool: PgPool) {
     let other = player(&second, 1);
     let (played, ()) = tokio::join!(other.play(&stop), waiting);
     played.unwrap();
-    let summary = runs::summary(&mut pool.acquire().await.unwrap(), &second.run).await.unwrap();
+    let summary = runs::summary(&mut pool.acquire().await.unwrap(), &second.control.run).await.unwrap();
     assert_eq!(summary.finished, 0, "it waits for the first");
     drop(playing);
     let second = play_all(resumed(&pool, id).await, 1).await;
@@ -112,12 +113,12 @@ async fn what_one_player_has_claimed_no_other_plays(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn what_was_written_before_the_stop_stays_as_it_is(pool: PgPool) {
     let run = planned(&pool, &[TRANSFER], 1, 5, &[]).await;
-    let id = run.run.id;
+    let id = run.control.run.id;
     assert!(stopped_after(6, run).await);
     let run = resumed(&pool, id).await;
-    let conversation = sqlx::query_scalar("SELECT id FROM conversations").fetch_one(&pool).await.unwrap();
+    let conversation = sqlx::query_scalar("SELECT id FROM tasks").fetch_one(&pool).await.unwrap();
     let mut db = pool.acquire().await.unwrap();
-    let before = events::of(&mut db, conversation).await.unwrap();
+    let before = events::of::<domain::Event>(&mut db, conversation).await.unwrap();
     assert!(before.len() > 6);
     let run = play_all(run, 1).await;
     let after = &stories(&run).await[0].events;

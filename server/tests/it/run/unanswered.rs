@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use generation::active::ActiveRun;
-use generation::cast::Clients;
+use generation::ConversationRun;
+use runtime::ModelClients;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -105,10 +105,10 @@ async fn what_is_kept_by_commits_that_nobody_answers_is_neither_lost_nor_kept_tw
     let through = PgConnectOptions::new_without_pgpass().host("127.0.0.1").port(way.port).ssl_mode(PgSslMode::Disable);
     let through = through.username(database.get_username()).database(database.get_database().unwrap());
     let broken = PgPoolOptions::new().connect_with(through).await.unwrap();
-    let run = ActiveRun::load(&broken, run.run.id, &Clients::new(hasty())).await.unwrap();
+    let run = ConversationRun::load(&broken, run.control.run.id, &ModelClients::new(hasty())).await.unwrap();
     let mut run = Arc::into_inner(play_all(run, 8).await).unwrap();
     assert!(way.broken.load(Ordering::Relaxed) > 2, "the way broke {} times", way.broken.load(Ordering::Relaxed));
-    ledger::check(&pool, run.run.id).await;
-    run.pool = pool.clone();
+    ledger::check(&pool, run.control.run.id).await;
+    run.control.pool = pool.clone();
     assert_eq!(timeless(&run).await, unbroken);
 }

@@ -32,15 +32,15 @@ async fn players_that_are_told_nothing_look_by_themselves(pool: PgPool) {
     until("it waits for work", async || !players::list(&mut db).await.unwrap().is_empty()).await;
 
     let run = planned(&muffled, &[HELP], 3, 1, &[]).await;
-    let played = async || runs::state_of(&mut muffled.acquire().await.unwrap(), run.run.id).await.unwrap();
+    let played = async || runs::state_of(&mut muffled.acquire().await.unwrap(), run.control.run.id).await.unwrap();
     until("what was stored is played", async || played().await == Some(RunState::Finished)).await;
-    ledger::check(&muffled, run.run.id).await;
+    ledger::check(&muffled, run.control.run.id).await;
 
     // Nobody would wait for these calls; whoever hears that the run is cancelled does not.
     let endpoint = Endpoint::start_slow(Duration::from_mins(10), agent::help).await;
     let run = planned(&muffled, &[HELP], 30, 1, &[(Role::Agent, endpoint.model())]).await;
     until("models are asked", async || endpoint.requests().len() == 4).await;
-    control::cancel(&mut db, run.run.id).await.unwrap();
+    control::cancel(&mut db, run.control.run.id).await.unwrap();
     let given_up = async || {
         let held: Result<i64, _> =
             sqlx::query_scalar("SELECT count(*) FROM claims WHERE player IS NOT NULL").fetch_one(&muffled).await;

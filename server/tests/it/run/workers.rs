@@ -6,11 +6,12 @@ use std::time::Duration;
 use domain::api::workers::{Engine, WorkerBeat, WorkerJoin, WorkerLoad, WorkerState};
 use domain::outcome::Outcome;
 use domain::role::Role;
-use generation::active::ActiveRun;
-use generation::cast::Clients;
-use generation::player::{Options, Player};
-use generation::workers::follow;
+use generation::ConversationRun;
+use generation::Player;
 use llm::{EndpointOptions, PoolSpec};
+use runtime::ModelClients;
+use runtime::Options;
+use runtime::follow;
 use server::people;
 use sqlx::PgPool;
 use store::clock;
@@ -69,14 +70,14 @@ impl Workers {
 }
 
 /// A run of so many conversations, which is being played.
-async fn playing(pool: &PgPool, n: usize) -> (Arc<ActiveRun>, JoinHandle<()>) {
+async fn playing(pool: &PgPool, n: usize) -> (Arc<ConversationRun>, JoinHandle<()>) {
     let models = [(Role::Agent, "qwen".to_owned())];
     let run =
         planned_as(pool, &[HELP], n, 1, &models, |config| config.pools = vec![PoolSpec::of_workers("qwen")]).await;
-    let options = Options { concurrency: n, only: Some(run.run.id), ..Options::default() };
+    let options = Options { concurrency: n, only: Some(run.control.run.id), ..Options::default() };
     let pool = pool.clone();
     let played = tokio::spawn(async move {
-        let clients = Clients::new(EndpointOptions::default());
+        let clients = ModelClients::new(EndpointOptions::default());
         let _following = follow(&pool, &clients);
         Player::new(pool, clients, options).play(&CancellationToken::new()).await.unwrap();
     });
@@ -94,7 +95,7 @@ async fn until(what: &str, reached: impl Fn() -> bool) {
 }
 
 /// Every conversation was accepted, and none was played again.
-async fn assert_nothing_failed(run: &Arc<ActiveRun>, n: usize) {
+async fn assert_nothing_failed(run: &Arc<ConversationRun>, n: usize) {
     let stories = stories(run).await;
     assert_eq!(stories.len(), n);
     for story in stories {

@@ -11,12 +11,14 @@ use domain::event::{Event, EventKind};
 use domain::outcome::{Blame, Outcome};
 use domain::playbook::UserStyle;
 use domain::role::Role;
-use generation::active::ActiveRun;
-use generation::cast::{Cast, Clients};
+use generation::Player;
+use generation::models::Models;
 use generation::plan::RunConfig;
-use generation::player::{Options, Player};
 use generation::run::{self, Terms};
+use generation::{ConversationRun, Conversations};
 use llm::{EndpointOptions, ModelSpec};
+use runtime::ModelClients;
+use runtime::Options;
 use serde_json::Value;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
@@ -34,6 +36,9 @@ pub const HANDOVER: &str = "bereavement_handover";
 /// Changes the world.
 pub const TRANSFER: &str = "transfer_rent_to_payee";
 
+/// The kinds of runs that are played here.
+pub const KINDS: [&str; 1] = ["conversations"];
+
 /// After how long a silence others take over.
 pub const LEASE: Duration = Duration::from_secs(15);
 
@@ -50,39 +55,45 @@ pub fn hasty() -> EndpointOptions {
 }
 
 /// Plays a run to its end, so many conversations at once.
-pub async fn play_all(run: ActiveRun, concurrency: usize) -> Arc<ActiveRun> {
+pub async fn play_all(run: ConversationRun, concurrency: usize) -> Arc<ConversationRun> {
     let run = Arc::new(run);
     player(&run, concurrency).play(&CancellationToken::new()).await.unwrap();
     run
 }
 
 /// A player of this run alone.
-pub fn player(run: &Arc<ActiveRun>, concurrency: usize) -> Player {
+pub fn player(run: &Arc<ConversationRun>, concurrency: usize) -> Player {
     let options = Options {
         concurrency,
-        only: Some(run.run.id),
+        only: Some(run.control.run.id),
         poll: Duration::from_millis(100),
         drain: Duration::ZERO,
         ..Options::default()
     };
-    let player = Player::new(run.pool.clone(), Clients::new(hasty()), options);
+    let player = Player::new(run.control.pool.clone(), ModelClients::new(hasty()), options);
     player.know(Arc::clone(run));
     player
 }
 
 /// The run as another process finds it, with connections of its own.
-pub async fn elsewhere(run: &ActiveRun) -> Arc<ActiveRun> {
-    let pool = PgPoolOptions::new().connect_with((*run.pool.connect_options()).clone()).await.unwrap();
-    Arc::new(ActiveRun::load(&pool, run.run.id, &Clients::new(hasty())).await.unwrap())
+pub async fn elsewhere(run: &ConversationRun) -> Arc<ConversationRun> {
+    let pool = PgPoolOptions::new().connect_with((*run.control.pool.connect_options()).clone()).await.unwrap();
+    Arc::new(ConversationRun::load(&pool, run.control.run.id, &ModelClients::new(hasty())).await.unwrap())
 }
 
 /// Models that judge a run.
-pub fn casts(models: &[ModelSpec], config: &RunConfig) -> Vec<Cast> {
-    Clients::new(hasty()).judges(models, &llm::Registry::default(), config).unwrap()
+pub fn panel(models: &[ModelSpec]) -> Models {
+    Models::of_panel(models, &llm::Registry::default(), &ModelClients::new(hasty())).unwrap()
 }
 
 /// A stored run in which these models play some of the roles and `scripted` the others.
-pub async fn planned(pool: &PgPool, scenarios: &[&str], n: usize, seed: i64, models: &[(Role, String)]) -> ActiveRun {
+pub async fn planned(
+    pool: &PgPool,
+    scenarios: &[&str],
+    n: usize,
+    seed: i64,
+    models: &[(Role, String)],
+) -> ConversationRun {
     planned_as(pool, scenarios, n, seed, models, |_| {}).await
 }
 
@@ -94,7 +105,7 @@ pub async fn planned_as(
     seed: i64,
     models: &[(Role, String)],
     configure: impl FnOnce(&mut RunConfig),
-) -> ActiveRun {
+) -> ConversationRun {
     let library = library();
     let mut bound: BTreeMap<Role, ModelSpec> = Role::ALL.map(|role| (role, ModelSpec::Scripted)).into();
     bound.extend(models.iter().map(|(role, model)| (*role, model.parse().unwrap())));
@@ -125,7 +136,8 @@ pub async fn planned_as(
     let terms =
         Terms { playbook: "retail_bank".to_owned(), seed, planned: n, project: projects::DEFAULT, ..Terms::default() };
     let run = stored(pool, &library, &config, terms).await.unwrap();
-    ActiveRun::new(pool, run, config, library, &Clients::new(hasty())).unwrap()
+    let kind = Conversations::new(library, config, &ModelClients::new(hasty())).unwrap();
+    ConversationRun::new(pool, run, kind)
 }
 
 /// A run that is stored, or nothing.
@@ -143,7 +155,7 @@ pub async fn played(
     n: usize,
     seed: i64,
     models: &[(Role, String)],
-) -> Arc<ActiveRun> {
+) -> Arc<ConversationRun> {
     play_all(planned(pool, scenarios, n, seed, models).await, 4).await
 }
 
@@ -164,13 +176,13 @@ impl Story {
 }
 
 /// All conversations of a run, which must all have ended, each with its events in order and without gaps.
-pub async fn stories(player: &ActiveRun) -> Vec<Story> {
-    let mut db = player.pool.acquire().await.unwrap();
-    let state = runs::state_of(&mut db, player.run.id).await.unwrap();
+pub async fn stories(player: &ConversationRun) -> Vec<Story> {
+    let mut db = player.control.pool.acquire().await.unwrap();
+    let state = runs::state_of(&mut db, player.control.run.id).await.unwrap();
     assert_eq!(state, Some(RunState::Finished), "the run did not go on");
     let mut stories = Vec::new();
-    for planned in conversations::finished(&mut db, player.run.id).await.unwrap() {
-        let events = events::of(&mut db, planned.id).await.unwrap();
+    for planned in conversations::finished(&mut db, player.control.run.id).await.unwrap() {
+        let events = events::of::<Event>(&mut db, planned.id).await.unwrap();
         let seqs: Vec<usize> = events.iter().map(|e| e.seq as usize).collect();
         assert_eq!(seqs, (0..events.len()).collect::<Vec<_>>());
         let (_, summary) = conversations::get(&mut db, planned.id).await.unwrap().unwrap();
@@ -180,30 +192,33 @@ pub async fn stories(player: &ActiveRun) -> Vec<Story> {
 }
 
 /// How often the agent was heard in a run.
-pub async fn heard(run: &ActiveRun) -> usize {
+pub async fn heard(run: &ConversationRun) -> usize {
     let spoke = |event: &&Event| matches!(event.kind, EventKind::AgentSpoke { .. });
     stories(run).await.iter().map(|story| story.events.iter().filter(spoke).count()).sum()
 }
 
 /// What an export writes, and the text of the file.
-pub async fn exported(player: &ActiveRun, all: bool) -> (Written, String) {
+pub async fn exported(player: &ConversationRun, all: bool) -> (Written, String) {
     exported_rows(player, Choice { judging: None, corrected: false, all, branches: false }).await
 }
 
-pub async fn exported_rows(player: &ActiveRun, choice: Choice) -> (Written, String) {
+pub async fn exported_rows(player: &ConversationRun, choice: Choice) -> (Written, String) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("rows.jsonl");
-    let written = write_jsonl(&player.pool, &player.run, &player.config, &player.library, &out, choice).await.unwrap();
+    let written =
+        write_jsonl(&player.control.pool, &player.control.run, &player.kind.config, &player.kind.library, &out, choice)
+            .await
+            .unwrap();
     (written, std::fs::read_to_string(out).unwrap())
 }
 
-pub async fn rows(player: &ActiveRun) -> Vec<Value> {
+pub async fn rows(player: &ConversationRun) -> Vec<Value> {
     let (_, text) = exported(player, false).await;
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The export without what is given to a run from outside: ids and the time.
-pub async fn timeless(player: &ActiveRun) -> String {
+pub async fn timeless(player: &ConversationRun) -> String {
     let (_, text) = exported(player, true).await;
     let mut lines = Vec::new();
     for line in text.lines() {

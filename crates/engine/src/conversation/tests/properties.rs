@@ -69,29 +69,29 @@ fn events(case: &Arc<Case>, turns: &[(String, String)], patches: &[Value]) -> Ve
     let mut conversation = Conversation::new(Arc::clone(case));
     let (mut turns, mut patches) = (turns.iter(), patches.iter().cycle());
     let mut events = Vec::new();
-    loop {
-        let event = match conversation.next() {
-            Next::Done(_) => return events,
-            Next::Act => conversation.act(),
-            Next::Ask(who) => {
-                let id = crate::tools::code::fresh_id(&conversation.id_seed(), "open_ticket", 0);
-                let reply = match who.role {
-                    Role::Agent => match turns.next() {
-                        Some((tool, arguments)) => calls(&[(tool, arguments)]),
-                        None => says("That is all."),
-                    },
-                    Role::ToolSimulator => says(&json!({"ticket_id": id, "title": "Refunds"}).to_string()),
-                    Role::StateManager => {
-                        let patch = patches.next().map(Value::to_string).unwrap_or_default().replace("ID", &id);
-                        says(&format!("{{\"patch\": {patch}}}"))
-                    }
-                    _ => crate::scripted::reply(who.role, &conversation).expect("a reply"),
-                };
-                conversation.hear(reply)
-            }
-        };
-        events.extend(event);
-    }
+    advance(
+        &mut conversation,
+        |conversation, request| {
+            let id = crate::tools::code::fresh_id(&conversation.id_seed(), "open_ticket", 0);
+            Some(Resolution::Reply(match request.to.role {
+                Role::Agent => match turns.next() {
+                    Some((tool, arguments)) => calls(&[(tool, arguments)]),
+                    None => says("That is all."),
+                },
+                Role::ToolSimulator => says(&json!({"ticket_id": id, "title": "Refunds"}).to_string()),
+                Role::StateManager => {
+                    let patch = patches.next().map(Value::to_string).unwrap_or_default().replace("ID", &id);
+                    says(&format!("{{\"patch\": {patch}}}"))
+                }
+                _ => return Some(conversation.stand_in(request)),
+            }))
+        },
+        |_, event| {
+            events.push(event);
+            ControlFlow::Continue(())
+        },
+    );
+    events
 }
 
 /// Whether a tool of the shop may write there.

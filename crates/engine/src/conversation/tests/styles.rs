@@ -9,8 +9,8 @@ use insta::assert_snapshot;
 
 use super::{case, log, play, says};
 use crate::Case;
-use crate::chat::Ask;
 use crate::conversation::{Conversation, END};
+use domain::chat::ChatRequest;
 
 #[test]
 fn a_react_agent_calls_one_tool_at_a_time() {
@@ -64,7 +64,7 @@ fn who_writes_json_is_held_to_a_schema() {
         ..(*case(AgentStyle::Json, Complexity::Medium)).clone()
     };
     let mut conversation = Conversation::new(Arc::new(in_json));
-    let told = |ask: &Ask| ask.messages[0].content().to_owned();
+    let told = |ask: &ChatRequest| ask.messages[0].content().to_owned();
     conversation.act();
     let user = conversation.ask().expect("an ask");
     assert!(user.schema.is_some() && !told(&user).contains(END) && told(&user).contains("`done`"), "{}", told(&user));

@@ -391,16 +391,7 @@ proptest! {
         let stop = stop.min(events.len());
         let mut conversation = Conversation::resume(Arc::clone(&case), &events[..stop]).expect("it resumes");
         let mut rest = events[..stop].to_vec();
-        while !matches!(conversation.next(), Next::Done(_)) {
-            let event = match conversation.next() {
-                Next::Ask(who) => {
-                    let reply = crate::scripted::reply(who.role, &conversation).expect("a reply");
-                    conversation.hear(reply)
-                }
-                _ => conversation.act(),
-            };
-            rest.extend(event);
-        }
+        rehearse(&mut conversation, |_, event| rest.push(event));
         prop_assert_eq!(rest, events);
     }
 }

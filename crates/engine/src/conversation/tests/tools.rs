@@ -7,7 +7,7 @@ use domain::role::Role;
 use insta::assert_snapshot;
 
 use super::{calls, check, log, medium, play, says};
-use crate::chat::ChatReply;
+use domain::chat::ChatReply;
 
 #[test]
 fn calls_that_no_tool_accepts_are_answered_with_the_reason() {

@@ -25,7 +25,7 @@ const DEFAULT: &str = "/api/v1/projects/default";
 pub async fn made(app: &TestApp, author: &TestApp, stranger: &str) -> Vec<(&'static str, String)> {
     let pool = &app.pool;
     let run = played(pool, &[HELP], 2, 1, &[]).await;
-    let id = run.run.id;
+    let id = run.control.run.id;
     let conversation = stories(&run).await[0].planned.id;
     let spare = somebody(pool, "spare", false).await;
     projects::set_role(&mut pool.acquire().await.unwrap(), projects::DEFAULT, spare, "author").await.unwrap();
@@ -56,7 +56,7 @@ pub async fn made(app: &TestApp, author: &TestApp, stranger: &str) -> Vec<(&'sta
         ("{project}", "default".to_owned()),
         ("{run}", id.to_string()),
         ("{conversation}", conversation.to_string()),
-        ("{judging}", run.run.judging.to_string()),
+        ("{judging}", run.control.run.own_judging().to_string()),
         ("{annotation}", annotation.id),
         ("{queue}", queue.id),
         ("{rater}", "spare".to_owned()),

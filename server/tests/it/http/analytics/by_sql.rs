@@ -12,7 +12,7 @@ const VIEWS: &str = "
     CREATE TABLE chosen (whole text, id uuid);
     CREATE VIEW begun AS
         SELECT whole, c.*, coalesce(c.blame, c.outcome, 'unfinished') AS ended, overall, goal_achieved, verdict
-        FROM chosen JOIN conversations c USING (id)
+        FROM chosen JOIN tasks c USING (id)
              LEFT JOIN (verdicts JOIN judgings ON judgings.id = judging_id AND original) ON conversation_id = c.id
         WHERE NOT superseded;
     CREATE VIEW data AS SELECT * FROM begun WHERE outcome = 'accepted' OR blame = 'agent';

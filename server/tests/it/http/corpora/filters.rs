@@ -89,9 +89,9 @@ async fn filters_select_what_events_and_files_tell(pool: PgPool) {
     // A tenth of forty, and all that are as good as the fourth.
     let mut best: Vec<u8> = all.iter().map(|told| told.overall).collect();
     best.sort_unstable_by_key(|score| std::cmp::Reverse(*score));
-    let times = "SELECT to_json(finished_at) #>> '{}' FROM conversations ORDER BY finished_at";
+    let times = "SELECT to_json(finished_at) #>> '{}' FROM tasks ORDER BY finished_at";
     let times: Vec<String> = sqlx::query_scalar(times).fetch_all(&pool).await.unwrap();
-    let late = "SELECT id::text FROM conversations WHERE finished_at >= $1::timestamptz ORDER BY position";
+    let late = "SELECT id::text FROM tasks WHERE finished_at >= $1::timestamptz ORDER BY position";
     let late: Vec<String> = sqlx::query_scalar(late).bind(&times[20]).fetch_all(&pool).await.unwrap();
     let cases: Vec<(Value, Vec<&str>)> = vec![
         (json!({"tags": ["user_mistake"]}), select(&|told| told.has_tag("user_mistake"))),

@@ -19,7 +19,7 @@ const COUNT: &str = "
         SELECT c.run_id, c.outcome, persona, agreement, overall, c.verified,
                (SELECT (score ->> 'score')::int FROM jsonb_array_elements(verdict -> 'scores') AS score
                 WHERE score ->> 'criterion' = 'tool_usage') AS tool_usage
-        FROM conversations c JOIN judgings j ON j.run_id = c.run_id AND j.original
+        FROM tasks c JOIN judgings j ON j.run_id = c.run_id AND j.original
              LEFT JOIN verdicts v ON v.conversation_id = c.id AND v.judging_id = j.id
         WHERE c.outcome IS NOT NULL AND NOT superseded
     ), looked_at AS (
@@ -53,10 +53,10 @@ async fn each_condition_says_what_it_drops(pool: PgPool) {
         let run = planned_as(&pool, &SCENARIOS, n, 3, &models, |config| {
             config.panel = vec![judges[1].model().parse().unwrap()];
         });
-        runs.push(play_all(run.await, 8).await.run.id);
+        runs.push(play_all(run.await, 8).await.control.run.id);
     }
     played(&pool, &[HELP], 3, 1, &[]).await;
-    let personas = "SELECT DISTINCT persona FROM conversations ORDER BY persona";
+    let personas = "SELECT DISTINCT persona FROM tasks ORDER BY persona";
     let mut personas: Vec<String> = sqlx::query_scalar(personas).fetch_all(&pool).await.unwrap();
     personas.remove(0);
 

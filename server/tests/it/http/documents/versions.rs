@@ -121,7 +121,7 @@ async fn documents_and_runs_that_use_one(pool: PgPool) {
     let used = async |path: &str| app.json::<UsedBy>(&format!("/api/v1/projects/default/{path}/used-by")).await;
     let playbook = used("playbooks/retail_bank").await;
     assert_eq!((playbook.documents.len(), playbook.run_count), (2, 1));
-    assert_eq!(playbook.runs[0].id, run.run.id.to_string());
+    assert_eq!(playbook.runs[0].id, run.control.run.id.to_string());
     let judge = used("judges/default").await;
     assert_eq!((judge.documents[0].name.as_str(), judge.run_count), ("retail_bank", 1));
     let persona = used("personas/careful_pensioner").await;

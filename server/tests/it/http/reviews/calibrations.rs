@@ -34,7 +34,7 @@ async fn a_judge_is_compared_with_what_people_rated(pool: PgPool) {
 
     // What the domain says of the same.
     let mut db = pool.acquire().await.unwrap();
-    let judging = runs::get(&mut db, played.run).await.unwrap().unwrap().judging;
+    let judging = runs::get(&mut db, played.run).await.unwrap().unwrap().own_judging();
     let said = verdicts::of(&mut db, judging).await.unwrap();
     let verdicts = said.into_iter().map(|(id, judged)| (id.to_string(), judged.verdict.unwrap())).collect();
     let row = |(id, score): (&Uuid, u8)| Rating {
@@ -106,7 +106,7 @@ async fn uploads_that_are_refused_change_nothing(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn calibrations_that_cannot_be(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let unplayed = planned(&pool, &[HELP], 1, 1, &[]).await.run.id;
+    let unplayed = planned(&pool, &[HELP], 1, 1, &[]).await.control.run.id;
     let none = Uuid::nil();
     let mut all = String::new();
     for bad in [json!({}), json!({"run": none}), json!({"judging": none}), json!({"run": none, "judging": none})] {

@@ -95,7 +95,7 @@ async fn a_corpus_is_reviewed(pool: PgPool) {
 async fn queues_that_cannot_be(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let played = Played::new(&pool, 1).await;
-    let unplayed = planned(&pool, &[HELP], 1, 1, &[]).await.run.id;
+    let unplayed = planned(&pool, &[HELP], 1, 1, &[]).await.control.run.id;
     let (known, none) = (played.conversations[0], Uuid::nil());
     let cases: Vec<Value> = vec![
         json!({"name": "q"}),

@@ -74,7 +74,7 @@ async fn an_agent_that_never_comes_to_an_end(pool: PgPool) {
     assert_eq!(requests[2]["max_completion_tokens"], 4096);
     assert_eq!(requests[2].to_string().matches("That was refused").count(), 2);
     let mut db = pool.acquire().await.unwrap();
-    let usage = runs::usage(&mut db, player.run.id).await.unwrap();
+    let usage = runs::usage(&mut db, player.control.run.id).await.unwrap();
     let agent = usage.iter().find(|usage| usage.role == "agent").unwrap();
     assert_eq!((agent.prompt_tokens, agent.completion_tokens), (33, 21), "what was cut off was paid for");
 }

@@ -7,8 +7,9 @@ use axum::response::Response;
 use domain::event::EventKind;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
-use generation::cast::{Clients, Models};
+use generation::models::Models;
 use llm::EndpointOptions;
+use runtime::ModelClients;
 use sqlx::PgPool;
 
 use crate::support::agent::{help, is_help};
@@ -61,7 +62,7 @@ async fn an_endpoint_that_does_not_answer(pool: PgPool) {
     let endpoint = Endpoint::start(|_| silence()).await;
     let mut player = planned(&pool, &[HELP], 1, 1, &[(Role::Agent, endpoint.model())]).await;
     let options = EndpointOptions { first_byte_timeout: Duration::from_millis(50), ..hasty() };
-    player.models = Models::of(&player.config, &Clients::new(options)).unwrap();
+    player.kind.models = Models::of(&player.kind.config, &ModelClients::new(options)).unwrap();
     let player = play_all(player, 1).await;
     stories(&player).await[0].assert_failed(Blame::Infrastructure, "the first byte of the reply took longer than 50ms");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::event::{Answer, EventKind};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
-use generation::active::ActiveRun;
+use generation::ConversationRun;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -30,7 +30,7 @@ fn answers(player: &[domain::Event]) -> Vec<(Answer, &str)> {
     player.iter().filter_map(|event| answer(&event.kind)).collect()
 }
 
-async fn inventing(pool: &PgPool) -> Arc<ActiveRun> {
+async fn inventing(pool: &PgPool) -> Arc<ConversationRun> {
     let endpoint = Endpoint::start(|_| says(&invention().to_string())).await;
     played(pool, &[HELP, HANDOVER], 2, 1, &[(Role::ToolSimulator, endpoint.model())]).await
 }

@@ -1,0 +1,90 @@
+//! A conversation as a task: it waits for one answer at a time.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use domain::chat::ChatRequest;
+use domain::event::Event;
+use domain::message::ToolCall;
+use domain::role::Role;
+use domain::task::{Next, Request, RequestId, Resolution, Task};
+
+use super::{Conversation, Phase, Who};
+use crate::scripted;
+
+impl Task for Conversation {
+    type Event = Event;
+    type To = Who;
+    type Requests = [Request<Who>; 1];
+
+    fn next(&self) -> Next<Self::Requests> {
+        match &self.state.phase {
+            Phase::Done(_) => Next::Done,
+            Phase::Start | Phase::Return { .. } | Phase::End { .. } | Phase::Verify => Next::Act,
+            _ => self.asked().map_or(Next::Act, |who| Next::Wait([self.request(who)])),
+        }
+    }
+
+    fn act(&mut self) -> Option<Event> {
+        self.do_next_step()
+    }
+
+    fn prompt(&self, _request: &Request<Who>) -> Option<ChatRequest> {
+        self.ask()
+    }
+
+    fn resolve(&mut self, _request: &Request<Who>, resolution: Resolution) -> Option<Event> {
+        match resolution {
+            Resolution::Reply(reply) => self.hear(reply),
+            Resolution::Unusable { reply, reason } => self.refuse(reply, &reason),
+            Resolution::Lost { reason } => self.lose(&reason),
+            Resolution::Message(message) => self.hear(serde_json::from_value(message).unwrap_or_default()),
+        }
+    }
+
+    /// `scripted`.
+    fn stand_in(&self, request: &Request<Who>) -> Resolution {
+        match scripted::reply(request.to.role, self) {
+            Ok(reply) => Resolution::Reply(reply),
+            Err(reason) => Resolution::Lost { reason },
+        }
+    }
+
+    fn prefetch(&self) -> Vec<(Request<Who>, ChatRequest)> {
+        self.requests_ahead()
+    }
+
+    fn prefetch_after(&self, _request: &Request<Who>, calls: &[ToolCall]) -> Vec<(Request<Who>, ChatRequest)> {
+        self.requests_after(calls)
+    }
+
+    fn sticky(&self) -> u64 {
+        self.case.seed.sticky()
+    }
+}
+
+impl Conversation {
+    /// The request to this role at this place. The first pending call is what a tool simulator answers.
+    pub(super) fn request(&self, who: Who) -> Request<Who> {
+        match who.role {
+            Role::ToolSimulator => {
+                let call = self.state.acting().pending.front().map(|call| call.id.as_str()).unwrap_or_default();
+                self.request_of_call(who, call)
+            }
+            Role::Judge => {
+                let judge = who.judge;
+                self.request_at(who, judge)
+            }
+            Role::SimulatedUser | Role::Agent | Role::StateManager => self.request_at(who, self.state.next_seq),
+        }
+    }
+
+    pub(super) fn request_of_call(&self, who: Who, call: &str) -> Request<Who> {
+        self.request_at(who, call)
+    }
+
+    fn request_at(&self, who: Who, place: impl Hash) -> Request<Who> {
+        let mut id = DefaultHasher::new();
+        (who.role, self.state.refused.len(), place).hash(&mut id);
+        Request { id: RequestId(id.finish()), role: who.role.into(), to: who }
+    }
+}

@@ -1,0 +1,60 @@
+//! Who plays each role of a run of conversations.
+
+use std::collections::BTreeMap;
+
+use domain::role::Role;
+use engine::Who;
+use llm::{ModelSpec, Registry};
+use runtime::{ModelBinding, ModelClients};
+
+use crate::plan::RunConfig;
+
+pub struct Models {
+    pub roles: BTreeMap<Role, ModelBinding>,
+    /// Judges beside the role's.
+    pub panel: Vec<ModelBinding>,
+    /// Those with a model of their own, by name.
+    pub sub_agents: BTreeMap<String, ModelBinding>,
+}
+
+impl Models {
+    /// # Errors
+    /// As [`ModelClients::get`].
+    pub fn of(config: &RunConfig, clients: &ModelClients) -> anyhow::Result<Self> {
+        let pools = config.registry();
+        let roles = config.models.iter().map(|(role, spec)| Ok((*role, clients.get(spec, &pools)?)));
+        let subs = config.sub_agents.iter().map(|(name, spec)| Ok((name.clone(), clients.get(spec, &pools)?)));
+        Ok(Self {
+            roles: roles.collect::<anyhow::Result<_>>()?,
+            panel: panel(&config.panel, &pools, clients)?,
+            sub_agents: subs.collect::<anyhow::Result<_>>()?,
+        })
+    }
+
+    /// A panel that judges conversations which others played: nobody else is bound.
+    ///
+    /// # Errors
+    /// As [`ModelClients::get`].
+    pub fn of_panel(specs: &[ModelSpec], pools: &Registry, clients: &ModelClients) -> anyhow::Result<Self> {
+        let mut all = panel(specs, pools, clients)?;
+        let first = (!all.is_empty()).then(|| (Role::Judge, all.remove(0)));
+        Ok(Self { roles: first.into_iter().collect(), panel: all, sub_agents: BTreeMap::new() })
+    }
+
+    pub fn answering(&self, who: &Who) -> Option<&ModelBinding> {
+        if let Some(other) = who.judge.checked_sub(1) {
+            return self.panel.get(other);
+        }
+        let own = who.sub_agent.as_ref().and_then(|name| self.sub_agents.get(name));
+        own.or_else(|| self.roles.get(&who.role))
+    }
+
+    /// How many judge.
+    pub fn judges(&self) -> usize {
+        usize::from(self.roles.contains_key(&Role::Judge)) + self.panel.len()
+    }
+}
+
+fn panel(specs: &[ModelSpec], pools: &Registry, clients: &ModelClients) -> anyhow::Result<Vec<ModelBinding>> {
+    specs.iter().map(|spec| clients.get(spec, pools)).collect()
+}

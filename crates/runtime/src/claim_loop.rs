@@ -1,0 +1,204 @@
+//! The loop of a player: it claims as much as there is room for, plays it side by side, and stops in order.
+
+use std::time::Duration;
+
+use metrics::{counter, gauge};
+use store::{players, runs};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+use tracing::{error, info, warn};
+use uuid::Uuid;
+
+use crate::claims::{self, Claims, Played};
+use crate::commit::CommitQueue;
+use crate::inbox::Inbox;
+use crate::kind::Runnable;
+use crate::loaded_run::{self, RunControl};
+use crate::player::{LAST_WORDS, Player};
+use crate::run_signals::{self, Wake};
+
+/// How a life of a player ended.
+pub enum End {
+    Stopped,
+    /// Others found that it was silent for too long. What it was about to say no longer counts; it begins anew.
+    GivenUp,
+}
+
+/// Why nothing was claimed.
+enum Unclaimed {
+    GivenUp,
+    Failed(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Unclaimed {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Claims work for one player, and plays it.
+pub struct ClaimLoop<'a, R> {
+    pub player: &'a Player<R>,
+    pub id: i64,
+    pub claims: Claims,
+    pub playing: JoinSet<Played>,
+    pub queue: CommitQueue,
+    pub inbox: Inbox,
+    /// The first task that could neither be played nor be ended.
+    pub stuck: Option<anyhow::Error>,
+}
+
+impl<R: Runnable> ClaimLoop<'_, R> {
+    pub async fn work(
+        &mut self,
+        stop: &CancellationToken,
+        given_up: &CancellationToken,
+        wake: &Wake,
+    ) -> anyhow::Result<End> {
+        // What others have spent is known before anything is spent here.
+        let known: Vec<R> = self.player.runs.lock().values().cloned().collect();
+        run_signals::obey(&self.player.pool, self.id, &known).await?;
+        let (mut deadline, mut halted) = (None, false);
+        let mut look = true;
+        // With so few left to play it looks again, though nobody has told it of anything.
+        let mut few_left = 0;
+        let mut polls = tokio::time::interval(self.player.options.poll);
+        loop {
+            if look && deadline.is_none() {
+                let claimed = tokio::select! {
+                    biased;
+                    claimed = self.claim() => claimed,
+                    // The database may be away. What was claimed meanwhile is free once the player has left.
+                    () = stop.cancelled() => Ok(false),
+                };
+                look = match claimed {
+                    Ok(more) => more,
+                    Err(Unclaimed::GivenUp) => return Ok(End::GivenUp),
+                    Err(Unclaimed::Failed(error)) => return Err(error),
+                };
+                few_left = self.playing.len() * 7 / 8;
+            }
+            let idle = self.playing.is_empty() && self.claims.is_empty();
+            if idle && deadline.is_some() {
+                return Ok(End::Stopped);
+            }
+            if idle && !look {
+                let nothing_left = tokio::select! {
+                    biased;
+                    nothing = self.player.nothing_left() => nothing?,
+                    () = stop.cancelled() => false,
+                };
+                if nothing_left {
+                    return Ok(End::Stopped);
+                }
+            }
+            gauge!("groundstate_conversations_in_flight").set(u32::try_from(self.playing.len()).unwrap_or(u32::MAX));
+            tokio::select! {
+                Some(played) = self.playing.join_next() => {
+                    self.ended(played);
+                    while let Some(played) = self.playing.try_join_next() {
+                        self.ended(played);
+                    }
+                    // What has ended made room in a run that bounds what is played of it at once. A claim costs a
+                    // transaction, so it is not made for each.
+                    look |= self.playing.len() <= few_left;
+                }
+                () = self.claims.one_settled() => {}
+                () = wake.for_claims() => look = true,
+                _ = polls.tick() => look = true,
+                () = given_up.cancelled() => return Ok(End::GivenUp),
+                () = stop.cancelled(), if deadline.is_none() => {
+                    info!(tasks = self.playing.len(), "stopping; calls in flight are waited for");
+                    self.player.each_run(RunControl::leave);
+                    deadline = Some(Instant::now() + self.player.options.drain);
+                }
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                    if halted {
+                        warn!(tasks = self.playing.len(), "the database does not answer; what it has stays");
+                        return Ok(End::Stopped);
+                    }
+                    self.player.each_run(RunControl::halt);
+                    halted = true;
+                    deadline = Some(Instant::now() + self.player.options.drain.clamp(Duration::from_secs(1), LAST_WORDS));
+                }
+            }
+        }
+    }
+
+    /// Claims as much as there is room for. False if there is nothing to claim.
+    async fn claim(&mut self) -> Result<bool, Unclaimed> {
+        let options = &self.player.options;
+        // A claim costs a transaction, so it is made for several tasks at once.
+        let few = (options.concurrency / 8).clamp(1, claims::MOST);
+        loop {
+            let free = options.concurrency.saturating_sub(self.playing.len());
+            if free < few {
+                return Ok(true);
+            }
+            let most = i32::try_from(free.min(claims::MOST)).unwrap_or(i32::MAX);
+            let (pool, only) = (&self.player.pool, options.only);
+            // Not the same when it is done twice: if the answer is lost, a claim may be ours that we do not know of.
+            let claimed =
+                async { players::claim(&mut *pool.acquire().await?, self.id, R::KINDS, most, only).await }.await;
+            let claim = match claimed {
+                Ok(Some(claim)) => claim,
+                Ok(None) => return Ok(false),
+                Err(error) if players::is_given_up(&error) => return Err(Unclaimed::GivenUp),
+                Err(error) if error.is_outage() => {
+                    let known = self.claims.known();
+                    let free = || async { players::free_unknown(&mut *pool.acquire().await?, self.id, &known).await };
+                    store::patiently(free).await.map_err(anyhow::Error::from)?;
+                    continue;
+                }
+                Err(error) => return Err(Unclaimed::Failed(error.into())),
+            };
+            counter!("groundstate_claims_total").increment(1);
+            let run = match self.run(claim.run_id).await {
+                Ok(run) => run,
+                Err(error) => {
+                    claims::refuse(pool, self.id, &claim, &error).await.map_err(anyhow::Error::from)?;
+                    continue;
+                }
+            };
+            self.claims.begin(claim, &run, (&self.queue, &self.inbox), &mut self.playing).await?;
+        }
+    }
+
+    async fn run(&self, id: Uuid) -> anyhow::Result<R> {
+        let known = self.player.runs.lock().get(&id).cloned();
+        // One that was halted is read anew: what halted it may be over.
+        if let Some(run) = known.filter(|run| !run.control().is_halted()) {
+            return Ok(run);
+        }
+        let pool = &self.player.pool;
+        let run = store::patiently(|| R::load(pool, id, &self.player.clients)).await?;
+        // A run that had ended and was retried may have been played here before.
+        let spent = || async { runs::spent_by(&mut *pool.acquire().await?, self.id, id).await };
+        run.control().spending.had_spent(&store::patiently(spent).await?);
+        run_signals::obey(pool, self.id, std::slice::from_ref(&run)).await?;
+        self.player.know(run.clone());
+        Ok(run)
+    }
+
+    fn ended(&mut self, played: Result<Played, JoinError>) {
+        let played = match played {
+            Ok(played) => played,
+            // The claim stays open, and others take it when this player is gone.
+            Err(error) => {
+                error!(%error, "playing a task panicked");
+                self.stuck.get_or_insert(error.into());
+                return;
+            }
+        };
+        if let Err(error) = &played.outcome
+            && let Some(error) = error.stuck()
+        {
+            error!(run = %played.run, position = played.position, %error, "a task can neither be played nor ended");
+            // Else its claim would be taken again and again.
+            loaded_run::pause_soon(&self.player.pool, played.run, error.to_string());
+            self.stuck.get_or_insert(error);
+        }
+        self.claims.ended(played);
+    }
+}

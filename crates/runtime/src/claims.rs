@@ -1,0 +1,203 @@
+//! The claims of a player: each is settled when all of its tasks have come to an end, or to a stop.
+
+use std::collections::{HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
+
+use anyhow::anyhow;
+use futures::FutureExt;
+use sqlx::{Connection, PgPool};
+use store::control;
+use store::journal::TaskFailure;
+use store::players::{self, Claim};
+use store::tasks::{self, PlannedTask};
+use tokio::task::JoinSet;
+use tracing::{debug, error, warn};
+use uuid::Uuid;
+
+use crate::commit::{CommitError, CommitQueue};
+use crate::drive::{self, Stopped};
+use crate::inbox::Inbox;
+use crate::kind::{RunKind, Runnable};
+use crate::loaded_run::{self, LoadedRun};
+
+/// Tasks in one claim.
+pub const MOST: usize = 64;
+
+/// What a task is played with, and where.
+pub struct Place {
+    pub(crate) queue: CommitQueue,
+    pub(crate) inbox: Inbox,
+    pub(crate) position: i32,
+    /// The task that has begun there already, if one has.
+    pub(crate) begun: Option<PlannedTask>,
+}
+
+pub struct Claims {
+    pool: PgPool,
+    player: i64,
+    open: HashMap<(Uuid, i32), Open>,
+    settling: JoinSet<(Uuid, i32)>,
+    /// Those that are being settled.
+    closing: HashSet<(Uuid, i32)>,
+}
+
+struct Open {
+    claim: Claim,
+    left: usize,
+    /// Some of its tasks have only stopped.
+    unfinished: bool,
+}
+
+/// What became of one task.
+pub struct Played {
+    pub run: Uuid,
+    pub position: i32,
+    /// First position of its claim.
+    claim: i32,
+    pub outcome: Result<Option<TaskFailure>, Stopped>,
+}
+
+impl Claims {
+    pub fn new(pool: PgPool, player: i64) -> Self {
+        Self { pool, player, open: HashMap::new(), settling: JoinSet::new(), closing: HashSet::new() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.settling.is_empty()
+    }
+
+    /// All that the player holds, as far as it knows.
+    pub fn known(&self) -> Vec<(Uuid, i32)> {
+        self.open.keys().chain(&self.closing).copied().collect()
+    }
+
+    /// Begins to play what is claimed.
+    pub async fn begin<R: Runnable>(
+        &mut self,
+        claim: Claim,
+        run: &R,
+        (queue, inbox): (&CommitQueue, &Inbox),
+        playing: &mut JoinSet<Played>,
+    ) -> anyhow::Result<()> {
+        let mut begun = HashMap::new();
+        if claim.left_behind {
+            let found =
+                || async { tasks::begun(&mut *self.pool.acquire().await?, claim.run_id, claim.positions()).await };
+            begun.extend(store::patiently(found).await?.into_iter().map(|begun| (begun.planned.position, begun)));
+        }
+        let mut left = 0;
+        for position in claim.positions() {
+            let begun = begun.remove(&position);
+            if begun.as_ref().is_some_and(|begun| begun.ended) {
+                continue;
+            }
+            left += 1;
+            let (run, first) = (run.clone(), claim.first_position);
+            let place =
+                Place { queue: queue.clone(), inbox: inbox.clone(), position, begun: begun.map(|begun| begun.planned) };
+            playing.spawn(async move {
+                let outcome = run.play(place).await;
+                Played { run: run.control().run.id, position, claim: first, outcome }
+            });
+        }
+        let key = (claim.run_id, claim.first_position);
+        self.open.insert(key, Open { claim, left, unfinished: false });
+        if left == 0 {
+            self.settle(key);
+        }
+        Ok(())
+    }
+
+    pub fn ended(&mut self, played: Played) {
+        let key = (played.run, played.claim);
+        let Some(open) = self.open.get_mut(&key) else { return };
+        open.left -= 1;
+        open.unfinished |= played.outcome.is_err();
+        if open.left == 0 {
+            self.settle(key);
+        }
+    }
+
+    fn settle(&mut self, key: (Uuid, i32)) {
+        let Some(Open { claim, unfinished, .. }) = self.open.remove(&key) else { return };
+        let (pool, player) = (self.pool.clone(), self.player);
+        self.closing.insert(key);
+        self.settling.spawn(async move {
+            let settle = || async {
+                let mut db = pool.acquire().await?;
+                if unfinished {
+                    return players::release(&mut db, player, &claim).await;
+                }
+                let mut tx = db.begin().await?;
+                if players::done(&mut tx, player, &claim).await? {
+                    control::tell(&mut tx, claim.run_id).await?;
+                }
+                Ok(tx.commit().await?)
+            };
+            if let Err(error) = store::patiently(settle).await {
+                error!(run = %claim.run_id, first = claim.first_position, %error, "a claim cannot be settled");
+            }
+            key
+        });
+    }
+
+    /// Returns when another claim is settled; never if none is being settled.
+    pub async fn one_settled(&mut self) {
+        match self.settling.join_next().await {
+            Some(settled) => drop(settled.map(|key| self.closing.remove(&key))),
+            None => std::future::pending().await,
+        }
+    }
+
+    pub async fn settled(&mut self) {
+        while self.settling.join_next().await.is_some() {}
+    }
+}
+
+/// Plays what stands at a position, or ends it if it cannot be played.
+pub async fn play<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, Stopped> {
+    let _in_play = place.queue.enter();
+    let (position, queue) = (place.position, place.queue.clone());
+    // A panic would leave its claim open for ever, and the next player that takes it would panic, too.
+    let played = AssertUnwindSafe(from_where_it_stands(run, place)).catch_unwind().await;
+    let played = played.unwrap_or_else(|_| Err(Stopped::Broken(anyhow!("playing it panicked; see the log"))));
+    let reason = match &played {
+        Err(Stopped::Broken(error)) => format!("it cannot be played: {error:#}"),
+        Err(Stopped::NotKept(CommitError::Refused(error))) => format!("what was played cannot be stored: {error}"),
+        _ => {
+            if let Ok(Some(TaskFailure { blame, reason })) = &played {
+                debug!(%blame, reason, "a task failed");
+            }
+            return played;
+        }
+    };
+    let (pool, id) = (&run.control.pool, run.control.run.id);
+    warn!(run = %id, position, reason, "a task is ended");
+    let found = || async { tasks::begun(&mut *pool.acquire().await?, id, position..=position).await };
+    let found = store::patiently(found).await.map_err(|error| Stopped::Broken(error.into()))?.pop();
+    let begins = found.is_none();
+    let planned = match found {
+        Some(begun) => begun.planned,
+        None => run.kind.planned(&run.control.run, position).map_err(Stopped::Broken)?,
+    };
+    Ok(Some(drive::fail(run, &queue, planned, begins, reason).await?))
+}
+
+async fn from_where_it_stands<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, Stopped> {
+    let Place { queue, inbox, position, begun } = place;
+    let (planned, past) = match begun {
+        Some(planned) => {
+            let past = run.events_of(planned.id).await.map_err(|error| Stopped::Broken(error.into()))?;
+            (planned, Some(past))
+        }
+        None => (run.kind.planned(&run.control.run, position).map_err(Stopped::Broken)?, None),
+    };
+    drive::play(run, &queue, &inbox, planned, past).await
+}
+
+/// Gives back what this process cannot play, and pauses the run with the reason, so that nobody tries for ever.
+pub async fn refuse(pool: &PgPool, player: i64, claim: &Claim, reason: &anyhow::Error) -> store::Result<()> {
+    error!(run = %claim.run_id, "a run cannot be played here: {reason:#}");
+    loaded_run::pause(pool, claim.run_id, &format!("{reason:#}")).await?;
+    store::patiently(|| async { players::release(&mut *pool.acquire().await?, player, claim).await }).await
+}

@@ -1,0 +1,110 @@
+//! Requests that somebody outside of this process answers: an outside agent, a worker. A request is a row; whoever
+//! answers it writes to the row, and the player that waits is told. A crash loses nothing: the next player finds the row.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
+use store::requests::{self, CHANNEL, OpenRequest};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinSet;
+use tracing::{debug, warn};
+use uuid::Uuid;
+
+/// How often answers are looked for that nobody told of.
+const POLL: Duration = Duration::from_secs(1);
+
+/// Task and request.
+type Key = (Uuid, i64);
+
+/// The requests of one player that wait for somebody outside.
+#[derive(Clone)]
+pub struct Inbox {
+    pool: PgPool,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    waiting: Mutex<HashMap<Key, oneshot::Sender<Value>>>,
+    more: Notify,
+}
+
+impl Inbox {
+    /// Starts what brings the answers, as long as `tasks` lives.
+    pub fn start(pool: &PgPool, tasks: &mut JoinSet<()>) -> Self {
+        let inbox = Self { pool: pool.clone(), shared: Arc::default() };
+        tasks.spawn(inbox.clone().deliver());
+        tasks.spawn(inbox.clone().listen());
+        inbox
+    }
+
+    /// Puts a request where others find it, and waits for the answer, however long that takes.
+    ///
+    /// # Errors
+    /// The database refuses the request.
+    pub async fn answer(self, request: OpenRequest) -> store::Result<Value> {
+        let open = || async { requests::open(&mut *self.pool.acquire().await?, &request).await };
+        store::patiently(open).await?;
+        let (answer, answered) = oneshot::channel();
+        self.shared.waiting.lock().insert((request.task, request.request), answer);
+        self.shared.more.notify_one();
+        match answered.await {
+            Ok(answer) => Ok(answer),
+            // Another wait for the same request took its place, or the player ends.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    async fn deliver(self) {
+        loop {
+            tokio::select! {
+                () = self.shared.more.notified() => {}
+                () = tokio::time::sleep(POLL) => {}
+            }
+            let keys: Vec<Key> = {
+                let mut waiting = self.shared.waiting.lock();
+                waiting.retain(|_, answer| !answer.is_closed());
+                waiting.keys().copied().collect()
+            };
+            if keys.is_empty() {
+                continue;
+            }
+            let found = async { requests::answers(&mut *self.pool.acquire().await?, &keys).await };
+            match found.await {
+                Ok(found) => {
+                    let mut waiting = self.shared.waiting.lock();
+                    for (key, answer) in found {
+                        if let Some(waits) = waiting.remove(&key) {
+                            let _ = waits.send(answer);
+                        }
+                    }
+                }
+                Err(error) => warn!(%error, "cannot look for answers from outside"),
+            }
+        }
+    }
+
+    /// Without it, answers are seen a poll later.
+    async fn listen(self) {
+        loop {
+            if let Err(error) = self.ring_at_answers().await {
+                debug!(%error, "cannot listen for answers from outside");
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    async fn ring_at_answers(&self) -> sqlx::Result<()> {
+        let mut listener = PgListener::connect_with(&self.pool).await?;
+        listener.listen(CHANNEL).await?;
+        while listener.try_recv().await?.is_some() {
+            self.shared.more.notify_one();
+        }
+        Ok(())
+    }
+}

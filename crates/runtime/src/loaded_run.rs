@@ -1,0 +1,179 @@
+//! A run as a process plays it: what its kind loaded, what it may still spend, and whether it is to go on.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+use domain::api::RunState;
+use sqlx::PgPool;
+use store::runs::{self, Asked, Run};
+use store::{control, events};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tracing::error;
+use uuid::Uuid;
+
+use crate::binding::ModelClients;
+use crate::budget::Spending;
+use crate::kind::RunKind;
+
+/// A run of a kind, loaded.
+pub struct LoadedRun<K> {
+    pub control: RunControl,
+    pub kind: K,
+}
+
+/// What every kind of run has: its row, its budget, and what people asked of it.
+pub struct RunControl {
+    pub pool: PgPool,
+    pub run: Run,
+    pub spending: Spending,
+    paused: AtomicBool,
+    /// This process stops.
+    leaving: AtomicBool,
+    /// Calls in flight are given up, too.
+    at_once: CancellationToken,
+    /// Rings when one of the three changes.
+    changed: Notify,
+}
+
+/// Why nothing more is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// The run is paused, or this process stops: what was in flight was waited for.
+    Paused,
+    /// The run was cancelled, or nobody waits any longer.
+    AtOnce,
+}
+
+impl<K: RunKind> LoadedRun<K> {
+    pub fn new(pool: &PgPool, run: Run, kind: K) -> Self {
+        Self { control: RunControl::new(pool, run), kind }
+    }
+
+    /// A stored run with what its kind reads of it.
+    ///
+    /// # Errors
+    /// There is no such run, or its kind cannot play it.
+    pub async fn load(pool: &PgPool, id: Uuid, clients: &ModelClients) -> anyhow::Result<Self> {
+        let run = runs::get(&mut *pool.acquire().await?, id).await?.with_context(|| format!("there is no run {id}"))?;
+        let kind = K::load(pool, &run, clients).await?;
+        Ok(Self::new(pool, run, kind))
+    }
+
+    /// All events of a task, however long the database is away meanwhile.
+    pub async fn events_of(&self, task: Uuid) -> store::Result<Vec<K::Event>> {
+        let pool = &self.control.pool;
+        store::patiently(|| async { events::of(&mut *pool.acquire().await?, task).await }).await
+    }
+}
+
+impl RunControl {
+    fn new(pool: &PgPool, run: Run) -> Self {
+        Self {
+            pool: pool.clone(),
+            spending: Spending::new(&run),
+            paused: AtomicBool::new(false),
+            leaving: AtomicBool::new(false),
+            at_once: CancellationToken::new(),
+            changed: Notify::new(),
+            run,
+        }
+    }
+
+    /// Whether another request may be made.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn may_ask(&self) -> Result<(), Halt> {
+        if self.at_once.is_cancelled() {
+            return Err(Halt::AtOnce);
+        }
+        if self.paused.load(Ordering::Relaxed) || self.leaving.load(Ordering::Relaxed) {
+            return Err(Halt::Paused);
+        }
+        if let Some(reason) = self.spending.used_up() {
+            self.pause_because(reason.to_owned());
+            return Err(Halt::Paused);
+        }
+        Ok(())
+    }
+
+    /// Nothing more is asked; calls in flight are waited for.
+    pub fn pause(&self) {
+        self.paused.store(true, Ordering::Relaxed);
+        self.changed.notify_waiters();
+    }
+
+    /// Pauses the run for everybody, for a reason that people are told.
+    pub fn pause_because(&self, reason: String) {
+        self.pause();
+        pause_soon(&self.pool, self.run.id, reason);
+    }
+
+    /// Nothing more is asked here, whatever is asked of the run.
+    pub fn leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
+        self.changed.notify_waiters();
+    }
+
+    /// Nothing more is asked, and calls in flight are given up.
+    pub fn halt(&self) {
+        self.pause();
+        self.at_once.cancel();
+    }
+
+    pub fn is_halted(&self) -> bool {
+        self.at_once.is_cancelled()
+    }
+
+    /// Does what somebody asked for in the database.
+    pub fn follow(&self, asked: Asked) {
+        self.spending.others_spent(&asked.others);
+        self.spending.agree(asked.budget, asked.played_seconds);
+        match asked.state {
+            RunState::Running | RunState::Finished => self.paused.store(false, Ordering::Relaxed),
+            RunState::Paused => self.pause(),
+            RunState::Cancelled => self.halt(),
+        }
+    }
+
+    pub async fn halted_at_once(&self) -> Halt {
+        self.at_once.cancelled().await;
+        Halt::AtOnce
+    }
+
+    /// Returns when nothing more may be asked.
+    pub async fn stopped_asking(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.may_ask().is_err() {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+/// Pauses a run for everybody, if it can still be paused.
+///
+/// # Errors
+/// The database refuses it.
+pub async fn pause(pool: &PgPool, run: Uuid, reason: &str) -> store::Result<()> {
+    store::patiently(|| async {
+        match control::pause(&mut *pool.acquire().await?, run, Some(reason)).await {
+            Err(store::StoreError::Refused(_)) => Ok(()),
+            paused => paused,
+        }
+    })
+    .await
+}
+
+/// Like [`pause`], for callers that cannot wait.
+pub fn pause_soon(pool: &PgPool, run: Uuid, reason: String) {
+    let pool = pool.clone();
+    tokio::spawn(async move {
+        if let Err(error) = pause(&pool, run, &reason).await {
+            error!(%run, %error, reason, "a run cannot be paused");
+        }
+    });
+}

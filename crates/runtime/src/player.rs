@@ -1,0 +1,136 @@
+//! A process that plays: it claims positions of runs, plays them side by side, and says now and then that it lives.
+//!
+//! Any number of players, on any number of machines, share the runs with no coordinator: claims are all that they agree
+//! on. One that is silent for longer than its lease is given up, and others go on with what it had claimed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::api::{LEASE_SECONDS, RunState};
+use sqlx::PgPool;
+use store::{players, runs};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+use uuid::Uuid;
+
+use crate::binding::ModelClients;
+use crate::claim_loop::{ClaimLoop, End};
+use crate::claims::Claims;
+use crate::commit::CommitQueue;
+use crate::heartbeat;
+use crate::inbox::Inbox;
+use crate::kind::Runnable;
+use crate::loaded_run::RunControl;
+use crate::run_signals::{self, Runs};
+
+/// How long a player that stops waits for a database that does not answer.
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Tasks at once.
+    pub concurrency: usize,
+    /// Only this run, and only until it comes to an end or to a pause.
+    pub only: Option<Uuid>,
+    /// After how long a silence others take over.
+    pub lease: Duration,
+    /// How often it looks for work that nobody told it of.
+    pub poll: Duration,
+    /// How long calls in flight are waited for once it is asked to stop.
+    pub drain: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let s = Duration::from_secs;
+        Self { concurrency: 256, only: None, lease: s(LEASE_SECONDS.into()), poll: s(1), drain: s(25) }
+    }
+}
+
+/// A process that plays runs of some kinds.
+pub struct Player<R> {
+    pub(crate) pool: PgPool,
+    pub(crate) options: Options,
+    pub(crate) clients: ModelClients,
+    /// The runs that are played here.
+    pub(crate) runs: Arc<Runs<R>>,
+}
+
+impl<R: Runnable> Player<R> {
+    pub fn new(pool: PgPool, clients: ModelClients, options: Options) -> Self {
+        Self { pool, options, clients, runs: Arc::default() }
+    }
+
+    /// Spares it reading a run that is known already.
+    pub fn know(&self, run: R) {
+        let id = run.control().run.id;
+        self.runs.lock().insert(id, run);
+    }
+
+    /// Plays until it is asked to stop, or until the only run that it is to play comes to an end or to a pause. Once it
+    /// is asked, calls in flight are waited for; what was kept is never lost.
+    ///
+    /// # Errors
+    /// The database refuses what every player says, or cannot keep what was played.
+    pub async fn play(&self, stop: &CancellationToken) -> anyhow::Result<()> {
+        loop {
+            match self.life(stop).await? {
+                End::Stopped => return Ok(()),
+                End::GivenUp => warn!("this player was silent for too long and was given up; it begins anew"),
+            }
+        }
+    }
+
+    async fn life(&self, stop: &CancellationToken) -> anyhow::Result<End> {
+        let (host, pid) = heartbeat::place();
+        let lease = self.options.lease;
+        let register = || async { players::register(&mut *self.pool.acquire().await?, &host, pid, lease).await };
+        let id = store::patiently(register).await?;
+        info!(player = id, "a player begins");
+        let given_up = CancellationToken::new();
+        let mut background = JoinSet::new();
+        background.spawn(heartbeat::live(self.pool.clone(), id, lease, given_up.clone()));
+        let wake = run_signals::start(&self.pool, id, self.options.poll, &self.runs, &mut background);
+        let inbox = Inbox::start(&self.pool, &mut background);
+        let mut writers = JoinSet::new();
+        let queue = CommitQueue::start(&self.pool, id, &given_up, &mut writers);
+        let claims = Claims::new(self.pool.clone(), id);
+        let mut claim_loop = ClaimLoop { player: self, id, claims, playing: JoinSet::new(), queue, inbox, stuck: None };
+        let end = claim_loop.work(stop, &given_up, &wake).await;
+        claim_loop.playing.shutdown().await;
+        // What the database does not hear now is free once the player has left, or is given up.
+        let _ = timeout(LAST_WORDS, claim_loop.claims.settled()).await;
+        let stuck = claim_loop.stuck.take();
+        drop(claim_loop);
+        // What they still have belongs to tasks that nobody plays here any more.
+        let written = async { while writers.join_next().await.is_some() {} };
+        if timeout(LAST_WORDS, written).await.is_err() {
+            given_up.cancel();
+            while writers.join_next().await.is_some() {}
+        }
+        background.shutdown().await;
+        self.runs.lock().clear();
+        if !matches!(end, Ok(End::GivenUp)) {
+            let leave = || async { players::leave(&mut *self.pool.acquire().await?, id).await };
+            // A player that the database does not hear of is given up later.
+            let left = timeout(LAST_WORDS, store::patiently(leave)).await.unwrap_or(Ok(()));
+            if end.is_ok() {
+                left?;
+            }
+        }
+        stuck.map_or(end, Err)
+    }
+
+    pub(crate) fn each_run(&self, act: impl Fn(&RunControl)) {
+        self.runs.lock().values().for_each(|run| act(run.control()));
+    }
+
+    /// Whether the only run that is to be played has nothing more to play, here or elsewhere.
+    pub(crate) async fn nothing_left(&self) -> store::Result<bool> {
+        let Some(only) = self.options.only else { return Ok(false) };
+        let state = store::patiently(|| async { runs::state_of(&mut *self.pool.acquire().await?, only).await }).await?;
+        Ok(state.is_none_or(|state| state != RunState::Running))
+    }
+}

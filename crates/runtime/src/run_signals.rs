@@ -1,0 +1,112 @@
+//! What people ask of the runs that a player plays: pause, resume, cancel, other budgets.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::api::RunState;
+use parking_lot::Mutex;
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
+use store::control::CHANNEL;
+use store::runs;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tracing::{debug, warn};
+use uuid::Uuid;
+
+use crate::kind::Runnable;
+
+/// The runs that a process plays.
+pub type Runs<R> = Mutex<HashMap<Uuid, R>>;
+
+/// Rings when there may be something to do.
+#[derive(Clone, Default)]
+pub struct Wake {
+    /// For the claim loop, and for the loop that asks what is asked of runs.
+    bells: Arc<[Notify; 2]>,
+}
+
+impl Wake {
+    pub async fn for_claims(&self) {
+        self.bells[0].notified().await;
+    }
+
+    async fn for_changes(&self) {
+        self.bells[1].notified().await;
+    }
+
+    fn ring(&self) {
+        self.bells.iter().for_each(Notify::notify_one);
+    }
+}
+
+pub fn start<R: Runnable>(
+    pool: &PgPool,
+    player: i64,
+    poll: Duration,
+    runs: &Arc<Runs<R>>,
+    tasks: &mut JoinSet<()>,
+) -> Wake {
+    let wake = Wake::default();
+    tasks.spawn(listen(pool.clone(), wake.clone()));
+    tasks.spawn(follow(pool.clone(), player, poll, Arc::clone(runs), wake.clone()));
+    wake
+}
+
+/// Rings whenever the database says that runs have changed. Without it, changes are seen a poll later.
+async fn listen(pool: PgPool, wake: Wake) {
+    loop {
+        if let Err(error) = ring_at_changes(&pool, &wake).await {
+            debug!(%error, "cannot listen for changes of runs");
+        }
+        wake.ring();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+async fn ring_at_changes(pool: &PgPool, wake: &Wake) -> sqlx::Result<()> {
+    let mut listener = PgListener::connect_with(pool).await?;
+    listener.listen(CHANNEL).await?;
+    while listener.try_recv().await?.is_some() {
+        wake.ring();
+    }
+    Ok(())
+}
+
+async fn follow<R: Runnable>(pool: PgPool, player: i64, poll: Duration, runs: Arc<Runs<R>>, wake: Wake) {
+    loop {
+        tokio::select! {
+            () = wake.for_changes() => {}
+            () = tokio::time::sleep(poll) => {}
+        }
+        let here: Vec<R> = runs.lock().values().cloned().collect();
+        match obey(&pool, player, &here).await {
+            // Should they be taken up again, they are read again.
+            Ok(over) => runs.lock().retain(|id, _| !over.contains(id)),
+            Err(error) => warn!(%error, "cannot ask what is asked of runs"),
+        }
+    }
+}
+
+/// Does what is asked of these runs now, and takes up what others have spent on them. Returns those that are over.
+///
+/// # Errors
+/// The database refuses the question.
+pub async fn obey<R: Runnable>(pool: &PgPool, player: i64, here: &[R]) -> store::Result<Vec<Uuid>> {
+    let ids: Vec<Uuid> = here.iter().map(|run| run.control().run.id).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let asked = store::patiently(|| async { runs::asked(&mut *pool.acquire().await?, player, &ids).await }).await?;
+    let mut over = Vec::new();
+    for asked in asked {
+        if matches!(asked.state, RunState::Finished | RunState::Cancelled) {
+            over.push(asked.id);
+        }
+        if let Some(run) = here.iter().find(|run| run.control().run.id == asked.id) {
+            run.control().follow(asked);
+        }
+    }
+    Ok(over)
+}
