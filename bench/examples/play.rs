@@ -9,32 +9,30 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use bench::Project;
 use domain::event::Event;
 use domain::task::rehearse;
 use engine::{Case, Conversation};
 
-fn main() -> Result<(), String> {
+fn main() -> anyhow::Result<()> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let project = option(&mut words, "--project").unwrap_or_else(|| ".".to_owned());
     let dump = option(&mut words, "--dump");
-    let n = words.first().and_then(|n| n.parse().ok()).ok_or("how many conversations?")?;
+    let n = words.first().and_then(|n| n.parse().ok()).context("how many conversations?")?;
     let project = Project::read(Path::new(&project), words.get(1).map(String::as_str))?;
-    if let Some(wrong) = project.findings().first() {
-        return Err(wrong.clone());
-    }
     let planned = project.plan(n)?;
     let (mut text, mut played) = (String::new(), Played::default());
     let start = on_cpu();
-    for row in &planned {
-        played.play(project.case(row), &mut text);
+    for row in planned {
+        played.play(project.case(row)?, &mut text);
         if dump.is_none() {
             text.clear();
         }
     }
     played.took = on_cpu().saturating_sub(start);
     played.print();
-    dump.map_or(Ok(()), |path| std::fs::write(path, text).map_err(|e| e.to_string()))
+    dump.map_or(Ok(()), |path| Ok(std::fs::write(path, text)?))
 }
 
 fn option(words: &mut Vec<String>, name: &str) -> Option<String> {

@@ -92,12 +92,12 @@ struct Message {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), String> {
+async fn main() -> anyhow::Result<()> {
     let flags = Flags::parse();
     let project = Project::read(&flags.project, Some(&flags.playbook))?;
     let Lines { turns, clarification, answers } = project.lines()?;
     let mock = Arc::new(Mock {
-        wait: LogNormal::new(flags.median_ms.max(0.001).ln(), flags.sigma).map_err(|error| error.to_string())?,
+        wait: LogNormal::new(flags.median_ms.max(0.001).ln(), flags.sigma)?,
         turns: turns.into_iter().map(|(key, reply)| (key, streamed(&reply))).collect(),
         clarification,
         answers,
@@ -105,9 +105,9 @@ async fn main() -> Result<(), String> {
         flags,
     });
     let app = Router::new().route("/v1/chat/completions", post(complete)).route("/stats", get(stats)).with_state(mock);
-    let listener = TcpListener::bind("127.0.0.1:0").await.map_err(|error| error.to_string())?;
-    println!("http://{}", listener.local_addr().map_err(|error| error.to_string())?);
-    axum::serve(listener, app).await.map_err(|error| error.to_string())
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("http://{}", listener.local_addr()?);
+    Ok(axum::serve(listener, app).await?)
 }
 
 /// One event of a stream.
