@@ -28,11 +28,10 @@ pub mod trials;
 pub mod workers;
 pub mod worlds;
 
-use domain::api::ProblemDetails;
+use domain::api::{FieldError, ProblemDetails};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 pub use line::{Cancel, End, Line};
 use place::cut;
@@ -41,9 +40,12 @@ pub use place::{PAGE, Place};
 const BASE: &str = "/api/v1";
 const UNAUTHORIZED: u16 = 401;
 const NOT_FOUND: u16 = 404;
+const UNPROCESSABLE: u16 = 422;
 const TOO_MANY: u16 = 429;
 /// What proves that a change was asked for by a page of ours: other sites cannot read its value.
 const CSRF_HEADER: &str = "X-CSRF-Token";
+/// The body of what says all by its path.
+const NO_BODY: &() = &();
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApiError {
@@ -58,6 +60,13 @@ pub enum ApiError {
 pub type Answer<T> = Result<T, ApiError>;
 
 impl ApiError {
+    /// What the server would say of fields that no body can hold: it is said before anything is sent.
+    pub fn invalid(errors: Vec<FieldError>) -> Self {
+        let (kind, title) = ("about:blank".to_owned(), "Unprocessable Content".to_owned());
+        let detail = errors.first().map(|first| first.detail.clone()).unwrap_or_default();
+        Self::Refused(ProblemDetails { kind, title, status: UNPROCESSABLE, detail, errors })
+    }
+
     /// Whether nobody is signed in, or no longer.
     pub fn is_signed_out(&self) -> bool {
         matches!(self, Self::Refused(problem) if problem.status == UNAUTHORIZED)
@@ -122,7 +131,7 @@ pub async fn patch<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> An
 }
 
 pub async fn delete(path: &str) -> Answer<()> {
-    change(Method::DELETE, path, &Value::Null).await
+    change(Method::DELETE, path, NO_BODY).await
 }
 
 fn url(path: &str) -> String {

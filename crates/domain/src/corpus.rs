@@ -6,7 +6,6 @@
 mod check;
 mod conditions;
 mod report;
-mod stored;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,6 @@ pub use conditions::{Condition, Conditions};
 pub use report::{
     Cutoff, FilterStage, Group, Leakage, Part, Reason, Report, Scanned, SplitReport, Stage, Step, Values,
 };
-pub use stored::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ManifestRow};
 
 /// Resemblance from which on two conversations are usually called near-duplicates.
 pub const NEAR: f64 = 0.8;

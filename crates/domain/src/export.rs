@@ -1,14 +1,12 @@
 //! What an export is to be: which rows, in which shape, for which trainer.
 
 mod profile;
-mod summary;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use profile::{Arguments, Data, Profile, Reasoning, Shape, Toggles, ToolsAs};
-pub use summary::{ExportPreview, ExportState, ExportSummary};
 
 /// Everything that decides which bytes an export holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

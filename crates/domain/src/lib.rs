@@ -28,6 +28,7 @@ pub mod outcome;
 pub mod patch;
 pub mod persona;
 pub mod playbook;
+pub mod price;
 pub mod problem;
 pub mod progress;
 pub mod project;

@@ -52,8 +52,7 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::CorpusState;
-    use crate::export::ExportState;
+    use crate::api::{CorpusState, ExportState};
 
     #[test]
     fn what_may_be_done_hangs_on_the_stage() {

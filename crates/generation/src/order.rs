@@ -5,16 +5,11 @@ pub mod selection;
 
 use std::collections::BTreeMap;
 
-use domain::api::FieldError;
-use domain::budget::Budget;
-use domain::fault::{self, FaultRule};
-use domain::persona::ComplexityMix;
-use domain::playbook::{AgentStyle, UserStyle};
+use domain::api::{FieldError, RunOrder};
+use domain::fault;
 use domain::problem::did_you_mean;
 use domain::role::Role;
 use llm::{ModelSpec, PoolSpec, Registry};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::selection::Selection;
@@ -25,72 +20,6 @@ use projects::library::Library;
 /// Most conversations of a run.
 const MOST: u32 = 100_000_000;
 const MOST_RETRIES: u32 = 100;
-
-/// What a run is to be. Whatever is absent has the default of `groundstate generate`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "what is asked of a run is independent of each other")]
-pub struct Order {
-    /// Names of playbooks; default: all of the project.
-    pub playbooks: Vec<String>,
-    /// Ids of scenarios, at least one; default: all of the playbooks, one of each in turn.
-    #[schema(min_items = 1)]
-    pub scenarios: Option<Vec<String>>,
-    /// Names of persona profiles; default: all of the project.
-    pub personas: Vec<String>,
-    /// How users put things: `simple`, `medium`, `complex`, `vague` -> weight; default: as the persona model weighs them.
-    #[schema(value_type = BTreeMap<String, f64>)]
-    pub complexity: ComplexityMix,
-    /// How many conversations; default: 24.
-    #[schema(minimum = 1, maximum = 100_000_000)]
-    pub n: Option<u32>,
-    /// Everything random derives from it; default: 1.
-    pub seed: Option<i64>,
-    /// Role -> `scripted` or the name of a model; default: `scripted`.
-    #[schema(value_type = BTreeMap<String, String>)]
-    pub models: BTreeMap<Role, String>,
-    /// Judges beside the one in `models`: with it they are a panel, whose median counts.
-    pub panel: Vec<String>,
-    /// Sub-agent -> model; default: as the agent.
-    pub sub_agents: BTreeMap<String, String>,
-    /// Role -> 0 to 2.
-    #[schema(value_type = BTreeMap<String, f32>)]
-    pub temperatures: BTreeMap<Role, f32>,
-    /// Role -> longest reply in tokens.
-    #[schema(value_type = BTreeMap<String, u32>)]
-    pub max_tokens: BTreeMap<Role, u32>,
-    /// `function_calling`, `react` or `json`; default: as each playbook says.
-    #[schema(value_type = Option<String>)]
-    pub agent_style: Option<AgentStyle>,
-    /// How the simulated user writes: `text` or `json`; default: `text`.
-    #[schema(value_type = Option<String>)]
-    pub user_style: Option<UserStyle>,
-    /// The playbook's variant that is the agent under test.
-    pub variant: Option<String>,
-    /// Whether what sub-agents did becomes rows of its own.
-    pub branches: bool,
-    /// What goes wrong between agent and tools, beside what scenarios plan.
-    pub faults: Vec<FaultRule>,
-    /// How often a conversation is played again that somebody else than the agent spoiled; default: 2.
-    #[schema(maximum = 100)]
-    pub retries: Option<u32>,
-    /// Runs of higher priority are played before others.
-    pub priority: i32,
-    /// Conversations at once, all players together.
-    #[schema(minimum = 1)]
-    pub max_in_flight: Option<i32>,
-    /// Caps at which it pauses.
-    pub budget: Budget,
-    /// Ask one thing after another, also where nothing would be lost by asking at once.
-    pub no_pipelining: bool,
-    /// Ask judges for each criterion by itself.
-    pub criteria_apart: bool,
-    /// Do not begin before somebody resumes it.
-    pub paused: bool,
-    /// Play only so many conversations, then pause: the forecast of the whole follows from them.
-    #[schema(minimum = 1)]
-    pub forecast: Option<i32>,
-}
 
 /// What is ordered, ready to be stored.
 pub struct Ordered {
@@ -105,14 +34,17 @@ struct Checking<'a> {
     errors: Vec<FieldError>,
 }
 
-impl Order {
-    /// # Errors
-    /// Every mistake, with a pointer into the order.
-    pub fn check(&self, library: &Library, registry: &Registry, project: Uuid) -> Result<Ordered, Vec<FieldError>> {
-        let mut checking = Checking { library, registry, errors: Vec::new() };
-        let ordered = checking.ordered(self, project);
-        if checking.errors.is_empty() { Ok(ordered) } else { Err(checking.errors) }
-    }
+/// # Errors
+/// Every mistake, with a pointer into the order.
+pub fn check(
+    order: &RunOrder,
+    library: &Library,
+    registry: &Registry,
+    project: Uuid,
+) -> Result<Ordered, Vec<FieldError>> {
+    let mut checking = Checking { library, registry, errors: Vec::new() };
+    let ordered = checking.ordered(order, project);
+    if checking.errors.is_empty() { Ok(ordered) } else { Err(checking.errors) }
 }
 
 impl Checking<'_> {
@@ -120,7 +52,7 @@ impl Checking<'_> {
         self.errors.push(FieldError::at(pointer, detail));
     }
 
-    fn ordered(&mut self, order: &Order, project: Uuid) -> Ordered {
+    fn ordered(&mut self, order: &RunOrder, project: Uuid) -> Ordered {
         let (library, mut found) = (self.library, Vec::new());
         let mut flag = |flag: &str, message: String| found.push((flag.to_owned(), message));
         let chosen = order.scenarios.as_deref();
@@ -196,7 +128,7 @@ impl Checking<'_> {
         Ordered { config, terms }
     }
 
-    fn numbers(&mut self, order: &Order) {
+    fn numbers(&mut self, order: &RunOrder) {
         if !(1..=MOST).contains(&order.n.unwrap_or(24)) {
             self.wrong("/n", format!("must be from 1 to {MOST}"));
         }
@@ -239,7 +171,7 @@ impl Checking<'_> {
         ModelSpec::Scripted
     }
 
-    fn sub_agents(&mut self, order: &Order, known: &[&str]) -> BTreeMap<String, ModelSpec> {
+    fn sub_agents(&mut self, order: &RunOrder, known: &[&str]) -> BTreeMap<String, ModelSpec> {
         let mut models = BTreeMap::new();
         for (name, text) in &order.sub_agents {
             let pointer = format!("/sub_agents/{name}");
@@ -266,7 +198,7 @@ impl Checking<'_> {
         used
     }
 
-    fn faults(&mut self, order: &Order, selection: &Selection<'_>) {
+    fn faults(&mut self, order: &RunOrder, selection: &Selection<'_>) {
         let tools = selection.playbooks.iter().flat_map(|playbook| &playbook.spec.tools);
         let tools: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
         for (i, message) in fault::problems(&order.faults, &tools) {

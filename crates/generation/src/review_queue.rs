@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use domain::api::LARGEST_QUEUE;
-use domain::corpus::{CorpusState, CorpusSummary};
+use domain::api::{CorpusState, CorpusSummary, LARGEST_QUEUE};
 use domain::problem::Problem;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;

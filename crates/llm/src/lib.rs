@@ -18,7 +18,7 @@ pub use family::{family, family_of};
 pub use options::EndpointOptions;
 pub use pool::{Health, Member, Pool, PoolStatus, ReplicaStatus, Standing};
 pub use probe::{ProbeOptions, probe};
-pub use registry::{PoolSpec, Price, Registry, UnknownModel, same_url};
+pub use registry::{PoolSpec, Registry, UnknownModel, same_url};
 pub use spec::{EndpointSpec, KeyPlace, ModelSpec, SpecError, UrlError};
 
 /// Is told of the first calls of a reply whose JSON is complete, each time there is one more. If the request fails after

@@ -1,7 +1,6 @@
 //! The models that a project knows by name: its `models.yaml`.
 
 mod pool_spec;
-mod price;
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use pool_spec::{PoolSpec, same_url};
-pub use price::Price;
 
 /// The file `models.yaml` of a project.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

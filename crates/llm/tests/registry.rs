@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
+use domain::price::Price;
 use insta::assert_snapshot;
-use llm::{PoolSpec, Price, Registry};
+use llm::{PoolSpec, Registry};
 
 fn problems(text: &str) -> String {
     let problems = Registry::read("models.yaml", text).unwrap_err();

@@ -4,7 +4,8 @@ mod conversations;
 mod manifest;
 
 use chrono::{DateTime, Utc};
-use domain::corpus::{CorpusDetail, CorpusState, CorpusSummary, Report, Spec};
+use domain::api::{CorpusDetail, CorpusState, CorpusSummary};
+use domain::corpus::{Report, Spec};
 use domain::progress::Doing;
 use sqlx::types::Json;
 use sqlx::{Connection, PgConnection};

@@ -1,7 +1,8 @@
 //! Exports: asked for, built, and then never changed.
 
 use chrono::{DateTime, Utc};
-use domain::export::{ExportSpec, ExportState, ExportSummary, SourceSpec};
+use domain::api::{ExportState, ExportSummary};
+use domain::export::{ExportSpec, SourceSpec};
 use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;

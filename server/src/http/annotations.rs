@@ -3,10 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::Annotation;
-use serde::Deserialize;
+use domain::api::{Annotation, AnnotationChange, NewAnnotation};
 use sqlx::{PgConnection, PgPool};
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::{Author, Reader, Role};
@@ -27,18 +25,6 @@ const MOST_LABELS: usize = 20;
 pub async fn list(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<Vec<Annotation>>> {
     let rows = annotations::of(&mut *pool.acquire().await?, id).await?;
     Ok(Json(rows.into_iter().map(Annotation::from).collect()))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewAnnotation {
-    /// The event that it is about.
-    seq: u32,
-    /// 1 to 4000 letters, kept as they are.
-    text: String,
-    /// At most 20, each of 1 to 40 letters a-z, digits, `_` and `-`.
-    #[serde(default)]
-    labels: Vec<String>,
 }
 
 /// Annotate a step of a conversation
@@ -73,17 +59,6 @@ pub async fn create(
     audit.subject(row.id);
     audit.commit(tx).await?;
     Ok((StatusCode::CREATED, Json(row.into())))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AnnotationChange {
-    /// Anybody who may annotate may resolve, and open again.
-    resolved: Option<bool>,
-    /// Only of your own.
-    text: Option<String>,
-    /// Only of your own.
-    labels: Option<Vec<String>>,
 }
 
 /// Resolve an annotation, or change your own

@@ -3,14 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::BranchSummary;
+use domain::api::{BranchCall, BranchSummary, NewBranch};
 use domain::message::ToolCall;
 use engine::ChatReply;
 use llm::ModelSpec;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sqlx::PgPool;
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::{Reader, Runner};
@@ -24,29 +22,6 @@ use store::{branches, conversations};
 
 /// Longest text of a turn, in letters.
 const LONGEST: usize = 40_000;
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewBranch {
-    /// The turn, of the user or of the agent under test, in whose place it goes on.
-    seq: u32,
-    /// A model of the registry that is the agent from there on, in place of the run's.
-    model: Option<String>,
-    /// What is said in place of the turn. With a model alone, that model says it.
-    content: Option<String>,
-    /// What the agent thought; with an agent's turn only.
-    reasoning: Option<String>,
-    /// What the agent calls; with an agent's turn only.
-    #[serde(default)]
-    tool_calls: Vec<BranchCall>,
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BranchCall {
-    name: String,
-    arguments: Map<String, Value>,
-}
 
 /// Branches of a conversation, oldest first
 #[utoipa::path(get, path = "/conversations/{conversation}/branches", tag = "conversations",
@@ -74,7 +49,7 @@ pub async fn create(
     if ended.is_none_or(|(_, summary)| summary.outcome.is_none()) {
         return Err(HttpError::Conflict("the conversation is still being played; branch it when it has ended".into()));
     }
-    let wanted = new.wanted(&app, runner.caller.name).await?;
+    let wanted = wanted(&app, new, runner.caller.name).await?;
     let branch = branch::prepare(app.pool(), id, wanted).await?;
     let mut tx = app.pool().begin().await?;
     let (run, made) = branch.keep(&mut tx).await?;
@@ -86,40 +61,38 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(own)))
 }
 
-impl NewBranch {
-    async fn wanted(self, app: &App, by: String) -> Result<Wanted> {
-        let registry = models::registry(app).await?;
-        let agent = self.model.map(|name| match name.parse::<ModelSpec>() {
-            Ok(ModelSpec::Endpoint(_)) => Err(HttpError::invalid("/model", "name a model of the registry")),
-            Ok(ModelSpec::Named(name)) => {
-                let pool = registry.pool(&name).map_err(|why| HttpError::invalid("/model", why.to_string()))?;
-                Ok((ModelSpec::Named(name), vec![pool.clone()]))
-            }
-            Ok(spec) => Ok((spec, Vec::new())),
-            Err(why) => Err(HttpError::invalid("/model", why.to_string())),
-        });
-        let agent = agent.transpose()?;
-        let writes = self.content.is_some() || !self.tool_calls.is_empty();
-        if agent.is_none() && !writes {
-            return Err(HttpError::invalid("/model", "give another `model`, or what is said instead (`content`)"));
+/// What the branch is made of, checked against the registry.
+async fn wanted(app: &App, new: NewBranch, by: String) -> Result<Wanted> {
+    let registry = models::registry(app).await?;
+    let agent = new.model.map(|name| match name.parse::<ModelSpec>() {
+        Ok(ModelSpec::Endpoint(_)) => Err(HttpError::invalid("/model", "name a model of the registry")),
+        Ok(ModelSpec::Named(name)) => {
+            let pool = registry.pool(&name).map_err(|why| HttpError::invalid("/model", why.to_string()))?;
+            Ok((ModelSpec::Named(name), vec![pool.clone()]))
         }
-        if !writes && self.reasoning.is_some() {
-            return Err(HttpError::invalid("/reasoning", "comes with what is said instead (`content`)"));
-        }
-        let texts = [("/content", &self.content), ("/reasoning", &self.reasoning)];
-        for (at, text) in texts {
-            if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST || text.contains('\0')) {
-                return Err(HttpError::invalid(at, format!("take at most {LONGEST} letters, and no zero bytes")));
-            }
-        }
-        let call =
-            |call: BranchCall| ToolCall::new(String::new(), call.name, Value::Object(call.arguments).to_string());
-        let said = writes.then(|| ChatReply {
-            content: self.content.unwrap_or_default(),
-            reasoning: self.reasoning,
-            tool_calls: self.tool_calls.into_iter().map(call).collect(),
-            ..ChatReply::default()
-        });
-        Ok(Wanted { agent, said, seq: self.seq, by })
+        Ok(spec) => Ok((spec, Vec::new())),
+        Err(why) => Err(HttpError::invalid("/model", why.to_string())),
+    });
+    let agent = agent.transpose()?;
+    let writes = new.content.is_some() || !new.tool_calls.is_empty();
+    if agent.is_none() && !writes {
+        return Err(HttpError::invalid("/model", "give another `model`, or what is said instead (`content`)"));
     }
+    if !writes && new.reasoning.is_some() {
+        return Err(HttpError::invalid("/reasoning", "comes with what is said instead (`content`)"));
+    }
+    let texts = [("/content", &new.content), ("/reasoning", &new.reasoning)];
+    for (at, text) in texts {
+        if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST || text.contains('\0')) {
+            return Err(HttpError::invalid(at, format!("take at most {LONGEST} letters, and no zero bytes")));
+        }
+    }
+    let call = |call: BranchCall| ToolCall::new(String::new(), call.name, Value::Object(call.arguments).to_string());
+    let said = writes.then(|| ChatReply {
+        content: new.content.unwrap_or_default(),
+        reasoning: new.reasoning,
+        tool_calls: new.tool_calls.into_iter().map(call).collect(),
+        ..ChatReply::default()
+    });
+    Ok(Wanted { agent, said, seq: new.seq, by })
 }

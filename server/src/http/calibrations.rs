@@ -6,17 +6,17 @@ use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use domain::access::Role;
-use domain::api::{CalibrationDetail, Page, RatingsKept};
+use domain::api::{CalibrationDetail, NewCalibration, Page, RatingsKept};
 use domain::calibration::ratings::Format;
 use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 use uuid::Uuid;
 
 use super::access::{Author, Reader};
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
-use super::extract::{Body, Path, Query};
+use super::extract::{Body, Path, Query, id};
 use super::page::{PageParams, page};
 use generation::calibrate::{Said, keep, ratings_of, sheet};
 use store::calibrations::{self, Calibration};
@@ -50,15 +50,6 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
     found.map(|found| Json(detail(found))).ok_or_else(|| HttpError::missing("calibration", &id.to_string()))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewCalibration {
-    /// Compares what this run's judges said while it was played.
-    run: Option<Uuid>,
-    /// Compares what this judging says.
-    judging: Option<Uuid>,
-}
-
 /// Compare a judge with what people rated
 ///
 /// One calibration for each judge of which people rated what it judged; exports correct scores by the newest one.
@@ -74,7 +65,9 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<Vec<CalibrationDetail>>)> {
     let mut tx = pool.begin().await?;
     let wrong = |field: &str, detail: String| HttpError::invalid(&format!("/{field}"), detail);
-    let said = said(&mut tx, author.project, new.run, new.judging, wrong).await?;
+    let run = new.run.as_deref().map(|text| id("/run", text)).transpose()?;
+    let judging = new.judging.as_deref().map(|text| id("/judging", text)).transpose()?;
+    let said = said(&mut tx, author.project, run, judging, wrong).await?;
     let judged: Vec<Uuid> = said.verdicts.keys().copied().collect();
     let rated = ratings_of(&said.criteria(), ratings::of(&mut tx, &judged).await?);
     let made = said.compared(&rated, author.project, &author.caller.name);

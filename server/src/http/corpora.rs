@@ -7,11 +7,9 @@ pub mod rows;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::{FieldError, Page};
-use domain::corpus::{CorpusDetail, CorpusSummary, Spec, name_problem};
-use serde::Deserialize;
+use domain::api::{CorpusDetail, CorpusSummary, FieldError, NewCorpus, Page};
+use domain::corpus::{Spec, name_problem};
 use sqlx::{PgConnection, PgPool};
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::{Author, Reader};
@@ -35,15 +33,6 @@ pub async fn list(
     let mut db = pool.acquire().await?;
     let items = corpora::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
     Ok(Json(page(items, limit, |corpus: &CorpusSummary| corpus.id.clone())))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewCorpus {
-    /// 1 to 64 lower-case letters, digits, `_`, `-` and `.`.
-    name: String,
-    #[serde(default)]
-    spec: Spec,
 }
 
 /// Select a corpus, in the background

@@ -5,12 +5,12 @@ mod view;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::CorrectedConversation;
+use domain::api::{CorrectedCall, CorrectedConversation, NewCorrection};
 use domain::correction::{CorrectedTurn, Correction, in_force};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sqlx::PgPool;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 use uuid::Uuid;
 
 use super::access::{Author, Reader};
@@ -60,31 +60,6 @@ pub async fn show(
     Ok(Json(CorrectedConversation { version, last_version: last, corrections: all, agents, not_rechecked }))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewCorrection {
-    /// The event of the agent's turn.
-    seq: u32,
-    /// What it should have said; absent: as it reads now.
-    content: Option<String>,
-    /// What it should have thought; empty: nothing; absent: as it reads now.
-    reasoning: Option<String>,
-    /// What it should have called, as many calls as it made and in their order; absent: as it reads now.
-    tool_calls: Option<Vec<CorrectedCall>>,
-    /// The turn is to read as it was played again; then no part is given.
-    #[serde(default)]
-    withdraw: bool,
-    /// Why, 1 to 4000 letters.
-    note: String,
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CorrectedCall {
-    name: String,
-    arguments: Map<String, Value>,
-}
-
 /// Correct a turn of an agent
 ///
 /// A correction is a new version; withdrawing one is, too. Calls must be of the agent's tools with arguments that fit their
@@ -100,13 +75,13 @@ pub async fn create(
     Path(id): Path<Uuid>,
     Body(new): Body<NewCorrection>,
 ) -> Result<(StatusCode, Json<Correction>)> {
-    new.check_words()?;
+    check_words(&new)?;
     let ended = conversations::get(&mut *pool.acquire().await?, id).await?;
     if ended.is_none_or(|(_, summary)| summary.outcome.is_none()) {
         return Err(HttpError::Conflict("the conversation is still being played; correct it when it has ended".into()));
     }
     let (seq, note) = (new.seq, new.note.clone());
-    let turn = new.turn(&pool, id).await?;
+    let turn = turn(new, &pool, id).await?;
     let created_at = clock::now();
     let author = author.caller.name;
     let new = corrections::New { conversation: id, seq, turn, author, note, created_at };
@@ -118,40 +93,37 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(Correction { version, seq, turn, author, note, created_at })))
 }
 
-impl NewCorrection {
-    fn check_words(&self) -> Result<()> {
-        words::check("/note", &self.note, LONGEST_NOTE)?;
-        for (pointer, text) in [("/content", &self.content), ("/reasoning", &self.reasoning)] {
-            if let Some(text) = text {
-                words::check_letters(pointer, text, LONGEST)?;
-            }
-        }
-        for (i, call) in self.tool_calls.iter().flatten().enumerate() {
-            let arguments = Value::Object(call.arguments.clone());
-            words::check_value(&format!("/tool_calls/{i}/arguments"), &arguments, LONGEST)?;
-        }
-        let parts = self.content.is_some() || self.reasoning.is_some() || self.tool_calls.is_some();
-        match (self.withdraw, parts) {
-            (true, true) => Err(HttpError::invalid("/withdraw", "to withdraw, give no part of the turn")),
-            (false, false) => {
-                Err(HttpError::invalid("", "correct something: `content`, `reasoning` or `tool_calls`, or `withdraw`"))
-            }
-            _ => Ok(()),
+fn check_words(new: &NewCorrection) -> Result<()> {
+    words::check("/note", &new.note, LONGEST_NOTE)?;
+    for (pointer, text) in [("/content", &new.content), ("/reasoning", &new.reasoning)] {
+        if let Some(text) = text {
+            words::check_letters(pointer, text, LONGEST)?;
         }
     }
+    for (i, call) in new.tool_calls.iter().flatten().enumerate() {
+        let arguments = Value::Object(call.arguments.clone());
+        words::check_value(&format!("/tool_calls/{i}/arguments"), &arguments, LONGEST)?;
+    }
+    let parts = new.content.is_some() || new.reasoning.is_some() || new.tool_calls.is_some();
+    match (new.withdraw, parts) {
+        (true, true) => Err(HttpError::invalid("/withdraw", "to withdraw, give no part of the turn")),
+        (false, false) => {
+            Err(HttpError::invalid("", "correct something: `content`, `reasoning` or `tool_calls`, or `withdraw`"))
+        }
+        _ => Ok(()),
+    }
+}
 
-    /// What is kept; nothing if the turn is to read as it was played.
-    async fn turn(self, pool: &PgPool, id: Uuid) -> Result<Option<CorrectedTurn>> {
-        if self.withdraw {
-            let known = corrections::latest(&mut *pool.acquire().await?, id).await?;
-            return match in_force(&known, u32::MAX).contains_key(&self.seq) {
-                true => Ok(None),
-                false => Err(HttpError::invalid("/seq", format!("no correction of event {} holds", self.seq))),
-            };
-        }
-        let calls = |calls: Vec<CorrectedCall>| calls.into_iter().map(|call| (call.name, call.arguments)).collect();
-        let wanted =
-            Wanted { content: self.content, reasoning: self.reasoning, tool_calls: self.tool_calls.map(calls) };
-        Ok(Some(correct::checked(pool, id, self.seq, wanted).await?))
+/// What is kept; nothing if the turn is to read as it was played.
+async fn turn(new: NewCorrection, pool: &PgPool, id: Uuid) -> Result<Option<CorrectedTurn>> {
+    if new.withdraw {
+        let known = corrections::latest(&mut *pool.acquire().await?, id).await?;
+        return match in_force(&known, u32::MAX).contains_key(&new.seq) {
+            true => Ok(None),
+            false => Err(HttpError::invalid("/seq", format!("no correction of event {} holds", new.seq))),
+        };
     }
+    let calls = |calls: Vec<CorrectedCall>| calls.into_iter().map(|call| (call.name, call.arguments)).collect();
+    let wanted = Wanted { content: new.content, reasoning: new.reasoning, tool_calls: new.tool_calls.map(calls) };
+    Ok(Some(correct::checked(pool, id, new.seq, wanted).await?))
 }

@@ -6,8 +6,8 @@ pub mod preview;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::{FieldError, Page};
-use domain::export::{ExportSpec, ExportState, ExportSummary};
+use domain::api::{ExportState, ExportSummary, FieldError, Page};
+use domain::export::ExportSpec;
 use sqlx::PgPool;
 use uuid::Uuid;
 

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, header};
 use domain::api::FieldError;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
+use uuid::Uuid;
 
 use super::error::{HttpError, Result};
 
@@ -38,6 +39,14 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
         pointer.extend(missing(&detail).map(|field| format!("/{field}")));
         HttpError::Invalid(vec![FieldError::at(&pointer, detail)])
     })
+}
+
+/// The id that a field of a body holds.
+///
+/// # Errors
+/// Text that is no UUID.
+pub fn id(pointer: &str, text: &str) -> Result<Uuid> {
+    text.parse().map_err(|error: uuid::Error| HttpError::invalid(pointer, format!("UUID parsing failed: {error}")))
 }
 
 /// The field that is missing, which serde names only in what it says: where it should be, nothing is.

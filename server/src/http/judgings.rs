@@ -3,12 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::Page;
 use domain::api::{JudgingSummary, VerdictSummary};
+use domain::api::{NewJudging, Page};
 use llm::{ModelSpec, PoolSpec};
-use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::{Reader, Runner};
@@ -28,17 +26,6 @@ use store::{runs, verdicts};
     responses((status = 200, body = Vec<JudgingSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn list(State(pool): State<PgPool>, _: Reader, Path(run): Path<Uuid>) -> Result<Json<Vec<JudgingSummary>>> {
     Ok(Json(judgings::summaries(&mut *pool.acquire().await?, run, None).await?))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewJudging {
-    /// Names of models; more than one are a panel, whose median counts. Default: as the run was judged.
-    #[serde(default)]
-    models: Vec<String>,
-    /// Ask for each criterion by itself.
-    #[serde(default)]
-    criteria_apart: bool,
 }
 
 /// Judge a run again

@@ -7,12 +7,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::probe::ModelProbe;
 use domain::api::workers::WorkerSummary;
-use domain::api::{ModelSummary, PlayerSummary, ReplicaSummary};
+use domain::api::{ModelDefinition, ModelSummary, PlayerSummary, ReplicaSummary};
 use llm::{PoolSpec, ProbeOptions, Registry, SetupError, same_url};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::PgPool;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::access::{Administrator, SignedIn};
 use super::app::App;
@@ -42,55 +42,23 @@ pub async fn list(State(app): State<App>, _: SignedIn) -> Result<Json<Vec<ModelS
     Ok(Json(registry.pools().map(|pool| summary(&app, pool, &workers)).collect()))
 }
 
-/// What a model is. It names where the key is; keys themselves are never taken.
-#[derive(Deserialize, serde::Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModelSpecBody {
-    /// How the endpoints call it; default: its name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<String>,
-    /// Base URLs of the endpoints, usually ending in `/v1`.
-    #[serde(default)]
-    replicas: Vec<String>,
-    /// Whether workers may join that serve it, beside the endpoints or in their place.
-    #[serde(default)]
-    workers: bool,
-    /// Environment variable of the players that holds the key.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key_env: Option<String>,
-    /// File of the players that holds the key and nothing else, by its absolute path; instead of `key_env`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key_file: Option<String>,
-    /// `{"prompt": x, "completion": y}`, money for a million tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    price: Option<Value>,
-    /// Most requests that one endpoint answers at once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_in_flight: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    start_in_flight: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    slow_after_seconds: Option<f64>,
-}
-
 /// Add a model, or replace what an administrator added
 #[utoipa::path(put, path = "/models/{model}", tag = "models", params(("model" = String, Path)),
-    request_body = ModelSpecBody, responses((status = 200, body = ModelSummary), Problems),
+    request_body = ModelDefinition, responses((status = 200, body = ModelSummary), Problems),
     security(("session" = []), ("token" = ["installation"])))]
 pub async fn set(
     State(app): State<App>,
     _: Administrator,
     audit: Audit,
     Path(name): Path<String>,
-    Body(spec): Body<ModelSpecBody>,
+    Body(definition): Body<ModelDefinition>,
 ) -> Result<Json<ModelSummary>> {
     if app.registry().pool(&name).is_ok() {
         return Err(HttpError::Conflict(format!("models.yaml says what {name} is; change it there")));
     }
-    let mut value = serde_json::to_value(spec).map_err(|e| HttpError::invalid("", e.to_string()))?;
+    let mut value = serde_json::to_value(&definition).map_err(|e| HttpError::invalid("", e.to_string()))?;
     value["name"] = Value::String(name.clone());
-    let pool: PoolSpec =
-        serde_json::from_value(value.clone()).map_err(|e| HttpError::invalid("/price", e.to_string()))?;
+    let pool = pool_spec(&name, definition);
     let problems: Vec<_> = pool.problems().into_iter().map(|(at, e)| domain::api::FieldError::at(&at, e)).collect();
     if !problems.is_empty() {
         return Err(HttpError::Invalid(problems));
@@ -101,6 +69,21 @@ pub async fn set(
     audit.commit(tx).await?;
     let workers = workers::all(&mut *app.pool().acquire().await?).await?;
     Ok(Json(summary(&app, &pool, &workers)))
+}
+
+fn pool_spec(name: &str, definition: ModelDefinition) -> PoolSpec {
+    PoolSpec {
+        name: name.to_owned(),
+        model: definition.model,
+        replicas: definition.replicas,
+        workers: definition.workers,
+        key_env: definition.key_env,
+        key_file: definition.key_file,
+        price: definition.price,
+        max_in_flight: definition.max_in_flight,
+        start_in_flight: definition.start_in_flight.unwrap_or(PoolSpec::START_IN_FLIGHT),
+        slow_after_seconds: definition.slow_after_seconds,
+    }
 }
 
 /// Remove a model that an administrator added
@@ -191,7 +174,7 @@ fn summary(app: &App, pool: &PoolSpec, workers: &[WorkerSummary]) -> ModelSummar
         ReplicaSummary {
             url: url.clone(),
             worker: !pool.replicas.iter().any(|own| same_url(own, url)),
-            health: known.map(|known| serde_json::to_value(known.health).unwrap_or_default()).unwrap_or_default(),
+            health: known.map(|known| known.health),
             in_flight: known.map_or(0, |known| known.in_flight),
             limit: known.map_or(0, |known| known.limit),
             ok: known.map_or(0, |known| known.ok),
@@ -217,7 +200,7 @@ fn summary(app: &App, pool: &PoolSpec, workers: &[WorkerSummary]) -> ModelSummar
         key_env: pool.key_env.clone(),
         key_file: pool.key_file.clone(),
         key_found: pool.key().is_none_or(|place| place.read().is_ok()),
-        price: pool.price.map(|price| serde_json::to_value(price).unwrap_or_default()),
+        price: pool.price,
         max_in_flight: pool.max_in_flight,
         start_in_flight: pool.start_in_flight,
         slow_after_seconds: pool.slow_after_seconds,

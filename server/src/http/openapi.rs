@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use domain::api::documents::SchemaKind;
 use domain::api::{FieldError, ProblemDetails};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -9,14 +10,14 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr, Required};
 
 use super::access::SESSION_COOKIE;
-use super::{corpora, documents, limits, schemas};
+use super::{corpora, documents, limits};
 
 /// What the document says beside the operations.
 pub fn frame() -> OpenApi {
     // What only parameters are, and what only refusals hold.
     let mut components = ComponentsBuilder::new()
         .schema_from::<documents::Collection>()
-        .schema_from::<schemas::Shape>()
+        .schema_from::<SchemaKind>()
         .schema_from::<corpora::manifest::ManifestFormat>()
         .schema_from::<ProblemDetails>()
         .schema_from::<FieldError>()

@@ -4,10 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::access::Role;
-use domain::api::{MemberSummary, ProjectSummary};
-use serde::Deserialize;
+use domain::api::{MemberSummary, Membership, NewProject, ProjectChange, ProjectSummary};
 use sqlx::PgPool;
-use utoipa::ToSchema;
 
 use super::access::{Admin, Administrator, Reader, SignedIn};
 use super::audit::Audit;
@@ -26,15 +24,6 @@ pub async fn list(State(pool): State<PgPool>, SignedIn(caller): SignedIn) -> Res
     let mut mine = projects::list(&mut db, (!caller.administrator).then_some(caller.id)).await?;
     mine.retain(|project| caller.only_project.is_none_or(|only| only == project.id));
     Ok(Json(mine.into_iter().map(summary).collect()))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewProject {
-    /// In URLs: 1 to 64 letters a-z, digits, `_` and `-`.
-    name: String,
-    /// For people; default: the name.
-    title: Option<String>,
 }
 
 /// Make a project
@@ -67,12 +56,6 @@ pub async fn show(State(pool): State<PgPool>, reader: Reader) -> Result<Json<Pro
     project.map(|project| Json(summary(project))).ok_or_else(|| HttpError::Damaged("a project went".into()))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ProjectChange {
-    title: String,
-}
-
 /// Rename a project
 #[utoipa::path(patch, path = "/projects/{project}", tag = "projects", params(("project" = String, Path)),
     request_body = ProjectChange, responses((status = 200, body = ProjectSummary), Problems),
@@ -99,12 +82,6 @@ pub async fn members(State(pool): State<PgPool>, reader: Reader) -> Result<Json<
     let known =
         members.filter_map(|member| Some(MemberSummary { role: Role::named(&member.role)?, user: member.user }));
     Ok(Json(known.collect()))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Membership {
-    role: Role,
 }
 
 /// Make somebody a member, or change their role

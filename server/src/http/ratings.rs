@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{ConversationRatings, FieldError, HumanRating};
+use domain::api::{ConversationRatings, FieldError, HumanRating, NewRating};
 use domain::calibration::OVERALL;
 use domain::patch::join;
 use domain::problem::did_you_mean;
-use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::{Author, Caller, Reader, Role};
@@ -40,17 +38,6 @@ pub async fn show(
     Ok(Json(seen(&mut db, id, &reader.caller, reader.project).await?))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewRating {
-    /// By criterion of the conversation's judge, or `overall`: whole numbers, 0 to 10.
-    #[serde(default)]
-    scores: BTreeMap<String, i64>,
-    goal_achieved: Option<bool>,
-    /// At most 4000 letters.
-    comment: Option<String>,
-}
-
 /// Rate a conversation
 ///
 /// It takes the place of what you said before, which is kept in `earlier`. Where a queue holds the conversation, it is done
@@ -67,42 +54,40 @@ pub async fn rate(
 ) -> Result<Json<ConversationRatings>> {
     let mut tx = pool.begin().await?;
     let criteria = criteria(&mut tx, id).await?;
-    let rating = new.checked(&criteria, &author.caller.name)?;
+    let rating = checked(new, &criteria, &author.caller.name)?;
     ratings::rate(&mut tx, id, &rating).await?;
     let seen = seen(&mut tx, id, &author.caller, author.project).await?;
     audit.commit(tx).await?;
     Ok(Json(seen))
 }
 
-impl NewRating {
-    fn checked(self, criteria: &[String], rater: &str) -> Result<HumanRating> {
-        let mut wrong = Vec::new();
-        let mut scores = BTreeMap::new();
-        for (criterion, score) in self.scores {
-            let pointer = join("/scores", &criterion);
-            if !criteria.contains(&criterion) {
-                let hint = did_you_mean(&criterion, criteria.iter().map(String::as_str));
-                let known = criteria.join(", ");
-                let detail = format!("is no criterion of this conversation's judge{hint}; there are {known}");
-                wrong.push(FieldError::at(&pointer, detail));
-            }
-            match u8::try_from(score) {
-                Ok(score @ 0..=10) => drop(scores.insert(criterion, score)),
-                _ => wrong.push(FieldError::at(&pointer, format!("{score} is not from 0 to 10"))),
-            }
+fn checked(new: NewRating, criteria: &[String], rater: &str) -> Result<HumanRating> {
+    let mut wrong = Vec::new();
+    let mut scores = BTreeMap::new();
+    for (criterion, score) in new.scores {
+        let pointer = join("/scores", &criterion);
+        if !criteria.contains(&criterion) {
+            let hint = did_you_mean(&criterion, criteria.iter().map(String::as_str));
+            let known = criteria.join(", ");
+            let detail = format!("is no criterion of this conversation's judge{hint}; there are {known}");
+            wrong.push(FieldError::at(&pointer, detail));
         }
-        if !wrong.is_empty() {
-            return Err(HttpError::Invalid(wrong));
+        match u8::try_from(score) {
+            Ok(score @ 0..=10) => drop(scores.insert(criterion, score)),
+            _ => wrong.push(FieldError::at(&pointer, format!("{score} is not from 0 to 10"))),
         }
-        if let Some(comment) = &self.comment {
-            words::check("/comment", comment, LONGEST_COMMENT)?;
-        }
-        if scores.is_empty() && self.goal_achieved.is_none() && self.comment.is_none() {
-            return Err(HttpError::invalid("", "rate at least one thing: `scores`, `goal_achieved` or `comment`"));
-        }
-        let (rater, created_at) = (rater.to_owned(), clock::now());
-        Ok(HumanRating { rater, scores, goal_achieved: self.goal_achieved, comment: self.comment, created_at })
     }
+    if !wrong.is_empty() {
+        return Err(HttpError::Invalid(wrong));
+    }
+    if let Some(comment) = &new.comment {
+        words::check("/comment", comment, LONGEST_COMMENT)?;
+    }
+    if scores.is_empty() && new.goal_achieved.is_none() && new.comment.is_none() {
+        return Err(HttpError::invalid("", "rate at least one thing: `scores`, `goal_achieved` or `comment`"));
+    }
+    let (rater, created_at) = (rater.to_owned(), clock::now());
+    Ok(HumanRating { rater, scores, goal_achieved: new.goal_achieved, comment: new.comment, created_at })
 }
 
 /// What may be rated in a conversation: what its judges scored, and the whole.

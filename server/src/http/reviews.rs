@@ -7,13 +7,9 @@ mod new;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::{Page, QueueState, ReviewQueue};
-use serde::Deserialize;
+use domain::api::{NewQueue, Page, QueueChange, ReviewQueue};
 use sqlx::{PgConnection, PgPool};
-use utoipa::ToSchema;
 use uuid::Uuid;
-
-use new::NewQueue;
 
 use super::access::{Author, Reader};
 use super::audit::Audit;
@@ -60,7 +56,7 @@ pub async fn create(
     Body(new): Body<NewQueue>,
 ) -> Result<(StatusCode, Json<ReviewQueue>)> {
     let mut tx = pool.begin().await?;
-    let (queue, choice) = new.checked(&mut tx, author.project, &author.caller.name).await?;
+    let (queue, choice) = new::checked(new, &mut tx, author.project, &author.caller.name).await?;
     let conversations = review_queue::choose(&mut tx, author.project, choice).await?;
     if !reviews::insert(&mut tx, &queue).await? {
         return Err(HttpError::Conflict(format!("there is a review queue {} already", queue.name)));
@@ -79,14 +75,6 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
     let mut db = pool.acquire().await?;
     let queue = get(&mut db, id).await?;
     Ok(Json(summary(&mut db, queue).await?))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct QueueChange {
-    /// A closed queue gives nothing out; what its raters hold can still be rated.
-    state: Option<QueueState>,
-    instructions: Option<String>,
 }
 
 /// Close or open a review queue, or change its instructions

@@ -1,16 +1,14 @@
 //! Runs: order them, look at them, steer them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::api::{Page, RunSummary, RunTerms};
+use domain::api::{OrderPreview, Page, RunChange, RunOrder, RunSummary, RunTerms};
 use domain::budget::Budget;
 use domain::forecast::Forecast;
-use serde::Deserialize;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::{Reader, Runner};
@@ -21,7 +19,7 @@ use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, page};
 use generation::models::Models;
-use generation::order::{Order, Ordered};
+use generation::order::{self, Ordered};
 use generation::{plan, probes, run};
 use projects::documents;
 use store::{control, runs};
@@ -48,17 +46,18 @@ pub async fn list(
 /// It is stored whole, in one transaction, however many conversations it has, and is played by whoever plays. With
 /// `forecast` it pauses after so many conversations; with `paused` it does not begin before it is resumed.
 #[utoipa::path(post, path = "/projects/{project}/runs", tag = "runs", params(("project" = String, Path)),
-    request_body = Order, responses((status = 201, body = RunSummary), Problems),
+    request_body = RunOrder, responses((status = 201, body = RunSummary), Problems),
     security(("session" = []), ("token" = ["run"])))]
 pub async fn create(
     State(app): State<App>,
     runner: Runner,
     audit: Audit,
-    Body(order): Body<Order>,
+    Body(order): Body<RunOrder>,
 ) -> Result<(StatusCode, Json<RunSummary>)> {
     let library = documents::library(app.pool(), app.libraries(), runner.project).await?;
     let registry = models::registry(&app).await?;
-    let Ordered { config, terms } = order.check(&library, &registry, runner.project).map_err(HttpError::Invalid)?;
+    let Ordered { config, terms } =
+        order::check(&order, &library, &registry, runner.project).map_err(HttpError::Invalid)?;
     run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
     // Keys are looked for before anything is stored.
     Models::of(&config, app.clients()).map_err(|e| HttpError::invalid("/models", e.to_string()))?;
@@ -72,18 +71,19 @@ pub async fn create(
 
 /// Check an order and say what it would play, without storing anything
 #[utoipa::path(post, path = "/projects/{project}/runs/preview", tag = "runs", params(("project" = String, Path)),
-    request_body = Order, responses((status = 200, body = OrderPreview), Problems),
+    request_body = RunOrder, responses((status = 200, body = OrderPreview), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn preview(
     State(app): State<App>,
     reader: Reader,
     audit: Audit,
-    Body(order): Body<Order>,
+    Body(order): Body<RunOrder>,
 ) -> Result<Json<OrderPreview>> {
     audit.nothing_changed();
     let library = documents::library(app.pool(), app.libraries(), reader.project).await?;
     let registry = models::registry(&app).await?;
-    let Ordered { config, terms } = order.check(&library, &registry, reader.project).map_err(HttpError::Invalid)?;
+    let Ordered { config, terms } =
+        order::check(&order, &library, &registry, reader.project).map_err(HttpError::Invalid)?;
     run::check(&library, &config, terms.seed).map_err(|e| HttpError::invalid("/personas", e.to_string()))?;
     let mut warnings = plan::family_warnings(&config, &config.judges().into_iter().cloned().collect::<Vec<_>>());
     warnings.extend(probes::warnings(&mut *app.pool().acquire().await?, &config, &library).await?);
@@ -104,25 +104,6 @@ pub async fn preview(
 fn common(mut sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeSet<String> {
     let first = sets.next().unwrap_or_default();
     sets.fold(first, |all, own| &all & &own)
-}
-
-/// What an order would play.
-#[derive(serde::Serialize, ToSchema)]
-pub struct OrderPreview {
-    playbooks: Vec<String>,
-    /// How many conversations.
-    planned: usize,
-    /// Played in turn.
-    scenarios: Vec<String>,
-    personas: Vec<String>,
-    /// Role -> model.
-    models: BTreeMap<String, String>,
-    /// Variants that the order may name: those that all its playbooks have.
-    variants: BTreeSet<String>,
-    /// Sub-agents of its playbooks, which may have models of their own.
-    sub_agents: BTreeSet<String>,
-    /// What should be known before money is spent: what its models failed, and who judges whom.
-    warnings: Vec<String>,
 }
 
 /// One run: how far it is, what it spent, who failed
@@ -210,15 +191,6 @@ pub async fn retry(
     let again = control::retry_failed(&mut tx, id).await?;
     audit.detail(serde_json::json!({"conversations": again}));
     steered(tx, &audit, id).await
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RunChange {
-    /// Runs of higher priority are played before others.
-    priority: Option<i32>,
-    /// Replaces all caps.
-    budget: Option<Budget>,
 }
 
 /// Change a run's priority or its budget

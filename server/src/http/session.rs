@@ -7,12 +7,10 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::{Extension, Json};
 use axum_extra::extract::CookieJar;
 use chrono::{DateTime, Duration, TimeDelta, Utc};
-use domain::api::{Invited, ProjectRole, SessionDetail};
-use serde::Deserialize;
+use domain::api::{AcceptInvitation, Invited, OneTimeLink, ProjectRole, SessionDetail, SignIn};
 use sqlx::PgConnection;
 use std::net::{IpAddr, SocketAddr};
 use tokio::sync::Semaphore;
-use utoipa::ToSchema;
 
 use super::access::{Caller, SESSION_COOKIE, SignedIn};
 use super::app::App;
@@ -29,13 +27,6 @@ const SESSION: Duration = Duration::days(14);
 /// Failures that cost nothing; each one more doubles the wait.
 const FREE_FAILURES: i32 = 5;
 const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(15);
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SignIn {
-    name: String,
-    password: String,
-}
 
 /// The cookie of a session, and what it is.
 type Opened = ([(HeaderName, String); 1], Json<SessionDetail>);
@@ -100,13 +91,6 @@ pub async fn delete(
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie("", 0, app.https()))]))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OneTimeLink {
-    /// From the link.
-    secret: String,
-}
-
 /// Look at a one-time link
 ///
 /// Says for whom it is, and leaves it as it is. A POST, because the secret must not stand in a URL, which servers log.
@@ -129,28 +113,17 @@ fn gone() -> HttpError {
     HttpError::Forbidden("the link is used up or too old; ask for another one".into())
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Accept {
-    /// From the link.
-    secret: String,
-    /// The name to sign in with. Only the first administrator chooses one; an invitation has its own.
-    name: Option<String>,
-    /// At least 10 letters.
-    password: String,
-}
-
 /// Open a one-time link
 ///
 /// Makes the first administrator, or lets somebody who was invited choose a password. The link is used up. Whoever guesses
 /// must wait, as when signing in.
-#[utoipa::path(post, path = "/invitations/accept", tag = "session", request_body = Accept,
+#[utoipa::path(post, path = "/invitations/accept", tag = "session", request_body = AcceptInvitation,
     responses((status = 200, body = SessionDetail), Problems))]
 pub async fn accept(
     State(app): State<App>,
     audit: Audit,
     address: Address,
-    Body(given): Body<Accept>,
+    Body(given): Body<AcceptInvitation>,
 ) -> Result<Opened> {
     check_password(&given.password)?;
     // A password costs much to hash: nobody without a link has one hashed.

@@ -3,12 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use chrono::{DateTime, Utc};
 use domain::access::Scope;
-use domain::api::{NewTokenAnswer, TokenSummary};
-use serde::Deserialize;
+use domain::api::{NewToken, NewTokenAnswer, TokenSummary};
 use sqlx::PgPool;
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::access::SignedIn;
@@ -35,19 +32,6 @@ pub async fn list(State(pool): State<PgPool>, SignedIn(caller): SignedIn) -> Res
         all.push(summary(token, project));
     }
     Ok(Json(all))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewToken {
-    /// What it is for: 1 to 100 letters.
-    name: String,
-    /// What it may be used for; a scope includes those below it.
-    scopes: Vec<Scope>,
-    /// Only for this project; default: all of yours.
-    project: Option<String>,
-    /// From when on it is refused; default: never.
-    expires_at: Option<DateTime<Utc>>,
 }
 
 /// Make a token

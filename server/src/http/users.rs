@@ -2,10 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{Invitation, Page, UserSummary};
-use serde::Deserialize;
+use domain::api::{Invitation, NewUser, Page, UserChange, UserSummary};
 use sqlx::PgPool;
-use utoipa::ToSchema;
 
 use super::access::Administrator;
 use super::audit::Audit;
@@ -33,15 +31,6 @@ pub async fn list(
     Ok(Json(page(items, limit, |user: &UserSummary| user.name.clone())))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewUser {
-    /// What they sign in with: 1 to 64 letters a-z, digits and `. _ @ + -`.
-    name: String,
-    #[serde(default)]
-    administrator: bool,
-}
-
 /// Invite somebody
 ///
 /// The answer holds the secret of a link by which they choose a password: it is shown once and can be opened for 7 days.
@@ -62,14 +51,6 @@ pub async fn create(
     audit.subject(&user.name);
     audit.commit(tx).await?;
     Ok(ShownOnce(invitation))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UserChange {
-    administrator: Option<bool>,
-    /// Whoever is disabled is signed out, and their tokens are refused.
-    disabled: Option<bool>,
 }
 
 /// Change what somebody is

@@ -1,7 +1,6 @@
 //! Conversations that go on differently from a turn of another one.
 
-use domain::api::BranchSummary;
-use serde_json::Value;
+use domain::api::{BranchSummary, NewBranch};
 
 use super::{Answer, End, get, post_over};
 use crate::address::segment;
@@ -10,7 +9,6 @@ pub async fn of(conversation: &str) -> Answer<Vec<BranchSummary>> {
     get(&format!("/conversations/{}/branches", segment(conversation))).await
 }
 
-/// The body is that of `POST /conversations/{conversation}/branches`.
-pub async fn add(end: &End, conversation: &str, branch: &Value) -> Answer<BranchSummary> {
+pub async fn add(end: &End, conversation: &str, branch: &NewBranch) -> Answer<BranchSummary> {
     post_over(end, &format!("/conversations/{}/branches", segment(conversation)), branch).await
 }

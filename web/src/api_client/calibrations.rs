@@ -1,7 +1,6 @@
 //! Judges beside people.
 
-use domain::api::{CalibrationDetail, Page};
-use serde_json::Value;
+use domain::api::{CalibrationDetail, NewCalibration, Page};
 
 use super::{Answer, End, get, post_over, query};
 use crate::address::segment;
@@ -16,7 +15,7 @@ pub async fn one(id: &str) -> Answer<CalibrationDetail> {
     get(&format!("/calibrations/{}", segment(id))).await
 }
 
-/// Compares judges with what people rated. The body is that of `POST /projects/{project}/calibrations`.
-pub async fn make(end: &End, project: &str, of: &Value) -> Answer<Vec<CalibrationDetail>> {
-    post_over(end, &format!("/projects/{}/calibrations", segment(project)), of).await
+/// Compares judges with what people rated.
+pub async fn make(end: &End, project: &str, new: &NewCalibration) -> Answer<Vec<CalibrationDetail>> {
+    post_over(end, &format!("/projects/{}/calibrations", segment(project)), new).await
 }

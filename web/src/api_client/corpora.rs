@@ -1,11 +1,12 @@
 //! Corpora of a project.
 
-use domain::api::{CorpusAnalytics, Neighbours, Page};
-use domain::corpus::{CorpusConversation, CorpusDetail, CorpusSummary, ManifestRow, Report, Side, Spec, Step};
+use domain::api::{
+    CorpusAnalytics, CorpusConversation, CorpusDetail, CorpusSummary, ManifestRow, Neighbours, NewCorpus, Page,
+};
+use domain::corpus::{Report, Side, Spec, Step};
 use domain::progress::Doing;
-use serde_json::json;
 
-use super::{Answer, End, Place, delete, events, get, post, query, url};
+use super::{Answer, End, NO_BODY, Place, delete, events, get, post, query, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -18,8 +19,8 @@ pub async fn one(id: &str) -> Answer<CorpusDetail> {
     get(&path(id, "")).await
 }
 
-pub async fn create(project: &str, name: &str, spec: &Spec) -> Answer<CorpusSummary> {
-    post(&format!("/projects/{}/corpora", segment(project)), &json!({"name": name, "spec": spec})).await
+pub async fn create(project: &str, new: &NewCorpus) -> Answer<CorpusSummary> {
+    post(&format!("/projects/{}/corpora", segment(project)), new).await
 }
 
 /// What would be selected; nothing is kept. `hear` is told how far it is. The server works on it while the line is open.
@@ -28,12 +29,12 @@ pub async fn preview(project: &str, spec: &Spec, end: &End, hear: impl FnMut(Doi
 }
 
 pub async fn cancel(id: &str) -> Answer<CorpusSummary> {
-    post(&path(id, "/cancel"), &json!({})).await
+    post(&path(id, "/cancel"), NO_BODY).await
 }
 
 /// Has it built again that failed or was cancelled.
 pub async fn retry(id: &str) -> Answer<CorpusSummary> {
-    post(&path(id, "/retry"), &json!({})).await
+    post(&path(id, "/retry"), NO_BODY).await
 }
 
 pub async fn remove(id: &str) -> Answer<()> {

@@ -1,8 +1,7 @@
 //! What agents should have said.
 
-use domain::api::CorrectedConversation;
+use domain::api::{CorrectedConversation, NewCorrection};
 use domain::correction::Correction;
-use serde_json::{Value, json};
 
 use super::{Answer, get, post};
 use crate::address::segment;
@@ -12,12 +11,12 @@ pub async fn of(conversation: &str) -> Answer<CorrectedConversation> {
     get(&format!("/conversations/{}/corrections", segment(conversation))).await
 }
 
-/// The body is that of `POST /conversations/{conversation}/corrections`.
-pub async fn add(conversation: &str, correction: &Value) -> Answer<Correction> {
+pub async fn add(conversation: &str, correction: &NewCorrection) -> Answer<Correction> {
     post(&format!("/conversations/{}/corrections", segment(conversation)), correction).await
 }
 
 /// Lets a turn read as it was played.
 pub async fn withdraw(conversation: &str, seq: u32, note: &str) -> Answer<Correction> {
-    add(conversation, &json!({"seq": seq, "withdraw": true, "note": note})).await
+    let note = note.to_owned();
+    add(conversation, &NewCorrection { seq, withdraw: true, note, ..NewCorrection::default() }).await
 }

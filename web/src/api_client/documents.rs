@@ -2,15 +2,15 @@
 
 use domain::api::Page;
 use domain::api::documents::{
-    Changes, Document, DocumentDiff, DocumentSummary, DocumentVersion, Found, SaveDocument, UsedBy, ValidationDetail,
-    ValidationSummary,
+    Changes, Document, DocumentDiff, DocumentSummary, DocumentVersion, Found, NewValidation, Promotion, Restoration,
+    SaveDocument, SchemaKind, UsedBy, ValidationDetail, ValidationSummary,
 };
 use domain::progress::Doing;
 use domain::project::{DocumentId, Kind};
 use gloo_net::http::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Answer, End, change_over, events, get, post, post_over, query};
+use super::{Answer, End, NO_BODY, change_over, events, get, post, post_over, query};
 use crate::address::segment;
 
 /// A document, and the project that it is of.
@@ -35,7 +35,7 @@ const PAGE: &str = "200";
 
 /// Adds the documents that ship with Groundstate and are not there.
 pub async fn demo(end: &End, project: &str) -> Answer<Changes> {
-    post_over(end, &format!("/projects/{}/demo", segment(project)), &json!({})).await
+    post_over(end, &format!("/projects/{}/demo", segment(project)), NO_BODY).await
 }
 
 /// By name: the first page, or the one after a cursor. Filters are those of the API; empty ones do not count.
@@ -83,7 +83,7 @@ pub async fn check(place: &Place, wanted: &SaveDocument) -> Answer<Vec<Found>> {
 }
 
 pub async fn delete(end: &End, place: &Place, message: &str) -> Answer<Changes> {
-    change_over(end, Method::DELETE, &place.path(&format!("?message={}", segment(message))), &Value::Null).await
+    change_over(end, Method::DELETE, &place.path(&format!("?message={}", segment(message))), NO_BODY).await
 }
 
 pub async fn versions(place: &Place, after: Option<String>) -> Answer<Page<DocumentVersion>> {
@@ -101,23 +101,23 @@ pub async fn used_by(place: &Place) -> Answer<UsedBy> {
 }
 
 /// Makes a new version like an old one.
-pub async fn restore(end: &End, place: &Place, version: i32, base_version: i32) -> Answer<Changes> {
-    post_over(end, &place.path("/restore"), &json!({"version": version, "base_version": base_version})).await
+pub async fn restore(end: &End, place: &Place, wanted: &Restoration) -> Answer<Changes> {
+    post_over(end, &place.path("/restore"), wanted).await
 }
 
 /// Uses the newest version, which must be this one, from now on.
 pub async fn promote(end: &End, place: &Place, version: i32) -> Answer<Changes> {
-    post_over(end, &place.path("/promote"), &json!({"version": version})).await
+    post_over(end, &place.path("/promote"), &Promotion { version: Some(version) }).await
 }
 
-/// The JSON Schema of a kind of file: `scenario`, `playbook`, `persona`, `persona_model`, `judge`.
-pub async fn schema(shape: &str) -> Answer<Value> {
-    get(&format!("/schemas/{}", segment(shape))).await
+/// The JSON Schema of a kind of file.
+pub async fn schema(kind: SchemaKind) -> Answer<Value> {
+    get(&format!("/schemas/{}", kind.as_str())).await
 }
 
 /// Validates the whole project, and keeps what is found. `hear` is told how far it is.
 pub async fn validate(project: &str, end: &End, hear: impl FnMut(Doing)) -> Answer<ValidationDetail> {
-    events::follow(&format!("/projects/{}/validations", segment(project)), &json!({}), end, hear).await
+    events::follow(&format!("/projects/{}/validations", segment(project)), &NewValidation::default(), end, hear).await
 }
 
 /// What the last validation of the whole project found; nothing if there was none.

@@ -1,10 +1,9 @@
 //! Exports of a project.
 
-use domain::api::Page;
-use domain::export::{ExportPreview, ExportSpec, ExportSummary};
-use serde_json::json;
+use domain::api::{ExportPreview, ExportSummary, Page};
+use domain::export::ExportSpec;
 
-use super::{Answer, End, delete, get, post, post_over, query, url};
+use super::{Answer, End, NO_BODY, delete, get, post, post_over, query, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -27,7 +26,7 @@ pub async fn preview(project: &str, spec: &ExportSpec, end: &End) -> Answer<Expo
 }
 
 pub async fn cancel(id: &str) -> Answer<ExportSummary> {
-    post(&path(id, "/cancel"), &json!({})).await
+    post(&path(id, "/cancel"), NO_BODY).await
 }
 
 pub async fn remove(id: &str) -> Answer<()> {

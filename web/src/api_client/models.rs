@@ -1,10 +1,9 @@
 //! The registry of models, and who plays.
 
 use domain::api::probe::ModelProbe;
-use domain::api::{ModelSummary, PlayerSummary};
-use serde_json::Value;
+use domain::api::{ModelDefinition, ModelSummary, PlayerSummary};
 
-use super::{Answer, End, delete, get, post_over, put};
+use super::{Answer, End, NO_BODY, delete, get, post_over, put};
 use crate::address::segment;
 
 pub async fn list() -> Answer<Vec<ModelSummary>> {
@@ -16,8 +15,8 @@ pub async fn one(name: &str) -> Answer<Option<ModelSummary>> {
     Ok(list().await?.into_iter().find(|model| model.name == name))
 }
 
-/// Adds a model, or replaces what an administrator added. The body is that of `PUT /models/{model}`.
-pub async fn set(name: &str, model: &Value) -> Answer<ModelSummary> {
+/// Adds a model, or replaces what an administrator added.
+pub async fn set(name: &str, model: &ModelDefinition) -> Answer<ModelSummary> {
     put(&format!("/models/{}", segment(name)), model).await
 }
 
@@ -32,7 +31,7 @@ pub async fn probed(name: &str) -> Answer<Option<ModelProbe>> {
 
 /// Asks each endpoint a dozen small questions. The server asks no more once nobody waits for it.
 pub async fn probe(name: &str, end: &End) -> Answer<ModelProbe> {
-    post_over(end, &format!("/models/{}/probe", segment(name)), &Value::Null).await
+    post_over(end, &format!("/models/{}/probe", segment(name)), NO_BODY).await
 }
 
 pub async fn players() -> Answer<Vec<PlayerSummary>> {

@@ -1,37 +1,14 @@
 //! Ordering runs: what may be ordered, and what an order would play.
 
-use std::collections::BTreeMap;
-
-use domain::api::Page;
 use domain::api::documents::DocumentSummary;
+use domain::api::{OrderPreview, Page, RunOrder};
 use domain::project::{Kind, PERSONA_MODEL};
-use serde::Deserialize;
-use serde_json::Value;
 
 use super::{Answer, End, post_over, query};
 use crate::address::segment;
 
-/// What an order would play.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct OrderPreview {
-    pub playbooks: Vec<String>,
-    /// How many conversations.
-    pub planned: usize,
-    /// Played in turn.
-    pub scenarios: Vec<String>,
-    pub personas: Vec<String>,
-    /// Role -> model.
-    pub models: BTreeMap<String, String>,
-    /// Variants that the order may name.
-    pub variants: Vec<String>,
-    /// Sub-agents that may have models of their own.
-    pub sub_agents: Vec<String>,
-    /// What should be known before money is spent.
-    pub warnings: Vec<String>,
-}
-
 /// Checks an order without storing anything.
-pub async fn preview(end: &End, project: &str, order: &Value) -> Answer<OrderPreview> {
+pub async fn preview(end: &End, project: &str, order: &RunOrder) -> Answer<OrderPreview> {
     post_over(end, &format!("/projects/{}/runs/preview", segment(project)), order).await
 }
 

@@ -1,9 +1,8 @@
 //! People who may sign in, for administrators.
 
-use domain::api::{Invitation, Page, UserSummary};
-use serde_json::{Value, json};
+use domain::api::{Invitation, NewUser, Page, UserChange, UserSummary};
 
-use super::{Answer, patch, post, query};
+use super::{Answer, NO_BODY, patch, post, query};
 use crate::address::segment;
 
 pub async fn list(after: Option<String>) -> Answer<Page<UserSummary>> {
@@ -11,16 +10,15 @@ pub async fn list(after: Option<String>) -> Answer<Page<UserSummary>> {
     query("/users", &after).await
 }
 
-pub async fn invite(name: &str, administrator: bool) -> Answer<Invitation> {
-    post("/users", &json!({"name": name, "administrator": administrator})).await
+pub async fn invite(new: &NewUser) -> Answer<Invitation> {
+    post("/users", new).await
 }
 
 /// Another link, for who lost the first one or forgot the password.
 pub async fn invite_again(name: &str) -> Answer<Invitation> {
-    post(&format!("/users/{}/invitation", segment(name)), &json!({})).await
+    post(&format!("/users/{}/invitation", segment(name)), NO_BODY).await
 }
 
-/// `administrator`, `disabled`, or both.
-pub async fn change(name: &str, change: &Value) -> Answer<UserSummary> {
+pub async fn change(name: &str, change: &UserChange) -> Answer<UserSummary> {
     patch(&format!("/users/{}", segment(name)), change).await
 }

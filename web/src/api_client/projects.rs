@@ -2,9 +2,8 @@
 
 use domain::access::Role;
 use domain::api::documents::DocumentSummary;
-use domain::api::{AuditEntry, ConversationFacets, MemberSummary, Page, ProjectSummary};
+use domain::api::{AuditEntry, ConversationFacets, MemberSummary, Membership, NewProject, Page, ProjectSummary};
 use domain::project::{Kind, PERSONA_MODEL};
-use serde_json::json;
 
 use super::{Answer, cut, delete, get, post, put, query};
 use crate::address::segment;
@@ -21,13 +20,8 @@ pub async fn list(after: Option<String>) -> Answer<Page<ProjectSummary>> {
     Ok(cut(get("/projects").await?, after))
 }
 
-/// An empty title is the name.
-pub async fn create(name: &str, title: &str) -> Answer<ProjectSummary> {
-    let mut body = json!({"name": name});
-    if !title.trim().is_empty() {
-        body["title"] = title.into();
-    }
-    post("/projects", &body).await
+pub async fn create(new: &NewProject) -> Answer<ProjectSummary> {
+    post("/projects", new).await
 }
 
 /// Documents of a kind. The model of personas is no profile, and does not count.
@@ -49,7 +43,7 @@ pub async fn members(project: &str, after: Option<String>) -> Answer<Page<Member
 }
 
 pub async fn set_member(project: &str, user: &str, role: Role) -> Answer<MemberSummary> {
-    put(&member(project, user), &json!({"role": role})).await
+    put(&member(project, user), &Membership { role }).await
 }
 
 pub async fn remove_member(project: &str, user: &str) -> Answer<()> {

@@ -1,8 +1,7 @@
 //! What people say of conversations.
 
-use domain::api::{ConversationRatings, Page, ReviewAgreement};
+use domain::api::{ConversationRatings, NewRating, Page, ReviewAgreement};
 use domain::calibration::Disagreement;
-use serde_json::Value;
 
 use super::{Answer, get, put, query};
 use crate::address::segment;
@@ -11,8 +10,8 @@ pub async fn of(conversation: &str) -> Answer<ConversationRatings> {
     get(&format!("/conversations/{}/ratings", segment(conversation))).await
 }
 
-/// Takes the place of what they said before. The body is that of `PUT /conversations/{conversation}/ratings`.
-pub async fn rate(conversation: &str, rating: &Value) -> Answer<ConversationRatings> {
+/// Takes the place of what they said before.
+pub async fn rate(conversation: &str, rating: &NewRating) -> Answer<ConversationRatings> {
     put(&format!("/conversations/{}/ratings", segment(conversation)), rating).await
 }
 

@@ -1,12 +1,12 @@
 //! Queues of conversations that people are to rate.
 
 use domain::api::{
-    ConversationFacets, ConversationSummary, MemberSummary, NextReview, Page, ReviewAgreement, ReviewItem, ReviewQueue,
+    ConversationFacets, ConversationSummary, MemberSummary, NewAssignment, NewQueue, NextReview, Page, QueueChange,
+    ReviewAgreement, ReviewItem, ReviewQueue,
 };
 use domain::calibration::Disagreement;
-use serde_json::{Value, json};
 
-use super::{Answer, delete, get, patch, post, query, ratings};
+use super::{Answer, NO_BODY, delete, get, patch, post, query, ratings};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -14,8 +14,7 @@ pub async fn list(project: &str, after: Option<String>) -> Answer<Page<ReviewQue
     query(&format!("/projects/{}/review-queues", segment(project)), &cursor(after)).await
 }
 
-/// The body is that of `POST /projects/{project}/review-queues`.
-pub async fn make(project: &str, queue: &Value) -> Answer<ReviewQueue> {
+pub async fn make(project: &str, queue: &NewQueue) -> Answer<ReviewQueue> {
     post(&format!("/projects/{}/review-queues", segment(project)), queue).await
 }
 
@@ -23,8 +22,7 @@ pub async fn one(id: &str) -> Answer<ReviewQueue> {
     get(&format!("/review-queues/{}", segment(id))).await
 }
 
-/// `state` (`open`, `closed`) or `instructions`.
-pub async fn change(id: &str, change: &Value) -> Answer<ReviewQueue> {
+pub async fn change(id: &str, change: &QueueChange) -> Answer<ReviewQueue> {
     patch(&format!("/review-queues/{}", segment(id)), change).await
 }
 
@@ -34,15 +32,15 @@ pub async fn items(id: &str, after: Option<String>) -> Answer<Page<ReviewItem>> 
 
 /// Takes a conversation to rate.
 pub async fn next(id: &str) -> Answer<NextReview> {
-    post(&format!("/review-queues/{}/next", segment(id)), &json!({})).await
+    post(&format!("/review-queues/{}/next", segment(id)), NO_BODY).await
 }
 
 pub async fn skip(id: &str, conversation: &str) -> Answer<ReviewItem> {
-    post(&format!("{}/skip", item(id, conversation)), &json!({})).await
+    post(&format!("{}/skip", item(id, conversation)), NO_BODY).await
 }
 
 pub async fn assign(id: &str, conversation: &str, rater: &str) -> Answer<ReviewItem> {
-    post(&format!("{}/assignments", item(id, conversation)), &json!({"rater": rater})).await
+    post(&format!("{}/assignments", item(id, conversation)), &NewAssignment { rater: rater.to_owned() }).await
 }
 
 /// Takes a conversation back from somebody who has not rated it.

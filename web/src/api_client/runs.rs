@@ -1,10 +1,9 @@
 //! Runs of a project.
 
-use domain::api::{ConversationSummary, Page, RunSummary, RunTerms};
+use domain::api::{ConversationSummary, Page, RunChange, RunOrder, RunSummary, RunTerms};
 use domain::forecast::Forecast;
-use serde_json::{Value, json};
 
-use super::{Answer, End, get, patch, post, post_over, query};
+use super::{Answer, End, NO_BODY, get, patch, post, post_over, query};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -21,23 +20,39 @@ pub async fn conversations(id: &str, after: Option<String>) -> Answer<Page<Conve
     query(&format!("/runs/{}/conversations", segment(id)), &cursor(after)).await
 }
 
-/// Starts a run. The order is that of `POST /projects/{project}/runs`.
-pub async fn start(end: &End, project: &str, order: &Value) -> Answer<RunSummary> {
+pub async fn start(end: &End, project: &str, order: &RunOrder) -> Answer<RunSummary> {
     post_over(end, &format!("/projects/{}/runs", segment(project)), order).await
 }
 
-/// `pause`, `resume` or `cancel`.
-pub async fn control(id: &str, what: &str) -> Answer<RunSummary> {
-    post(&format!("/runs/{}/{what}", segment(id)), &json!({})).await
+/// What people ask of a run that is played.
+#[derive(Debug, Clone, Copy)]
+pub enum Control {
+    Pause,
+    Resume,
+    Cancel,
+}
+
+impl Control {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+pub async fn control(id: &str, control: Control) -> Answer<RunSummary> {
+    post(&format!("/runs/{}/{}", segment(id), control.as_str()), NO_BODY).await
 }
 
 /// Gives what others than the agent spoiled another attempt.
 pub async fn play_again(end: &End, id: &str) -> Answer<RunSummary> {
-    post_over(end, &format!("/runs/{}/retry", segment(id)), &json!({})).await
+    post_over(end, &format!("/runs/{}/retry", segment(id)), NO_BODY).await
 }
 
 /// Changes priority and caps; what is absent stays.
-pub async fn change(id: &str, change: &Value) -> Answer<RunSummary> {
+pub async fn change(id: &str, change: &RunChange) -> Answer<RunSummary> {
     patch(&format!("/runs/{}", segment(id)), change).await
 }
 

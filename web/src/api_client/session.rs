@@ -1,7 +1,6 @@
 //! Who is signed in, and how they came in.
 
-use domain::api::{Invited, SessionDetail};
-use serde_json::json;
+use domain::api::{AcceptInvitation, Invited, OneTimeLink, SessionDetail, SignIn};
 
 use super::{Answer, delete, get, post};
 
@@ -9,8 +8,8 @@ pub async fn current() -> Answer<SessionDetail> {
     get("/session").await
 }
 
-pub async fn sign_in(name: &str, password: &str) -> Answer<SessionDetail> {
-    post("/session", &json!({"name": name, "password": password})).await
+pub async fn sign_in(given: &SignIn) -> Answer<SessionDetail> {
+    post("/session", given).await
 }
 
 pub async fn sign_out() -> Answer<()> {
@@ -19,10 +18,10 @@ pub async fn sign_out() -> Answer<()> {
 
 /// For whom a one-time link is.
 pub async fn invited(secret: &str) -> Answer<Invited> {
-    post("/invitations/look", &json!({"secret": secret})).await
+    post("/invitations/look", &OneTimeLink { secret: secret.to_owned() }).await
 }
 
 /// Uses a one-time link up, and signs in.
-pub async fn accept(secret: &str, name: &str, password: &str) -> Answer<SessionDetail> {
-    post("/invitations/accept", &json!({"secret": secret, "name": name, "password": password})).await
+pub async fn accept(given: &AcceptInvitation) -> Answer<SessionDetail> {
+    post("/invitations/accept", given).await
 }

@@ -1,7 +1,6 @@
 //! API tokens of who is signed in.
 
-use domain::api::{NewTokenAnswer, Page, TokenSummary};
-use serde_json::Value;
+use domain::api::{NewToken, NewTokenAnswer, Page, TokenSummary};
 
 use super::{Answer, cut, delete, get, post};
 use crate::address::segment;
@@ -11,8 +10,7 @@ pub async fn list(after: Option<String>) -> Answer<Page<TokenSummary>> {
     Ok(cut(get("/tokens").await?, after))
 }
 
-/// The body is that of `POST /tokens`.
-pub async fn create(token: &Value) -> Answer<NewTokenAnswer> {
+pub async fn create(token: &NewToken) -> Answer<NewTokenAnswer> {
     post("/tokens", token).await
 }
 

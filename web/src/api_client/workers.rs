@@ -1,7 +1,8 @@
 //! Workers, and the tokens by which they join.
 
-use domain::api::workers::{JoinTokenSummary, NewJoinTokenAnswer, WorkerOrder, WorkerOrders, WorkerSummary};
-use serde_json::Value;
+use domain::api::workers::{
+    JoinTokenSummary, NewJoinToken, NewJoinTokenAnswer, WorkerOrder, WorkerOrders, WorkerSummary,
+};
 
 use super::{Answer, delete, get, post};
 use crate::address::segment;
@@ -18,7 +19,7 @@ pub async fn tokens() -> Answer<Vec<JoinTokenSummary>> {
     get("/join-tokens").await
 }
 
-pub async fn make_token(token: &Value) -> Answer<NewJoinTokenAnswer> {
+pub async fn make_token(token: &NewJoinToken) -> Answer<NewJoinTokenAnswer> {
     post("/join-tokens", token).await
 }
 

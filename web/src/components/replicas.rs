@@ -1,8 +1,7 @@
 //! How the endpoints of a model do.
 
-use domain::api::{ModelSummary, ReplicaSummary};
+use domain::api::{Health, ModelSummary, ReplicaSummary};
 use leptos::prelude::*;
-use serde_json::Value;
 
 use crate::components::{Badge, FirstRows, MoreRows};
 use crate::format;
@@ -56,7 +55,7 @@ fn Row(url: String, model: Signal<ModelSummary>) -> impl IntoView {
     let figure = move |of: fn(&ReplicaSummary) -> String| {
         view! { <td class="number">{move || replica.read().as_ref().map(of)}</td> }
     };
-    let state = Memo::new(move |_| replica.read().as_ref().map(|replica| health(&replica.health)));
+    let state = Memo::new(move |_| replica.read().as_ref().map(|replica| health(replica.health)));
     view! {
         <tr>
             <th scope="row">
@@ -77,12 +76,12 @@ fn Row(url: String, model: Signal<ModelSummary>) -> impl IntoView {
 }
 
 /// What the breaker in front of an endpoint says.
-fn health(health: &Value) -> (Tone, &'static str) {
-    match health.as_str() {
-        Some("closed") => (Tone::Good, "healthy"),
-        Some("half_open") => (Tone::Notable, "tried again"),
-        Some("open") => (Tone::Bad, "fails: rests"),
-        _ => (Tone::Neutral, "not asked yet"),
+const fn health(health: Option<Health>) -> (Tone, &'static str) {
+    match health {
+        Some(Health::Closed) => (Tone::Good, "healthy"),
+        Some(Health::HalfOpen) => (Tone::Notable, "tried again"),
+        Some(Health::Open) => (Tone::Bad, "fails: rests"),
+        None => (Tone::Neutral, "not asked yet"),
     }
 }
 

@@ -6,6 +6,7 @@ use domain::outcome::Blame;
 use leptos::prelude::*;
 
 use crate::action::{Change, act};
+use crate::api_client::runs::Control;
 use crate::api_client::{self, End};
 use crate::components::{Changing, Dialog};
 use crate::session::Project;
@@ -19,11 +20,11 @@ pub fn RunControls(
 ) -> impl IntoView {
     let project = Project::here();
     let (busy, sure, again) = (RwSignal::new(false), RwSignal::new(false), Change::new());
-    let order = move |what: &'static str, done: &'static str| {
+    let order = move |what: Control, done: &'static str| {
         let id = run.read_untracked().id.clone();
         act(busy, done, async move { api_client::runs::control(&id, what).await }, move |new| run.set(new));
     };
-    let button = move |label: &'static str, what: &'static str, done: &'static str| {
+    let button = move |label: &'static str, what: Control, done: &'static str| {
         view! {
             <button type="button" aria-disabled=move || busy.get().to_string() on:click=move |_| order(what, done)>
                 {label}
@@ -41,7 +42,7 @@ pub fn RunControls(
     let end = move |_| {
         sure.set(false);
         let id = run.read_untracked().id.clone();
-        let ask = async move { api_client::runs::control(&id, "cancel").await };
+        let ask = async move { api_client::runs::control(&id, Control::Cancel).await };
         act(ending, "The run was ended. What was played stays.", ask, move |new| run.set(new));
     };
     let play_again = move |_| {
@@ -54,9 +55,9 @@ pub fn RunControls(
     view! {
         <div class="actions">
             <Show when=can(|state| state == RunState::Running)>
-                {button("Pause", "pause", "The run pauses: what is in flight comes to its end.")}
+                {button("Pause", Control::Pause, "The run pauses: what is in flight comes to its end.")}
             </Show>
-            <Show when=can(|state| state == RunState::Paused)>{button("Resume", "resume", "The run goes on.")}</Show>
+            <Show when=can(|state| state == RunState::Paused)>{button("Resume", Control::Resume, "The run goes on.")}</Show>
             <Show when=move || may.get() && spoiled.get() && state.get().may_play_again()>
                 <button type="button" aria-disabled=move || again.busy().to_string() on:click=play_again>
                     "Play the spoiled again"

@@ -10,7 +10,6 @@ use leptos_router::path;
 
 use crate::parts::{pages, part};
 
-pub use launch::{NumberField, number};
 pub use runs::{NewRun, PlayDemo, RunTable};
 
 pages! {

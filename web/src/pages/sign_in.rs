@@ -1,5 +1,6 @@
 //! Name and password.
 
+use domain::api::SignIn;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -29,7 +30,8 @@ pub fn SignInPage() -> impl IntoView {
         refused.set(None);
         let (back, navigate) = (back.clone(), navigate.clone());
         spawn_local(async move {
-            let done = api_client::session::sign_in(&name.get_untracked(), &password.get_untracked()).await;
+            let given = SignIn { name: name.get_untracked(), password: password.get_untracked() };
+            let done = api_client::session::sign_in(&given).await;
             busy.set(false);
             match done {
                 Ok(_) => navigate(&back, NavigateOptions { replace: true, ..NavigateOptions::default() }),

@@ -2,7 +2,7 @@
 //!
 //! The secret is the fragment of the address, which browsers keep to themselves: no server and no log has it.
 
-use domain::api::Invited;
+use domain::api::{AcceptInvitation, Invited};
 use leptos::ev::SubmitEvent;
 use leptos::html::Input;
 use leptos::prelude::*;
@@ -66,9 +66,11 @@ fn Choose(secret: String, invited: Invited) -> impl IntoView {
         }
         busy.set(true);
         refused.set(None);
-        let (secret, navigate) = (secret.clone(), navigate.clone());
+        let (name, password) = (name.get_untracked(), password.get_untracked());
+        let given = AcceptInvitation { secret: secret.clone(), name: Some(name), password };
+        let navigate = navigate.clone();
         spawn_local(async move {
-            let done = api_client::session::accept(&secret, &name.get_untracked(), &password.get_untracked()).await;
+            let done = api_client::session::accept(&given).await;
             busy.set(false);
             match done {
                 // The address with the secret, which is used up, does not stay in the history.

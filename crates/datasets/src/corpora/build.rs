@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::corpus::{CorpusState, ManifestRow, Report, Spec};
+use domain::api::{CorpusState, ManifestRow};
+use domain::corpus::{Report, Spec};
 use domain::filter::Whose;
 use domain::progress::Doing;
 use sha2::{Digest, Sha256};

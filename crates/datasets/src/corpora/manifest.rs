@@ -1,6 +1,6 @@
 //! How a manifest is written: what was selected, and what was not and why.
 
-use domain::corpus::ManifestRow;
+use domain::api::ManifestRow;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Format {

@@ -1,8 +1,7 @@
-//! Who may do what, and what was done.
+//! Signing in: sessions, users and tokens.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::access::{Role, Scope};
@@ -26,18 +25,32 @@ pub struct ProjectRole {
     pub role: Role,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ProjectSummary {
-    /// In URLs.
+// Bodies with a password or a secret have no `Debug`: what is printed for debugging ends in a log.
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignIn {
     pub name: String,
-    pub title: String,
-    pub created_at: DateTime<Utc>,
+    pub password: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct MemberSummary {
-    pub user: String,
-    pub role: Role,
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneTimeLink {
+    /// From the link.
+    pub secret: String,
+}
+
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Accept)]
+pub struct AcceptInvitation {
+    /// From the link.
+    pub secret: String,
+    /// The name to sign in with. Only the first administrator chooses one; an invitation has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// At least 10 letters.
+    pub password: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -48,6 +61,25 @@ pub struct UserSummary {
     /// Has not chosen a password yet.
     pub invited: bool,
     pub created_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewUser {
+    /// What they sign in with: 1 to 64 letters a-z, digits and `. _ @ + -`.
+    pub name: String,
+    #[serde(default)]
+    pub administrator: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub administrator: Option<bool>,
+    /// Whoever is disabled is signed out, and their tokens are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<bool>,
 }
 
 /// For whom a one-time link is.
@@ -84,25 +116,24 @@ pub struct TokenSummary {
     pub last_used_at: Option<DateTime<Utc>>,
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewToken {
+    /// What it is for: 1 to 100 letters.
+    pub name: String,
+    /// What it may be used for; a scope includes those below it.
+    pub scopes: Vec<Scope>,
+    /// Only for this project; default: all of yours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// From when on it is refused; default: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NewTokenAnswer {
     /// Shown this once.
     pub secret: String,
     pub token: TokenSummary,
-}
-
-/// One change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct AuditEntry {
-    pub id: i64,
-    pub at: DateTime<Utc>,
-    /// Who; empty: a command on the machine itself.
-    pub actor: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// Method and path of the operation, or the command.
-    pub action: String,
-    /// What was changed.
-    pub subject: String,
-    pub detail: Value,
 }

@@ -1,4 +1,4 @@
-//! What lists of conversations are narrowed by, and what is computed of them.
+//! Conversations: one, lists of them, and what is computed of lists.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,11 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::RunState;
+use super::BranchOrigin;
 use crate::analytics::{Analytics, Bin, Comparison, MeanGap};
+use crate::event::Event;
+use crate::outcome::Outcome;
+use crate::verdict::{Verdict, Verification};
 
 /// The parameters by which lists of conversations are narrowed, in the API and in the addresses of the app.
 pub const CONVERSATION_FILTER: [&str; 33] = [
@@ -46,40 +49,85 @@ pub const CONVERSATION_FILTER: [&str; 33] = [
     "search",
 ];
 
-/// A conversation that goes on differently from a turn of another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BranchSummary {
-    pub conversation: String,
-    /// The run that plays it, and nothing else.
-    pub run: String,
-    pub run_state: RunState,
-    /// The first event that is not shared.
-    pub seq: u32,
-    /// Who wrote what stands there instead; absent: a model said it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub edited_by: Option<String>,
-    /// `accepted` or `failed`; absent before it has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
-    pub created_at: DateTime<Utc>,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ConversationSummary {
+    pub id: String,
+    #[serde(default)]
+    pub run_id: String,
+    /// Place in its run, from 0.
+    pub position: i32,
+    pub scenario: String,
+    pub persona: String,
+    pub complexity: String,
+    /// Absent while it is being played.
+    pub outcome: Option<Outcome>,
+    /// The judge's overall score, 0 to 10.
+    pub overall: Option<i16>,
+    /// Scores by criterion, 0 to 10.
+    #[serde(default)]
+    pub scores: BTreeMap<String, u8>,
+    #[serde(default)]
+    pub weighted_mean: Option<f32>,
+    /// How far a panel of judges agrees, 0 to 1.
+    #[serde(default)]
+    pub agreement: Option<f32>,
+    #[serde(default)]
+    pub goal_achieved: Option<bool>,
+    /// Whether the verifier found nothing wrong.
+    #[serde(default)]
+    pub verified: Option<bool>,
+    /// How it came to its end: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
+    #[serde(default)]
+    pub ending: Option<String>,
+    /// Turns of the user.
+    #[serde(default)]
+    pub turns: Option<i32>,
+    /// Calls by the agent and its sub-agents, and the tools that they called.
+    #[serde(default)]
+    pub tool_calls: Option<i32>,
+    #[serde(default)]
+    pub tools: Vec<String>,
+    #[serde(default)]
+    pub finished_at: Option<DateTime<Utc>>,
+    /// Events so far.
+    pub events: i64,
 }
 
-impl BranchSummary {
-    /// Whether it comes to an end by itself.
-    pub fn is_played(&self) -> bool {
-        self.outcome.is_none() && self.run_state == RunState::Running
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ConversationDetail {
+    pub summary: ConversationSummary,
+    pub run_id: String,
+    /// As it stands in URLs.
+    pub project: String,
+    /// Absent unless it is a branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch_of: Option<BranchOrigin>,
+    /// Role -> model. `scripted` is no model, and says so.
+    pub models: BTreeMap<String, String>,
+    pub events: Vec<Event>,
+    pub verdict: Option<Verdict>,
+    pub verification: Option<Verification>,
+}
+
+impl ConversationDetail {
+    /// Without what judges said, and what follows of it: for whoever is to rate it by themselves.
+    #[must_use]
+    pub fn unjudged(mut self) -> Self {
+        self.events.retain(|event| !event.is_judgement());
+        self.summary.events = i64::try_from(self.events.len()).unwrap_or(i64::MAX);
+        self.verdict = None;
+        self.summary.unjudge();
+        self
     }
 }
 
-/// Where a conversation comes from that goes on differently than another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BranchOrigin {
-    pub conversation: String,
-    /// The first event that is not shared.
-    pub seq: u32,
-    /// Who wrote what stands there instead; absent: a model said it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub edited_by: Option<String>,
+impl ConversationSummary {
+    /// Leaves out what judges said, and what follows of it.
+    pub fn unjudge(&mut self) {
+        (self.outcome, self.overall, self.weighted_mean) = (None, None, None);
+        (self.agreement, self.goal_achieved) = (None, None);
+        self.scores.clear();
+    }
 }
 
 /// How many conversations there are of each value. Each facet is counted without what is asked of it itself: what else

@@ -177,6 +177,29 @@ pub struct SaveDocument {
     pub promote: bool,
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Restoration {
+    /// Whose files the new version is to have.
+    pub version: i32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Whether it is to be used from now on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub promote: bool,
+    /// The newest version that was looked at; `If-Match` says the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_version: Option<i32>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Promotion {
+    /// Refused if it is not the newest any more; default: whichever is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<i32>,
+}
+
 /// What a change to documents did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Changes {
@@ -270,6 +293,34 @@ pub struct UsedBy {
 pub struct RunUse {
     pub id: String,
     pub created_at: DateTime<Utc>,
+}
+
+/// A YAML file of a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Shape)]
+pub enum SchemaKind {
+    /// `playbooks/NAME/playbook.yaml`
+    Playbook,
+    Scenario,
+    /// `personas/profiles/NAME.yaml`
+    Persona,
+    /// `personas/model.yaml`
+    PersonaModel,
+    /// `judges/NAME/judge.yaml`
+    Judge,
+}
+
+impl SchemaKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Playbook => "playbook",
+            Self::Scenario => "scenario",
+            Self::Persona => "persona",
+            Self::PersonaModel => "persona_model",
+            Self::Judge => "judge",
+        }
+    }
 }
 
 /// What is asked of validating a project.

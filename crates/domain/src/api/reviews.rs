@@ -1,18 +1,8 @@
-//! What people say of conversations: queues, ratings, annotations, corrections, and what follows of it.
-
-use std::collections::BTreeMap;
+//! Queues of conversations that people are to rate, and who has what of them.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
-
-use super::{ConversationDetail, ConversationSummary};
-use crate::calibration::{CalibrationReport, InterRater};
-use crate::correction::Correction;
-use crate::event::Fork;
-use crate::message::Message;
-use crate::verdict::Verdict;
 
 /// Largest queue: more than people rate, and few enough to look through whenever somebody takes the next one.
 pub const LARGEST_QUEUE: usize = 10_000;
@@ -35,6 +25,61 @@ pub struct ReviewQueue {
     pub created_by: String,
     pub created_at: DateTime<Utc>,
     pub progress: QueueProgress,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewQueue {
+    /// 1 to 200 letters, of no other queue of the project.
+    pub name: String,
+    /// What raters are told.
+    #[serde(default)]
+    pub instructions: String,
+    /// By how many people each conversation is to be rated, 1 to 10; default: 1.
+    #[serde(default = "one")]
+    #[schema(minimum = 1, maximum = 10)]
+    pub raters_each: u8,
+    /// Default: true.
+    #[serde(default = "yes")]
+    pub blind: bool,
+    /// These conversations, in this order, at most 10000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Uuid>>)]
+    pub conversations: Option<Vec<String>>,
+    /// Conversations of this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Uuid>)]
+    pub run: Option<String>,
+    /// With `run`: over whose scores they are spread; default: those of the run itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Uuid>)]
+    pub judging: Option<String>,
+    /// What this corpus keeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Uuid>)]
+    pub corpus: Option<String>,
+    /// How many of the run (default: 50) or of the corpus (default: all).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 10000)]
+    pub n: Option<u32>,
+}
+
+const fn one() -> u8 {
+    1
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueChange {
+    /// A closed queue gives nothing out; what its raters hold can still be rated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<QueueState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -123,6 +168,13 @@ impl AssignmentState {
     }
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewAssignment {
+    /// A member who may rate: author, runner or admin.
+    pub rater: String,
+}
+
 /// What a rater gets when they ask for the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NextReview {
@@ -144,162 +196,4 @@ pub struct ReviewTask {
     /// From then on others may have it, unless it was rated. Absent: it was given to this rater by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
-}
-
-/// What one person says of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct HumanRating {
-    /// Empty: a file that named nobody.
-    pub rater: String,
-    /// By criterion, `overall` included, 0 to 10.
-    pub scores: BTreeMap<String, u8>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub goal_achieved: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comment: Option<String>,
-    pub created_at: DateTime<Utc>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct ConversationRatings {
-    /// What may be rated, `overall` last.
-    pub criteria: Vec<String>,
-    /// A blind queue is open: other people's ratings and the judge's scores are shown once you have rated it.
-    pub blind: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mine: Option<HumanRating>,
-    /// What you said earlier, the newest first.
-    pub earlier: Vec<HumanRating>,
-    /// Other people's.
-    pub others: Vec<HumanRating>,
-    /// What the judge said while the run was played.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
-}
-
-/// How far people agree with each other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct ReviewAgreement {
-    /// Conversations that somebody rated.
-    pub conversations: u32,
-    pub raters: u32,
-    /// What at least two people rated in the same conversation.
-    pub criteria: Vec<InterRater>,
-}
-
-impl ConversationDetail {
-    /// Without what judges said, and what follows of it: for whoever is to rate it by themselves.
-    #[must_use]
-    pub fn unjudged(mut self) -> Self {
-        self.events.retain(|event| !event.is_judgement());
-        self.summary.events = i64::try_from(self.events.len()).unwrap_or(i64::MAX);
-        self.verdict = None;
-        self.summary.unjudge();
-        self
-    }
-}
-
-impl ConversationSummary {
-    /// Leaves out what judges said, and what follows of it.
-    pub fn unjudge(&mut self) {
-        (self.outcome, self.overall, self.weighted_mean) = (None, None, None);
-        (self.agreement, self.goal_achieved) = (None, None);
-        self.scores.clear();
-    }
-}
-
-/// A remark on a step of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Annotation {
-    pub id: String,
-    pub conversation: String,
-    /// The event.
-    pub seq: u32,
-    pub text: String,
-    pub labels: Vec<String>,
-    pub author: String,
-    pub created_at: DateTime<Utc>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolved_by: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolved_at: Option<DateTime<Utc>>,
-}
-
-/// A conversation as people corrected it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct CorrectedConversation {
-    /// 0 is what was played.
-    pub version: u32,
-    pub last_version: u32,
-    /// All versions, the first one first.
-    pub corrections: Vec<Correction>,
-    /// The agent under test, then each sub-agent.
-    pub agents: Vec<CorrectedAgent>,
-    /// What was not done again after a turn was corrected.
-    pub not_rechecked: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct CorrectedAgent {
-    /// The tool that it is; empty: the agent under test.
-    pub sub_agent: String,
-    /// Its place among the fan-outs.
-    pub path: Vec<Fork>,
-    pub messages: Vec<CorrectedMessage>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct CorrectedMessage {
-    /// The event.
-    pub seq: u32,
-    pub message: Message,
-    /// The version that made it read so; absent: it reads as it was played.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub corrected_by: Option<u32>,
-    /// By part (`content`, `reasoning`, `tool_calls`): how it came from what was played. Parts that are as they were are
-    /// not there.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub diff: BTreeMap<String, Vec<DiffPiece>>,
-}
-
-/// A piece of text. What is equal or inserted makes the corrected text, what is equal or deleted the original.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct DiffPiece {
-    pub kind: DiffKind,
-    pub text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DiffKind {
-    Equal,
-    Delete,
-    Insert,
-}
-
-/// How far a judge agrees with people.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct CalibrationDetail {
-    pub id: String,
-    pub judge: String,
-    /// Versions of the judge that were compared; others are not corrected by it.
-    pub judge_versions: Vec<String>,
-    /// Who judged, by name.
-    pub models: Value,
-    /// Whose verdicts were compared; absent of those from before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judging: Option<String>,
-    /// Empty: a command on the machine itself.
-    pub created_by: String,
-    pub created_at: DateTime<Utc>,
-    pub report: CalibrationReport,
-}
-
-/// What became of a file of ratings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct RatingsKept {
-    /// Ratings that were kept.
-    pub kept: usize,
-    /// Rated conversations that the judging knows nothing of: their ratings were left out.
-    pub unknown: Vec<String>,
 }

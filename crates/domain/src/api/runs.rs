@@ -1,6 +1,6 @@
-//! Runs: how far they are, by what they are played, and what was asked of models.
+//! Runs: what is ordered, how far they are, by what they are played, and what was asked of models.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,124 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::budget::Budget;
+use crate::fault::FaultRule;
+use crate::persona::ComplexityMix;
+use crate::playbook::{AgentStyle, UserStyle};
+use crate::role::Role;
+
+/// What a run is to be. Whatever is absent has the default of `groundstate generate`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schema(as = Order)]
+#[expect(clippy::struct_excessive_bools, reason = "what is asked of a run is independent of each other")]
+pub struct RunOrder {
+    /// Names of playbooks; default: all of the project.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub playbooks: Vec<String>,
+    /// Ids of scenarios, at least one; default: all of the playbooks, one of each in turn.
+    #[schema(min_items = 1)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenarios: Option<Vec<String>>,
+    /// Names of persona profiles; default: all of the project.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub personas: Vec<String>,
+    /// How users put things: `simple`, `medium`, `complex`, `vague` -> weight; default: as the persona model weighs them.
+    #[schema(value_type = BTreeMap<String, f64>)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub complexity: ComplexityMix,
+    /// How many conversations; default: 24.
+    #[schema(minimum = 1, maximum = 100_000_000)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<u32>,
+    /// Everything random derives from it; default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
+    /// Role -> `scripted` or the name of a model; default: `scripted`.
+    #[schema(value_type = BTreeMap<String, String>)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<Role, String>,
+    /// Judges beside the one in `models`: with it they are a panel, whose median counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub panel: Vec<String>,
+    /// Sub-agent -> model; default: as the agent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sub_agents: BTreeMap<String, String>,
+    /// Role -> 0 to 2.
+    #[schema(value_type = BTreeMap<String, f32>)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub temperatures: BTreeMap<Role, f32>,
+    /// Role -> longest reply in tokens.
+    #[schema(value_type = BTreeMap<String, u32>)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub max_tokens: BTreeMap<Role, u32>,
+    /// `function_calling`, `react` or `json`; default: as each playbook says.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_style: Option<AgentStyle>,
+    /// How the simulated user writes: `text` or `json`; default: `text`.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_style: Option<UserStyle>,
+    /// The playbook's variant that is the agent under test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Whether what sub-agents did becomes rows of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub branches: bool,
+    /// What goes wrong between agent and tools, beside what scenarios plan.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRule>,
+    /// How often a conversation is played again that somebody else than the agent spoiled; default: 2.
+    #[schema(maximum = 100)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retries: Option<u32>,
+    /// Runs of higher priority are played before others.
+    #[serde(skip_serializing_if = "is_default")]
+    pub priority: i32,
+    /// Conversations at once, all players together.
+    #[schema(minimum = 1)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<i32>,
+    /// Caps at which it pauses.
+    #[serde(skip_serializing_if = "is_default")]
+    pub budget: Budget,
+    /// Ask one thing after another, also where nothing would be lost by asking at once.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_pipelining: bool,
+    /// Ask judges for each criterion by itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub criteria_apart: bool,
+    /// Do not begin before somebody resumes it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
+    /// Play only so many conversations, then pause: the forecast of the whole follows from them.
+    #[schema(minimum = 1)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<i32>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// What an order would play.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OrderPreview {
+    pub playbooks: Vec<String>,
+    /// How many conversations.
+    pub planned: usize,
+    /// Played in turn.
+    pub scenarios: Vec<String>,
+    pub personas: Vec<String>,
+    /// Role -> model.
+    pub models: BTreeMap<String, String>,
+    /// Variants that the order may name: those that all its playbooks have.
+    pub variants: BTreeSet<String>,
+    /// Sub-agents of its playbooks, which may have models of their own.
+    pub sub_agents: BTreeSet<String>,
+    /// What should be known before money is spent: what its models failed, and who judges whom.
+    pub warnings: Vec<String>,
+}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunSummary {
@@ -38,6 +156,17 @@ pub struct RunSummary {
     /// What was asked of models, by role and model.
     #[serde(default)]
     pub usage: Vec<UsageSummary>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunChange {
+    /// Runs of higher priority are played before others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
+    /// Replaces all caps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 /// What decides how a run is played.
@@ -116,15 +245,3 @@ impl UsageSummary {
 
 /// After how long a silence others take over what a process plays, unless it says otherwise itself.
 pub const LEASE_SECONDS: u32 = 15;
-
-/// A process that plays.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct PlayerSummary {
-    pub id: i64,
-    pub host: String,
-    pub pid: i32,
-    pub started_at: DateTime<Utc>,
-    pub heartbeat_at: DateTime<Utc>,
-    /// Positions of runs that it holds.
-    pub claimed: i64,
-}

@@ -234,6 +234,16 @@ pub struct JoinTokenSummary {
     pub last_used_at: Option<DateTime<Utc>>,
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewJoinToken {
+    /// What it is for: 1 to 100 letters.
+    pub name: String,
+    /// From when on it is refused; default: in 90 days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
 /// A join token that was just made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NewJoinTokenAnswer {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use domain::api::Health;
 use tokio::time::Instant;
 
 use crate::retry;
@@ -24,18 +24,6 @@ enum State {
     Closed(u32),
     /// Nothing is sent until then; `times` is how often that was decided in a row, and `since` when first.
     Open { since: Instant, until: Instant, times: u32, probing: bool },
-}
-
-/// What a breaker lets through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Health {
-    /// Everything.
-    Closed,
-    /// Nothing.
-    Open,
-    /// One request at a time.
-    HalfOpen,
 }
 
 const FAILURES_IN_A_ROW: u32 = 5;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use domain::api::Health;
 use tokio::time::Instant;
 
-use super::breaker::{Breaker, Health};
+use super::breaker::Breaker;
 use super::first_bytes::FirstBytes;
 use super::limit::Limit;
 use super::status::ReplicaStatus;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use super::breaker::Health;
+pub use domain::api::Health;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PoolStatus {

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use domain::price::Price;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Price;
 use crate::spec::{EndpointSpec, KeyPlace, check_url, is_name, is_path, is_variable};
 
 /// A model and the endpoints that serve it. It holds no secret: it names where the key is.

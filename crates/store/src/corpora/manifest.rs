@@ -1,7 +1,7 @@
 //! The manifest of a corpus, page by page.
 
-use domain::api::Neighbours;
-use domain::corpus::{CorpusConversation, ManifestRow, Side, Step};
+use domain::api::{CorpusConversation, ManifestRow, Neighbours};
+use domain::corpus::{Side, Step};
 use sqlx::PgConnection;
 use uuid::Uuid;
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use domain::Problem;
-use domain::corpus::{CorpusState, CorpusSummary, Dimension, Spec, Treatment, name_problem};
+use domain::api::{CorpusState, CorpusSummary};
+use domain::corpus::{Dimension, Spec, Treatment, name_problem};
 use domain::document;
 use serde_json::json;
 use sqlx::PgPool;

@@ -4,7 +4,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use domain::corpus::{CorpusState, ManifestRow};
+use domain::api::{CorpusState, ManifestRow};
 use futures::{Stream, stream};
 use serde::Deserialize;
 use sqlx::PgPool;

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{Neighbours, Page};
-use domain::corpus::{CorpusConversation, ManifestRow, Side, Step};
+use domain::api::{CorpusConversation, ManifestRow, Neighbours, Page};
+use domain::corpus::{Side, Step};
 use serde::Deserialize;
 use sqlx::PgPool;
 use utoipa::IntoParams;

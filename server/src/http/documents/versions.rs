@@ -4,12 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use domain::api::Page;
-use domain::api::documents::{Changes, Document, DocumentDiff, DocumentVersion, UsedBy};
+use domain::api::documents::{Changes, Document, DocumentDiff, DocumentVersion, Promotion, Restoration, UsedBy};
 use serde::Deserialize;
 use sqlx::PgPool;
 use std::collections::HashMap;
 use tokio::task::spawn_blocking;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::place::{Collection, Place, base, tag};
 use super::{kept, message};
@@ -103,18 +103,6 @@ pub async fn used_by(State(pool): State<PgPool>, reader: Reader, place: Place) -
     Ok(Json(edit::used_by(&mut db, reader.project, &place.id).await?))
 }
 
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Restoration {
-    /// Whose files the new version is to have.
-    version: i32,
-    message: String,
-    /// Whether it is to be used from now on.
-    promote: bool,
-    /// The newest version that was looked at; `If-Match` says the same.
-    base_version: Option<i32>,
-}
-
 /// Make a new version that is like an old one
 #[utoipa::path(post, path = "/projects/{project}/{kind}/{name}/restore", tag = "documents",
     params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path),
@@ -143,13 +131,6 @@ pub async fn restore(
     let base = base(&headers, wanted.base_version)?;
     let edits = vec![Edit { id: place.id, files: Some(old.files), base }];
     changed(&app, &author, &audit, &message, wanted.promote, edits).await
-}
-
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Promotion {
-    /// Refused if it is not the newest any more; default: whichever is.
-    version: Option<i32>,
 }
 
 /// Use the newest version from now on

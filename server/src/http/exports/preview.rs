@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::export::{ExportPreview, ExportSpec};
+use domain::api::ExportPreview;
+use domain::export::ExportSpec;
 use sqlx::PgPool;
 
 use super::checked;

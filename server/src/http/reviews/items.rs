@@ -4,11 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::access::Role;
-use domain::api::{NextReview, Page, QueueState, ReviewItem, ReviewTask};
+use domain::api::{NewAssignment, NextReview, Page, QueueState, ReviewItem, ReviewTask};
 use domain::problem::did_you_mean;
-use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::get;
@@ -91,13 +89,6 @@ pub async fn skip(
     let skipped = item(&mut tx, queue, conversation).await?;
     audit.commit(tx).await?;
     Ok(Json(skipped))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewAssignment {
-    /// A member who may rate: author, runner or admin.
-    rater: String,
 }
 
 /// Give a conversation to somebody

@@ -3,12 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use chrono::{DateTime, TimeDelta, Utc};
-use domain::api::workers::{JoinTokenSummary, NewJoinTokenAnswer};
-use serde::Deserialize;
+use chrono::TimeDelta;
+use domain::api::workers::{JoinTokenSummary, NewJoinToken, NewJoinTokenAnswer};
 use serde_json::json;
 use sqlx::PgPool;
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::http::access::Administrator;
@@ -28,15 +26,6 @@ const LONGEST_LIFE: TimeDelta = TimeDelta::days(3650);
     security(("session" = []), ("token" = ["installation"])))]
 pub async fn list(State(pool): State<PgPool>, _: Administrator) -> Result<Json<Vec<JoinTokenSummary>>> {
     Ok(Json(join_tokens::all(&mut *pool.acquire().await?).await?))
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewJoinToken {
-    /// What it is for: 1 to 100 letters.
-    name: String,
-    /// From when on it is refused; default: in 90 days.
-    expires_at: Option<DateTime<Utc>>,
 }
 
 /// Make a join token

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use domain::api::{CorpusAnalytics, RunAnalytics, RunComparison};
+use domain::price::Price;
 use domain::role::Role;
-use llm::{PoolSpec, Price};
+use llm::PoolSpec;
 use reqwest::StatusCode;
 use serde_json::Value;
 use sqlx::PgPool;

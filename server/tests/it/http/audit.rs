@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use ::projects::archive::pack;
 use domain::access::Scope;
 use domain::api::{
-    AuditEntry, ConversationDetail, ConversationSummary, Invitation, Page, ProjectSummary, ReviewQueue, RunSummary,
-    SessionDetail, TokenSummary,
+    AuditEntry, ConversationDetail, ConversationSummary, CorpusSummary, ExportSummary, Invitation, Page,
+    ProjectSummary, ReviewQueue, RunSummary, SessionDetail, TokenSummary,
 };
-use domain::corpus::CorpusSummary;
 use domain::event::{Event, EventKind};
-use domain::export::ExportSummary;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};

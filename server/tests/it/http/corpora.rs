@@ -10,9 +10,8 @@ use std::collections::BTreeSet;
 
 use datasets::corpora::build as job;
 use domain::access::Role;
-use domain::api::Page;
-use domain::corpus::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ManifestRow, Report, Side, Step};
-use domain::export::ExportSummary;
+use domain::api::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ExportSummary, ManifestRow, Page};
+use domain::corpus::{Report, Side, Step};
 use domain::progress::Doing;
 use domain::role;
 use reqwest::{Method, StatusCode};

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use domain::api::{BranchSummary, Page};
+use domain::api::{BranchSummary, ExportPreview, ExportState, ExportSummary, Page};
 use domain::correction::turns;
 use domain::event::EventKind;
-use domain::export::{ExportPreview, ExportState, ExportSummary};
 use generation::ConversationRun;
 use reqwest::{Method, StatusCode};
 use runtime::ModelClients;

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use domain::api::RunState;
 use domain::budget::Budget;
+use domain::price::Price;
 use domain::role::Role;
 use futures::future::join_all;
 use generation::ConversationRun;
-use llm::{PoolSpec, Price};
+use llm::PoolSpec;
 use runtime::ModelClients;
 use sqlx::PgPool;
 use store::{control, runs};

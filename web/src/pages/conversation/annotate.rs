@@ -1,5 +1,6 @@
 //! Writing a remark on a turn.
 
+use domain::api::NewAnnotation;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -26,9 +27,9 @@ pub fn Annotate(seq: Signal<u32>, notes: Notes, drafts: Drafts, close: Callback<
         busy.set(true);
         problems.clear();
         spawn_local(async move {
-            let words = words(&labels.get_untracked());
-            let (id, seq, text) = (notes.conversation(), seq.get_untracked(), text.get_untracked());
-            let answer = api_client::annotations::add(&id, seq, &text, &words).await;
+            let labels = words(&labels.get_untracked());
+            let new = NewAnnotation { seq: seq.get_untracked(), text: text.get_untracked(), labels };
+            let answer = api_client::annotations::add(&notes.conversation(), &new).await;
             busy.try_set(false);
             match answer {
                 Ok(made) => {

@@ -4,14 +4,13 @@
 use std::time::Duration;
 
 use domain::access::Role;
-use domain::api::{BranchOrigin, BranchSummary, RunState};
+use domain::api::{BranchOrigin, BranchSummary, NewBranch, RunState};
 use domain::export::Profile;
 use domain::role::Role as Speaker;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
-use serde_json::json;
 
 use super::drafts::Drafts;
 use super::form_keys::press;
@@ -58,12 +57,8 @@ pub fn Branch(
     let (project, navigate) = (Project::here(), use_navigate());
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let mut body = json!({"seq": seq});
-        for (name, text) in [("model", model.get_untracked()), ("content", content.get_untracked())] {
-            if !text.trim().is_empty() {
-                body[name] = text.into();
-            }
-        }
+        let written = |text: RwSignal<String>| Some(text.get_untracked()).filter(|text| !text.trim().is_empty());
+        let body = NewBranch { seq, model: written(model), content: written(content), ..NewBranch::default() };
         let (navigate, project) = (navigate.clone(), project.name());
         let ask = move |end| async move { api_client::branches::add(&end, &notes.conversation(), &body).await };
         let show = move |made: BranchSummary| {

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use domain::access::Role;
-use domain::api::{CorrectedMessage, DiffKind, DiffPiece};
+use domain::api::{CorrectedCall, CorrectedMessage, DiffKind, DiffPiece, NewCorrection};
 use domain::message::{Message, ToolCall};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde_json::{Map, Value, json};
 
 use super::drafts::Drafts;
 use super::form_keys::press;
@@ -154,26 +153,26 @@ impl Draft {
     }
 
     /// What is to be sent: only the parts that were changed.
-    fn body(&self, spoke: u32) -> Result<Value, String> {
+    fn body(&self, spoke: u32) -> Result<NewCorrection, String> {
         let (content, reasoning) = (self.content.get_untracked(), self.reasoning.get_untracked());
-        let mut body = json!({"seq": spoke, "note": self.note.get_untracked()});
-        if content != self.before.0 {
-            body["content"] = content.into();
-        }
-        if reasoning != self.before.1 {
-            body["reasoning"] = reasoning.into();
-        }
         let texts: Vec<String> = self.calls.iter().map(|(_, text)| text.get_untracked()).collect();
-        if texts != self.before.2 {
+        let calls = || {
             let calls = self.calls.iter().zip(&texts).map(|((name, _), text)| {
                 let text = if text.trim().is_empty() { "{}" } else { text };
-                let arguments: Map<String, Value> = serde_json::from_str(text)
+                let arguments = serde_json::from_str(text)
                     .map_err(|error| format!("The arguments of {name} are no JSON object: {error}."))?;
-                Ok(json!({"name": name, "arguments": arguments}))
+                Ok(CorrectedCall { name: name.clone(), arguments })
             });
-            body["tool_calls"] = calls.collect::<Result<Vec<_>, String>>()?.into();
-        }
-        Ok(body)
+            calls.collect::<Result<Vec<_>, String>>()
+        };
+        Ok(NewCorrection {
+            seq: spoke,
+            content: (content != self.before.0).then_some(content),
+            reasoning: (reasoning != self.before.1).then_some(reasoning),
+            tool_calls: (texts != self.before.2).then(calls).transpose()?,
+            withdraw: false,
+            note: self.note.get_untracked(),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What people noted.
 
 use domain::access::Role;
-use domain::api::Annotation;
+use domain::api::{Annotation, AnnotationChange};
 use leptos::prelude::*;
 
 use super::notes::Notes;
@@ -33,7 +33,8 @@ fn Remark(one: Annotation, notes: Notes) -> impl IntoView {
     let (asks, whose) =
         (RwSignal::new(false), if own { "your annotation".to_owned() } else { format!("{author}'s annotation") });
     let resolve = move |_| {
-        let change = async move { api_client::annotations::resolve(&id.get_value(), !resolved).await };
+        let body = AnnotationChange { resolved: Some(!resolved), ..AnnotationChange::default() };
+        let change = async move { api_client::annotations::change(&id.get_value(), &body).await };
         act(busy, "", change, move |changed: Annotation| {
             notes.annotations.try_update(|all| {
                 if let Some(known) = all.iter_mut().find(|known| known.id == changed.id) {

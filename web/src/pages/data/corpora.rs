@@ -1,7 +1,7 @@
 //! The corpora of a project.
 
 use domain::access::Role;
-use domain::corpus::{CorpusState, CorpusSummary};
+use domain::api::{CorpusState, CorpusSummary};
 use leptos::prelude::*;
 use leptos_router::components::A;
 

@@ -4,8 +4,7 @@ mod actions;
 mod kept;
 mod manifest;
 
-use domain::api::CorpusAnalytics;
-use domain::corpus::{CorpusDetail, CorpusState, CorpusSummary};
+use domain::api::{CorpusAnalytics, CorpusDetail, CorpusState, CorpusSummary};
 use leptos::prelude::*;
 use leptos_router::components::A;
 

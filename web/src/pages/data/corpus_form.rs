@@ -5,7 +5,8 @@ mod quality;
 mod steps;
 
 use domain::access::Role;
-use domain::corpus::{CorpusSummary, Spec, name_problem};
+use domain::api::{CorpusSummary, NewCorpus};
+use domain::corpus::{Spec, name_problem};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -108,10 +109,11 @@ fn Save(spec: Memo<Spec>) -> impl IntoView {
         }
         busy.set(true);
         problems.clear();
-        let (project, name, spec) = (project.0.get_untracked(), name.get_untracked(), spec.get_untracked());
+        let new = NewCorpus { name: name.get_untracked(), spec: spec.get_untracked() };
+        let project = project.0.get_untracked();
         let toasts = Toasts::here();
         spawn_local(async move {
-            let answer = api_client::corpora::create(&project, &name, &spec).await;
+            let answer = api_client::corpora::create(&project, &new).await;
             settle(busy, problems, toasts, answer, |corpus| {
                 let page = shown(&project, &corpus);
                 navigate.with_value(|navigate| navigate(&page, NavigateOptions::default()));

@@ -3,7 +3,8 @@
 mod card;
 
 use domain::access::Role;
-use domain::export::{ExportState, ExportSummary, SourceSpec};
+use domain::api::{ExportState, ExportSummary};
+use domain::export::SourceSpec;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;

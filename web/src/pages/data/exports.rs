@@ -1,7 +1,7 @@
 //! The exports of a project.
 
 use domain::access::Role;
-use domain::export::{ExportState, ExportSummary};
+use domain::api::{ExportState, ExportSummary};
 use leptos::prelude::*;
 use leptos_router::components::A;
 

@@ -1,8 +1,6 @@
 //! Lists of what is built in the background: they follow what is still being built.
 
-use domain::api::Page;
-use domain::corpus::{CorpusState, CorpusSummary};
-use domain::export::{ExportState, ExportSummary};
+use domain::api::{CorpusState, CorpusSummary, ExportState, ExportSummary, Page};
 use leptos::prelude::*;
 
 use super::progress::follow_part;

@@ -1,6 +1,6 @@
 //! One-time links by which people choose a password.
 
-use domain::api::Invitation;
+use domain::api::{Invitation, NewUser};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
@@ -13,8 +13,9 @@ pub fn InviteForm(open: RwSignal<bool>, invited: Callback<()>) -> impl IntoView 
     let (name, administrator) = (RwSignal::new(String::new()), RwSignal::new(false));
     let (problems, busy) = (Problems::default(), RwSignal::new(false));
     let submit = move |event: SubmitEvent| {
-        let (name, administrator) = (name.get_untracked(), administrator.get_untracked());
-        let ask = async move { api_client::people::invite(name.trim(), administrator).await };
+        let name = name.get_untracked().trim().to_owned();
+        let user = NewUser { name, administrator: administrator.get_untracked() };
+        let ask = async move { api_client::people::invite(&user).await };
         send(&event, busy, problems, ask, move |invitation| {
             made.try_set(Some(invitation));
             invited.run(());

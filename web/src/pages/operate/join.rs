@@ -1,9 +1,8 @@
 //! Letting workers join: a token, shown once, and the command that takes it.
 
-use domain::api::workers::{JoinTokenSummary, NewJoinTokenAnswer};
+use domain::api::workers::{JoinTokenSummary, NewJoinToken, NewJoinTokenAnswer};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use serde_json::json;
 
 use crate::action::act;
 use crate::components::{Command, Confirm, FirstRows, MoreRows, Problems, Refused, Send, TextField, send, show};
@@ -23,7 +22,7 @@ fn Ask(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
     let (name, problems, busy) = (RwSignal::new(String::new()), Problems::default(), RwSignal::new(false));
     let tokens = LocalResource::new(api_client::workers::tokens);
     let submit = move |event: SubmitEvent| {
-        let token = json!({"name": name.get_untracked()});
+        let token = NewJoinToken { name: name.get_untracked(), expires_at: None };
         let ask = async move { api_client::workers::make_token(&token).await };
         send(&event, busy, problems, ask, move |answer| {
             made.try_set(Some(answer));

@@ -1,14 +1,15 @@
 //! What a model is: its endpoints, its price, and where its key is. Keys themselves are never asked for.
 
-use domain::api::ModelSummary;
+use domain::api::{ModelDefinition, ModelSummary};
+use domain::price::Price;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use serde_json::{Value, json};
 
 use super::naming;
 use crate::api_client::{self, Answer};
-use crate::components::{Labelled, Problems, Refreshed, Refused, Send, TextField, Toasts, send};
-use crate::pages::play::{NumberField, number};
+use crate::components::{
+    FieldReader, Labelled, NumberField, Problems, Refreshed, Refused, Send, TextField, Toasts, send,
+};
 
 #[derive(Clone, Copy)]
 struct Draft {
@@ -28,9 +29,6 @@ struct Draft {
 impl Draft {
     fn of(model: Option<&ModelSummary>) -> Self {
         let text = |of: &dyn Fn(&ModelSummary) -> Option<String>| RwSignal::new(model.and_then(of).unwrap_or_default());
-        let price = |part: &'static str| {
-            move |model: &ModelSummary| Some(model.price.as_ref()?.get(part)?.as_f64()?.to_string())
-        };
         let urls = |model: &ModelSummary| {
             let own = model.replicas.iter().filter(|replica| !replica.worker);
             Some(own.map(|replica| replica.url.as_str()).collect::<Vec<_>>().join("\n"))
@@ -42,50 +40,43 @@ impl Draft {
             workers: RwSignal::new(model.is_some_and(|model| model.workers)),
             key_env: text(&|model| model.key_env.clone()),
             key_file: text(&|model| model.key_file.clone()),
-            prompt: text(&price("prompt")),
-            completion: text(&price("completion")),
+            prompt: text(&|model| model.price.map(|price| price.prompt.to_string())),
+            completion: text(&|model| model.price.map(|price| price.completion.to_string())),
             max_in_flight: text(&|model| model.max_in_flight.map(|limit| limit.to_string())),
             start_in_flight: text(&|model| Some(model.start_in_flight.to_string())),
             slow_after: text(&|model| model.slow_after_seconds.map(|seconds| seconds.to_string())),
         }
     }
 
-    /// The body of `PUT /models/{model}`.
-    fn body(self) -> Value {
-        let replicas = self.replicas.get_untracked();
-        let replicas: Vec<&str> = replicas.split_whitespace().collect();
-        let mut body = json!({"replicas": replicas, "workers": self.workers.get_untracked()});
-        for (field, text) in [("model", self.model), ("key_env", self.key_env), ("key_file", self.key_file)] {
-            let text = text.get_untracked();
-            if !text.trim().is_empty() {
-                body[field] = text.trim().into();
-            }
-        }
-        let prices = [("prompt", self.prompt), ("completion", self.completion)];
-        let prices = prices.map(|(part, text)| (part, number(&text.read_untracked())));
-        if prices.iter().any(|(_, price)| price.is_some()) {
-            let price = |(part, price): (&str, Option<Value>)| (part.to_owned(), price.unwrap_or(json!(0)));
-            body["price"] = Value::Object(prices.into_iter().map(price).collect());
-        }
-        for (field, text) in [
-            ("max_in_flight", self.max_in_flight),
-            ("start_in_flight", self.start_in_flight),
-            ("slow_after_seconds", self.slow_after),
-        ] {
-            if let Some(number) = number(&text.read_untracked()) {
-                body[field] = number;
-            }
-        }
-        body
+    fn definition(self) -> Answer<ModelDefinition> {
+        let text =
+            |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
+        let mut fields = FieldReader::default();
+        let prompt = fields.decimal("/price/prompt", &self.prompt.read_untracked());
+        let completion = fields.decimal("/price/completion", &self.completion.read_untracked());
+        let price = (prompt.is_some() || completion.is_some())
+            .then(|| Price { prompt: prompt.unwrap_or_default(), completion: completion.unwrap_or_default() });
+        let definition = ModelDefinition {
+            model: text(self.model),
+            replicas: self.replicas.read_untracked().split_whitespace().map(str::to_owned).collect(),
+            workers: self.workers.get_untracked(),
+            key_env: text(self.key_env),
+            key_file: text(self.key_file),
+            price,
+            max_in_flight: fields.whole("/max_in_flight", &self.max_in_flight.read_untracked()),
+            start_in_flight: fields.whole("/start_in_flight", &self.start_in_flight.read_untracked()),
+            slow_after_seconds: fields.decimal("/slow_after_seconds", &self.slow_after.read_untracked()),
+        };
+        fields.finish(definition)
     }
 }
 
 const TAKEN: &str = "There is one with this name already; edit it instead.";
 
 /// A new one takes no other's place.
-async fn add(name: &str, body: &Value) -> Answer<ModelSummary> {
+async fn add(name: &str, definition: &ModelDefinition) -> Answer<ModelSummary> {
     match api_client::models::one(name).await? {
-        None => api_client::models::set(name, body).await,
+        None => api_client::models::set(name, definition).await,
         Some(_) => Err(naming::wrong("/name", TAKEN)),
     }
 }
@@ -101,12 +92,14 @@ pub fn ModelForm(
     let draft = Draft::of(model.as_ref());
     let (problems, busy, toasts) = (Problems::default(), RwSignal::new(false), Toasts::here());
     let submit = move |event: SubmitEvent| {
-        let (name, body) = (draft.name.get_untracked().trim().to_owned(), draft.body());
+        let (name, definition) = (draft.name.get_untracked().trim().to_owned(), draft.definition());
         if naming::missing(&event, &name, "/name", problems) {
             return;
         }
-        let ask =
-            async move { if known { api_client::models::set(&name, &body).await } else { add(&name, &body).await } };
+        let ask = async move {
+            let definition = definition?;
+            if known { api_client::models::set(&name, &definition).await } else { add(&name, &definition).await }
+        };
         send(&event, busy, problems, ask, move |model| {
             toasts.good(format!("{} is in the registry.", model.name));
             models.ask();

@@ -94,8 +94,8 @@ struct Said {
 impl Said {
     fn of(model: &ModelSummary) -> Self {
         let price = model.price.as_ref().map(|price| {
-            let part = |name: &str| price[name].as_f64().map_or_else(|| "–".to_owned(), format::money);
-            format!("{} read, {} written, a million tokens", part("prompt"), part("completion"))
+            let (read, written) = (format::money(price.prompt), format::money(price.completion));
+            format!("{read} read, {written} written, a million tokens")
         });
         Self {
             model: model.model.clone(),

@@ -1,19 +1,16 @@
 //! Names that stand in the address which is asked: the server cannot say what is wrong with one that is not there.
 
-use domain::api::{FieldError, ProblemDetails};
+use domain::api::FieldError;
 use leptos::ev::SubmitEvent;
 
 use crate::api_client::ApiError;
 use crate::components::Problems;
 
-const UNPROCESSABLE: u16 = 422;
 const MISSING: &str = "Write a name first.";
 
 /// As if the server had said it of a field.
 pub fn wrong(pointer: &str, why: &str) -> ApiError {
-    let (kind, title) = ("about:blank".to_owned(), "Unprocessable Content".to_owned());
-    let errors = vec![FieldError::at(pointer, why)];
-    ApiError::Refused(ProblemDetails { kind, title, status: UNPROCESSABLE, detail: why.to_owned(), errors })
+    ApiError::invalid(vec![FieldError::at(pointer, why)])
 }
 
 /// Whether there is no name, which then stands beside the field; nothing is sent.

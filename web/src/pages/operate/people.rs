@@ -1,9 +1,8 @@
 //! Who may sign in, for administrators.
 
-use domain::api::{Invitation, UserSummary};
+use domain::api::{Invitation, UserChange, UserSummary};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde_json::json;
 
 use super::invite::{InviteForm, Link};
 use crate::action::act;
@@ -102,7 +101,7 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
     let session = Session::here();
     let UserSummary { name, administrator, disabled, invited, created_at } = user;
     let own = StoredValue::new(name.clone());
-    let change = move |change: serde_json::Value, done: &'static str| {
+    let change = move |change: UserChange, done: &'static str| {
         let name = own.get_value();
         let ask = async move { api_client::people::change(&name, &change).await };
         act(busy, done, ask, move |new: UserSummary| {
@@ -116,8 +115,10 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
         let name = own.get_value();
         act(busy, "", async move { api_client::people::invite_again(&name).await }, move |link| give.run(link));
     };
+    let set_administrator = move |to: bool, done| change(UserChange { administrator: Some(to), disabled: None }, done);
+    let set_disabled = move |to: bool, done| change(UserChange { administrator: None, disabled: Some(to) }, done);
     let rank = move |_| {
-        if administrator { take.set(true) } else { change(json!({"administrator": true}), "Administrator now.") }
+        if administrator { take.set(true) } else { set_administrator(true, "Administrator now.") }
     };
     let oneself = untrack(|| session.name()).as_ref() == Some(&name);
     view! {
@@ -141,7 +142,7 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
                         {if administrator { "Take administration …" } else { "Make administrator" }}
                     </button>
                     {if disabled {
-                        let enable = move |_| change(json!({"disabled": false}), "May sign in again.");
+                        let enable = move |_| set_disabled(false, "May sign in again.");
                         view! {
                             <button type="button" on:click=enable>
                                 "Enable"
@@ -162,14 +163,14 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
                     text="They are signed out, and their tokens are refused. What they made stays, and they can be enabled again."
                     yes_says="Disable"
                     open=sure
-                    yes=move |()| change(json!({"disabled": true}), "Disabled.")
+                    yes=move |()| set_disabled(true, "Disabled.")
                 />
                 <Confirm
                     title=format!("Take administration from {name}?")
                     text=if oneself { TAKEN_FROM_ONESELF } else { TAKEN_FROM_OTHERS }
                     yes_says="Take it"
                     open=take
-                    yes=move |()| change(json!({"administrator": false}), "No administrator any more.")
+                    yes=move |()| set_administrator(false, "No administrator any more.")
                 />
             </td>
         </tr>

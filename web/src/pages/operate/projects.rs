@@ -1,6 +1,6 @@
 //! The projects that somebody sees, and making another.
 
-use domain::api::ProjectSummary;
+use domain::api::{NewProject, ProjectSummary};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -65,8 +65,9 @@ fn Form() -> impl IntoView {
     let (problems, busy) = (Problems::default(), RwSignal::new(false));
     let (session, navigate) = (Session::here(), StoredValue::new_local(use_navigate()));
     let submit = move |event: SubmitEvent| {
-        let (own, says) = (name.get_untracked().trim().to_owned(), title.get_untracked());
-        let ask = async move { api_client::projects::create(&own, &says).await };
+        let title = Some(title.get_untracked()).filter(|title| !title.trim().is_empty());
+        let project = NewProject { name: name.get_untracked().trim().to_owned(), title };
+        let ask = async move { api_client::projects::create(&project).await };
         let go = navigate.get_value();
         send(&event, busy, problems, ask, move |project: ProjectSummary| {
             spawn_local(async move {

@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use domain::access::Scope;
-use domain::api::NewTokenAnswer;
+use domain::api::{NewToken, NewTokenAnswer};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use serde_json::{Value, json};
 
 use crate::api_client;
 use crate::components::{Command, Labelled, Problems, Refused, Send, TextField, send};
@@ -31,16 +30,15 @@ pub fn TokenForm(
 #[component]
 fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl IntoView {
     let text = |text: &str| RwSignal::new(text.to_owned());
-    let (name, scope, project, days) = (text(""), text(Scope::Read.as_str()), text(""), text("90"));
+    let (name, scope, project, days) = (text(""), RwSignal::new(Scope::Read), text(""), text("90"));
     let (problems, busy) = (Problems::default(), RwSignal::new(false));
     let submit = move |event: SubmitEvent| {
-        let mut token = json!({"name": name.get_untracked(), "scopes": [scope.get_untracked()]});
-        if let Some(only) = Some(project.get_untracked()).filter(|only| !only.is_empty()) {
-            token["project"] = only.into();
-        }
-        if let Some(until) = until(&days.read_untracked()) {
-            token["expires_at"] = until;
-        }
+        let token = NewToken {
+            name: name.get_untracked(),
+            scopes: vec![scope.get_untracked()],
+            project: Some(project.get_untracked()).filter(|only| !only.is_empty()),
+            expires_at: expiry(&days.read_untracked()),
+        };
         let ask = async move { api_client::tokens::create(&token).await };
         send(&event, busy, problems, ask, move |answer| {
             made.try_set(Some(answer));
@@ -53,8 +51,8 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
                 <input
                     type="radio"
                     name="scope"
-                    prop:checked=move || scope.read().as_str() == own.as_str()
-                    on:change=move |_| scope.set(own.as_str().to_owned())
+                    prop:checked=move || scope.get() == own
+                    on:change=move |_| scope.set(own)
                 />
                 <span>
                     <strong>{own.as_str()}</strong>
@@ -125,8 +123,7 @@ const fn may(scope: Scope) -> &'static str {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "milliseconds of this century")]
-fn until(days: &str) -> Option<Value> {
+fn expiry(days: &str) -> Option<DateTime<Utc>> {
     let days: i64 = days.parse().ok()?;
-    let until: DateTime<Utc> = DateTime::from_timestamp_millis(js_sys::Date::now() as i64 + days * DAY_MS)?;
-    Some(until.to_rfc3339().into())
+    DateTime::from_timestamp_millis(js_sys::Date::now() as i64 + days * DAY_MS)
 }

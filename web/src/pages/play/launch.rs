@@ -5,7 +5,6 @@ mod draft;
 mod faults;
 mod limits;
 mod look;
-mod number;
 mod scenarios;
 mod written;
 
@@ -27,9 +26,8 @@ use limits::{Amount, Limits, Mix};
 use look::Look;
 use scenarios::Scenarios;
 
-pub use draft::{budget, number};
+pub use draft::budget;
 pub use limits::BudgetFields;
-pub use number::NumberField;
 
 /// What there is to choose from.
 #[derive(Clone)]

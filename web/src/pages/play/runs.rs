@@ -1,12 +1,11 @@
 //! The runs of a project.
 
 use domain::access::Role;
-use domain::api::RunSummary;
+use domain::api::{RunOrder, RunSummary};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
-use serde_json::json;
 
 use crate::action::Change;
 use crate::app::set_title;
@@ -133,7 +132,7 @@ pub fn PlayDemo() -> impl IntoView {
     let navigate = use_navigate();
     let play = move |_| {
         let (name, navigate) = (project.0.get_untracked(), navigate.clone());
-        let order = json!({"n": DEMO_CONVERSATIONS});
+        let order = RunOrder { n: Some(DEMO_CONVERSATIONS), ..RunOrder::default() };
         let project = name.clone();
         let started = move |end| async move {
             api_client::documents::demo(&end, &project).await?;

@@ -1,12 +1,11 @@
 //! Judges beside people: the comparisons of a project, and a new one.
 
 use domain::access::Role;
-use domain::api::CalibrationDetail;
+use domain::api::{CalibrationDetail, NewCalibration};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
-use serde_json::json;
 
 use super::choices::RunChoice;
 use crate::action::Change;
@@ -102,11 +101,12 @@ fn Make(project: String) -> impl IntoView {
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let (project, navigate) = (project.clone(), navigate.clone());
-        let order = json!({"run": Some(run.get_untracked()).filter(|run| !run.is_empty())});
+        let run = Some(run.get_untracked()).filter(|run| !run.is_empty());
+        let new = NewCalibration { run, ..NewCalibration::default() };
         let name = project.clone();
         comparing.send(
             problems,
-            move |end| async move { api_client::calibrations::make(&end, &name, &order).await },
+            move |end| async move { api_client::calibrations::make(&end, &name, &new).await },
             move |made| {
                 if let Some(first) = made.first() {
                     navigate(&of(&project, &first.id), NavigateOptions::default());

@@ -1,7 +1,6 @@
 //! What can be chosen from: runs and corpora of the project, newest first.
 
-use domain::api::{Page, RunSummary};
-use domain::corpus::CorpusSummary;
+use domain::api::{CorpusSummary, Page, RunSummary};
 use leptos::prelude::*;
 
 use super::agreement::short;

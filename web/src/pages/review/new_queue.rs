@@ -1,20 +1,19 @@
 //! Making a review queue.
 
-use domain::api::{LARGEST_QUEUE, ReviewQueue};
+use domain::api::{LARGEST_QUEUE, NewQueue, ReviewQueue};
 use domain::progress::Doing;
 use futures::future::{AbortHandle, abortable};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate};
-use serde_json::{Value, json};
 
 use super::choices::{CorpusChoice, RunChoice};
 use super::filter::{Filter, FilterFields};
 use super::written;
 use crate::api_client::Answer;
 use crate::app::set_title;
-use crate::components::{Crumbs, Labelled, Problems, Refused, Send, Toasts, Working, settle};
+use crate::components::{Crumbs, FieldReader, Labelled, Problems, Refused, Send, Toasts, Working, settle};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -183,26 +182,31 @@ impl Gathering {
 
 /// Nothing if it was cancelled.
 async fn make(project: &str, order: Order, gathering: Gathering) -> Answer<Option<ReviewQueue>> {
-    let number = |text: RwSignal<String>| text.get_untracked().trim().parse::<usize>().ok();
-    let mut body = json!({
-        "name": order.name.get_untracked(),
-        "instructions": order.instructions.get_untracked(),
-        "raters_each": number(order.raters_each).unwrap_or(1),
-        "blind": order.blind.get_untracked(),
-    });
-    let n = number(order.n);
-    let named = |id: RwSignal<String>| Some(id.get_untracked()).filter(|id| !id.is_empty()).map(Value::from);
-    match order.source.get_untracked() {
-        Source::Run => (body["run"], body["n"]) = (named(order.run).into(), n.into()),
-        Source::Corpus => (body["corpus"], body["n"]) = (named(order.corpus).into(), n.into()),
+    let mut fields = FieldReader::default();
+    let named = |id: RwSignal<String>| Some(id.get_untracked()).filter(|id| !id.is_empty());
+    let queue = NewQueue {
+        name: order.name.get_untracked(),
+        instructions: order.instructions.get_untracked(),
+        raters_each: fields.whole("/raters_each", &order.raters_each.read_untracked()).unwrap_or(1),
+        blind: order.blind.get_untracked(),
+        n: fields.whole("/n", &order.n.read_untracked()),
+        conversations: None,
+        run: None,
+        judging: None,
+        corpus: None,
+    };
+    let queue = fields.finish(queue)?;
+    let queue = match order.source.get_untracked() {
+        Source::Run => NewQueue { run: named(order.run), ..queue },
+        Source::Corpus => NewQueue { corpus: named(order.corpus), ..queue },
         Source::Filter => {
             let asked = untrack(|| order.filter.asked());
-            let n = n.unwrap_or(LARGEST_QUEUE).min(LARGEST_QUEUE);
+            let n = queue.n.map_or(LARGEST_QUEUE, |n| LARGEST_QUEUE.min(n as usize));
             let Some(chosen) = gathering.chosen(project, &asked, n).await else { return Ok(None) };
-            body["conversations"] = chosen?.into();
+            NewQueue { conversations: Some(chosen?), n: None, ..queue }
         }
-    }
-    api_client::reviews::make(project, &body).await.map(Some)
+    };
+    api_client::reviews::make(project, &queue).await.map(Some)
 }
 
 /// A queue's page.

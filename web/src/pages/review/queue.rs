@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use domain::access::Role;
-use domain::api::{QueueState, ReviewQueue};
+use domain::api::{QueueChange, QueueState, ReviewQueue};
 use leptos::prelude::*;
 use leptos_router::components::A;
-use serde_json::json;
 
 use super::agreement::{Agreements, Disagreements};
 use super::items::Items;
@@ -135,9 +134,10 @@ fn Actions(queue: RwSignal<ReviewQueue>) -> impl IntoView {
     let turn = move |_| {
         let to = if open.get_untracked() { QueueState::Closed } else { QueueState::Open };
         let turned = ReviewQueue { state: to, ..queue.get_untracked() };
-        let (id, to) = (turned.id.clone(), to.as_str());
-        let change = async move { api_client::reviews::change(&id, &json!({"state": to})).await };
-        act_at_once(busy, format!("The queue is {to}."), queue, turned, change);
+        let id = turned.id.clone();
+        let body = QueueChange { state: Some(to), ..QueueChange::default() };
+        let change = async move { api_client::reviews::change(&id, &body).await };
+        act_at_once(busy, format!("The queue is {}.", to.as_str()), queue, turned, change);
     };
     move || {
         project.may(Role::Author).then(|| {
@@ -166,8 +166,9 @@ fn Instructions(queue: RwSignal<ReviewQueue>) -> impl IntoView {
     let text = Memo::new(move |_| queue.read().instructions.clone());
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let (id, instructions) = (queue.read_untracked().id.clone(), draft.get_untracked());
-        let change = async move { api_client::reviews::change(&id, &json!({"instructions": instructions})).await };
+        let id = queue.read_untracked().id.clone();
+        let body = QueueChange { instructions: Some(draft.get_untracked()), ..QueueChange::default() };
+        let change = async move { api_client::reviews::change(&id, &body).await };
         act(busy, "Kept.", change, move |changed| {
             queue.try_set(changed);
             editing.try_set(false);

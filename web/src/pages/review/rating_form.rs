@@ -1,11 +1,10 @@
 //! The form in which somebody rates a conversation: by keys alone, if they like.
 
-use domain::api::{ConversationRatings, HumanRating};
+use domain::api::{ConversationRatings, HumanRating, NewRating};
 use domain::verdict::MAX_SCORE;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 
 use super::kept::{Given, Kept};
@@ -255,17 +254,14 @@ fn Goal(goal: RwSignal<Option<bool>>) -> impl IntoView {
     }
 }
 
-/// As `PUT /conversations/{conversation}/ratings` wants it: what is not rated is left out.
-fn body(given: Given) -> Value {
+/// The rating as it is sent: what is not rated is left out.
+fn body(given: Given) -> NewRating {
     let Given { scores, goal_achieved, comment } = given;
-    let mut body = json!({"scores": scores});
-    if let Some(goal) = goal_achieved {
-        body["goal_achieved"] = goal.into();
+    NewRating {
+        scores: scores.into_iter().map(|(criterion, score)| (criterion, score.into())).collect(),
+        goal_achieved,
+        comment: Some(comment).filter(|comment| !comment.trim().is_empty()),
     }
-    if !comment.trim().is_empty() {
-        body["comment"] = comment.into();
-    }
-    body
 }
 
 #[cfg(test)]
@@ -293,7 +289,13 @@ mod tests {
             };
             fields.set(given.clone());
             assert_eq!(fields.given(), given);
-            assert_eq!(body(given), json!({"scores": {"tone": 7}, "goal_achieved": false, "comment": "Fine."}));
+            let sent = NewRating {
+                scores: [("tone".to_owned(), 7)].into(),
+                goal_achieved: Some(false),
+                comment: Some("Fine.".to_owned()),
+            };
+            assert_eq!(body(given), sent);
+            assert_eq!(body(Given { comment: " ".to_owned(), ..Given::default() }), NewRating::default());
         });
     }
 

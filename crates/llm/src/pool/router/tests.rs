@@ -1,12 +1,13 @@
 use std::pin::Pin;
 use std::task::Poll;
 
+use domain::api::Health;
 use futures::poll;
 use proptest::prelude::*;
 
 use super::*;
 use crate::error::Wait;
-use crate::pool::breaker::{Breaker, Health};
+use crate::pool::breaker::Breaker;
 use crate::pool::limit::Limit;
 
 const SECOND: Duration = Duration::from_secs(1);

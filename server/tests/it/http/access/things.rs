@@ -2,9 +2,7 @@
 
 use domain::api::documents::ValidationDetail;
 use domain::api::workers::JoinTokenSummary;
-use domain::api::{Annotation, CalibrationDetail, ReviewQueue};
-use domain::corpus::CorpusSummary;
-use domain::export::ExportSummary;
+use domain::api::{Annotation, CalibrationDetail, CorpusSummary, ExportSummary, ReviewQueue};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::PgPool;

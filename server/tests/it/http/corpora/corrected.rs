@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use domain::corpus::{CorpusDetail, CorpusState, Step};
+use domain::api::{CorpusDetail, CorpusState, ExportSummary};
+use domain::corpus::Step;
 use domain::correction::{self, CorrectedTurn};
 use domain::event::EventKind;
-use domain::export::ExportSummary;
 use domain::message::ToolCall;
 use serde_json::{Value, json};
 use sqlx::PgPool;

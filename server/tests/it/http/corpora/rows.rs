@@ -1,7 +1,7 @@
 //! /api/v1/corpora/{corpus}/conversations, its neighbours, and /api/v1/corpora/{corpus}/dropped
 
-use domain::api::{Neighbours, Page};
-use domain::corpus::{CorpusConversation, CorpusDetail, ManifestRow, Side, Step};
+use domain::api::{CorpusConversation, CorpusDetail, ManifestRow, Neighbours, Page};
+use domain::corpus::{Side, Step};
 use reqwest::StatusCode;
 use serde::de::DeserializeOwned;
 use serde_json::json;

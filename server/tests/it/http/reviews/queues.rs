@@ -1,7 +1,6 @@
 //! Making queues, and how far they are.
 
-use domain::api::{Page, QueueState, RaterProgress, ReviewItem, ReviewQueue};
-use domain::corpus::CorpusSummary;
+use domain::api::{CorpusSummary, Page, QueueState, RaterProgress, ReviewItem, ReviewQueue};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 

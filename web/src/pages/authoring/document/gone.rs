@@ -1,7 +1,7 @@
 //! The address of a document that is not there: it never was, or it was deleted and can come back.
 
 use domain::access::Role;
-use domain::api::documents::DocumentVersion;
+use domain::api::documents::{DocumentVersion, Restoration};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
@@ -59,8 +59,9 @@ fn Restore(
     let by = if newest.author.is_empty() { "a command".to_owned() } else { newest.author };
     let (restoring, may) = (Change::new(), Project::here().may(Role::Author));
     let restore = move |_| {
-        let (place, base) = (place.clone(), newest.version);
-        let change = move |end| async move { api_client::documents::restore(&end, &place, last, base).await };
+        let place = place.clone();
+        let wanted = Restoration { version: last, base_version: Some(newest.version), ..Restoration::default() };
+        let change = move |end| async move { api_client::documents::restore(&end, &place, &wanted).await };
         restoring.act("It is here again, as a draft.".to_owned(), change, move |_| restored());
     };
     view! {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use domain::api::documents::SchemaKind;
 use domain::document;
 use domain::persona::PersonaModel;
 use domain::playbook::Playbook;
@@ -12,7 +13,6 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Texts};
-use super::local::Shape;
 use crate::api_client::documents::{Place, all, one};
 use crate::api_client::{self, Answer, ApiError};
 use crate::pages::authoring::validator;
@@ -160,14 +160,14 @@ impl Known {
     }
 
     /// The JSON Schema of a file that has one.
-    pub fn schema(self, shape: Option<Shape>) -> Signal<Option<Value>> {
+    pub fn schema(self, kind: Option<SchemaKind>) -> Signal<Option<Value>> {
         let schema = RwSignal::new(None);
         Effect::new(move |_| {
             self.again.track();
-            let Some(shape) = shape else { return };
+            let Some(kind) = kind else { return };
             spawn_local(async move {
                 // What is known stays, if it cannot be asked for again.
-                if let Some(found) = self.helped(api_client::documents::schema(shape.as_str()).await) {
+                if let Some(found) = self.helped(api_client::documents::schema(kind).await) {
                     schema.try_set(Some(found));
                 }
             });

@@ -1,6 +1,6 @@
 //! What the browser finds in a document while somebody types, by the rules that the server keeps, too.
 
-use domain::api::documents::Found;
+use domain::api::documents::{Found, SchemaKind};
 use domain::document::{self, Located};
 use domain::finding::{Finding, Rule};
 use domain::judge::Judge;
@@ -21,43 +21,21 @@ pub struct Others<'a> {
     pub model: Option<&'a PersonaModel>,
 }
 
-/// A YAML file that has a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    Playbook,
-    Scenario,
-    Persona,
-    PersonaModel,
-    Judge,
-}
-
-impl Shape {
-    pub fn of(kind: Kind, path: &str) -> Option<Self> {
-        match kind {
-            Kind::Scenario => Some(Self::Scenario),
-            Kind::Persona if path == "personas/model.yaml" => Some(Self::PersonaModel),
-            Kind::Persona => Some(Self::Persona),
-            Kind::Playbook => (path.split('/').skip(2).eq(["playbook.yaml"])).then_some(Self::Playbook),
-            Kind::Judge => (path.split('/').skip(2).eq(["judge.yaml"])).then_some(Self::Judge),
-        }
-    }
-
-    /// As the API names it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Playbook => "playbook",
-            Self::Scenario => "scenario",
-            Self::Persona => "persona",
-            Self::PersonaModel => "persona_model",
-            Self::Judge => "judge",
-        }
+/// The schema of a document's file, if it is a YAML file that has one.
+pub fn schema_of(kind: Kind, path: &str) -> Option<SchemaKind> {
+    match kind {
+        Kind::Scenario => Some(SchemaKind::Scenario),
+        Kind::Persona if path == "personas/model.yaml" => Some(SchemaKind::PersonaModel),
+        Kind::Persona => Some(SchemaKind::Persona),
+        Kind::Playbook => (path.split('/').skip(2).eq(["playbook.yaml"])).then_some(SchemaKind::Playbook),
+        Kind::Judge => (path.split('/').skip(2).eq(["judge.yaml"])).then_some(SchemaKind::Judge),
     }
 }
 
 /// Sorted by file; what only the server can know is missing.
 pub fn check(kind: Kind, files: &Texts, others: &Others<'_>) -> Vec<Found> {
     let yaml = files.iter().filter(|(path, _)| path.strip_suffix(".yaml").is_some());
-    yaml.flat_map(|(path, text)| of_file(Shape::of(kind, path), path, text, others)).collect()
+    yaml.flat_map(|(path, text)| of_file(schema_of(kind, path), path, text, others)).collect()
 }
 
 /// Whether [`check`] looks for what breaks this rule; what else the server has found stays until it looks again.
@@ -66,7 +44,7 @@ pub const fn knows(rule: Option<Rule>) -> bool {
     matches!(rule, None | Some(UnknownIntent | UnknownTool | UnknownArgument | MisplacedCall | ScriptShape | FaultRule))
 }
 
-fn of_file(shape: Option<Shape>, path: &str, text: &str, others: &Others<'_>) -> Vec<Found> {
+fn of_file(shape: Option<SchemaKind>, path: &str, text: &str, others: &Others<'_>) -> Vec<Found> {
     let located = match document::value(path, text) {
         Ok(located) => located,
         Err(problems) => return problems.into_iter().map(|found| Found::new(found, None, String::new())).collect(),
@@ -74,15 +52,17 @@ fn of_file(shape: Option<Shape>, path: &str, text: &str, others: &Others<'_>) ->
     let said = |found: Vec<(String, String)>| pointed(&located, found);
     let read = match shape {
         None => Ok(Vec::new()),
-        Some(Shape::Scenario) => document::parse::<Scenario>(path, text).map(|scenario| {
+        Some(SchemaKind::Scenario) => document::parse::<Scenario>(path, text).map(|scenario| {
             let found = others.playbook.map(|playbook| validate::scenario(playbook, &scenario)).unwrap_or_default();
             found.into_iter().map(|finding| ruled(&located, finding)).collect()
         }),
-        Some(Shape::Playbook) => document::parse::<Playbook>(path, text).map(|_| Vec::new()),
-        Some(Shape::Persona) => document::parse::<Profile>(path, text)
+        Some(SchemaKind::Playbook) => document::parse::<Playbook>(path, text).map(|_| Vec::new()),
+        Some(SchemaKind::Persona) => document::parse::<Profile>(path, text)
             .map(|profile| said(others.model.map(|model| model.problems_of(&profile)).unwrap_or_default())),
-        Some(Shape::PersonaModel) => document::parse::<PersonaModel>(path, text).map(|model| said(model.problems())),
-        Some(Shape::Judge) => document::parse::<Judge>(path, text).map(|judge| said(judge.problems())),
+        Some(SchemaKind::PersonaModel) => {
+            document::parse::<PersonaModel>(path, text).map(|model| said(model.problems()))
+        }
+        Some(SchemaKind::Judge) => document::parse::<Judge>(path, text).map(|judge| said(judge.problems())),
     };
     read.unwrap_or_else(|problems| problems.into_iter().map(|problem| placed(&located, problem)).collect())
 }
@@ -130,6 +110,6 @@ mod tests {
     fn files_without_a_schema_are_only_read() {
         assert!(told(Kind::Playbook, "playbooks/a/world.schema.yaml", "type: object\n").is_empty());
         assert!(told(Kind::Playbook, "playbooks/a/tools.star", "def (").is_empty());
-        assert_eq!(Shape::of(Kind::Playbook, "playbooks/a/playbook.yaml"), Some(Shape::Playbook));
+        assert_eq!(schema_of(Kind::Playbook, "playbooks/a/playbook.yaml"), Some(SchemaKind::Playbook));
     }
 }

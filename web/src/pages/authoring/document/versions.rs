@@ -1,6 +1,6 @@
 //! The versions of a document, and what changed from one to another. The address says which two are compared.
 
-use domain::api::documents::DocumentVersion;
+use domain::api::documents::{DocumentVersion, Restoration};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
@@ -85,9 +85,10 @@ fn Version(
         if untrack(|| unsaved(draft)) {
             return;
         }
-        let (place, base) = (draft.place(), newest.get_untracked());
+        let (place, base_version) = (draft.place(), Some(newest.get_untracked()));
+        let wanted = Restoration { version: number, base_version, ..Restoration::default() };
         let change = move |end| async move {
-            api_client::documents::restore(&end, &place, number, base).await?;
+            api_client::documents::restore(&end, &place, &wanted).await?;
             api_client::documents::one(&place).await
         };
         restoring

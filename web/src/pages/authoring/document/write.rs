@@ -8,7 +8,7 @@ use super::draft::{Draft, Spot};
 use super::files::Files;
 use super::help;
 use super::known::Known;
-use super::local::Shape;
+use super::local::schema_of;
 use super::problems::ProblemList;
 use super::scenario::ScenarioSide;
 use crate::components::{CodeEditor, Confirm, EditorControl, Problem, explain};
@@ -81,7 +81,7 @@ fn File(path: String) -> impl IntoView {
             text
             language=help::language(&path)
             label
-            schema=known.schema(Shape::of(draft.kind(), &path))
+            schema=known.schema(schema_of(draft.kind(), &path))
             problems
             completions=help::completions(draft, known)
             read_only=Signal::derive(move || !draft.may_write.get())

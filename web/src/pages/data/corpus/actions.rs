@@ -1,7 +1,7 @@
 //! What can be done with a corpus.
 
 use domain::access::Role;
-use domain::corpus::{CorpusDetail, CorpusState};
+use domain::api::{CorpusDetail, CorpusState};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;

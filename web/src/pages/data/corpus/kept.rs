@@ -1,6 +1,7 @@
 //! The conversations that a corpus keeps.
 
-use domain::corpus::{CorpusConversation, CorpusSummary, Side};
+use domain::api::{CorpusConversation, CorpusSummary};
+use domain::corpus::Side;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;

@@ -1,6 +1,7 @@
 //! What the filter found and the corpus does not keep, with the reason of each.
 
-use domain::corpus::{ManifestRow, Stage, Step};
+use domain::api::ManifestRow;
+use domain::corpus::{Stage, Step};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;

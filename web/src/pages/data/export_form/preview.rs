@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use domain::export::{ExportPreview, ExportSpec};
+use domain::api::ExportPreview;
+use domain::export::ExportSpec;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 

@@ -1,7 +1,6 @@
 //! Of what: a corpus, or a run.
 
-use domain::api::{Page, RunSummary};
-use domain::corpus::{CorpusState, CorpusSummary};
+use domain::api::{CorpusState, CorpusSummary, Page, RunSummary};
 use domain::export::Split;
 use leptos::prelude::*;
 

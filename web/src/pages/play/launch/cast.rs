@@ -1,5 +1,7 @@
 //! Who plays which role, and who judges.
 
+use std::collections::BTreeSet;
+
 use domain::role::Role;
 use leptos::prelude::*;
 
@@ -70,12 +72,12 @@ pub fn Cast(
 /// What the chosen playbooks have of their own.
 #[derive(Clone, Default, PartialEq)]
 pub struct Offered {
-    pub variants: Vec<String>,
-    pub sub_agents: Vec<String>,
+    pub variants: BTreeSet<String>,
+    pub sub_agents: BTreeSet<String>,
 }
 
 #[component]
-fn Variant(draft: Draft, problems: Problems, variants: Vec<String>) -> impl IntoView {
+fn Variant(draft: Draft, problems: Problems, variants: BTreeSet<String>) -> impl IntoView {
     let none = variants.is_empty();
     let option = |name: String| {
         let chosen = *draft.variant.read_untracked() == name;
@@ -101,7 +103,7 @@ fn Variant(draft: Draft, problems: Problems, variants: Vec<String>) -> impl Into
 }
 
 #[component]
-fn SubAgents(draft: Draft, problems: Problems, sub_agents: Vec<String>, models: Vec<String>) -> impl IntoView {
+fn SubAgents(draft: Draft, problems: Problems, sub_agents: BTreeSet<String>, models: Vec<String>) -> impl IntoView {
     let rows = sub_agents.into_iter().map(|name| {
         let label = format!("Model of {}", labels::words(&name));
         let own = name.clone();

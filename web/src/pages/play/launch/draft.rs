@@ -2,10 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::persona::Complexity;
+use domain::api::{FieldError, RunOrder};
+use domain::budget::Budget;
+use domain::fault::FaultRule;
+use domain::persona::{Complexity, ComplexityMix};
 use domain::role::Role;
 use leptos::prelude::*;
-use serde_json::{Map, Value, json};
+
+use crate::api_client::{Answer, ApiError};
+use crate::components::FieldReader;
 
 /// The name of what asks no model.
 pub const SCRIPTED: &str = "scripted";
@@ -116,43 +121,58 @@ impl Draft {
         self.last_fault.get_value()
     }
 
-    /// The body of `POST /projects/{project}/runs`; what has its default is left out.
-    pub fn order(self) -> Value {
-        let mut order = Map::new();
-        put_names(&mut order, "playbooks", &self.playbooks.read());
-        if !self.every_scenario.get() {
-            // Also none: the server says that some are to be chosen, where all would be played if nothing stood here.
-            put(&mut order, "scenarios", Some(self.scenarios.read().iter().cloned().collect()));
-        }
-        put_names(&mut order, "personas", &self.personas.read());
-        put(&mut order, "complexity", mix(&self.complexity));
-        put_names(&mut order, "panel", &self.panel.read());
-        put_parts(&mut order, &self.parts);
-        let numbers = [
-            ("n", self.n),
-            ("seed", self.seed),
-            ("priority", self.priority),
-            ("max_in_flight", self.max_in_flight),
-            ("retries", self.retries),
-            ("forecast", self.forecast),
-        ];
-        for (name, text) in numbers {
-            put(&mut order, name, number(&text.read()));
-        }
-        for (name, chosen) in
-            [("agent_style", self.agent_style), ("user_style", self.user_style), ("variant", self.variant)]
-        {
-            put(&mut order, name, Some(chosen.get()).filter(|chosen| !chosen.is_empty()).map(Value::from));
-        }
-        let sub_agents: Map<String, Value> =
-            self.sub_agents.read().iter().map(|(name, model)| (name.clone(), model.clone().into())).collect();
-        put(&mut order, "sub_agents", (!sub_agents.is_empty()).then_some(Value::Object(sub_agents)));
-        put(&mut order, "criteria_apart", self.criteria_apart.get().then_some(Value::Bool(true)));
-        put(&mut order, "paused", self.paused.get().then_some(Value::Bool(true)));
-        put(&mut order, "budget", budget(self.tokens, self.money, self.conversations, self.minutes));
-        let faults: Vec<Value> = self.faults.read().iter().map(|fault| fault.rule()).collect();
-        put(&mut order, "faults", (!faults.is_empty()).then_some(Value::Array(faults)));
-        Value::Object(order)
+    /// What the form orders.
+    pub fn order(self) -> FormOrder {
+        let mut fields = FieldReader::default();
+        // Also none: the server says that some are to be chosen, where all would be played if nothing stood here.
+        let scenarios = (!self.every_scenario.get()).then(|| names(self.scenarios));
+        // What is typed for a role stays when it asks no model any more, but is neither shown nor meant.
+        let asked = || self.parts.into_iter().filter(|part| *part.model.read() != SCRIPTED);
+        let order = RunOrder {
+            playbooks: names(self.playbooks),
+            scenarios,
+            personas: names(self.personas),
+            complexity: mix(&mut fields, &self.complexity),
+            n: fields.whole("/n", &self.n.read()),
+            seed: fields.whole("/seed", &self.seed.read()),
+            models: asked().map(|part| (part.role, part.model.get())).collect(),
+            panel: names(self.panel),
+            sub_agents: self.sub_agents.get(),
+            temperatures: of_roles(asked(), |part| {
+                fields.decimal(&format!("/temperatures/{}", part.role), &part.temperature.read())
+            }),
+            max_tokens: of_roles(asked(), |part| {
+                fields.whole(&format!("/max_tokens/{}", part.role), &part.max_tokens.read())
+            }),
+            agent_style: fields.name("/agent_style", &self.agent_style.read()),
+            user_style: fields.name("/user_style", &self.user_style.read()),
+            variant: Some(self.variant.get()).filter(|chosen| !chosen.is_empty()),
+            faults: faults(&mut fields, &self.faults.read()),
+            retries: fields.whole("/retries", &self.retries.read()),
+            priority: fields.whole("/priority", &self.priority.read()).unwrap_or_default(),
+            max_in_flight: fields.whole("/max_in_flight", &self.max_in_flight.read()),
+            budget: budget(&mut fields, self.tokens, self.money, self.conversations, self.minutes),
+            criteria_apart: self.criteria_apart.get(),
+            paused: self.paused.get(),
+            forecast: fields.whole("/forecast", &self.forecast.read()),
+            ..RunOrder::default()
+        };
+        FormOrder { order, errors: fields.into_errors() }
+    }
+}
+
+/// What a form orders, as far as it can be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormOrder {
+    pub order: RunOrder,
+    /// Fields that hold no number where one is expected: they are missing in the order.
+    errors: Vec<FieldError>,
+}
+
+impl FormOrder {
+    /// The order, if it is whole.
+    pub fn checked(self) -> Answer<RunOrder> {
+        if self.errors.is_empty() { Ok(self.order) } else { Err(ApiError::invalid(self.errors)) }
     }
 }
 
@@ -187,109 +207,96 @@ impl Fault {
         format!("{}:{when}:{}:{}", self.kind.get(), number.get(), self.tools.get())
     }
 
-    fn rule(self) -> Value {
-        let mut rule = json!({"kind": self.kind.get()});
-        let tools: Vec<Value> = listed(&self.tools.read()).map(Value::from).collect();
-        if !tools.is_empty() {
-            rule["tools"] = Value::Array(tools);
-        }
-        if self.at_calls.get() {
-            rule["calls"] = listed(&self.calls.read()).filter_map(number).collect();
-        } else if let Some(probability) = number(&self.probability.read()) {
-            rule["probability"] = probability;
-        }
-        rule
+    /// `None` if its kind is none.
+    fn rule(self, fields: &mut FieldReader, pointer: &str) -> Option<FaultRule> {
+        let at_calls = self.at_calls.get();
+        let (calls, probability) = (self.calls.read(), self.probability.read());
+        let mut call = |text| fields.whole(&format!("{pointer}/calls"), text);
+        let calls = if at_calls { listed(&calls).filter_map(&mut call).collect() } else { Vec::new() };
+        let probability = if at_calls { "" } else { probability.as_str() };
+        let probability = fields.decimal(&format!("{pointer}/probability"), probability);
+        let tools = listed(&self.tools.read()).map(str::to_owned).collect();
+        let kind = fields.name(&format!("{pointer}/kind"), &self.kind.read())?;
+        Some(FaultRule { kind, tools, calls, probability })
     }
 }
 
-fn mix(weights: &[(Complexity, RwSignal<String>)]) -> Option<Value> {
-    let typed = weights.iter().filter_map(|(name, text)| Some((name.to_string(), number(&text.read())?)));
-    let mix: Map<String, Value> = typed.collect();
-    (!mix.is_empty()).then_some(Value::Object(mix))
+fn names(chosen: RwSignal<BTreeSet<String>>) -> Vec<String> {
+    chosen.read().iter().cloned().collect()
 }
 
-/// The caps as the API has them; `None` if there are none. Time is typed in minutes.
+fn of_roles<T>(parts: impl Iterator<Item = Part>, mut value: impl FnMut(Part) -> Option<T>) -> BTreeMap<Role, T> {
+    parts.filter_map(|part| Some((part.role, value(part)?))).collect()
+}
+
+fn mix(fields: &mut FieldReader, weights: &[(Complexity, RwSignal<String>)]) -> ComplexityMix {
+    let mut weight = |name: &Complexity, text: &str| fields.decimal(&format!("/complexity/{name}"), text);
+    weights.iter().filter_map(|(name, text)| Some((*name, weight(name, &text.read())?))).collect()
+}
+
+fn faults(fields: &mut FieldReader, faults: &[Fault]) -> Vec<FaultRule> {
+    let rules = faults.iter().enumerate().filter_map(|(i, fault)| fault.rule(fields, &format!("/faults/{i}")));
+    rules.collect()
+}
+
+/// The caps as the API has them. Time is typed in minutes.
 pub fn budget(
+    fields: &mut FieldReader,
     tokens: RwSignal<String>,
     money: RwSignal<String>,
     conversations: RwSignal<String>,
     minutes: RwSignal<String>,
-) -> Option<Value> {
-    let mut budget = Map::new();
-    for (name, text) in [("tokens", tokens), ("money", money), ("conversations", conversations)] {
-        put(&mut budget, name, number(&text.read()));
-    }
-    put(&mut budget, "seconds", seconds(&minutes.read()));
-    (!budget.is_empty()).then_some(Value::Object(budget))
-}
-
-fn seconds(minutes: &str) -> Option<Value> {
-    match minutes.trim().parse::<f64>() {
-        #[expect(clippy::cast_possible_truncation, reason = "saturates, and such a cap is none")]
-        Ok(minutes) => Some(Value::from((minutes * 60.0).round() as i64)),
-        Err(_) => number(minutes),
+) -> Budget {
+    Budget {
+        tokens: fields.whole("/budget/tokens", &tokens.read()),
+        money: fields.decimal("/budget/money", &money.read()),
+        conversations: fields.whole("/budget/conversations", &conversations.read()),
+        seconds: fields.decimal("/budget/seconds", &minutes.read()).map(seconds),
     }
 }
 
-/// What was typed, as a number. What is none goes to the server as it is, which says what is wrong with it.
-pub fn number(text: &str) -> Option<Value> {
-    let text = text.trim();
-    if text.is_empty() {
-        return None;
-    }
-    let whole = text.parse::<i64>().map(Value::from);
-    let number = whole.or_else(|_| text.parse::<f64>().map(Value::from));
-    Some(number.unwrap_or_else(|_| Value::from(text)))
+#[expect(clippy::cast_possible_truncation, reason = "saturates, and such a cap is none")]
+fn seconds(minutes: f64) -> i64 {
+    (minutes * 60.0).round() as i64
 }
 
 fn listed(text: &str) -> impl Iterator<Item = &str> {
     text.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty())
 }
 
-fn put(object: &mut Map<String, Value>, name: &str, value: Option<Value>) {
-    if let Some(value) = value {
-        object.insert(name.to_owned(), value);
-    }
-}
-
-fn put_names(order: &mut Map<String, Value>, name: &str, names: &BTreeSet<String>) {
-    put(order, name, (!names.is_empty()).then(|| names.iter().cloned().collect()));
-}
-
-fn put_parts(order: &mut Map<String, Value>, parts: &[Part]) {
-    // What is typed for a role stays when it asks no model any more, but is neither shown nor meant.
-    let asked = || parts.iter().filter(|part| *part.model.read() != SCRIPTED);
-    let of = |value: fn(&Part) -> Option<Value>| -> Option<Value> {
-        let named: Map<String, Value> =
-            asked().filter_map(|part| Some((part.role.to_string(), value(part)?))).collect();
-        (!named.is_empty()).then_some(Value::Object(named))
-    };
-    put(order, "models", of(|part| Some(Value::from(part.model.get()))));
-    put(order, "temperatures", of(|part| number(&part.temperature.read())));
-    put(order, "max_tokens", of(|part| number(&part.max_tokens.read())));
-}
-
 #[cfg(test)]
 mod tests {
+    use domain::fault::FaultKind;
+
     use super::*;
 
+    fn wrong(draft: Draft) -> Vec<String> {
+        draft.order().errors.into_iter().map(|error| error.pointer).collect()
+    }
+
     #[test]
-    fn what_is_typed_becomes_a_number_or_is_left_to_the_server() {
-        let read = ["", " 12 ", "0.5", "many"].map(number);
-        assert_eq!(read, [None, Some(json!(12)), Some(json!(0.5)), Some(json!("many"))]);
-        assert_eq!(["90", "0.5", ""].map(seconds), [Some(json!(5400)), Some(json!(30)), None]);
+    fn names_are_listed_with_commas_or_spaces() {
         assert_eq!(listed("a, b,,c d").collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn an_empty_form_orders_the_defaults_that_it_shows() {
+        Owner::new().with(|| {
+            let expected = RunOrder { n: Some(24), seed: Some(1), ..RunOrder::default() };
+            assert_eq!(Draft::new().order().checked(), Ok(expected));
+        });
     }
 
     #[test]
     fn some_scenarios_are_not_all_even_if_none_is_chosen() {
         Owner::new().with(|| {
             let draft = Draft::new();
-            assert_eq!(draft.order().get("scenarios"), None);
+            let ordered = || draft.order().order.scenarios;
+            assert_eq!(ordered(), None);
             draft.every_scenario.set(false);
-            assert_eq!(draft.order()["scenarios"], json!([]));
+            assert_eq!(ordered(), Some(Vec::new()));
             draft.scenarios.set(BTreeSet::from(["a".to_owned()]));
-            assert_eq!(draft.order()["scenarios"], json!(["a"]));
+            assert_eq!(ordered(), Some(vec!["a".to_owned()]));
         });
     }
 
@@ -300,9 +307,38 @@ mod tests {
             let part = draft.parts[0];
             part.model.set("house".to_owned());
             part.temperature.set("hot".to_owned());
-            assert_eq!(draft.order()["temperatures"], json!({part.role.as_str(): "hot"}));
+            assert_eq!(wrong(draft), [format!("/temperatures/{}", part.role)]);
+            part.temperature.set("0.3".to_owned());
+            let order = draft.order().checked().unwrap();
+            assert_eq!(order.models, BTreeMap::from([(part.role, "house".to_owned())]));
+            assert_eq!(order.temperatures, BTreeMap::from([(part.role, 0.3)]));
             part.model.set(SCRIPTED.to_owned());
-            assert_eq!(["models", "temperatures"].map(|name| draft.order().get(name).cloned()), [None, None]);
+            let order = draft.order().checked().unwrap();
+            assert_eq!((order.models.len(), order.temperatures.len()), (0, 0));
+        });
+    }
+
+    #[test]
+    fn a_budget_and_faults_are_read_from_their_fields() {
+        Owner::new().with(|| {
+            let draft = Draft::new();
+            draft.minutes.set("0.5".to_owned());
+            draft.money.set("12".to_owned());
+            draft.faults.set(vec![
+                Fault::read(1, "timeout:calls:1, 2:get_card,get_account"),
+                Fault::read(2, "outage:chance:0.2:"),
+            ]);
+            let order = draft.order().checked().unwrap();
+            assert_eq!(order.budget, Budget { seconds: Some(30), money: Some(12.0), ..Budget::default() });
+            let tools = vec!["get_card".to_owned(), "get_account".to_owned()];
+            let expected = [
+                FaultRule { kind: FaultKind::Timeout, tools, calls: vec![1, 2], probability: None },
+                FaultRule { kind: FaultKind::Outage, tools: Vec::new(), calls: Vec::new(), probability: Some(0.2) },
+            ];
+            assert_eq!(order.faults, expected);
+            draft.faults.set(vec![Fault::read(1, "sleep:calls:one:")]);
+            draft.minutes.set("many".to_owned());
+            assert_eq!(wrong(draft), ["/faults/0/calls", "/faults/0/kind", "/budget/seconds"]);
         });
     }
 }

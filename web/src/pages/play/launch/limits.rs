@@ -3,9 +3,8 @@
 use domain::persona::Complexity;
 use leptos::prelude::*;
 
-use super::NumberField;
 use super::draft::Draft;
-use crate::components::Problems;
+use crate::components::{NumberField, Problems};
 use crate::labels::words;
 
 #[component]

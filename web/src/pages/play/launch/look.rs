@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use domain::api::RunSummary;
+use domain::api::{OrderPreview, RunOrder, RunSummary};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
-use serde_json::Value;
 
 use super::cast::Offered;
-use super::draft::Draft;
+use super::draft::{Draft, FormOrder};
 use crate::action::Change;
-use crate::api_client::orders::{OrderPreview, preview};
+use crate::api_client::orders::preview;
 use crate::api_client::{Answer, End, Line};
 use crate::components::{Changing, Command, Loading, Models, Problems, Refused};
 use crate::session::Project;
@@ -53,7 +52,7 @@ pub fn Look(draft: Draft, problems: Problems, offered: RwSignal<Offered>) -> imp
                 <p class="muted hint">"With a token of the scope run, from the page Tokens."</p>
                 <Command
                     label="Command that starts this run"
-                    text=Signal::derive(move || curl(&origin(), &address::segment(&project.name()), &order.read()))
+                    text=Signal::derive(move || curl(&origin(), &address::segment(&project.name()), &order.read().order))
                 />
             </details>
         </aside>
@@ -71,7 +70,7 @@ struct Checked {
 }
 
 impl Checked {
-    fn of(order: Memo<Value>, problems: Problems, offered: RwSignal<Offered>) -> Self {
+    fn of(order: Memo<FormOrder>, problems: Problems, offered: RwSignal<Offered>) -> Self {
         let project = Project::here();
         let checked = Self { found: RwSignal::new(None), waits: RwSignal::new(false), again: RwSignal::new(0) };
         let newest = StoredValue::new(0_u32);
@@ -89,6 +88,10 @@ impl Checked {
                 if !is_newest() {
                     return;
                 }
+                let order = match order.checked() {
+                    Ok(order) => order,
+                    Err(error) => return checked.tell(Err(error), problems, offered),
+                };
                 let opened = Line::open();
                 let end = opened.end();
                 line.set_value(Some(opened));
@@ -152,13 +155,13 @@ fn Preview(found: OrderPreview) -> impl IntoView {
 }
 
 #[component]
-fn Start(order: Memo<Value>, problems: Problems) -> impl IntoView {
+fn Start(order: Memo<FormOrder>, problems: Problems) -> impl IntoView {
     let (project, starting) = (Project::here(), Change::new().seen_elsewhere(ELSEWHERE));
     let navigate = use_navigate();
     let start = move |_| {
         let (name, navigate, order) = (project.0.get_untracked(), navigate.clone(), order.get_untracked());
         let own = name.clone();
-        let ask = move |end: End| async move { api_client::runs::start(&end, &own, &order).await };
+        let ask = move |end: End| async move { api_client::runs::start(&end, &own, &order.checked()?).await };
         let show = move |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
         starting.send(problems, ask, show);
     };
@@ -188,7 +191,7 @@ fn origin() -> String {
 }
 
 /// `project`: as a segment of an address.
-fn curl(origin: &str, project: &str, order: &Value) -> String {
+fn curl(origin: &str, project: &str, order: &RunOrder) -> String {
     let body = serde_json::to_string_pretty(order).unwrap_or_default().replace('\'', r"'\''");
     let path = format!("/api/v1/projects/{project}/runs");
     format!(
@@ -199,13 +202,12 @@ fn curl(origin: &str, project: &str, order: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn a_quote_ends_no_word_of_the_shell() {
-        let line = curl("http://localhost:1", "default", &json!({"variant": "a'b"}));
+        let line =
+            curl("http://localhost:1", "default", &RunOrder { variant: Some("a'b".to_owned()), ..RunOrder::default() });
         assert!(line.contains(r#""variant": "a'\''b""#), "{line}");
     }
 }

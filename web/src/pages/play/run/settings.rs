@@ -1,15 +1,15 @@
 //! Priority and caps, which can be changed while a run goes on.
 
+use domain::api::RunChange;
 use domain::budget::Budget;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde_json::json;
 
 use super::Followed;
 use crate::api_client;
-use crate::components::{Dialog, Fetched, Problems, Refused, Send, Toasts};
-use crate::pages::play::launch::{BudgetFields, NumberField, budget as caps, number};
+use crate::components::{Dialog, Fetched, FieldReader, NumberField, Problems, Refused, Send, Toasts};
+use crate::pages::play::launch::{BudgetFields, budget as caps};
 
 #[component]
 pub fn Settings(followed: Followed) -> impl IntoView {
@@ -51,11 +51,14 @@ fn Form(followed: Followed, open: RwSignal<bool>, budget: Budget) -> impl IntoVi
         }
         busy.set(true);
         problems.clear();
-        let caps = untrack(|| caps(tokens, money, conversations, minutes)).unwrap_or_else(|| json!({}));
-        let change = json!({"priority": number(&priority.read_untracked()).unwrap_or(json!(0)), "budget": caps});
-        let id = followed.id();
+        let mut fields = FieldReader::default();
+        let change = RunChange {
+            priority: Some(fields.whole("/priority", &priority.read_untracked()).unwrap_or_default()),
+            budget: Some(untrack(|| caps(&mut fields, tokens, money, conversations, minutes))),
+        };
+        let (id, change) = (followed.id(), fields.finish(change));
         spawn_local(async move {
-            let answer = api_client::runs::change(&id, &change).await;
+            let answer = async { api_client::runs::change(&id, &change?).await }.await;
             busy.try_set(false);
             match answer {
                 Ok(new) => {

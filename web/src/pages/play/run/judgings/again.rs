@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::api::JudgingSummary;
+use domain::api::{JudgingSummary, NewJudging};
 use leptos::prelude::*;
 
 use crate::action::act;
@@ -15,9 +15,9 @@ pub fn Again(followed: Followed, judgings: Refreshed<Vec<JudgingSummary>>) -> im
     let (chosen, apart) = (RwSignal::new(BTreeSet::new()), RwSignal::new(false));
     let busy = RwSignal::new(false);
     let begin = move |_| {
-        let (id, apart) = (followed.id(), apart.get_untracked());
-        let models: Vec<String> = chosen.get_untracked().into_iter().collect();
-        let ask = async move { api_client::judgings::begin(&id, &models, apart).await };
+        let models = chosen.get_untracked().into_iter().collect();
+        let (id, new) = (followed.id(), NewJudging { models, criteria_apart: apart.get_untracked() });
+        let ask = async move { api_client::judgings::begin(&id, &new).await };
         act(busy, "The run is judged again.", ask, move |_| judgings.ask());
     };
     view! {

@@ -1,11 +1,11 @@
-//! An export as the API shows it.
+//! Exports: files made of a run or a corpus, for trainers.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::ExportSpec;
+use crate::export::ExportSpec;
 use crate::progress::Stage;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

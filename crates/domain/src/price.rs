@@ -1,8 +1,9 @@
 //! What tokens cost.
 
-use domain::event::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::event::Usage;
 
 /// Prices for a million tokens, in any currency: all models of a project use the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +27,7 @@ impl Price {
     }
 
     /// The fields that are no price, with what is wrong.
-    pub(super) fn problems(&self) -> impl Iterator<Item = (String, String)> {
+    pub fn problems(&self) -> impl Iterator<Item = (String, String)> {
         let fields = [("prompt", self.prompt), ("completion", self.completion)];
         fields.into_iter().filter(|(_, price)| !price.is_finite() || *price < 0.0).map(|(field, price)| {
             (format!("/price/{field}"), format!("expected a price for a million tokens, 0 or more, found {price}"))

@@ -1,12 +1,11 @@
-//! A corpus as the API answers it.
+//! Corpora: selections of conversations that can be exported.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::corpus::{Report, Side, Spec, Step};
 use crate::progress::{Doing, Stage};
-
-use super::{Report, Side, Spec, Step};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -67,6 +66,15 @@ pub struct CorpusSummary {
     pub created_at: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewCorpus {
+    /// 1 to 64 lower-case letters, digits, `_`, `-` and `.`.
+    pub name: String,
+    #[serde(default)]
+    pub spec: Spec,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -1,0 +1,118 @@
+//! The registry of models, how their endpoints do, and who plays.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::price::Price;
+
+/// A model of the registry, and how its endpoints do as this server sees them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ModelSummary {
+    pub name: String,
+    /// How its endpoints call it.
+    pub model: String,
+    /// Environment variable that holds the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_env: Option<String>,
+    /// File that holds the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_file: Option<String>,
+    /// Whether this server finds the key there.
+    pub key_found: bool,
+    /// Money for a million tokens, read and written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Value>)]
+    pub price: Option<Price>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<u32>,
+    /// Requests that one endpoint is given at once in the beginning.
+    pub start_in_flight: u32,
+    /// A first byte that comes later than this, in seconds, says that the endpoint has too much to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_after_seconds: Option<f64>,
+    /// It stands in models.yaml and is changed there.
+    pub from_file: bool,
+    /// Calls that wait for a slot.
+    pub waiting: usize,
+    /// Whether workers may join that serve it.
+    #[serde(default)]
+    pub workers: bool,
+    pub replicas: Vec<ReplicaSummary>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReplicaSummary {
+    pub url: String,
+    /// Null until it was asked.
+    #[schema(value_type = Value, required)]
+    pub health: Option<Health>,
+    pub in_flight: u32,
+    /// Most requests that it is given at once, for now.
+    pub limit: u32,
+    pub ok: u64,
+    pub failed: u64,
+    /// Moving average of the time to the first byte, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte_ms: Option<f64>,
+    /// A worker brought it.
+    #[serde(default)]
+    pub worker: bool,
+}
+
+/// What the circuit breaker of an endpoint lets through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// Everything.
+    Closed,
+    /// Nothing.
+    Open,
+    /// One request at a time.
+    HalfOpen,
+}
+
+/// What a model is. It names where the key is; keys themselves are never taken.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ModelSpecBody)]
+pub struct ModelDefinition {
+    /// How the endpoints call it; default: its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Base URLs of the endpoints, usually ending in `/v1`.
+    #[serde(default)]
+    pub replicas: Vec<String>,
+    /// Whether workers may join that serve it, beside the endpoints or in their place.
+    #[serde(default)]
+    pub workers: bool,
+    /// Environment variable of the players that holds the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_env: Option<String>,
+    /// File of the players that holds the key and nothing else, by its absolute path; instead of `key_env`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_file: Option<String>,
+    /// `{"prompt": x, "completion": y}`, money for a million tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Value>)]
+    pub price: Option<Price>,
+    /// Most requests that one endpoint answers at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_in_flight: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_after_seconds: Option<f64>,
+}
+
+/// A process that plays.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PlayerSummary {
+    pub id: i64,
+    pub host: String,
+    pub pid: i32,
+    pub started_at: DateTime<Utc>,
+    pub heartbeat_at: DateTime<Utc>,
+    /// Positions of runs that it holds.
+    pub claimed: i64,
+}

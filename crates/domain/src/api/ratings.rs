@@ -1,0 +1,64 @@
+//! What people say of conversations, and how far they agree.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::calibration::InterRater;
+use crate::verdict::Verdict;
+
+/// What one person says of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct HumanRating {
+    /// Empty: a file that named nobody.
+    pub rater: String,
+    /// By criterion, `overall` included, 0 to 10.
+    pub scores: BTreeMap<String, u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal_achieved: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ConversationRatings {
+    /// What may be rated, `overall` last.
+    pub criteria: Vec<String>,
+    /// A blind queue is open: other people's ratings and the judge's scores are shown once you have rated it.
+    pub blind: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mine: Option<HumanRating>,
+    /// What you said earlier, the newest first.
+    pub earlier: Vec<HumanRating>,
+    /// Other people's.
+    pub others: Vec<HumanRating>,
+    /// What the judge said while the run was played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRating {
+    /// By criterion of the conversation's judge, or `overall`: whole numbers, 0 to 10.
+    #[serde(default)]
+    pub scores: BTreeMap<String, i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal_achieved: Option<bool>,
+    /// At most 4000 letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+/// How far people agree with each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReviewAgreement {
+    /// Conversations that somebody rated.
+    pub conversations: u32,
+    pub raters: u32,
+    /// What at least two people rated in the same conversation.
+    pub criteria: Vec<InterRater>,
+}

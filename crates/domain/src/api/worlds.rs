@@ -1,0 +1,34 @@
+//! The world of a conversation, and where its values come from.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// The world of a conversation as it was after so many changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct WorldVersion {
+    pub version: u32,
+    pub last_version: u32,
+    /// SHA-256 of the canonical JSON: keys sorted, numbers in one form.
+    pub hash: String,
+    pub world: Value,
+}
+
+/// Where a value of the last version comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Provenance {
+    /// JSON pointer (RFC 6901).
+    pub pointer: String,
+    pub value: Value,
+    /// Absent if it stood there from the start.
+    pub written_by: Option<Writer>,
+}
+
+/// A call that changed the world.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Writer {
+    /// The event of its answer.
+    pub seq: u32,
+    pub call_id: String,
+    pub tool: String,
+}
