@@ -76,7 +76,7 @@ pub fn operations(pool: PgPool) -> Router {
 
 /// Functions, because routers are large values: all in one function are too much for the stack of a test's thread.
 const AREAS: [fn() -> OpenApiRouter<App>; 9] =
-    [people, projects, documents, models, runs, conversations, corpora, exports, people_say];
+    [people, projects, documents, models, runs, conversations, corpora, exports, review_routes];
 
 /// The API, and the document that describes it.
 fn api() -> (Router<App>, OpenApi) {
@@ -209,7 +209,7 @@ fn exports() -> OpenApiRouter<App> {
 }
 
 /// What people say of conversations, and judges beside them.
-fn people_say() -> OpenApiRouter<App> {
+fn review_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(reviews::list, reviews::create))
         .routes(routes!(reviews::show, reviews::change))

@@ -77,7 +77,7 @@ pub async fn facets_of_run(
 ) -> Result<Json<ConversationFacets>> {
     let asked = Asked::read(pairs, Also::Nothing)?;
     let scope = Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?;
-    scope.ask(Arc::new(asked), |query| Json(told(query.facets()))).await
+    scope.ask(Arc::new(asked), |query| Json(conversation_facets(query.facets()))).await
 }
 
 /// How many conversations of a project there are of each value, and how scores are distributed
@@ -91,7 +91,7 @@ pub async fn facets_of_project(
 ) -> Result<Json<ConversationFacets>> {
     let asked = Asked::read(pairs, Also::Nothing)?;
     let scope = Scope::of_project(&app, reader.project, &asked).await?;
-    scope.ask(Arc::new(asked), |query| Json(told(query.facets()))).await
+    scope.ask(Arc::new(asked), |query| Json(conversation_facets(query.facets()))).await
 }
 
 /// The conversations of the same run before and after one, in the order of a list
@@ -210,7 +210,7 @@ fn check_criterion(scope: &Scope, sort: &Sort) -> Result<()> {
     Err(HttpError::parameter("sort", format!("nothing was judged by the criterion `{name}`{hint}")))
 }
 
-fn told(facets: Facets) -> ConversationFacets {
+fn conversation_facets(facets: Facets) -> ConversationFacets {
     let facet = |(name, values): (&str, BTreeMap<String, u64>)| {
         let distinct = values.len() as u64;
         let mut values: Vec<FacetValue> =

@@ -133,8 +133,8 @@ fn named(error: &FieldError) -> String {
 }
 
 impl HttpError {
-    /// What is told of it: as an answer, or in a stream whose answer has begun.
-    pub fn told(self) -> ProblemDetails {
+    /// The problem document of an answer, or of an event in a stream whose answer has begun. Logs what went wrong inside.
+    pub fn to_problem(&self) -> ProblemDetails {
         let status = self.status();
         self.log();
         ProblemDetails {
@@ -143,7 +143,7 @@ impl HttpError {
             status: status.as_u16(),
             detail: self.to_string(),
             errors: match self {
-                Self::Invalid(errors) | Self::Parameters(errors) => errors,
+                Self::Invalid(errors) | Self::Parameters(errors) => errors.clone(),
                 _ => Vec::new(),
             },
         }
@@ -154,7 +154,7 @@ impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let status = self.status();
         let wait = if let Self::TooManyAttempts(seconds) = &self { Some(*seconds) } else { None };
-        let body = self.told();
+        let body = self.to_problem();
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(body)).into_response();
         if let Some(seconds) = wait {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));

@@ -64,7 +64,7 @@ async fn doing(told: &mut watch::Receiver<Option<Doing>>) -> Doing {
 fn last(name: &str, done: Result<impl Serialize>) -> Event {
     match done {
         Ok(done) => event(name, &done),
-        Err(error) => event("problem", &error.told()),
+        Err(error) => event("problem", &error.to_problem()),
     }
 }
 

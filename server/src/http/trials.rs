@@ -116,7 +116,11 @@ fn drafted(name: &str, wanted: ImportInterface) -> Result<ImportedDraft> {
     };
     let files = draft::files(&imported, name, "default");
     let faults = import::faults(&files, name);
-    if faults.is_empty() { Ok(told(imported, files)) } else { Err(anyhow::Error::from(BadInput(faults)).into()) }
+    if faults.is_empty() {
+        Ok(imported_draft(imported, files))
+    } else {
+        Err(anyhow::Error::from(BadInput(faults)).into())
+    }
 }
 
 fn listing(listed: Value) -> Result<import::mcp::Listed> {
@@ -138,7 +142,7 @@ fn listing(listed: Value) -> Result<import::mcp::Listed> {
     Ok(import::mcp::Listed { title: String::new(), tools: tools.collect::<Result<_>>()? })
 }
 
-fn told(imported: Imported, files: Made) -> ImportedDraft {
+fn imported_draft(imported: Imported, files: Made) -> ImportedDraft {
     let note = |(about, what): (String, String)| ImportNote { about, what };
     let tools = imported.tools.into_iter();
     ImportedDraft {
