@@ -7,6 +7,7 @@ pub mod calibrations;
 pub mod conversations;
 pub mod corpora;
 pub mod corrections;
+mod csrf;
 pub mod documents;
 mod events;
 pub mod explore;
@@ -28,11 +29,14 @@ pub mod trials;
 pub mod workers;
 pub mod worlds;
 
-use domain::api::{FieldError, ProblemDetails};
+use std::rc::Rc;
+
+use domain::api::{CSRF_HEADER, FieldError, ProblemDetails};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use csrf::TokenCache;
 pub use line::{Cancel, End, Line};
 use place::cut;
 pub use place::{PAGE, Place};
@@ -42,10 +46,12 @@ const UNAUTHORIZED: u16 = 401;
 const NOT_FOUND: u16 = 404;
 const UNPROCESSABLE: u16 = 422;
 const TOO_MANY: u16 = 429;
-/// What proves that a change was asked for by a page of ours: other sites cannot read its value.
-const CSRF_HEADER: &str = "X-CSRF-Token";
 /// The body of what says all by its path.
 const NO_BODY: &() = &();
+
+thread_local! {
+    static CSRF_TOKEN: Rc<TokenCache> = Rc::default();
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApiError {
@@ -139,23 +145,24 @@ fn url(path: &str) -> String {
 }
 
 async fn change_over<T: DeserializeOwned>(end: &End, method: Method, path: &str, body: &impl Serialize) -> Answer<T> {
-    let request = end.carry(by_whom(method, path).await?);
-    answer(request.header("Accept", "application/json").json(body)).await
+    read_all(send(Some(end), method, path, body, "application/json").await?).await
 }
 
 async fn change<T: DeserializeOwned>(method: Method, path: &str, body: &impl Serialize) -> Answer<T> {
-    answer(by_whom(method, path).await?.header("Accept", "application/json").json(body)).await
+    read_all(send(None, method, path, body, "application/json").await?).await
 }
 
-/// A change, by whoever is signed in at this moment: that may have been done, or undone, in another tab.
-async fn by_whom(method: Method, path: &str) -> Answer<RequestBuilder> {
-    let csrf_token = match session::current().await {
-        Ok(session) => session.csrf_token,
-        Err(error) if error.is_signed_out() => None,
-        Err(error) => return Err(error),
+/// Sends a change with the token of the session. What the server does not do is an error.
+async fn send(end: Option<&End>, method: Method, path: &str, body: &impl Serialize, accept: &str) -> Answer<Response> {
+    let attempt = async |token: Option<String>| {
+        let request = RequestBuilder::new(&url(path)).method(method.clone()).header("Accept", accept);
+        let request = token.into_iter().fold(request, |request, token| request.header(CSRF_HEADER, &token));
+        let request = end.into_iter().fold(request, |request, end| end.carry(request));
+        let response = request.json(body).map_err(unreachable)?.send().await.map_err(unreachable)?;
+        if response.ok() { Ok(response) } else { Err(refusal(response).await) }
     };
-    let request = RequestBuilder::new(&url(path)).method(method);
-    Ok(csrf_token.into_iter().fold(request, |request, token| request.header(CSRF_HEADER, &token)))
+    let csrf_token = async || session::read().await.map(|session| session.csrf_token);
+    CSRF_TOKEN.with(Rc::clone).send(csrf_token, attempt).await
 }
 
 async fn answer<T: DeserializeOwned>(request: Result<Request, gloo_net::Error>) -> Answer<T> {
@@ -163,9 +170,19 @@ async fn answer<T: DeserializeOwned>(request: Result<Request, gloo_net::Error>) 
 }
 
 async fn read_all<T: DeserializeOwned>(response: Response) -> Answer<T> {
-    let wait = response.headers().get("Retry-After").and_then(|seconds| seconds.parse().ok());
+    if !response.ok() {
+        return Err(refusal(response).await);
+    }
     let body = response.text().await.map_err(unreachable)?;
-    read(response.status(), &body).map_err(|error| error.or_busy(wait))
+    read(response.status(), &body)
+}
+
+async fn refusal(response: Response) -> ApiError {
+    let wait = response.headers().get("Retry-After").and_then(|seconds| seconds.parse().ok());
+    match response.text().await {
+        Ok(body) => refused(response.status(), &body).or_busy(wait),
+        Err(error) => unreachable(error),
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
@@ -173,15 +190,17 @@ fn unreachable(error: gloo_net::Error) -> ApiError {
     ApiError::Unreachable(error.to_string())
 }
 
-/// What an answer means, from its status and its body.
+/// What a good answer holds.
 fn read<T: DeserializeOwned>(status: u16, body: &str) -> Answer<T> {
+    // 204 comes without a body, and says all.
+    let body = if body.is_empty() { "null" } else { body };
+    serde_json::from_str(body).map_err(|error| ApiError::Unreadable { status, reason: error.to_string() })
+}
+
+/// What any other answer says.
+fn refused(status: u16, body: &str) -> ApiError {
     let unreadable = |error: serde_json::Error| ApiError::Unreadable { status, reason: error.to_string() };
-    if (200..300).contains(&status) {
-        // 204 comes without a body, and says all.
-        serde_json::from_str(if body.is_empty() { "null" } else { body }).map_err(unreadable)
-    } else {
-        Err(serde_json::from_str(body).map_or_else(unreadable, ApiError::Refused))
-    }
+    serde_json::from_str(body).map_or_else(unreadable, ApiError::Refused)
 }
 
 #[cfg(test)]
@@ -205,34 +224,34 @@ mod tests {
     #[test]
     fn whoever_is_not_signed_in_hears_so() {
         let body = r#"{"type": "about:blank", "title": "Unauthorized", "status": 401, "detail": "sign in"}"#;
-        assert!(read::<Vec<u8>>(401, body).is_err_and(|error| error.is_signed_out()));
+        assert!(refused(401, body).is_signed_out());
     }
 
     #[test]
     fn a_problem_keeps_what_the_server_said() {
         let body = r#"{"type": "about:blank", "title": "Not found", "status": 404, "detail": "No run yet."}"#;
-        let Err(ApiError::Refused(problem)) = read::<Vec<u8>>(404, body) else { panic!("not a problem") };
+        let ApiError::Refused(problem) = refused(404, body) else { panic!("not a problem") };
         assert_eq!((problem.status, problem.detail.as_str()), (404, "No run yet."));
     }
 
     #[test]
     fn whoever_stands_between_may_say_when_to_try_again() {
-        let busy = |wait| read::<Vec<u8>>(429, "<html>slow down</html>").map_err(|error| error.or_busy(wait));
-        let said = |wait| match busy(wait) {
-            Err(ApiError::Refused(problem)) => (problem.status, problem.detail),
-            answer => panic!("{answer:?}"),
+        let busy = |wait| match refused(429, "<html>slow down</html>").or_busy(wait) {
+            ApiError::Refused(problem) => (problem.status, problem.detail),
+            error => panic!("{error:?}"),
         };
-        assert_eq!(said(Some(7)), (429, "too many requests are on their way; try again in 7 seconds".to_owned()));
-        assert_eq!(said(None), (429, "too many requests are on their way".to_owned()));
-        let other = read::<Vec<u8>>(502, "Bad Gateway").map_err(|error| error.or_busy(Some(7)));
-        assert!(matches!(other, Err(ApiError::Unreadable { status: 502, .. })));
+        assert_eq!(busy(Some(7)), (429, "too many requests are on their way; try again in 7 seconds".to_owned()));
+        assert_eq!(busy(None), (429, "too many requests are on their way".to_owned()));
+        let other = refused(502, "Bad Gateway").or_busy(Some(7));
+        assert!(matches!(other, ApiError::Unreadable { status: 502, .. }));
     }
 
     #[test]
     fn anything_else_is_unreadable() {
-        for (status, body) in [(200, "<!doctype html>"), (200, "{}"), (502, "Bad Gateway")] {
-            let answer = read::<Vec<u8>>(status, body);
-            assert!(matches!(answer, Err(ApiError::Unreadable { status: seen, .. }) if seen == status), "{answer:?}");
+        for body in ["<!doctype html>", "{}"] {
+            let answer = read::<Vec<u8>>(200, body);
+            assert!(matches!(answer, Err(ApiError::Unreadable { status: 200, .. })), "{answer:?}");
         }
+        assert!(matches!(refused(502, "Bad Gateway"), ApiError::Unreadable { status: 502, .. }));
     }
 }

@@ -65,6 +65,16 @@ pub struct ProblemDetails {
     pub errors: Vec<FieldError>,
 }
 
+/// What a browser sends with each change, so that no other site can make it do so.
+pub const CSRF_HEADER: &str = "x-csrf-token";
+
+impl ProblemDetails {
+    /// Whether a change was refused for its CSRF token: it was missing, or that of another session.
+    pub fn is_about_csrf(&self) -> bool {
+        self.status == 403 && self.detail.contains(CSRF_HEADER)
+    }
+}
+
 /// One thing that is wrong with what was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FieldError {

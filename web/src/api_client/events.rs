@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::ReadableStreamDefaultReader;
 
-use super::{Answer, ApiError, End, by_whom, read_all, unreachable};
+use super::{Answer, ApiError, End, send};
 
 /// Asks for work that says how far it is, and waits for what comes of it. The server works on it while the line is open.
 pub async fn follow<T: DeserializeOwned>(
@@ -38,11 +38,7 @@ async fn post(
     end: &End,
     mut hear: impl FnMut(&str, &str) -> Answer<()>,
 ) -> Answer<()> {
-    let request = end.carry(by_whom(Method::POST, path).await?).header("Accept", "text/event-stream");
-    let response = request.json(body).map_err(unreachable)?.send().await.map_err(unreachable)?;
-    if !response.ok() {
-        return read_all(response).await;
-    }
+    let response = send(Some(end), Method::POST, path, body, "text/event-stream").await?;
     let body = response.body().map(|body| body.get_reader().unchecked_into::<ReadableStreamDefaultReader>());
     let (Some(body), mut rest) = (body, Vec::new()) else { return Ok(()) };
     while let Some(bytes) = chunk(&body).await.map_err(cut_off)? {

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use axum_extra::extract::CookieJar;
+use domain::api::CSRF_HEADER;
 use sqlx::PgConnection;
 
 use super::{Caller, Joining};
@@ -16,8 +17,6 @@ use store::clock;
 use store::{join_tokens, sessions, tokens, users};
 
 pub const SESSION_COOKIE: &str = "groundstate_session";
-/// What a browser sends with each change, so that no other site can make it do so.
-pub const CSRF_HEADER: &str = "x-csrf-token";
 
 /// Leaves a [`Caller`] with the request if somebody is known. Whether anybody must be is said by the handlers.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {

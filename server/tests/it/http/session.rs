@@ -1,7 +1,9 @@
 //! /api/v1/session, /api/v1/invitations/accept, /api/v1/users, /api/v1/tokens, /api/v1/audit
 
 use chrono::TimeDelta;
-use domain::api::{AuditEntry, Invitation, NewTokenAnswer, Page, SessionDetail, TokenSummary, UserSummary};
+use domain::api::{
+    AuditEntry, Invitation, NewTokenAnswer, Page, ProblemDetails, SessionDetail, TokenSummary, UserSummary,
+};
 use futures::future::join_all;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
@@ -32,12 +34,16 @@ impl<'a> Browser<'a> {
     }
 
     async fn send(&self, method: Method, path: &str, csrf: Option<&str>, body: &Value) -> StatusCode {
+        self.answer(method, path, csrf, body).await.status()
+    }
+
+    async fn answer(&self, method: Method, path: &str, csrf: Option<&str>, body: &Value) -> Response {
         let mut request = reqwest::Client::new().request(method, format!("{}{path}", self.app.url));
         request = request.header("cookie", &self.cookie).json(body);
         if let Some(csrf) = csrf {
             request = request.header("x-csrf-token", csrf);
         }
-        request.send().await.unwrap().status()
+        request.send().await.unwrap()
     }
 }
 
@@ -68,7 +74,9 @@ async fn the_first_administrator_comes_by_a_link_that_works_once(pool: PgPool) {
     assert_eq!(browser.send(Method::GET, "/api/v1/users", None, &json!({})).await, StatusCode::OK);
     let new = json!({"name": "bob"});
     for csrf in [None, Some("x"), Some(secret::csrf_token("x").as_str())] {
-        assert_eq!(browser.send(Method::POST, "/api/v1/users", csrf, &new).await, StatusCode::FORBIDDEN);
+        let refused = browser.answer(Method::POST, "/api/v1/users", csrf, &new).await;
+        assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+        assert!(refused.json::<ProblemDetails>().await.unwrap().is_about_csrf());
     }
     assert_eq!(browser.send(Method::POST, "/api/v1/users", Some(&browser.csrf), &new).await, StatusCode::CREATED);
     // Signed out is signed out.
