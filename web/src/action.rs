@@ -1,7 +1,7 @@
 //! Changes that buttons make.
 
 mod change;
-mod waited;
+mod pending_request;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -10,7 +10,7 @@ use crate::api_client::Answer;
 use crate::components::{Toasts, explain};
 
 pub use change::Change;
-pub use waited::Waited;
+pub use pending_request::PendingRequest;
 
 /// Asks for a change, unless one is on its way, and says what became of it. `then` is given the answer.
 pub fn act<T: 'static>(

@@ -1,5 +1,6 @@
 //! The one client of the REST API; one module for each kind of thing that it knows.
 
+mod abort;
 pub mod analytics;
 pub mod annotations;
 pub mod branches;
@@ -13,11 +14,10 @@ mod events;
 pub mod explore;
 pub mod exports;
 pub mod judgings;
-mod line;
 pub mod models;
 pub mod orders;
+mod page_start;
 pub mod people;
-mod place;
 pub mod progress;
 pub mod projects;
 pub mod ratings;
@@ -36,10 +36,10 @@ use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use abort::{AbortGuard, AbortSignal, Aborter};
 use csrf::TokenCache;
-pub use line::{Cancel, End, Line};
-use place::cut;
-pub use place::{PAGE, Place};
+use page_start::cut;
+pub use page_start::{PAGE, PageStart};
 
 const BASE: &str = "/api/v1";
 const UNAUTHORIZED: u16 = 401;
@@ -108,15 +108,16 @@ impl ApiError {
 /// Reads what stands at a path below `/api/v1`. Parts of it that are not known beforehand go through
 /// [`segment`](crate::address::segment).
 pub async fn get<T: DeserializeOwned>(path: &str) -> Answer<T> {
-    let line = Line::open();
-    answer(line.end().carry(Request::get(&url(path))).header("Accept", "application/json").build()).await
+    let guard = AbortGuard::new();
+    answer(guard.signal().attach(Request::get(&url(path))).header("Accept", "application/json").build()).await
 }
 
 /// The same with a query; its names and values may hold anything.
 pub async fn query<T: DeserializeOwned>(path: &str, query: &[(&str, String)]) -> Answer<T> {
     let query = query.iter().map(|(name, value)| (*name, value.as_str()));
-    let line = Line::open();
-    answer(line.end().carry(Request::get(&url(path))).query(query).header("Accept", "application/json").build()).await
+    let guard = AbortGuard::new();
+    answer(guard.signal().attach(Request::get(&url(path))).query(query).header("Accept", "application/json").build())
+        .await
 }
 
 pub async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
@@ -124,8 +125,8 @@ pub async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Ans
 }
 
 /// The same over a line: once it is dropped, nobody waits for the answer.
-pub async fn post_over<T: DeserializeOwned>(end: &End, path: &str, body: &impl Serialize) -> Answer<T> {
-    change_over(end, Method::POST, path, body).await
+pub async fn post_abortable<T: DeserializeOwned>(signal: &AbortSignal, path: &str, body: &impl Serialize) -> Answer<T> {
+    change_abortable(signal, Method::POST, path, body).await
 }
 
 pub async fn put<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Answer<T> {
@@ -144,8 +145,13 @@ fn url(path: &str) -> String {
     format!("{BASE}{path}")
 }
 
-async fn change_over<T: DeserializeOwned>(end: &End, method: Method, path: &str, body: &impl Serialize) -> Answer<T> {
-    read_all(send(Some(end), method, path, body, "application/json").await?).await
+async fn change_abortable<T: DeserializeOwned>(
+    signal: &AbortSignal,
+    method: Method,
+    path: &str,
+    body: &impl Serialize,
+) -> Answer<T> {
+    read_all(send(Some(signal), method, path, body, "application/json").await?).await
 }
 
 async fn change<T: DeserializeOwned>(method: Method, path: &str, body: &impl Serialize) -> Answer<T> {
@@ -153,11 +159,17 @@ async fn change<T: DeserializeOwned>(method: Method, path: &str, body: &impl Ser
 }
 
 /// Sends a change with the token of the session. What the server does not do is an error.
-async fn send(end: Option<&End>, method: Method, path: &str, body: &impl Serialize, accept: &str) -> Answer<Response> {
+async fn send(
+    signal: Option<&AbortSignal>,
+    method: Method,
+    path: &str,
+    body: &impl Serialize,
+    accept: &str,
+) -> Answer<Response> {
     let attempt = async |token: Option<String>| {
         let request = RequestBuilder::new(&url(path)).method(method.clone()).header("Accept", accept);
         let request = token.into_iter().fold(request, |request, token| request.header(CSRF_HEADER, &token));
-        let request = end.into_iter().fold(request, |request, end| end.carry(request));
+        let request = signal.into_iter().fold(request, |request, signal| signal.attach(request));
         let response = request.json(body).map_err(unreachable)?.send().await.map_err(unreachable)?;
         if response.ok() { Ok(response) } else { Err(refusal(response).await) }
     };

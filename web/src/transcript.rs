@@ -20,7 +20,7 @@ pub struct Turn {
     pub of: u32,
     /// Whose turn began it, if the conversation can go on differently in its place.
     pub whose: Option<Role>,
-    pub what: What,
+    pub what: TurnContent,
 }
 
 impl Turn {
@@ -28,10 +28,10 @@ impl Turn {
     pub fn begun(&self) -> Self {
         let Self { seq, of, whose, what } = self;
         match what {
-            What::Call(Call { by, tool, arguments, .. }) => {
+            TurnContent::Call(Call { by, tool, arguments, .. }) => {
                 let (tool, arguments) = (tool.clone(), arguments.clone());
                 let call = Call { by: *by, tool, arguments, branch: None, answered: None };
-                Self { seq: *of, of: *of, whose: *whose, what: What::Call(call) }
+                Self { seq: *of, of: *of, whose: *whose, what: TurnContent::Call(call) }
             }
             said => Self { seq: *seq, of: *of, whose: *whose, what: said.clone() },
         }
@@ -39,7 +39,7 @@ impl Turn {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub enum TurnContent {
     User { content: String },
     Agent { content: String, reasoning: Option<String> },
     Call(Call),
@@ -56,7 +56,7 @@ pub struct Call {
     /// What a sub-agent did to answer it.
     pub branch: Option<Vec<Turn>>,
     /// Absent until the call is answered.
-    pub answered: Option<Answered>,
+    pub answered: Option<CallAnswer>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub enum Caller {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answered {
+pub struct CallAnswer {
     pub answer: Answer,
     pub content: String,
     pub patch: Patch,
@@ -81,7 +81,7 @@ pub struct Answered {
 pub fn turns(events: Vec<Event>) -> Vec<Turn> {
     let mut fold = Fold::default();
     for event in events {
-        fold.at = At { seq: event.seq, whose: event.whose_turn() };
+        fold.at = CurrentEvent { seq: event.seq, whose: event.whose_turn() };
         fold.event(event.kind);
     }
     fold.finish()
@@ -92,7 +92,7 @@ pub fn order(turns: &[Turn]) -> Vec<u32> {
     let mut order = Vec::new();
     for turn in turns {
         order.push(turn.seq);
-        if let What::Call(Call { branch: Some(branch), .. }) = &turn.what {
+        if let TurnContent::Call(Call { branch: Some(branch), .. }) = &turn.what {
             order.extend(self::order(branch));
         }
     }
@@ -126,7 +126,7 @@ pub fn homes(turns: &[Turn]) -> Vec<Option<u32>> {
 /// Which of the turns shows an event by itself, or within what a sub-agent did.
 pub fn position(turns: &[Turn], seq: u32) -> Option<usize> {
     let within = |turn: &Turn| match &turn.what {
-        What::Call(Call { branch: Some(branch), .. }) => position(branch, seq).is_some(),
+        TurnContent::Call(Call { branch: Some(branch), .. }) => position(branch, seq).is_some(),
         _ => false,
     };
     turns.iter().position(|turn| turn.seq == seq || within(turn))
@@ -135,7 +135,7 @@ pub fn position(turns: &[Turn], seq: u32) -> Option<usize> {
 fn flat<'a>(turns: &'a [Turn], all: &mut Vec<&'a Turn>) {
     for turn in turns {
         all.push(turn);
-        if let What::Call(Call { branch: Some(branch), .. }) = &turn.what {
+        if let TurnContent::Call(Call { branch: Some(branch), .. }) = &turn.what {
             flat(branch, all);
         }
     }
@@ -152,20 +152,20 @@ struct Level {
 
 /// The event that is looked at.
 #[derive(Debug, Clone, Copy, Default)]
-struct At {
+struct CurrentEvent {
     seq: u32,
     whose: Option<Role>,
 }
 
-impl At {
-    const fn turn(self, what: What) -> Turn {
+impl CurrentEvent {
+    const fn turn(self, what: TurnContent) -> Turn {
         Turn { seq: self.seq, of: self.seq, whose: self.whose, what }
     }
 }
 
 #[derive(Default)]
 struct Fold {
-    at: At,
+    at: CurrentEvent,
     trunk: Level,
     /// Sub-agents at work, outermost first.
     branches: Vec<Level>,
@@ -182,7 +182,7 @@ impl Fold {
         match event {
             EventKind::UserSpoke { content, .. } => {
                 if !content.trim().is_empty() {
-                    self.level().turns.push(turn(What::User { content }));
+                    self.level().turns.push(turn(TurnContent::User { content }));
                 }
             }
             EventKind::UserActed { tool_calls, .. } => self.level().called(at, Caller::User, tool_calls),
@@ -195,14 +195,14 @@ impl Fold {
             EventKind::ToolAnswered { call_id, tool, content, answer, patch, fault, note, .. } => {
                 self.join(&call_id);
                 let content = json_text::layout(&content);
-                self.level().answered(at, &call_id, tool, Answered { answer, content, patch, fault, note });
+                self.level().answered(at, &call_id, tool, CallAnswer { answer, content, patch, fault, note });
             }
             EventKind::Refused { role, reply, reason, .. } => {
-                self.level().turns.push(turn(What::Refused { role, reply, reason }));
+                self.level().turns.push(turn(TurnContent::Refused { role, reply, reason }));
             }
             EventKind::Ended { ending } => {
                 self.join_all();
-                self.trunk.turns.push(turn(What::Ending(ending)));
+                self.trunk.turns.push(turn(TurnContent::Ending(ending)));
             }
             // Shown beside the transcript or, for a simulated response, with the answer that follows it.
             EventKind::Started { .. }
@@ -236,11 +236,11 @@ impl Fold {
 }
 
 impl Level {
-    fn called(&mut self, at: At, by: Caller, calls: Vec<ToolCall>) {
+    fn called(&mut self, at: CurrentEvent, by: Caller, calls: Vec<ToolCall>) {
         for call in calls {
             let (tool, arguments) = (call.name().to_owned(), json_text::layout(&call.function.arguments));
             self.calls.insert(call.id, self.turns.len());
-            let what = What::Call(Call { by, tool, arguments, branch: None, answered: None });
+            let what = TurnContent::Call(Call { by, tool, arguments, branch: None, answered: None });
             self.turns.push(at.turn(what));
         }
     }
@@ -248,29 +248,29 @@ impl Level {
     /// A call, and the event that its turn shows.
     fn call(&mut self, id: &str) -> Option<(&mut u32, &mut Call)> {
         match self.turns.get_mut(*self.calls.get(id)?) {
-            Some(Turn { seq, what: What::Call(call), .. }) => Some((seq, call)),
+            Some(Turn { seq, what: TurnContent::Call(call), .. }) => Some((seq, call)),
             _ => None,
         }
     }
 
-    fn answered(&mut self, at: At, id: &str, tool: String, answered: Answered) {
+    fn answered(&mut self, at: CurrentEvent, id: &str, tool: String, answered: CallAnswer) {
         if let Some((seq, call)) = self.call(id) {
             *seq = at.seq;
             call.answered = Some(answered);
         } else {
             // An answer to a call that is not here is still shown: nothing that happened is hidden.
             let (by, arguments, answered) = (Caller::Agent, String::new(), Some(answered));
-            let what = What::Call(Call { by, tool, arguments, branch: None, answered });
+            let what = TurnContent::Call(Call { by, tool, arguments, branch: None, answered });
             self.turns.push(at.turn(what));
         }
     }
 }
 
 /// An agent that only calls tools says nothing, and gets no empty bubble.
-fn spoken(content: String, reasoning: Option<String>) -> Option<What> {
+fn spoken(content: String, reasoning: Option<String>) -> Option<TurnContent> {
     let reasoning = reasoning.filter(|text| !text.trim().is_empty());
     let silent = content.trim().is_empty() && reasoning.is_none();
-    (!silent).then_some(What::Agent { content, reasoning })
+    (!silent).then_some(TurnContent::Agent { content, reasoning })
 }
 
 #[cfg(test)]

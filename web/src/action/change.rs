@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client::{Answer, Cancel, End, Line};
+use crate::api_client::{AbortGuard, AbortSignal, Aborter, Answer};
 use crate::components::{Problems, Toasts, explain, settle};
 
 /// The server may have been done just before it heard of it.
@@ -13,7 +13,7 @@ const LOOK: &str = "Load the page again to see whether it was done by then.";
 pub struct Change {
     busy: RwSignal<bool>,
     /// Taken by whoever cancels.
-    way_out: StoredValue<Option<Cancel>, LocalStorage>,
+    way_out: StoredValue<Option<Aborter>, LocalStorage>,
     /// Taken here: a key may begin a change, where no context is.
     toasts: Toasts,
     /// Where somebody who has cancelled it sees whether it was done.
@@ -43,7 +43,7 @@ impl Change {
     /// have made it by then. It is run though the page may be gone.
     pub fn make<T: 'static, F, D>(
         self,
-        change: impl FnOnce(End) -> F,
+        change: impl FnOnce(AbortSignal) -> F,
         then: impl FnOnce(Option<Answer<T>>) -> D + 'static,
     ) where
         F: Future<Output = Answer<T>> + 'static,
@@ -52,9 +52,9 @@ impl Change {
         if self.busy.get_untracked() {
             return;
         }
-        let line = Line::open();
-        let change = change(line.end());
-        self.way_out.set_value(Some(line.cancel()));
+        let guard = AbortGuard::new();
+        let change = change(guard.signal());
+        self.way_out.set_value(Some(guard.aborter()));
         self.busy.set(true);
         spawn_local(async move {
             let answer = change.await;
@@ -62,7 +62,7 @@ impl Change {
             let cancelled = self.way_out.try_update_value(|way_out| way_out.take().is_none()).unwrap_or_default();
             then(if cancelled { None } else { Some(answer) }).await;
             self.busy.try_set(false);
-            drop(line);
+            drop(guard);
         });
     }
 
@@ -71,7 +71,7 @@ impl Change {
     pub fn act<T: 'static, F>(
         self,
         done: impl Into<String>,
-        change: impl FnOnce(End) -> F,
+        change: impl FnOnce(AbortSignal) -> F,
         then: impl FnOnce(T) + 'static,
     ) where
         F: Future<Output = Answer<T>> + 'static,
@@ -95,8 +95,12 @@ impl Change {
     }
 
     /// Makes what a form asks for: what is wrong with it stands in the form. `then` is run if the page is still there.
-    pub fn send<T: 'static, F>(self, problems: Problems, change: impl FnOnce(End) -> F, then: impl FnOnce(T) + 'static)
-    where
+    pub fn send<T: 'static, F>(
+        self,
+        problems: Problems,
+        change: impl FnOnce(AbortSignal) -> F,
+        then: impl FnOnce(T) + 'static,
+    ) where
         F: Future<Output = Answer<T>> + 'static,
     {
         if self.busy.get_untracked() {
@@ -114,7 +118,7 @@ impl Change {
 
     pub fn cancel(self) {
         if let Some(out) = self.way_out.try_update_value(Option::take).flatten() {
-            out.cancel();
+            out.abort();
         }
     }
 }

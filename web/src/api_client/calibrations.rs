@@ -2,7 +2,7 @@
 
 use domain::api::{CalibrationDetail, NewCalibration, Page};
 
-use super::{Answer, End, get, post_over, query};
+use super::{AbortSignal, Answer, get, post_abortable, query};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -16,6 +16,6 @@ pub async fn one(id: &str) -> Answer<CalibrationDetail> {
 }
 
 /// Compares judges with what people rated.
-pub async fn make(end: &End, project: &str, new: &NewCalibration) -> Answer<Vec<CalibrationDetail>> {
-    post_over(end, &format!("/projects/{}/calibrations", segment(project)), new).await
+pub async fn make(signal: &AbortSignal, project: &str, new: &NewCalibration) -> Answer<Vec<CalibrationDetail>> {
+    post_abortable(signal, &format!("/projects/{}/calibrations", segment(project)), new).await
 }

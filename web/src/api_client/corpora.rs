@@ -6,7 +6,7 @@ use domain::api::{
 use domain::corpus::{Report, Side, Spec, Step};
 use domain::progress::Doing;
 
-use super::{Answer, End, NO_BODY, Place, delete, events, get, post, query, url};
+use super::{AbortSignal, Answer, NO_BODY, PageStart, delete, events, get, post, query, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -24,8 +24,8 @@ pub async fn create(project: &str, new: &NewCorpus) -> Answer<CorpusSummary> {
 }
 
 /// What would be selected; nothing is kept. `hear` is told how far it is. The server works on it while the line is open.
-pub async fn preview(project: &str, spec: &Spec, end: &End, hear: impl FnMut(Doing)) -> Answer<Report> {
-    events::follow(&format!("/projects/{}/corpora/preview", segment(project)), spec, end, hear).await
+pub async fn preview(project: &str, spec: &Spec, signal: &AbortSignal, hear: impl FnMut(Doing)) -> Answer<Report> {
+    events::follow(&format!("/projects/{}/corpora/preview", segment(project)), spec, signal, hear).await
 }
 
 pub async fn cancel(id: &str) -> Answer<CorpusSummary> {
@@ -46,13 +46,13 @@ pub async fn analytics(id: &str) -> Answer<CorpusAnalytics> {
 }
 
 /// What it keeps, a page.
-pub async fn conversations(id: &str, side: Option<Side>, place: Place) -> Answer<Page<CorpusConversation>> {
+pub async fn conversations(id: &str, side: Option<Side>, place: PageStart) -> Answer<Page<CorpusConversation>> {
     let side = side.map(|side| ("split", side.as_str().to_owned()));
     query(&path(id, "/conversations"), &side.into_iter().chain(place.pairs()).collect::<Vec<_>>()).await
 }
 
 /// What its filter found and it does not keep, a page.
-pub async fn dropped(id: &str, by: Option<Step>, place: Place) -> Answer<Page<ManifestRow>> {
+pub async fn dropped(id: &str, by: Option<Step>, place: PageStart) -> Answer<Page<ManifestRow>> {
     let by = by.map(|by| ("dropped_by", by.as_str().to_owned()));
     query(&path(id, "/dropped"), &by.into_iter().chain(place.pairs()).collect::<Vec<_>>()).await
 }

@@ -7,22 +7,22 @@ use super::{Answer, ApiError};
 
 /// What this page knows of the session's token.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum Known {
-    /// Nothing: the session is to be asked for.
+enum CachedToken {
+    /// The session must be asked for.
     #[default]
-    Nothing,
-    /// The token; `None` if nobody is signed in.
-    Token(Option<String>),
+    Unknown,
+    /// `None` if nobody is signed in.
+    Known(Option<String>),
 }
 
 /// Keeps the token of whoever is signed in.
 #[derive(Debug, Default)]
-pub struct TokenCache(RefCell<Known>);
+pub struct TokenCache(RefCell<CachedToken>);
 
 impl TokenCache {
     /// For the session that there is now; `None` if nobody is signed in.
     pub fn set(&self, token: Option<String>) {
-        *self.0.borrow_mut() = Known::Token(token);
+        *self.0.borrow_mut() = CachedToken::Known(token);
     }
 
     /// Sends a change with the token. The session is asked for only if the token is not known. Where the server refuses the
@@ -35,7 +35,7 @@ impl TokenCache {
     ) -> Answer<T> {
         match send(self.token(&read).await?).await {
             Err(error) if error.is_about_csrf() => {
-                self.0.replace(Known::Nothing);
+                self.0.replace(CachedToken::Unknown);
                 send(self.token(&read).await?).await
             }
             answer => answer,
@@ -43,8 +43,8 @@ impl TokenCache {
     }
 
     async fn token(&self, read: impl AsyncFn() -> Answer<Option<String>>) -> Answer<Option<String>> {
-        let known = self.0.borrow().clone();
-        if let Known::Token(token) = known {
+        let cached = self.0.borrow().clone();
+        if let CachedToken::Known(token) = cached {
             return Ok(token);
         }
         let token = match read().await {

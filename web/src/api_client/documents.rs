@@ -10,17 +10,17 @@ use domain::project::{DocumentId, Kind};
 use gloo_net::http::Method;
 use serde_json::Value;
 
-use super::{Answer, End, NO_BODY, change_over, events, get, post, post_over, query};
+use super::{AbortSignal, Answer, NO_BODY, change_abortable, events, get, post, post_abortable, query};
 use crate::address::segment;
 
 /// A document, and the project that it is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct DocumentRef {
     pub project: String,
     pub id: DocumentId,
 }
 
-impl Place {
+impl DocumentRef {
     pub fn new(project: String, kind: Kind, name: String) -> Self {
         Self { project, id: DocumentId { kind, name } }
     }
@@ -34,8 +34,8 @@ impl Place {
 const PAGE: &str = "200";
 
 /// Adds the documents that ship with Groundstate and are not there.
-pub async fn demo(end: &End, project: &str) -> Answer<Changes> {
-    post_over(end, &format!("/projects/{}/demo", segment(project)), NO_BODY).await
+pub async fn demo(signal: &AbortSignal, project: &str) -> Answer<Changes> {
+    post_abortable(signal, &format!("/projects/{}/demo", segment(project)), NO_BODY).await
 }
 
 /// By name: the first page, or the one after a cursor. Filters are those of the API; empty ones do not count.
@@ -69,45 +69,45 @@ pub async fn all(project: &str, kind: Kind, filters: &[(&'static str, String)]) 
 }
 
 /// The newest version.
-pub async fn one(place: &Place) -> Answer<Document> {
+pub async fn one(place: &DocumentRef) -> Answer<Document> {
     get(&place.path("")).await
 }
 
-pub async fn save(end: &End, place: &Place, wanted: &SaveDocument) -> Answer<Changes> {
-    change_over(end, Method::PUT, &place.path(""), wanted).await
+pub async fn save(signal: &AbortSignal, place: &DocumentRef, wanted: &SaveDocument) -> Answer<Changes> {
+    change_abortable(signal, Method::PUT, &place.path(""), wanted).await
 }
 
 /// What saving it would find; keeps nothing.
-pub async fn check(place: &Place, wanted: &SaveDocument) -> Answer<Vec<Found>> {
+pub async fn check(place: &DocumentRef, wanted: &SaveDocument) -> Answer<Vec<Found>> {
     post(&place.path("/check"), wanted).await
 }
 
-pub async fn delete(end: &End, place: &Place, message: &str) -> Answer<Changes> {
-    change_over(end, Method::DELETE, &place.path(&format!("?message={}", segment(message))), NO_BODY).await
+pub async fn delete(signal: &AbortSignal, place: &DocumentRef, message: &str) -> Answer<Changes> {
+    change_abortable(signal, Method::DELETE, &place.path(&format!("?message={}", segment(message))), NO_BODY).await
 }
 
-pub async fn versions(place: &Place, after: Option<String>) -> Answer<Page<DocumentVersion>> {
+pub async fn versions(place: &DocumentRef, after: Option<String>) -> Answer<Page<DocumentVersion>> {
     let after: Vec<_> = after.map(|after| ("after", after)).into_iter().collect();
     query(&place.path("/versions"), &after).await
 }
 
 /// What changed from one version to another; 0 is before there was one.
-pub async fn diff(place: &Place, from: i32, to: i32) -> Answer<DocumentDiff> {
+pub async fn diff(place: &DocumentRef, from: i32, to: i32) -> Answer<DocumentDiff> {
     query(&place.path("/diff"), &[("from", from.to_string()), ("to", to.to_string())]).await
 }
 
-pub async fn used_by(place: &Place) -> Answer<UsedBy> {
+pub async fn used_by(place: &DocumentRef) -> Answer<UsedBy> {
     get(&place.path("/used-by")).await
 }
 
 /// Makes a new version like an old one.
-pub async fn restore(end: &End, place: &Place, wanted: &Restoration) -> Answer<Changes> {
-    post_over(end, &place.path("/restore"), wanted).await
+pub async fn restore(signal: &AbortSignal, place: &DocumentRef, wanted: &Restoration) -> Answer<Changes> {
+    post_abortable(signal, &place.path("/restore"), wanted).await
 }
 
 /// Uses the newest version, which must be this one, from now on.
-pub async fn promote(end: &End, place: &Place, version: i32) -> Answer<Changes> {
-    post_over(end, &place.path("/promote"), &Promotion { version: Some(version) }).await
+pub async fn promote(signal: &AbortSignal, place: &DocumentRef, version: i32) -> Answer<Changes> {
+    post_abortable(signal, &place.path("/promote"), &Promotion { version: Some(version) }).await
 }
 
 /// The JSON Schema of a kind of file.
@@ -116,8 +116,9 @@ pub async fn schema(kind: SchemaKind) -> Answer<Value> {
 }
 
 /// Validates the whole project, and keeps what is found. `hear` is told how far it is.
-pub async fn validate(project: &str, end: &End, hear: impl FnMut(Doing)) -> Answer<ValidationDetail> {
-    events::follow(&format!("/projects/{}/validations", segment(project)), &NewValidation::default(), end, hear).await
+pub async fn validate(project: &str, signal: &AbortSignal, hear: impl FnMut(Doing)) -> Answer<ValidationDetail> {
+    events::follow(&format!("/projects/{}/validations", segment(project)), &NewValidation::default(), signal, hear)
+        .await
 }
 
 /// What the last validation of the whole project found; nothing if there was none.

@@ -9,17 +9,17 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::ReadableStreamDefaultReader;
 
-use super::{Answer, ApiError, End, send};
+use super::{AbortSignal, Answer, ApiError, send};
 
 /// Asks for work that says how far it is, and waits for what comes of it. The server works on it while the line is open.
 pub async fn follow<T: DeserializeOwned>(
     path: &str,
     body: &impl Serialize,
-    end: &End,
+    signal: &AbortSignal,
     mut hear: impl FnMut(Doing),
 ) -> Answer<T> {
     let mut answer = None;
-    post(path, body, end, |name, data| {
+    post(path, body, signal, |name, data| {
         match name {
             "progress" => hear(read(data)?),
             "problem" => return Err(ApiError::Refused(read(data)?)),
@@ -35,10 +35,10 @@ pub async fn follow<T: DeserializeOwned>(
 async fn post(
     path: &str,
     body: &impl Serialize,
-    end: &End,
+    signal: &AbortSignal,
     mut hear: impl FnMut(&str, &str) -> Answer<()>,
 ) -> Answer<()> {
-    let response = send(Some(end), Method::POST, path, body, "text/event-stream").await?;
+    let response = send(Some(signal), Method::POST, path, body, "text/event-stream").await?;
     let body = response.body().map(|body| body.get_reader().unchecked_into::<ReadableStreamDefaultReader>());
     let (Some(body), mut rest) = (body, Vec::new()) else { return Ok(()) };
     while let Some(bytes) = chunk(&body).await.map_err(cut_off)? {

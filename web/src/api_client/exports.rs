@@ -3,7 +3,7 @@
 use domain::api::{ExportPreview, ExportSummary, Page};
 use domain::export::ExportSpec;
 
-use super::{Answer, End, NO_BODY, delete, get, post, post_over, query, url};
+use super::{AbortSignal, Answer, NO_BODY, delete, get, post, post_abortable, query, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -21,8 +21,8 @@ pub async fn create(project: &str, spec: &ExportSpec) -> Answer<ExportSummary> {
 }
 
 /// The first record, without building anything.
-pub async fn preview(project: &str, spec: &ExportSpec, end: &End) -> Answer<ExportPreview> {
-    post_over(end, &format!("/projects/{}/exports/preview", segment(project)), spec).await
+pub async fn preview(project: &str, spec: &ExportSpec, signal: &AbortSignal) -> Answer<ExportPreview> {
+    post_abortable(signal, &format!("/projects/{}/exports/preview", segment(project)), spec).await
 }
 
 pub async fn cancel(id: &str) -> Answer<ExportSummary> {

@@ -3,7 +3,7 @@
 use domain::api::probe::ModelProbe;
 use domain::api::{ModelDefinition, ModelSummary, PlayerSummary};
 
-use super::{Answer, End, NO_BODY, delete, get, post_over, put};
+use super::{AbortSignal, Answer, NO_BODY, delete, get, post_abortable, put};
 use crate::address::segment;
 
 pub async fn list() -> Answer<Vec<ModelSummary>> {
@@ -30,8 +30,8 @@ pub async fn probed(name: &str) -> Answer<Option<ModelProbe>> {
 }
 
 /// Asks each endpoint a dozen small questions. The server asks no more once nobody waits for it.
-pub async fn probe(name: &str, end: &End) -> Answer<ModelProbe> {
-    post_over(end, &format!("/models/{}/probe", segment(name)), NO_BODY).await
+pub async fn probe(name: &str, signal: &AbortSignal) -> Answer<ModelProbe> {
+    post_abortable(signal, &format!("/models/{}/probe", segment(name)), NO_BODY).await
 }
 
 pub async fn players() -> Answer<Vec<PlayerSummary>> {

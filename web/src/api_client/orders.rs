@@ -4,12 +4,12 @@ use domain::api::documents::DocumentSummary;
 use domain::api::{OrderPreview, Page, RunOrder};
 use domain::project::{Kind, PERSONA_MODEL};
 
-use super::{Answer, End, post_over, query};
+use super::{AbortSignal, Answer, post_abortable, query};
 use crate::address::segment;
 
 /// Checks an order without storing anything.
-pub async fn preview(end: &End, project: &str, order: &RunOrder) -> Answer<OrderPreview> {
-    post_over(end, &format!("/projects/{}/runs/preview", segment(project)), order).await
+pub async fn preview(signal: &AbortSignal, project: &str, order: &RunOrder) -> Answer<OrderPreview> {
+    post_abortable(signal, &format!("/projects/{}/runs/preview", segment(project)), order).await
 }
 
 /// A project with more documents of a kind than these pages hold is ordered from by REST.
@@ -22,9 +22,9 @@ pub async fn playable(project: &str, kind: Kind) -> Answer<Vec<DocumentSummary>>
     let mut all = Vec::new();
     let mut after: Option<String> = None;
     for _ in 0..MOST_PAGES {
-        let mut asked = vec![("limit", PAGE.to_owned())];
-        asked.extend(after.map(|after| ("after", after)));
-        let page: Page<DocumentSummary> = query(&path, &asked).await?;
+        let mut params = vec![("limit", PAGE.to_owned())];
+        params.extend(after.map(|after| ("after", after)));
+        let page: Page<DocumentSummary> = query(&path, &params).await?;
         all.extend(page.items);
         after = page.next;
         if after.is_none() {

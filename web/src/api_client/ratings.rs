@@ -28,6 +28,6 @@ pub async fn disagreements(project: &str, spread: u8, after: Option<String>) -> 
 /// Disagreements of a project or a queue.
 pub async fn apart(path: &str, spread: u8, after: Option<String>) -> Answer<Page<Disagreement>> {
     let after = after.map(|after| ("after", after));
-    let asked: Vec<_> = [("spread", spread.to_string())].into_iter().chain(after).collect();
-    query(path, &asked).await
+    let params: Vec<_> = [("spread", spread.to_string())].into_iter().chain(after).collect();
+    query(path, &params).await
 }

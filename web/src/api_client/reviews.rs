@@ -64,8 +64,8 @@ pub async fn members(project: &str) -> Answer<Vec<MemberSummary>> {
 
 /// How many conversations of a project pass a filter, and what could be asked of them.
 pub async fn matching(project: &str, filter: &[(String, String)]) -> Answer<ConversationFacets> {
-    let asked: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-    query(&format!("/projects/{}/conversations/facets", segment(project)), &asked).await
+    let params: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+    query(&format!("/projects/{}/conversations/facets", segment(project)), &params).await
 }
 
 /// The first conversations of a project that pass a filter, by id. `went_on` is told how many were read so far.
@@ -78,11 +78,11 @@ pub async fn chosen(
     const PAGE: &str = "200";
     let (mut ids, mut after) = (Vec::new(), None);
     loop {
-        let mut asked: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-        asked.push(("limit", PAGE.to_owned()));
-        asked.extend(cursor(after));
+        let mut params: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        params.push(("limit", PAGE.to_owned()));
+        params.extend(cursor(after));
         let path = format!("/projects/{}/conversations", segment(project));
-        let page: Page<ConversationSummary> = query(&path, &asked).await?;
+        let page: Page<ConversationSummary> = query(&path, &params).await?;
         ids.extend(page.items.into_iter().map(|row| row.id));
         went_on(ids.len());
         after = page.next;

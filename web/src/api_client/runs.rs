@@ -3,7 +3,7 @@
 use domain::api::{ConversationSummary, Page, RunChange, RunOrder, RunSummary, RunTerms};
 use domain::forecast::Forecast;
 
-use super::{Answer, End, NO_BODY, get, patch, post, post_over, query};
+use super::{AbortSignal, Answer, NO_BODY, get, patch, post, post_abortable, query};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
@@ -20,8 +20,8 @@ pub async fn conversations(id: &str, after: Option<String>) -> Answer<Page<Conve
     query(&format!("/runs/{}/conversations", segment(id)), &cursor(after)).await
 }
 
-pub async fn start(end: &End, project: &str, order: &RunOrder) -> Answer<RunSummary> {
-    post_over(end, &format!("/projects/{}/runs", segment(project)), order).await
+pub async fn start(signal: &AbortSignal, project: &str, order: &RunOrder) -> Answer<RunSummary> {
+    post_abortable(signal, &format!("/projects/{}/runs", segment(project)), order).await
 }
 
 /// What people ask of a run that is played.
@@ -47,8 +47,8 @@ pub async fn control(id: &str, control: Control) -> Answer<RunSummary> {
 }
 
 /// Gives what others than the agent spoiled another attempt.
-pub async fn play_again(end: &End, id: &str) -> Answer<RunSummary> {
-    post_over(end, &format!("/runs/{}/retry", segment(id)), NO_BODY).await
+pub async fn play_again(signal: &AbortSignal, id: &str) -> Answer<RunSummary> {
+    post_abortable(signal, &format!("/runs/{}/retry", segment(id)), NO_BODY).await
 }
 
 /// Changes priority and caps; what is absent stays.

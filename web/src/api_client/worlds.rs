@@ -11,6 +11,6 @@ pub async fn at(conversation: &str, version: u32) -> Answer<WorldVersion> {
 
 /// Where the value at a JSON pointer into a version comes from.
 pub async fn provenance(conversation: &str, version: usize, pointer: &str) -> Answer<Provenance> {
-    let asked = [("pointer", pointer.to_owned()), ("version", version.to_string())];
-    query(&format!("/conversations/{}/provenance", segment(conversation)), &asked).await
+    let params = [("pointer", pointer.to_owned()), ("version", version.to_string())];
+    query(&format!("/conversations/{}/provenance", segment(conversation)), &params).await
 }

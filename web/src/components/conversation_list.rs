@@ -4,7 +4,7 @@ use domain::api::ConversationSummary;
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::components::{Badge, Paged};
+use crate::components::{Badge, PagedList};
 use crate::session::Project;
 use crate::{address, api_client, labels};
 
@@ -17,7 +17,7 @@ pub fn ConversationList(run: String) -> impl IntoView {
     view! {
         <section aria-labelledby="conversations">
             <h2 id="conversations">"Conversations"</h2>
-            <Paged
+            <PagedList
                 what="conversations"
                 load
                 empty=|| view! { <p class="muted">"No conversation has begun."</p> }
@@ -44,7 +44,7 @@ pub fn ConversationList(run: String) -> impl IntoView {
                         </For>
                     </tbody>
                 </table>
-            </Paged>
+            </PagedList>
         </section>
     }
 }

@@ -15,9 +15,9 @@ const ONCE: &str = ".shown-once";
 
 /// Whether closing the dialog around would lose what was written.
 #[derive(Clone, Copy)]
-pub struct Typed(RwSignal<bool>);
+pub struct UnsavedInput(RwSignal<bool>);
 
-impl Typed {
+impl UnsavedInput {
     pub fn here() -> Self {
         expect_context()
     }
@@ -34,7 +34,7 @@ impl Typed {
 pub fn Dialog(#[prop(into)] title: String, open: RwSignal<bool>, children: ChildrenFn) -> impl IntoView {
     let node = NodeRef::<html::Dialog>::new();
     let typed = RwSignal::new(false);
-    provide_context(Typed(typed));
+    provide_context(UnsavedInput(typed));
     let asked = RwSignal::new(None::<&'static str>);
     Effect::new(move |_| {
         let Some(dialog) = node.get() else { return };
@@ -83,7 +83,7 @@ pub fn Dialog(#[prop(into)] title: String, open: RwSignal<bool>, children: Child
                     "✕"
                 </button>
             </header>
-            {move || asked.get().map(|why| view! { <Sure why asked open /> })}
+            {move || asked.get().map(|why| view! { <ConfirmClose why asked open /> })}
             <Show when=move || open.get()>{children()}</Show>
         </dialog>
     }
@@ -97,7 +97,7 @@ fn loses(dialog: &HtmlDialogElement, typed: bool) -> Option<&'static str> {
 }
 
 #[component]
-fn Sure(why: &'static str, asked: RwSignal<Option<&'static str>>, open: RwSignal<bool>) -> impl IntoView {
+fn ConfirmClose(why: &'static str, asked: RwSignal<Option<&'static str>>, open: RwSignal<bool>) -> impl IntoView {
     // Where the reader was is where they go on.
     let before = document().active_element().and_then(|element| element.dyn_into::<HtmlElement>().ok());
     let before = StoredValue::new_local(before);

@@ -115,7 +115,7 @@ impl From<Problems> for Signal<Option<String>> {
 
 /// Why a form was refused, above it: all of [`Problems`], or what else there is to say. A screen reader says it at once.
 #[component]
-pub fn Refused(#[prop(into)] why: Signal<Option<String>>) -> impl IntoView {
+pub fn FormError(#[prop(into)] why: Signal<Option<String>>) -> impl IntoView {
     move || {
         let text = why.get()?;
         Some(view! {
@@ -128,7 +128,7 @@ pub fn Refused(#[prop(into)] why: Signal<Option<String>>) -> impl IntoView {
 
 /// A label, what it is about (`children`), a hint, and what is wrong with it. The label holds the input, so no `id` is needed.
 #[component]
-pub fn Labelled(
+pub fn FormField(
     #[prop(into)] label: String,
     #[prop(optional, into)] hint: Option<String>,
     #[prop(optional, into)] wrong: Option<Signal<Option<String>>>,

@@ -13,7 +13,7 @@ use serde_json::Value;
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 pub use rows::Mark;
-use rows::{Look, Row, Shape, above, rows};
+use rows::{Row, Shape, ViewState, above, rows};
 
 /// The values that are marked are shown, whatever is folded above them.
 #[component]
@@ -29,7 +29,7 @@ pub fn JsonTree(
     #[prop(optional, into)]
     pick: Option<Callback<String>>,
 ) -> impl IntoView {
-    let look = RwSignal::new(Look::default());
+    let look = RwSignal::new(ViewState::default());
     let active = RwSignal::new(None::<String>);
     Effect::new(move |_| {
         let mut pointers: Vec<String> = marks.read().keys().cloned().collect();

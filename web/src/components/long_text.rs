@@ -41,13 +41,13 @@ pub fn LongText(
     };
     view! {
         {body}
-        {letters.map(|letters| view! { <Rest whole letters /> })}
+        {letters.map(|letters| view! { <ShowMore whole letters /> })}
     }
 }
 
 /// Leads to all of what is cut, and back.
 #[component]
-pub fn Rest(whole: RwSignal<bool>, letters: usize) -> impl IntoView {
+pub fn ShowMore(whole: RwSignal<bool>, letters: usize) -> impl IntoView {
     let letters = format::count(i64::try_from(letters).unwrap_or(i64::MAX));
     view! {
         <button type="button" class="rest" on:click=move |_| whole.update(|whole| *whole = !*whole)>

@@ -9,7 +9,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
 
 use crate::api_client::{Answer, ApiError};
-use crate::components::Labelled;
+use crate::components::FormField;
 
 #[component]
 pub fn NumberField(
@@ -25,9 +25,9 @@ pub fn NumberField(
 ) -> impl IntoView {
     let labelled = hint.unwrap_or_default();
     view! {
-        <Labelled label wrong hint=labelled>
+        <FormField label wrong hint=labelled>
             <input type="number" inputmode="decimal" placeholder=default min=min step=step bind:value=value />
-        </Labelled>
+        </FormField>
     }
 }
 

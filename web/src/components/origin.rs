@@ -36,7 +36,7 @@ where
         let picked = picked.get()?;
         let body = match last.get().flatten().filter(|(pointer, _)| *pointer == picked) {
             None => view! { <Loading what="its origin" /> }.into_any(),
-            Some((_, Ok(Some(found)))) => view! { <Found found place go show /> }.into_any(),
+            Some((_, Ok(Some(found)))) => view! { <ProvenanceView found place go show /> }.into_any(),
             Some((pointer, Ok(None))) => view! {
                 <p>
                     <code>{pointer}</code>
@@ -57,7 +57,12 @@ where
 }
 
 #[component]
-fn Found(found: Provenance, place: Callback<u32, String>, go: Callback<u32>, show: &'static str) -> impl IntoView {
+fn ProvenanceView(
+    found: Provenance,
+    place: Callback<u32, String>,
+    go: Callback<u32>,
+    show: &'static str,
+) -> impl IntoView {
     let Provenance { pointer, value, written_by } = found;
     let text = match value {
         serde_json::Value::String(text) => text,

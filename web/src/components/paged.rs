@@ -1,6 +1,6 @@
 //! A long list, a page at a time: a run may have a hundred thousand conversations.
 
-mod places;
+mod scroll_position;
 
 use domain::api::Page;
 use leptos::prelude::*;
@@ -8,11 +8,11 @@ use leptos::task::spawn_local;
 
 use crate::api_client::{Answer, ApiError};
 use crate::components::{Failure, Loading};
-use places::{List, Place};
+use scroll_position::{List, ScrollPosition};
 
 /// What follows the rows that are here.
 #[derive(Clone)]
-enum Rest {
+enum NextPage {
     Loading,
     /// A cursor.
     More(String),
@@ -24,7 +24,7 @@ enum Rest {
 /// Gives the rows that are here to `children`, and the reader a way to the next ones. `empty` is shown when there are none.
 /// Whoever comes back to the list by the browser's way back finds it as long as it was, and is where they were in it.
 #[component]
-pub fn Paged<T, F, V, E, W>(
+pub fn PagedList<T, F, V, E, W>(
     what: &'static str,
     /// The first page, or the one after a cursor.
     load: impl Fn(Option<String>) -> F + Send + Sync + 'static,
@@ -39,24 +39,24 @@ where
     W: IntoView + 'static,
 {
     let rows = RwSignal::new(Vec::<T>::new());
-    let rest = RwSignal::new(Rest::Loading);
+    let rest = RwSignal::new(NextPage::Loading);
     let load = StoredValue::new(load);
     let list = StoredValue::new(List::here(what));
     // Until the reader is there again, what the list looks like is not where they are in it.
     let left = StoredValue::new(list.with_value(List::left));
     let keep = move || list.with_value(|list| list.keep(rows.read_untracked().len()));
     let load = move |after: Option<String>| {
-        rest.set(Rest::Loading);
+        rest.set(NextPage::Loading);
         let first = after.is_none();
         let page = load.with_value(|load| load(after.clone()));
         spawn_local(async move {
             let following = move |after| load.try_with_value(|load| load(after));
             match read(page, after, following, rows, left).await {
-                Ok(next) => drop(rest.try_set(next.map_or(Rest::Nothing, Rest::More))),
-                Err((error, after)) => return drop(rest.try_set(Rest::Failed(error, after))),
+                Ok(next) => drop(rest.try_set(next.map_or(NextPage::Nothing, NextPage::More))),
+                Err((error, after)) => return drop(rest.try_set(NextPage::Failed(error, after))),
             }
             match left.try_update_value(Option::take) {
-                Some(Some(place)) => places::scroll_to(place.top),
+                Some(Some(place)) => scroll_position::scroll_to(place.top),
                 Some(None) if !first => keep(),
                 _ => {}
             }
@@ -73,10 +73,10 @@ where
     view! {
         {move || some.get().then(|| children(rows))}
         {move || match rest.get() {
-            Rest::Loading => view! { <Loading what /> }.into_any(),
-            Rest::Nothing if rows.read_untracked().is_empty() => empty().into_any(),
-            Rest::Nothing => ().into_any(),
-            Rest::More(cursor) => {
+            NextPage::Loading => view! { <Loading what /> }.into_any(),
+            NextPage::Nothing if rows.read_untracked().is_empty() => empty().into_any(),
+            NextPage::Nothing => ().into_any(),
+            NextPage::More(cursor) => {
                 view! {
                     <button type="button" class="more" on:click=move |_| load(Some(cursor.clone()))>
                         "More"
@@ -84,7 +84,7 @@ where
                 }
                     .into_any()
             }
-            Rest::Failed(error, after) => view! { <Failure error retry=move || load(after.clone()) /> }.into_any(),
+            NextPage::Failed(error, after) => view! { <Failure error retry=move || load(after.clone()) /> }.into_any(),
         }}
     }
 }
@@ -96,7 +96,7 @@ async fn read<T, F>(
     mut after: Option<String>,
     following: impl Fn(Option<String>) -> Option<F>,
     rows: RwSignal<Vec<T>>,
-    left: StoredValue<Option<Place>>,
+    left: StoredValue<Option<ScrollPosition>>,
 ) -> Result<Option<String>, (ApiError, Option<String>)>
 where
     T: Send + Sync + 'static,

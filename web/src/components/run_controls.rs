@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use crate::action::{Change, act};
 use crate::api_client::runs::Control;
-use crate::api_client::{self, End};
+use crate::api_client::{self, AbortSignal};
 use crate::components::{Changing, Dialog};
 use crate::session::Project;
 
@@ -47,7 +47,7 @@ pub fn RunControls(
     };
     let play_again = move |_| {
         let id = run.read_untracked().id.clone();
-        let ask = move |line: End| async move { api_client::runs::play_again(&line, &id).await };
+        let ask = move |line: AbortSignal| async move { api_client::runs::play_again(&line, &id).await };
         again.act("What others than the agent spoiled is played again.", ask, move |new| run.set(new));
     };
     let may = Memo::new(move |_| project.may(Role::Runner));

@@ -9,7 +9,7 @@ use crate::labels::{self, Tone};
 #[component]
 pub fn Scores(verdict: Option<Verdict>, played: bool) -> impl IntoView {
     let body = match verdict {
-        Some(verdict) => view! { <Judged verdict /> }.into_any(),
+        Some(verdict) => view! { <VerdictScores verdict /> }.into_any(),
         None if played => view! { <p class="muted">"The conversation was not judged."</p> }.into_any(),
         None => view! { <p class="muted">"It is judged when it has ended."</p> }.into_any(),
     };
@@ -22,7 +22,7 @@ pub fn Scores(verdict: Option<Verdict>, played: bool) -> impl IntoView {
 }
 
 #[component]
-fn Judged(verdict: Verdict) -> impl IntoView {
+fn VerdictScores(verdict: Verdict) -> impl IntoView {
     let agreement = verdict.agreement().map(|agreement| (verdict.panel.len(), agreement));
     let rows: Vec<(Score, Option<(u8, u8)>)> =
         verdict.scores.iter().map(|score| (score.clone(), verdict.range(&score.criterion))).collect();

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api_client::Answer;
-use crate::components::{Labelled, Problems, Toasts, explain};
+use crate::components::{FormField, Problems, Toasts, explain};
 
 /// Sends what a form says, unless it is on its way. What is wrong goes to `problems`, the answer to `then`.
 pub fn send<T: 'static>(
@@ -49,7 +49,7 @@ pub fn TextField(
     #[prop(optional)] readonly: bool,
 ) -> impl IntoView {
     view! {
-        <Labelled label wrong hint=hint>
+        <FormField label wrong hint=hint>
             <input
                 type="text"
                 autocomplete="off"
@@ -59,6 +59,6 @@ pub fn TextField(
                 readonly=readonly
                 bind:value=value
             />
-        </Labelled>
+        </FormField>
     }
 }

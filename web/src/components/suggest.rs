@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::Labelled;
+use crate::components::FormField;
 
 /// Suggestions that are there at once; whoever types on has others.
 const SHOWN: usize = 50;
@@ -39,7 +39,7 @@ pub fn Suggest(
         }
     };
     view! {
-        <Labelled label wrong>
+        <FormField label wrong>
             <input
                 type="search"
                 list=id
@@ -62,7 +62,7 @@ pub fn Suggest(
                     <option value=name />
                 </For>
             </datalist>
-        </Labelled>
+        </FormField>
     }
 }
 

@@ -58,12 +58,12 @@ pub fn ToastList() -> impl IntoView {
         <div class="toasts">
             <For each=move || toasts.of(Tone::Bad) key=|(id, ..)| *id let:toast>
                 <div role="alert">
-                    <Shown toast />
+                    <ToastView toast />
                 </div>
             </For>
             <div class="good-toasts" role="status" aria-live="polite">
                 <For each=move || toasts.of(Tone::Good) key=|(id, ..)| *id let:toast>
-                    <Shown toast />
+                    <ToastView toast />
                 </For>
             </div>
         </div>
@@ -71,7 +71,7 @@ pub fn ToastList() -> impl IntoView {
 }
 
 #[component]
-fn Shown(toast: Toast) -> impl IntoView {
+fn ToastView(toast: Toast) -> impl IntoView {
     let (toasts, (id, tone, text)) = (Toasts::here(), toast);
     view! {
         <p class=format!("toast {}", tone.class())>

@@ -4,17 +4,17 @@ use domain::patch::PatchOp;
 use leptos::prelude::*;
 
 use crate::components::long_text::beginning;
-use crate::components::transcript::{Beside, Turns};
+use crate::components::transcript::{TranscriptExtras, Turns};
 use crate::components::{Badge, FirstRows, LongText, MoreRows};
 use crate::labels::{self, Tone};
-use crate::transcript::{Answered, Call, Caller};
+use crate::transcript::{Call, CallAnswer, Caller};
 
 /// Letters of a name or of a place that stand in a line: a model may write any.
 const NAME: usize = 200;
 
 /// While the conversation is played, its answer comes, and what a sub-agent does grows.
 #[component]
-pub fn ToolCall(call: Memo<Call>, beside: Beside) -> impl IntoView {
+pub fn ToolCall(call: Memo<Call>, beside: TranscriptExtras) -> impl IntoView {
     let Call { by, tool, arguments, .. } = call.get_untracked();
     let answered = Memo::new(move |_| call.read().answered.clone());
     let branches = Memo::new(move |_| call.read().branch.is_some());
@@ -49,7 +49,7 @@ pub fn ToolCall(call: Memo<Call>, beside: Beside) -> impl IntoView {
 }
 
 /// What became of the call, and what went wrong with it as planned.
-fn state(answered: Option<&Answered>) -> impl IntoView + use<> {
+fn state(answered: Option<&CallAnswer>) -> impl IntoView + use<> {
     let (tone, text) = answered.map_or((Tone::Neutral, "no answer yet"), |answered| labels::answer(answered.answer));
     let fault = answered.and_then(|answered| answered.fault);
     view! {
@@ -59,7 +59,7 @@ fn state(answered: Option<&Answered>) -> impl IntoView + use<> {
 }
 
 #[component]
-fn Answer(answered: Answered) -> impl IntoView {
+fn Answer(answered: CallAnswer) -> impl IntoView {
     let (first, all) = (FirstRows::new(), answered.patch.len());
     let change = (all > 0).then(|| {
         view! {

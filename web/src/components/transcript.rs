@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use crate::components::LongText;
 use crate::components::long_text::beginning;
 use crate::components::tool_call::ToolCall;
-use crate::transcript::{self, Call, Caller, Turn, What};
+use crate::transcript::{self, Call, Caller, Turn, TurnContent};
 use crate::{format, labels};
 use parts::{Parts, Piece};
 
@@ -19,16 +19,16 @@ const REASON: usize = 300;
 
 /// What a page adds to a conversation as chat.
 #[derive(Clone, Copy, Default)]
-pub struct Beside {
+pub struct TranscriptExtras {
     /// The event of the turn that is looked at.
     pub chosen: Signal<Option<u32>>,
     /// What stands below a turn; its events tell which one.
-    pub below: Option<Callback<Place, AnyView>>,
+    pub below: Option<Callback<TurnRef, AnyView>>,
 }
 
 /// Which turn it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct TurnRef {
     /// The event that it shows: another one once a call is answered.
     pub seq: Signal<u32>,
     /// The event in which an agent spoke, if this turn is the first that shows it.
@@ -44,7 +44,7 @@ pub fn anchor(seq: u32) -> String {
 }
 
 #[component]
-pub fn Transcript(turns: Signal<Vec<Turn>>, #[prop(optional)] beside: Beside) -> impl IntoView {
+pub fn Transcript(turns: Signal<Vec<Turn>>, #[prop(optional)] beside: TranscriptExtras) -> impl IntoView {
     let none = Memo::new(move |_| turns.read().is_empty());
     let empty = move || none.get().then(|| view! { <p class="muted">"Nothing has been said yet."</p> });
     view! {
@@ -59,14 +59,14 @@ pub fn Transcript(turns: Signal<Vec<Turn>>, #[prop(optional)] beside: Beside) ->
 /// Turns of the conversation, or of a sub-agent's branch within it: of many a part, and the turn that is looked at. When
 /// others come, or calls are answered, those that are there stay, with whatever somebody is writing below them.
 #[component]
-pub fn Turns(turns: Signal<Vec<Turn>>, beside: Beside) -> AnyView {
+pub fn Turns(turns: Signal<Vec<Turn>>, beside: TranscriptExtras) -> AnyView {
     let count = Memo::new(move |_| turns.read().len());
     let looked_at = Memo::new(move |_| transcript::position(&turns.read(), beside.chosen.get()?));
     let parts = parts::shown(count, looked_at);
     view! {
         <For each=move || parts.read().pieces(count.get()) key=|piece| *piece let:piece>
             {match piece {
-                Piece::Shown(part) => view! { <PartOf part count turns beside /> }.into_any(),
+                Piece::Shown(part) => view! { <TranscriptPart part count turns beside /> }.into_any(),
                 Piece::Gap(nth) => view! { <Gap nth count parts /> }.into_any(),
             }}
         </For>
@@ -75,7 +75,12 @@ pub fn Turns(turns: Signal<Vec<Turn>>, beside: Beside) -> AnyView {
 }
 
 #[component]
-fn PartOf(part: usize, count: Memo<usize>, turns: Signal<Vec<Turn>>, beside: Beside) -> impl IntoView {
+fn TranscriptPart(
+    part: usize,
+    count: Memo<usize>,
+    turns: Signal<Vec<Turn>>,
+    beside: TranscriptExtras,
+) -> impl IntoView {
     let shown = move |at: usize| {
         let now = Memo::new(move |_| turns.read().get(at).cloned());
         let begun = Memo::new(move |_| now.read().as_ref().map(Turn::begun));
@@ -129,38 +134,38 @@ fn OneTurn(
     begun: Turn,
     /// The same, with what has come of it.
     now: Memo<Option<Turn>>,
-    beside: Beside,
+    beside: TranscriptExtras,
     /// Whether it is the first that shows what one agent said and called at once.
     first: bool,
 ) -> impl IntoView {
     let Turn { seq, of, whose, what } = begun;
     let seq = Memo::new(move |_| now.read().as_ref().map_or(seq, |now| now.seq));
-    let agents = matches!(&what, What::Agent { .. } | What::Call(Call { by: Caller::Agent, .. }));
+    let agents = matches!(&what, TurnContent::Agent { .. } | TurnContent::Call(Call { by: Caller::Agent, .. }));
     let parts = whose.filter(|_| first).map(|whose| (of, whose));
-    let place = Place { seq: seq.into(), spoke: (agents && first).then_some(of), parts };
+    let place = TurnRef { seq: seq.into(), spoke: (agents && first).then_some(of), parts };
     let class = match &what {
-        What::User { .. } => "turn user",
-        What::Agent { .. } => "turn agent",
-        What::Call(_) => "turn calls",
-        What::Refused { .. } | What::Ending(_) => "turn aside",
+        TurnContent::User { .. } => "turn user",
+        TurnContent::Agent { .. } => "turn agent",
+        TurnContent::Call(_) => "turn calls",
+        TurnContent::Refused { .. } | TurnContent::Ending(_) => "turn aside",
     };
     let chosen = Memo::new(move |_| beside.chosen.get() == Some(seq.get()));
     // Calls that were never answered share the event in which they were made; an address means the first of them.
     let id = move || Some(seq.get()).filter(|seq| first || *seq != of).map(anchor);
     let shown = match what {
-        What::User { content } => view! { <Bubble class="bubble user" speaker="User" content /> }.into_any(),
-        What::Agent { content, reasoning } => {
+        TurnContent::User { content } => view! { <Bubble class="bubble user" speaker="User" content /> }.into_any(),
+        TurnContent::Agent { content, reasoning } => {
             view! { <Bubble class="bubble agent" speaker="Agent" content reasoning /> }.into_any()
         }
-        What::Call(begun) => {
+        TurnContent::Call(begun) => {
             let call = Memo::new(move |_| match &*now.read() {
-                Some(Turn { what: What::Call(call), .. }) => call.clone(),
+                Some(Turn { what: TurnContent::Call(call), .. }) => call.clone(),
                 _ => begun.clone(),
             });
             view! { <ToolCall call beside /> }.into_any()
         }
-        What::Refused { role, reply, reason } => view! { <Refused role reply reason /> }.into_any(),
-        What::Ending(ending) => view! { <p class="ending">{labels::ending(&ending)}</p> }.into_any(),
+        TurnContent::Refused { role, reply, reason } => view! { <RefusedReply role reply reason /> }.into_any(),
+        TurnContent::Ending(ending) => view! { <p class="ending">{labels::ending(&ending)}</p> }.into_any(),
     };
     view! {
         // Whoever walks by keys is put here.
@@ -203,7 +208,7 @@ fn Bubble(
 }
 
 #[component]
-fn Refused(role: Role, reply: String, reason: String) -> impl IntoView {
+fn RefusedReply(role: Role, reply: String, reason: String) -> impl IntoView {
     let short = beginning(&reason, REASON);
     let whole = (short != reason).then(|| view! { <LongText text=reason muted=true /> });
     view! {

@@ -14,7 +14,7 @@ use domain::api::Page;
 use leptos::html;
 use leptos::prelude::*;
 
-use crate::api_client::{Answer, Place};
+use crate::api_client::{Answer, PageStart};
 use crate::components::Failure;
 use geometry::Geometry;
 use pages::Pages;
@@ -31,7 +31,7 @@ pub fn VirtualRows<T, F>(
     /// How many rows there are, as far as it is known beforehand.
     total: Signal<Option<u64>>,
     /// A page of [`PAGE`](crate::api_client::PAGE) rows.
-    load: impl Fn(Place) -> F + 'static,
+    load: impl Fn(PageStart) -> F + 'static,
     /// Cells of the head.
     head: ViewFn,
     /// Cells of a row. Its link is to have `tabindex="-1"`: Tab leads to the list and past it, and arrows from row to row.

@@ -5,8 +5,8 @@ mod branch;
 mod correct;
 mod cursor;
 mod drafts;
-mod followed;
 mod form_keys;
+mod live;
 mod neighbours;
 mod notes;
 mod people;
@@ -24,13 +24,15 @@ use leptos_router::components::{Redirect, Route};
 use leptos_router::path;
 
 use crate::app::set_title;
-use crate::components::{Beside, Crumbs, Fetched, Models, Scores, Stale, Tabs, Transcript, Verified, use_tab};
+use crate::components::{
+    AsyncView, Crumbs, Models, Scores, Stale, Tabs, Transcript, TranscriptExtras, VerificationList, use_tab,
+};
 use crate::keys::use_shortcut;
 use crate::parts::{pages, part};
 use crate::session::Project;
 use crate::transcript;
 use crate::{address, api_client};
-use followed::{Followed, followed};
+use live::{LiveConversation, followed};
 use neighbours::Neighbours;
 use people::People;
 use raw::Raw;
@@ -61,9 +63,9 @@ fn ConversationPage() -> impl IntoView {
         async move { api_client::conversations::one(&id).await }
     };
     view! {
-        <Fetched what="the conversation" load let:detail>
+        <AsyncView what="the conversation" load let:detail>
             <Conversation detail />
-        </Fetched>
+        </AsyncView>
     }
 }
 
@@ -77,12 +79,12 @@ pub fn ConversationLink() -> impl IntoView {
         async move { api_client::conversations::one(&id).await }
     };
     view! {
-        <Fetched what="the conversation" load let:detail>
+        <AsyncView what="the conversation" load let:detail>
             <Redirect
                 path=address::conversation(&detail.project, &detail.summary.id)
                 options=NavigateOptions { replace: true, ..NavigateOptions::default() }
             />
-        </Fetched>
+        </AsyncView>
     }
 }
 
@@ -98,7 +100,7 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
         ("Run".to_owned(), address::run(&project, &detail.run_id)),
     ];
     let id = detail.summary.id.clone();
-    let Followed { detail, lost, again } = followed(detail);
+    let LiveConversation { detail, lost, again } = followed(detail);
     let over = Memo::new(move |_| detail.read().summary.finished_at.is_some());
     let turns = Memo::new(move |_| transcript::turns(detail.read().events.clone()));
     let cursor = Cursor::over(turns.into());
@@ -112,7 +114,7 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
         now
     });
     let below = Callback::new(move |place| view! { <TurnActions place cursor notes /> }.into_any());
-    let beside = Beside { chosen: cursor.chosen().into(), below: Some(below) };
+    let beside = TranscriptExtras { chosen: cursor.chosen().into(), below: Some(below) };
     let (panel, choose) = use_tab("panel", &PANELS);
     for (keys, name, does) in [
         ("t v", "verdict", "Show the verdict"),
@@ -138,7 +140,7 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
                         "world" => view! { <WorldPanel detail cursor /> }.into_any(),
                         "people" => view! { <People conversation=id.clone() over cursor notes again /> }.into_any(),
                         "raw" => view! { <Raw detail /> }.into_any(),
-                        _ => view! { <Judged detail /> }.into_any(),
+                        _ => view! { <Judgement detail /> }.into_any(),
                     }}
                 </section>
             </div>
@@ -148,7 +150,7 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
 
 /// What programs and models say of it, and who played it.
 #[component]
-fn Judged(detail: Signal<ConversationDetail>) -> impl IntoView {
+fn Judgement(detail: Signal<ConversationDetail>) -> impl IntoView {
     let conversation = detail.read_untracked().summary.id.clone();
     let played = Memo::new(move |_| detail.read().summary.outcome.is_some());
     let verdict = Memo::new(move |_| detail.read().verdict.clone());
@@ -166,7 +168,7 @@ fn Judged(detail: Signal<ConversationDetail>) -> impl IntoView {
     view! {
         {hidden}
         {move || view! { <Scores verdict=verdict.get() played=played.get() /> }}
-        {move || view! { <Verified verification=verification.get() played=played.get() /> }}
+        {move || view! { <VerificationList verification=verification.get() played=played.get() /> }}
         {move || view! { <Models models=models.get() /> }}
         <Verdicts conversation played />
     }

@@ -1,7 +1,6 @@
 //! Choosing conversations and taking them along.
 
 mod analytics;
-mod asked;
 mod chips;
 mod corpora;
 mod corpus;
@@ -11,13 +10,14 @@ mod export;
 mod export_form;
 mod exports;
 mod filters;
-mod further;
 mod inputs;
+mod job_actions;
+mod more_filters;
 mod names;
 mod progress;
+mod query_params;
 mod report;
 mod rows;
-mod steering;
 
 use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};

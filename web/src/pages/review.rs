@@ -4,16 +4,16 @@ mod agreement;
 mod calibration;
 mod calibrations;
 mod choices;
+mod draft_storage;
 mod filter;
 mod items;
-mod kept;
 mod new_queue;
 mod progress;
 mod queue;
 mod queues;
 mod rate;
 mod rating_form;
-mod written;
+mod url_state;
 
 use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
@@ -21,7 +21,7 @@ use leptos_router::path;
 
 use crate::parts::{pages, part};
 
-pub use kept::Kept;
+pub use draft_storage::DraftStorage;
 pub use rating_form::{RatingForm, is_rating};
 
 pages! {

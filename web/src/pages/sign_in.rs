@@ -8,7 +8,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::app::set_title;
-use crate::components::{Field, Refused, Send, enter, explain_outside};
+use crate::components::{Field, FormError, Send, enter, explain_outside};
 use crate::{address, api_client};
 
 #[component]
@@ -46,7 +46,7 @@ pub fn SignInPage() -> impl IntoView {
         // What is typed must never stand in an address, even if this program cannot run: hence the method.
         <form class="panel form" method="post" on:submit=submit>
             <h1>"Sign in"</h1>
-            <Refused why=refused />
+            <FormError why=refused />
             <Field label="Name" id="name" autocomplete="username" value=name node=name_field />
             <Field
                 label="Password"

@@ -14,7 +14,7 @@ use leptos_router::hooks::{use_location, use_navigate};
 use crate::address::{HOME, SIGN_IN};
 use crate::api_client::{self, ApiError};
 use crate::app::set_title;
-use crate::components::{Failure, Field, Loading, Refused, Send, enter, explain_outside};
+use crate::components::{Failure, Field, FormError, Loading, Send, enter, explain_outside};
 
 const FORBIDDEN: u16 = 403;
 
@@ -37,14 +37,14 @@ pub fn WelcomePage() -> impl IntoView {
     };
     move || match invited.get() {
         None => view! { <Loading what="the link" /> }.into_any(),
-        Some(Ok(invited)) => view! { <Choose secret=secret.get_untracked() invited /> }.into_any(),
-        Some(Err(ApiError::Refused(problem))) if problem.status == FORBIDDEN => view! { <Spent /> }.into_any(),
+        Some(Ok(invited)) => view! { <PasswordForm secret=secret.get_untracked() invited /> }.into_any(),
+        Some(Err(ApiError::Refused(problem))) if problem.status == FORBIDDEN => view! { <LinkExpired /> }.into_any(),
         Some(Err(error)) => view! { <Failure error retry /> }.into_any(),
     }
 }
 
 #[component]
-fn Choose(secret: String, invited: Invited) -> impl IntoView {
+fn PasswordForm(secret: String, invited: Invited) -> impl IntoView {
     let first = invited.name.is_none();
     let name = RwSignal::new(invited.name.unwrap_or_default());
     let (password, again) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
@@ -86,7 +86,7 @@ fn Choose(secret: String, invited: Invited) -> impl IntoView {
         <form class="panel form" method="post" on:submit=submit>
             <h1>"Welcome to Groundstate"</h1>
             <p class="muted">{if first { FIRST } else { INVITED }}</p>
-            <Refused why=refused />
+            <FormError why=refused />
             <Field
                 label="Name"
                 id="name"
@@ -115,7 +115,7 @@ const FIRST: &str = "You become the administrator of this installation: you let 
 const INVITED: &str = "Choose the password with which you sign in from now on.";
 
 #[component]
-fn Spent() -> impl IntoView {
+fn LinkExpired() -> impl IntoView {
     view! {
         <section class="notice" role="alert">
             <h1>"This link opens nothing any more."</h1>

@@ -8,7 +8,7 @@ fn placed(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Turn> {
     turns((0..).zip(kinds).map(|(seq, kind)| Event { seq, ancestry: Vec::new(), kind }).collect())
 }
 
-fn fold(kinds: impl IntoIterator<Item = EventKind>) -> Vec<What> {
+fn fold(kinds: impl IntoIterator<Item = EventKind>) -> Vec<TurnContent> {
     placed(kinds).into_iter().map(|turn| turn.what).collect()
 }
 
@@ -41,8 +41,8 @@ fn answered(call_id: &str, content: &str, answer: Answer, patch: Patch) -> Event
     }
 }
 
-fn call(turn: &What) -> &Call {
-    let What::Call(call) = turn else { panic!("not a call: {turn:?}") };
+fn call(turn: &TurnContent) -> &Call {
+    let TurnContent::Call(call) = turn else { panic!("not a call: {turn:?}") };
     call
 }
 
@@ -52,8 +52,8 @@ fn speech_keeps_its_order_and_its_reasoning() {
     assert_eq!(
         turns,
         [
-            What::User { content: "My card is gone.".to_owned() },
-            What::Agent { content: "I blocked it.".to_owned(), reasoning: Some("Block first.".to_owned()) },
+            TurnContent::User { content: "My card is gone.".to_owned() },
+            TurnContent::Agent { content: "I blocked it.".to_owned(), reasoning: Some("Block first.".to_owned()) },
         ]
     );
 }
@@ -107,9 +107,9 @@ fn refusals_and_the_ending_are_shown() {
     };
     let turns = fold([refused, EventKind::Ended { ending: Ending::TurnLimit }]);
     assert!(
-        matches!(&turns[0], What::Refused { role: Role::SimulatedUser, reason, .. } if reason == "speaks as the agent")
+        matches!(&turns[0], TurnContent::Refused { role: Role::SimulatedUser, reason, .. } if reason == "speaks as the agent")
     );
-    assert_eq!(turns[1], What::Ending(Ending::TurnLimit));
+    assert_eq!(turns[1], TurnContent::Ending(Ending::TurnLimit));
 }
 
 #[test]
@@ -136,7 +136,10 @@ fn what_a_sub_agent_did_stands_within_its_call() {
 fn a_branch_that_was_cut_off_is_shown() {
     let delegated = EventKind::Delegated { call_id: "call_1".into(), agent: "cards".into(), task: "Block it.".into() };
     let turns = fold([agent("", None, &[("call_1", "cards", "{}")]), delegated, agent("Hm.", None, &[])]);
-    assert!(matches!(call(&turns[0]).branch.as_deref(), Some([Turn { what: What::Agent { .. }, .. }])), "{turns:?}");
+    assert!(
+        matches!(call(&turns[0]).branch.as_deref(), Some([Turn { what: TurnContent::Agent { .. }, .. }])),
+        "{turns:?}"
+    );
 }
 
 #[test]

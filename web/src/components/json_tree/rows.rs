@@ -47,14 +47,14 @@ pub enum Shape {
 
 /// How a reader looks at a document.
 #[derive(Debug, Clone, Default)]
-pub struct Look {
+pub struct ViewState {
     pub open: HashSet<String>,
     /// Where more children than usual are shown.
     pub shown: HashMap<String, usize>,
     pub search: String,
 }
 
-impl Look {
+impl ViewState {
     pub fn toggle(&mut self, pointer: &str) {
         if !self.open.remove(pointer) {
             self.open.insert(pointer.to_owned());
@@ -77,7 +77,7 @@ pub fn above(pointer: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The rows, in order. The document itself has none.
-pub fn rows(document: &Value, look: &Look, marks: &HashMap<String, Mark>) -> Vec<Row> {
+pub fn rows(document: &Value, look: &ViewState, marks: &HashMap<String, Mark>) -> Vec<Row> {
     let within = marks.keys().flat_map(|pointer| above(pointer)).collect();
     let search = look.search.trim().to_lowercase();
     let mut walk = Walk { look, marks, within, search, rows: Vec::new() };
@@ -86,7 +86,7 @@ pub fn rows(document: &Value, look: &Look, marks: &HashMap<String, Mark>) -> Vec
 }
 
 struct Walk<'a> {
-    look: &'a Look,
+    look: &'a ViewState,
     marks: &'a HashMap<String, Mark>,
     within: HashSet<&'a str>,
     search: String,
@@ -204,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(document: &Value, look: &Look) -> Vec<String> {
+    fn shown(document: &Value, look: &ViewState) -> Vec<String> {
         let name = |row: Row| match row.shape {
             Shape::More(left) => format!("{} +{left}", row.pointer),
             _ => row.pointer,
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn what_is_open_shows_its_children() {
         let document = json!({"cards": {"c1": {"status": "ok"}, "c/2": {}}, "now": "2026-01-01"});
-        let mut look = Look::default();
+        let mut look = ViewState::default();
         assert_eq!(shown(&document, &look), ["/cards", "/now"]);
         look.reveal("/cards/c1/status");
         assert_eq!(shown(&document, &look), ["/cards", "/cards/c1", "/cards/c1/status", "/cards/c~12", "/now"]);
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn many_children_come_in_parts() {
         let document = json!({"list": vec![0; 120]});
-        let mut look = Look::default();
+        let mut look = ViewState::default();
         look.toggle("/list");
         assert_eq!(shown(&document, &look).last().map(String::as_str), Some("/list +70"));
         look.more("/list");
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn long_keys_and_values_are_cut() {
         let long = "ü".repeat(LETTERS + 1);
-        let found = rows(&json!({ &long: long.clone() }), &Look::default(), &HashMap::new());
+        let found = rows(&json!({ &long: long.clone() }), &ViewState::default(), &HashMap::new());
         let cut = format!("{}…", "ü".repeat(LETTERS));
         assert_eq!(found[0].key, cut);
         assert_eq!(found[0].shape, Shape::Leaf { kind: "string", text: cut });
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn a_search_shows_what_it_finds_and_what_stands_above() {
         let document = json!({"cards": {"c1": {"status": "Blocked"}, "c2": {"status": "ok"}}, "blocked_at": null});
-        let look = |search: &str| Look { search: search.to_owned(), ..Look::default() };
+        let look = |search: &str| ViewState { search: search.to_owned(), ..ViewState::default() };
         assert_eq!(shown(&document, &look("block")), ["/cards", "/cards/c1", "/cards/c1/status", "/blocked_at"]);
         assert_eq!(shown(&document, &look("c2")), ["/cards", "/cards/c2"]);
         assert_eq!(shown(&document, &look("nothing")), [""; 0]);
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn marks_are_told_from_above() {
         let marks = HashMap::from([("/a/b".to_owned(), Mark::Changed)]);
-        let found = rows(&json!({"a": {"b": 1}, "c": 2}), &Look::default(), &marks);
+        let found = rows(&json!({"a": {"b": 1}, "c": 2}), &ViewState::default(), &marks);
         assert_eq!(found.iter().map(|row| row.mark).collect::<Vec<_>>(), [Some(Mark::Within), None]);
     }
 }

@@ -11,12 +11,12 @@ use domain::api::Page;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client::{Answer, ApiError, PAGE, Place};
+use crate::api_client::{Answer, ApiError, PAGE, PageStart};
 
 /// Pages that are kept: scrolling to and fro asks for nothing twice.
 const KEPT: usize = 24;
 
-type Fetch<T> = Box<dyn Fn(Place) -> std::pin::Pin<Box<dyn Future<Output = Answer<Page<T>>>>>>;
+type Fetch<T> = Box<dyn Fn(PageStart) -> std::pin::Pin<Box<dyn Future<Output = Answer<Page<T>>>>>>;
 
 pub struct Pages<T: Send + Sync + 'static> {
     here: RwSignal<HashMap<usize, Vec<Arc<T>>>>,
@@ -40,7 +40,7 @@ impl<T: Send + Sync + 'static> Clone for Pages<T> {
 impl<T: Send + Sync + 'static> Copy for Pages<T> {}
 
 impl<T: Clone + Send + Sync + 'static> Pages<T> {
-    pub fn new<F>(load: impl Fn(Place) -> F + 'static) -> Self
+    pub fn new<F>(load: impl Fn(PageStart) -> F + 'static) -> Self
     where
         F: Future<Output = Answer<Page<T>>> + 'static,
     {
@@ -99,7 +99,7 @@ impl<T: Clone + Send + Sync + 'static> Pages<T> {
     }
 
     /// The page to fetch next: the first that is wanted and not here.
-    fn next(self) -> Option<(usize, Place)> {
+    fn next(self) -> Option<(usize, PageStart)> {
         let wanted = self.wanted.try_get_value()?;
         let here = self.here.try_read_untracked()?;
         // What was foretold may be more than there is.
@@ -136,10 +136,10 @@ impl<T: Clone + Send + Sync + 'static> Pages<T> {
 }
 
 /// From the nearest cursor before it.
-fn place_of(page: usize, cursors: &BTreeMap<usize, String>) -> Place {
+fn place_of(page: usize, cursors: &BTreeMap<usize, String>) -> PageStart {
     let nearest = cursors.range(..=page).next_back();
     let (from, after) = nearest.map_or((0, None), |(from, cursor)| (*from, Some(cursor.clone())));
-    Place { after, skip: (page - from) * PAGE }
+    PageStart { after, skip: (page - from) * PAGE }
 }
 
 fn pages_of(rows: &Range<usize>) -> std::ops::RangeInclusive<usize> {
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_page_is_reached_from_the_nearest_cursor_before_it() {
-        let place = |after: Option<&str>, skip| Place { after: after.map(str::to_owned), skip };
+        let place = |after: Option<&str>, skip| PageStart { after: after.map(str::to_owned), skip };
         let cursors = [(1, "a"), (7, "b")].map(|(page, cursor)| (page, cursor.to_owned())).into();
         assert_eq!(place_of(0, &cursors), place(None, 0));
         assert_eq!(place_of(1, &cursors), place(Some("a"), 0));

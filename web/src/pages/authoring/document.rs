@@ -3,15 +3,15 @@
 mod changes;
 mod checking;
 mod conflict;
+mod deleted;
 mod draft;
+mod draft_storage;
 mod files;
-mod gone;
 mod header;
 mod help;
-mod keep;
-mod known;
 pub mod local;
 mod problems;
+mod references;
 mod scenario;
 mod uses;
 mod versions;
@@ -22,15 +22,15 @@ use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 
 use super::persona::{ComparePanel, ProfilePanel};
-use super::playbook::{PromptsPanel, ToolsPanel, Tries, TryPanel};
-use crate::api_client::documents::Place;
+use super::playbook::{PromptsPanel, ToolTrials, ToolsPanel, TryPanel};
+use crate::api_client::documents::DocumentRef;
 use crate::app::set_title;
-use crate::components::{Fetched, Tabs, use_tab};
+use crate::components::{AsyncView, Tabs, use_tab};
 use crate::session::Project;
 use crate::{address, api_client};
-pub use draft::{Draft, Spot};
+pub use draft::{Draft, SourceLocation};
 use header::Header;
-pub use known::{Known, NoModel};
+pub use references::{NoModel, References};
 pub use uses::Uses;
 use uses::UsesPanel;
 use versions::VersionsPanel;
@@ -42,7 +42,7 @@ pub fn DocumentPage(kind: Kind) -> impl IntoView {
     let again = RwSignal::new(0_u32);
     let load = move || {
         again.track();
-        let place = Place::new(project.name(), kind, name.get());
+        let place = DocumentRef::new(project.name(), kind, name.get());
         async move {
             match api_client::documents::one(&place).await {
                 Err(error) if error.is_missing() => Ok((place, None)),
@@ -51,14 +51,14 @@ pub fn DocumentPage(kind: Kind) -> impl IntoView {
         }
     };
     view! {
-        <Fetched what="the document" load let:found>
+        <AsyncView what="the document" load let:found>
             {match found {
-                (place, Some(document)) => view! { <Loaded place document /> }.into_any(),
+                (place, Some(document)) => view! { <DocumentView place document /> }.into_any(),
                 (place, None) => {
-                    view! { <gone::Gone place restored=move || again.update(|again| *again += 1) /> }.into_any()
+                    view! { <deleted::DeletedDocument place restored=move || again.update(|again| *again += 1) /> }.into_any()
                 }
             }}
-        </Fetched>
+        </AsyncView>
     }
 }
 
@@ -96,16 +96,16 @@ fn tabs(kind: Kind, name: &str) -> (&'static [&'static str], &'static Names) {
 }
 
 #[component]
-fn Loaded(place: Place, document: Document) -> impl IntoView {
+fn DocumentView(place: DocumentRef, document: Document) -> impl IntoView {
     set_title(&document.name);
     let (names, labels) = tabs(document.kind, &document.name);
     let draft = Draft::open(place, document);
-    let known = Known::of(draft);
+    let references = References::of(draft);
     provide_context(draft);
-    provide_context(known);
-    provide_context(Tries::of(draft));
-    checking::keep_checked(draft, known);
-    keep::guard(draft);
+    provide_context(references);
+    provide_context(ToolTrials::of(draft));
+    checking::keep_checked(draft, references);
+    draft_storage::guard(draft);
     let (tab, choose) = use_tab("tab", names);
     view! {
         <Header />

@@ -18,7 +18,7 @@ pub fn set(text: &str, pointer: &str, value: &Value) -> Option<String> {
     let start = start_of(text, before.line(pointer))?;
     let (at, length) = key_in(&text[start..], &key)?;
     let (at, begins) = (start + at, start + at + length);
-    let written = written(value);
+    let written = inline_yaml(value);
     let ends = [flow_end(&text[begins..]), block_end(&text[begins..])];
     let inline = ends.into_iter().flatten().map(|end| format!("{}{written}{}", &text[..begins], &text[begins + end..]));
     let block = || {
@@ -147,11 +147,11 @@ fn block_end(text: &str) -> Option<usize> {
 }
 
 /// On one line, as people write it.
-fn written(value: &Value) -> String {
+fn inline_yaml(value: &Value) -> String {
     match value {
-        Value::Array(items) => format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!("[{}]", items.iter().map(inline_yaml).collect::<Vec<_>>().join(", ")),
         Value::Object(map) => {
-            let field = |(key, value): (&String, &Value)| format!("{}: {}", name(key), written(value));
+            let field = |(key, value): (&String, &Value)| format!("{}: {}", name(key), inline_yaml(value));
             format!("{{{}}}", map.iter().map(field).collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),

@@ -16,12 +16,12 @@ use leptos_router::components::A;
 use super::words;
 use crate::action::Change;
 use crate::app::set_title;
-use crate::components::{Changing, Empty, Paged};
+use crate::components::{Changing, Empty, PagedList};
 use crate::keys::use_shortcut;
 use crate::session::Project;
 use crate::{address, api_client};
 pub use delete::DeleteDialog;
-use filters::{Filters, Wanted};
+use filters::{DocumentFilter, Filters};
 use new::NewDialog;
 use row::Row;
 pub use start::add_model;
@@ -30,7 +30,7 @@ pub use start::add_model;
 pub fn DocumentsPage(kind: Kind) -> impl IntoView {
     set_title(words::plural(kind));
     let project = Project::here();
-    let wanted = Wanted::in_address();
+    let wanted = DocumentFilter::in_address();
     let (creating, deleting, changes) = (RwSignal::new(false), RwSignal::new(None), RwSignal::new(0_u32));
     let author = Memo::new(move |_| project.may(Role::Author));
     use_shortcut("n", format!("New {kind}"), move || creating.set(author.get_untracked()));
@@ -59,9 +59,9 @@ pub fn DocumentsPage(kind: Kind) -> impl IntoView {
                 async move { api_client::documents::list(&project, kind, &filters, after).await }
             };
             view! {
-                <Paged what="documents" load empty=move || view! { <Nothing kind narrowed again /> } let:rows>
+                <PagedList what="documents" load empty=move || view! { <NoDocuments kind narrowed again /> } let:rows>
                     <Table kind rows deleting author />
-                </Paged>
+                </PagedList>
             }
         }}
         <NewDialog kind open=creating made=move |()| again() />
@@ -100,7 +100,7 @@ fn Table(
 }
 
 #[component]
-fn Nothing(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
+fn NoDocuments(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
     let (project, filling) = (Project::here(), Change::new());
     if narrowed {
         return view! {
@@ -112,7 +112,7 @@ fn Nothing(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + '
     }
     let fill = move |_| {
         let name = project.name();
-        let load = move |end| async move { api_client::documents::demo(&end, &name).await };
+        let load = move |signal| async move { api_client::documents::demo(&signal, &name).await };
         filling.act("The demo documents are here.", load, move |_| again());
     };
     view! {

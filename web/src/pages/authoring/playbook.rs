@@ -8,7 +8,7 @@ mod trying;
 
 pub use prompts::PromptsPanel;
 pub use tools::ToolsPanel;
-pub use trying::{Tries, TryPanel};
+pub use trying::{ToolTrials, TryPanel};
 
 use domain::playbook::Simulate;
 

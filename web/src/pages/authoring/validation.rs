@@ -10,19 +10,19 @@ use leptos::task::spawn_local;
 use leptos_router::components::A;
 
 use super::words;
-use crate::api_client::{self, Line};
+use crate::api_client::{self, AbortGuard};
 use crate::app::set_title;
-use crate::components::{Badge, Empty, Fetched, FirstRows, MoreRows, Refused, Working, explain};
+use crate::components::{AsyncView, Badge, Empty, FirstRows, FormError, MoreRows, Working, explain};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, format};
 
 /// What is asked of the server, while the reader waits for it.
 #[derive(Clone, Copy)]
-struct Asked {
+struct ValidationRequest {
     busy: RwSignal<bool>,
     /// Dropped, it ends the server's work.
-    line: StoredValue<Option<Line>, LocalStorage>,
+    guard: StoredValue<Option<AbortGuard>, LocalStorage>,
     doing: RwSignal<Option<Doing>>,
     why: RwSignal<Option<String>>,
     /// Counts what was asked; what comes of an older one is no longer waited for.
@@ -31,11 +31,11 @@ struct Asked {
     ended: RwSignal<u32>,
 }
 
-impl Asked {
+impl ValidationRequest {
     fn new() -> Self {
         Self {
             busy: RwSignal::new(false),
-            line: StoredValue::new_local(None),
+            guard: StoredValue::new_local(None),
             doing: RwSignal::new(None),
             why: RwSignal::new(None),
             latest: StoredValue::new(0),
@@ -48,9 +48,9 @@ impl Asked {
         self.latest.set_value(own);
         // The reader may have left the page meanwhile.
         let here = move || self.latest.try_get_value() == Some(own);
-        let line = Line::open();
-        let end = line.end();
-        self.line.set_value(Some(line));
+        let guard = AbortGuard::new();
+        let signal = guard.signal();
+        self.guard.set_value(Some(guard));
         self.why.set(None);
         self.doing.set(None);
         self.busy.set(true);
@@ -60,7 +60,7 @@ impl Asked {
                     self.doing.set(Some(doing));
                 }
             };
-            let answer = api_client::documents::validate(&project, &end, hear).await;
+            let answer = api_client::documents::validate(&project, &signal, hear).await;
             if !here() {
                 return;
             }
@@ -74,7 +74,7 @@ impl Asked {
 
     fn cancel(self) {
         self.latest.update_value(|latest| *latest += 1);
-        self.line.set_value(None);
+        self.guard.set_value(None);
         self.busy.set(false);
     }
 }
@@ -83,7 +83,7 @@ impl Asked {
 pub fn ValidationPage() -> impl IntoView {
     set_title("Validation");
     let project = Project::here();
-    let asked = Asked::new();
+    let asked = ValidationRequest::new();
     let load = move || {
         asked.ended.track();
         let project = project.name();
@@ -102,21 +102,21 @@ pub fn ValidationPage() -> impl IntoView {
             "All documents that are used now are checked together; every scenario is proved solvable by playing its reference \
             actions, and compared with the others of its playbook."
         </p>
-        <Refused why=asked.why />
+        <FormError why=asked.why />
         {move || {
             asked
                 .busy
                 .get()
                 .then(|| view! { <Working what="Validating" doing=asked.doing cancel=move || asked.cancel() /> })
         }}
-        <Fetched what="the last validation" load let:last>
-            <Last last />
-        </Fetched>
+        <AsyncView what="the last validation" load let:last>
+            <LastValidation last />
+        </AsyncView>
     }
 }
 
 #[component]
-fn Last(last: Option<ValidationDetail>) -> impl IntoView {
+fn LastValidation(last: Option<ValidationDetail>) -> impl IntoView {
     let Some(ValidationDetail { summary, found, .. }) = last else {
         return view! {
             <Empty title="The project was never validated.">

@@ -12,22 +12,22 @@ use domain::playbook::Playbook;
 use domain::project::Kind;
 use domain::{Problem, document};
 
-use super::document::local::{self, Others};
+use super::document::local::{self, OtherDocuments};
 use crate::api_client::Answer;
 use crate::parts::wasm_split;
 
 /// A document, or why its text is none.
-pub type Read<T> = Result<T, Vec<Problem>>;
+pub type ReadResult<T> = Result<T, Vec<Problem>>;
 
 /// # Errors
 /// Of this and of all others here: the part did not come.
 #[wasm_split(validator, fallible)]
-pub fn playbook(path: String, text: String) -> Answer<Read<Playbook>> {
+pub fn playbook(path: String, text: String) -> Answer<ReadResult<Playbook>> {
     Ok(document::parse(&path, &text))
 }
 
 #[wasm_split(validator, fallible)]
-pub fn persona_model(text: String) -> Answer<Read<PersonaModel>> {
+pub fn persona_model(text: String) -> Answer<ReadResult<PersonaModel>> {
     Ok(document::parse("personas/model.yaml", &text))
 }
 
@@ -40,6 +40,6 @@ pub fn check(
     playbook: Option<Arc<Playbook>>,
     model: Option<Arc<PersonaModel>>,
 ) -> Answer<Vec<Found>> {
-    let others = Others { playbook: playbook.as_deref(), model: model.as_deref() };
+    let others = OtherDocuments { playbook: playbook.as_deref(), model: model.as_deref() };
     Ok(local::check(kind, &files, &others))
 }

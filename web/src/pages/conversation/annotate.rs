@@ -8,10 +8,10 @@ use super::drafts::Drafts;
 use super::form_keys::press;
 use super::notes::Notes;
 use crate::api_client;
-use crate::components::{Labelled, Problems, Refused, Send, Toasts};
+use crate::components::{FormError, FormField, Problems, Send, Toasts};
 
 #[component]
-pub fn Annotate(seq: Signal<u32>, notes: Notes, drafts: Drafts, close: Callback<()>) -> impl IntoView {
+pub fn AnnotationForm(seq: Signal<u32>, notes: Notes, drafts: Drafts, close: Callback<()>) -> impl IntoView {
     let (text, labels) = (drafts.annotation, drafts.labels);
     let (busy, problems) = (drafts.sending, Problems::default());
     let leave = move || {
@@ -54,13 +54,13 @@ pub fn Annotate(seq: Signal<u32>, notes: Notes, drafts: Drafts, close: Callback<
             }
             on:keydown=move |event| press(&event, leave)
         >
-            <Refused why=problems />
-            <Labelled label="Annotation" wrong=problems.at("/text")>
+            <FormError why=problems />
+            <FormField label="Annotation" wrong=problems.at("/text")>
                 <textarea rows="3" dir="auto" bind:value=text node_ref=field></textarea>
-            </Labelled>
-            <Labelled label="Labels" hint="As many as you like, with spaces between them: a-z, digits, _ and -." wrong=problems.at("/labels")>
+            </FormField>
+            <FormField label="Labels" hint="As many as you like, with spaces between them: a-z, digits, _ and -." wrong=problems.at("/labels")>
                 <input type="text" autocapitalize="none" spellcheck="false" bind:value=labels />
-            </Labelled>
+            </FormField>
             <div class="inline">
                 <Send label="Save" busy />
                 <button

@@ -15,7 +15,7 @@ use leptos_router::hooks::use_navigate;
 use super::drafts::Drafts;
 use super::form_keys::press;
 use super::notes::Notes;
-use crate::components::{Badge, Changing, FirstRows, Labelled, MoreRows, Problems, Refused, Send, failed, refresh};
+use crate::components::{Badge, Changing, FirstRows, FormError, FormField, MoreRows, Problems, Send, failed, refresh};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, api_client, format};
@@ -36,7 +36,7 @@ const fn says(whose: Speaker) -> (&'static str, &'static str) {
 
 /// The form at a turn of the agent or of the user.
 #[component]
-pub fn Branch(
+pub fn BranchForm(
     /// The turn's event.
     seq: u32,
     /// Whose turn is said differently.
@@ -60,7 +60,7 @@ pub fn Branch(
         let written = |text: RwSignal<String>| Some(text.get_untracked()).filter(|text| !text.trim().is_empty());
         let body = NewBranch { seq, model: written(model), content: written(content), ..NewBranch::default() };
         let (navigate, project) = (navigate.clone(), project.name());
-        let ask = move |end| async move { api_client::branches::add(&end, &notes.conversation(), &body).await };
+        let ask = move |signal| async move { api_client::branches::add(&signal, &notes.conversation(), &body).await };
         let show = move |made: BranchSummary| {
             drafts.forget_branch();
             navigate(&address::conversation(&project, &made.conversation), NavigateOptions::default());
@@ -85,22 +85,22 @@ pub fn Branch(
                 "All that was said before is kept. From here on the conversation is played again, as a run of its own, and \
                  both are a preference pair if one comes to a better end."
             </p>
-            <Refused why=problems />
-            <Labelled label="Agent from here on" wrong=problems.at("/model")>
+            <FormError why=problems />
+            <FormField label="Agent from here on" wrong=problems.at("/model")>
                 <select bind:value=model>
                     <option value="">"The run's own"</option>
                     <option value="scripted">"scripted: the scenario's script, no model"</option>
                     {names}
                 </select>
-            </Labelled>
+            </FormField>
             {failed(models)}
-            <Labelled
+            <FormField
                 label
                 hint
                 wrong=problems.at("/content")
             >
                 <textarea rows="4" dir="auto" bind:value=content></textarea>
-            </Labelled>
+            </FormField>
             <div class="inline">
                 <Send label="Branch from here" busy=making.waits() />
                 <Show when=move || !making.busy()>

@@ -11,7 +11,9 @@ use leptos::task::spawn_local;
 use super::drafts::Drafts;
 use super::form_keys::press;
 use super::notes::Notes;
-use crate::components::{Failure, Labelled, Loading, LongText, Problems, Refused, Rest, Send, Toasts, cut, explain};
+use crate::components::{
+    Failure, FormError, FormField, Loading, LongText, Problems, Send, ShowMore, Toasts, cut, explain,
+};
 use crate::session::Project;
 use crate::{api_client, json_text, labels};
 
@@ -20,7 +22,7 @@ const NAME: usize = 100;
 
 /// The form, filled with the turn as it reads once that is known. What somebody is writing stays when it is read again.
 #[component]
-pub fn Correct(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>) -> impl IntoView {
+pub fn CorrectionForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>) -> impl IntoView {
     let first = Memo::new(move |before: Option<&Option<CorrectedMessage>>| {
         before.cloned().flatten().or_else(|| notes.message(spoke))
     });
@@ -74,9 +76,9 @@ fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draf
     let Draft { content, reasoning, calls, note, .. } = fields;
     let call = move |(name, arguments): (String, RwSignal<String>)| {
         view! {
-            <Labelled label=format!("Arguments of {}", short(&name)) wrong=problems.at("/tool_calls")>
+            <FormField label=format!("Arguments of {}", short(&name)) wrong=problems.at("/tool_calls")>
                 <textarea rows="5" class="code" spellcheck="false" bind:value=arguments></textarea>
-            </Labelled>
+            </FormField>
         }
     };
     view! {
@@ -89,18 +91,18 @@ fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draf
             }
             on:keydown=move |event| press(&event, leave)
         >
-            <Refused why=problems />
+            <FormError why=problems />
             {move || unread.get().map(|text| view! { <p class="refusal" role="alert">{text}</p> })}
-            <Labelled label="What it should have said" wrong=problems.at("/content")>
+            <FormField label="What it should have said" wrong=problems.at("/content")>
                 <textarea rows="5" dir="auto" bind:value=content></textarea>
-            </Labelled>
-            <Labelled label="What it should have thought" wrong=problems.at("/reasoning")>
+            </FormField>
+            <FormField label="What it should have thought" wrong=problems.at("/reasoning")>
                 <textarea rows="3" dir="auto" bind:value=reasoning></textarea>
-            </Labelled>
+            </FormField>
             {calls.into_iter().map(call).collect_view()}
-            <Labelled label="Why" hint="What follows is not played again, and nothing is judged again." wrong=problems.at("/note")>
+            <FormField label="Why" hint="What follows is not played again, and nothing is judged again." wrong=problems.at("/note")>
                 <textarea rows="2" dir="auto" required bind:value=note></textarea>
-            </Labelled>
+            </FormField>
             <div class="inline">
                 <Send label="Save the correction" busy />
                 <button
@@ -183,7 +185,7 @@ fn short(name: &str) -> String {
 
 /// How a turn reads after its corrections, if it was corrected.
 #[component]
-pub fn Corrected(spoke: u32, notes: Notes) -> impl IntoView {
+pub fn TurnCorrection(spoke: u32, notes: Notes) -> impl IntoView {
     let message = Memo::new(move |_| notes.message(spoke).filter(|message| message.corrected_by.is_some()));
     move || {
         let CorrectedMessage { corrected_by, diff, .. } = message.get()?;
@@ -224,7 +226,7 @@ fn Pieces(pieces: Vec<DiffPiece>) -> impl IntoView {
     let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     let cut = cut(&text);
     let whole = RwSignal::new(cut.is_none());
-    let rest = cut.map(|_| view! { <Rest whole letters=text.chars().count() /> });
+    let rest = cut.map(|_| view! { <ShowMore whole letters=text.chars().count() /> });
     let piece = |DiffPiece { kind, text }: DiffPiece| match kind {
         DiffKind::Equal => view! { <span>{text}</span> }.into_any(),
         DiffKind::Delete => view! { <del>{text}</del> }.into_any(),

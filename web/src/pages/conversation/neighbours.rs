@@ -47,15 +47,15 @@ pub fn Neighbours(conversation: String) -> impl IntoView {
     }
     view! {
         <nav class="neighbours" aria-label="Neighbours in the list">
-            <Lead to=previous says="← Previous" key="p" />
-            <Lead to=next says="Next →" key="n" />
+            <NeighbourLink to=previous says="← Previous" key="p" />
+            <NeighbourLink to=next says="Next →" key="n" />
         </nav>
         {failed(answer)}
     }
 }
 
 #[component]
-fn Lead(to: Signal<Option<String>>, says: &'static str, key: &'static str) -> impl IntoView {
+fn NeighbourLink(to: Signal<Option<String>>, says: &'static str, key: &'static str) -> impl IntoView {
     move || match to.get() {
         Some(href) => view! {
             <a href=href title=key>

@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::notes::Notes;
 use super::remarks::Remarks;
 use crate::components::{Failure, FirstRows, Loading, LongText, MoreRows, show};
-use crate::pages::review::{Kept, RatingForm};
+use crate::pages::review::{DraftStorage, RatingForm};
 use crate::{api_client, format, labels};
 
 #[component]
@@ -70,7 +70,7 @@ fn Ratings(
 ) -> impl IntoView {
     let ConversationRatings { criteria, blind, mine, earlier, others, .. } = seen;
     // What was begun is gone on with.
-    let rating = RwSignal::new(Kept::of(&conversation).read().is_some());
+    let rating = RwSignal::new(DraftStorage::of(&conversation).load().is_some());
     let own = mine.clone();
     let again = mine.is_some();
     let may = crate::session::Project::here().may(domain::access::Role::Author);
@@ -83,7 +83,7 @@ fn Ratings(
                 {earlier.clone().into_iter().map(|rating| view! { <Rating rating who="You" /> }).collect_view()}
             </details>
         })}
-        <Others others />
+        <OtherRatings others />
         <Show when=move || !over.get()>
             <p class="muted">"It can be rated once it has come to its end."</p>
         </Show>
@@ -110,7 +110,7 @@ fn Ratings(
 
 /// What other people said: a queue asks ten of them at most, but anybody may rate.
 #[component]
-fn Others(others: Vec<HumanRating>) -> impl IntoView {
+fn OtherRatings(others: Vec<HumanRating>) -> impl IntoView {
     let (first, all) = (FirstRows::new(), others.len());
     let shown = move || first.of(others.iter().cloned());
     view! {

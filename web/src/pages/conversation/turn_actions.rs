@@ -3,15 +3,15 @@
 use domain::access::Role;
 use leptos::prelude::*;
 
-use super::annotate::Annotate;
-use super::branch::Branch;
-use super::correct::{Correct, Corrected};
+use super::annotate::AnnotationForm;
+use super::branch::BranchForm;
+use super::correct::{CorrectionForm, TurnCorrection};
 use super::cursor::Cursor;
 use super::drafts::Drafts;
 use super::notes::Notes;
 use super::remarks::Remarks;
 use crate::address;
-use crate::components::{Place, copy};
+use crate::components::{TurnRef, copy};
 use crate::session::Project;
 
 /// What is open below the turn.
@@ -24,8 +24,8 @@ enum Form {
 }
 
 #[component]
-pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView {
-    let Place { seq, spoke, parts } = place;
+pub fn TurnActions(place: TurnRef, cursor: Cursor, notes: Notes) -> impl IntoView {
+    let TurnRef { seq, spoke, parts } = place;
     let (form, drafts) = (RwSignal::new(Form::None), Drafts::new());
     let project = Project::here();
     let author = project.may(Role::Author);
@@ -70,12 +70,12 @@ pub fn TurnActions(place: Place, cursor: Cursor, notes: Notes) -> impl IntoView 
             {branching}
         </div>
         {move || match (form.get(), spoke, parts) {
-            (Form::Annotate, ..) => view! { <Annotate seq notes drafts close /> }.into_any(),
-            (Form::Correct, Some(spoke), _) => view! { <Correct spoke notes drafts close /> }.into_any(),
-            (Form::Branch, _, Some((seq, whose))) => view! { <Branch seq whose notes drafts close /> }.into_any(),
+            (Form::Annotate, ..) => view! { <AnnotationForm seq notes drafts close /> }.into_any(),
+            (Form::Correct, Some(spoke), _) => view! { <CorrectionForm spoke notes drafts close /> }.into_any(),
+            (Form::Branch, _, Some((seq, whose))) => view! { <BranchForm seq whose notes drafts close /> }.into_any(),
             _ => ().into_any(),
         }}
-        {spoke.map(|spoke| view! { <Corrected spoke notes /> })}
+        {spoke.map(|spoke| view! { <TurnCorrection spoke notes /> })}
         <Remarks own notes />
     }
 }

@@ -5,7 +5,7 @@ use domain::outcome::Outcome;
 use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 
-use crate::components::{Badge, Fetched, FirstRows, LongText, MoreRows};
+use crate::components::{AsyncView, Badge, FirstRows, LongText, MoreRows};
 use crate::labels::{self, Tone};
 use crate::{api_client, format};
 
@@ -20,9 +20,9 @@ pub fn Verdicts(conversation: String, played: Memo<bool>) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="verdicts">
             <h2 id="verdicts">"All verdicts"</h2>
-            <Fetched what="the verdicts" load let:all>
+            <AsyncView what="the verdicts" load let:all>
                 <List all />
-            </Fetched>
+            </AsyncView>
         </section>
     }
 }
@@ -37,7 +37,7 @@ fn List(all: Vec<VerdictSummary>) -> impl IntoView {
     view! {
         <ul class="stack">
             <For each=shown key=|(at, _)| *at let:one>
-                <One one=one.1 />
+                <VerdictRow one=one.1 />
             </For>
         </ul>
         <MoreRows first all=Signal::stored(rows) />
@@ -46,7 +46,7 @@ fn List(all: Vec<VerdictSummary>) -> impl IntoView {
 }
 
 #[component]
-fn One(one: VerdictSummary) -> impl IntoView {
+fn VerdictRow(one: VerdictSummary) -> impl IntoView {
     let (tone, outcome) = match &one.outcome {
         Outcome::Accepted => (Tone::Good, "accepted".to_owned()),
         Outcome::Failed { blame, .. } => (Tone::Bad, format!("failed: {}", labels::words(blame.as_str()))),

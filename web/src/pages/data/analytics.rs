@@ -9,8 +9,8 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
-use super::asked::BEST;
 use super::names;
+use super::query_params::BEST;
 use super::report::count;
 use crate::components::chart::intervals::Scale;
 use crate::components::chart::{Bar, Bars, Estimate, Figure, Histogram, Intervals, Matrix};
@@ -38,7 +38,7 @@ pub fn AnalyticsView(analytics: Analytics) -> impl IntoView {
     let all_rates: Vec<(String, Rate)> =
         accepted.map(|rate| ("accepted".to_owned(), rate)).into_iter().chain(rates).collect();
     let mut scores: Vec<(String, Distribution)> = scores.into_iter().collect();
-    scores.sort_by_key(|(name, _)| name != super::asked::OVERALL);
+    scores.sort_by_key(|(name, _)| name != super::query_params::OVERALL);
     let grouped = GROUPS.iter().filter_map(|(kind, label)| Some((*label, groups.get(*kind)?.clone())));
     let score = |(name, of): (String, Distribution)| view! { <Histogram title=names::score(&name) of most=BEST /> };
     let length = |(name, of): (String, Distribution)| view! { <Histogram title=names::score(&name) of /> };

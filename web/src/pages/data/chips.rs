@@ -7,7 +7,7 @@ use super::names;
 
 #[component]
 pub fn Chips(filters: Filters) -> impl IntoView {
-    let which = Memo::new(move |_| filters.asked.read().which().pairs());
+    let which = Memo::new(move |_| filters.params.read().which().pairs());
     let chip = move |(name, value): (String, String)| {
         let says = names::condition(&name, &value);
         let label = format!("Remove the filter {says}");
@@ -17,7 +17,7 @@ pub fn Chips(filters: Filters) -> impl IntoView {
                     type="button"
                     class="chip"
                     aria-label=label
-                    on:click=move |_| filters.choose(|asked| asked.toggled(&name, &value))
+                    on:click=move |_| filters.choose(|params| params.toggled(&name, &value))
                 >
                     <span dir="auto">{says}</span>
                     <span aria-hidden="true">"✕"</span>
@@ -35,7 +35,7 @@ pub fn Chips(filters: Filters) -> impl IntoView {
                     .then(|| {
                         view! {
                             <li>
-                                <button type="button" class="quiet" on:click=move |_| filters.choose(super::asked::Asked::everything)>
+                                <button type="button" class="quiet" on:click=move |_| filters.choose(super::query_params::QueryParams::everything)>
                                     "Clear all"
                                 </button>
                             </li>

@@ -8,7 +8,7 @@ use leptos_router::components::A;
 use super::report::count;
 use super::rows::{follow_rows, row};
 use crate::app::set_title;
-use crate::components::{Badge, Empty, Paged, Stale};
+use crate::components::{Badge, Empty, PagedList, Stale};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, api_client, format};
@@ -34,16 +34,16 @@ pub fn CorporaPage() -> impl IntoView {
                 async move { api_client::corpora::list(&name, after).await }
             };
             view! {
-                <Paged what="corpora" load empty=|| view! { <Nothing /> } let:rows>
+                <PagedList what="corpora" load empty=|| view! { <NoCorpora /> } let:rows>
                     <List rows />
-                </Paged>
+                </PagedList>
             }
         }}
     }
 }
 
 #[component]
-fn Nothing() -> impl IntoView {
+fn NoCorpora() -> impl IntoView {
     let project = Project::here();
     let explore = move || address::project(&project.name(), "/conversations");
     view! {

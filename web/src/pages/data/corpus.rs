@@ -1,7 +1,7 @@
 //! One corpus: how it was selected, what became of each conversation, and what the kept ones are like.
 
 mod actions;
-mod kept;
+mod conversations;
 mod manifest;
 
 use domain::api::{CorpusAnalytics, CorpusDetail, CorpusState, CorpusSummary};
@@ -9,13 +9,13 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::analytics::{AnalyticsView, Gaps};
-use super::asked::Asked;
 use super::corpora::tone;
 use super::names;
 use super::progress::follow;
+use super::query_params::QueryParams;
 use super::report::{ReportView, count};
 use crate::app::set_title;
-use crate::components::{Badge, Crumbs, Fetched, Progress, Stale, Tabs, use_tab};
+use crate::components::{AsyncView, Badge, Crumbs, Progress, Stale, Tabs, use_tab};
 use crate::labels::words;
 use crate::session::Project;
 use crate::{address, api_client, format};
@@ -38,9 +38,9 @@ pub fn CorpusPage() -> impl IntoView {
     };
     view! {
         {move || view! { <Crumbs above=vec![("Corpora".to_owned(), address::project(&project.name(), "/corpora"))] /> }}
-        <Fetched what="the corpus" load let:detail>
+        <AsyncView what="the corpus" load let:detail>
             <Corpus detail />
-        </Fetched>
+        </AsyncView>
     }
 }
 
@@ -67,7 +67,7 @@ fn Corpus(detail: CorpusDetail) -> impl IntoView {
         <Stale error=lost />
         {move || view! { <Summary summary=corpus.read().summary.clone() /> }}
         {move || match state.get() {
-            CorpusState::Ready => view! { <Ready detail=corpus.get_untracked() /> }.into_any(),
+            CorpusState::Ready => view! { <CorpusTabs detail=corpus.get_untracked() /> }.into_any(),
             _ => view! { <Filter corpus /> }.into_any(),
         }}
     }
@@ -115,7 +115,7 @@ fn Summary(summary: CorpusSummary) -> impl IntoView {
 }
 
 #[component]
-fn Ready(detail: CorpusDetail) -> impl IntoView {
+fn CorpusTabs(detail: CorpusDetail) -> impl IntoView {
     let (chosen, choose) = use_tab("tab", NAMES);
     let CorpusDetail { summary, report, spec } = detail;
     let funnel = report.as_ref().map(|report| report.funnel.clone()).unwrap_or_default();
@@ -126,7 +126,7 @@ fn Ready(detail: CorpusDetail) -> impl IntoView {
             let tab = chosen.get();
             let (summary, report, funnel) = (summary.clone(), report.clone(), funnel.clone());
             let part = match tab {
-                "conversations" => view! { <kept::Kept summary /> }.into_any(),
+                "conversations" => view! { <conversations::CorpusConversations summary /> }.into_any(),
                 "manifest" => view! { <manifest::Manifest id=summary.id funnel /> }.into_any(),
                 "analytics" => view! { <Analytics id=summary.id /> }.into_any(),
                 _ => {
@@ -157,9 +157,9 @@ fn list_of(corpus: &str, part: &str, value: Option<&str>) -> String {
 fn Filter(corpus: RwSignal<CorpusDetail>) -> impl IntoView {
     let project = Project::here();
     let spec = corpus.read_untracked().spec.clone();
-    let asked = Asked::of(&spec.filter());
-    let explore = format!("{}{}", address::project(&project.name(), "/conversations"), asked.query());
-    let again = Asked::of_selection(&spec).query();
+    let params = QueryParams::of(&spec.filter());
+    let explore = format!("{}{}", address::project(&project.name(), "/conversations"), params.query());
+    let again = QueryParams::of_selection(&spec).query();
     let again = format!("{}{again}", address::project(&project.name(), "/corpora/new"));
     let condition = |(name, value): (String, String)| {
         view! {
@@ -176,7 +176,7 @@ fn Filter(corpus: RwSignal<CorpusDetail>) -> impl IntoView {
     let step = |step: String| view! { <li class="badge">{step}</li> };
     view! {
         <ul class="chips" aria-label="Selected by">
-            {asked.pairs().into_iter().map(condition).collect_view()} {steps.into_iter().map(step).collect_view()}
+            {params.pairs().into_iter().map(condition).collect_view()} {steps.into_iter().map(step).collect_view()}
         </ul>
         <p class="links">
             <A href={explore}>"Explore what the filter finds now"</A>
@@ -192,7 +192,7 @@ fn Analytics(id: String) -> impl IntoView {
         async move { api_client::corpora::analytics(&id).await }
     };
     view! {
-        <Fetched what="analytics" load let:found>
+        <AsyncView what="analytics" load let:found>
             {
                 let each = found.cost_per_row();
                 let CorpusAnalytics { analytics, gaps, cost, .. } = found;
@@ -211,6 +211,6 @@ fn Analytics(id: String) -> impl IntoView {
                     <AnalyticsView analytics />
                 }
             }
-        </Fetched>
+        </AsyncView>
     }
 }

@@ -14,12 +14,12 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
 use super::chips::Chips;
-use super::filters::{Filters, Known};
+use super::filters::{FacetCounts, Filters};
 use crate::app::set_title;
-use crate::components::{Crumbs, Empty, Labelled, Problems, Refused, Send, Toasts, settle};
+use crate::components::{Crumbs, Empty, FormError, FormField, Problems, Send, Toasts, settle};
 use crate::session::Project;
 use crate::{address, api_client};
-use preview::{PreviewPanel, Previewed};
+use preview::{PreviewPanel, PreviewState};
 
 #[component]
 pub fn NewCorpusPage() -> impl IntoView {
@@ -46,15 +46,15 @@ pub fn NewCorpusPage() -> impl IntoView {
 #[component]
 fn Form() -> impl IntoView {
     let filters = Filters::of_address();
-    let known = Known::of(filters);
-    let rest = Rest(filters);
-    let spec = Memo::new(move |_| Spec { filter: filters.asked.read().filter(), ..rest.read() });
-    let previewed = Previewed::of(spec);
+    let counts = FacetCounts::of(filters);
+    let rest = SelectionParams(filters);
+    let spec = Memo::new(move |_| Spec { filter: filters.params.read().filter(), ..rest.read() });
+    let previewed = PreviewState::of(spec);
     let project = Project::here();
     let explore = move || {
         // What becomes of them goes along, and comes back with what is selected there.
-        let asked = filters.asked.read().selected();
-        format!("{}{}", address::project(&project.name(), "/conversations"), asked.query())
+        let params = filters.params.read().selected();
+        format!("{}{}", address::project(&project.name(), "/conversations"), params.query())
     };
     view! {
         <div class="columns">
@@ -65,7 +65,7 @@ fn Form() -> impl IntoView {
                         <A href={explore}>"Explore and filter further"</A>
                     </header>
                     <Chips filters />
-                    <quality::Quality filters known />
+                    <quality::Quality filters counts />
                 </section>
                 <steps::Steps rest problems=previewed.problems />
                 <Save spec />
@@ -77,18 +77,18 @@ fn Form() -> impl IntoView {
 
 /// What becomes of the conversations that are found. It stands in the address as the filter does.
 #[derive(Clone, Copy)]
-struct Rest(Filters);
+struct SelectionParams(Filters);
 
-impl Rest {
+impl SelectionParams {
     fn read(self) -> Spec {
-        self.0.asked.read().selection()
+        self.0.params.read().selection()
     }
 
     fn update(self, change: impl FnOnce(&mut Spec)) {
-        self.0.refine(|asked| {
-            let mut spec = asked.selection();
+        self.0.refine(|params| {
+            let mut spec = params.selection();
             change(&mut spec);
-            asked.with_selection(&spec)
+            params.with_selection(&spec)
         });
     }
 }
@@ -123,14 +123,14 @@ fn Save(spec: Memo<Spec>) -> impl IntoView {
     view! {
         <form class="panel" aria-labelledby="save" on:submit=save>
             <h2 id="save">"Keep it"</h2>
-            <Refused why=problems />
-            <Labelled
+            <FormError why=problems />
+            <FormField
                 label="Name"
                 hint="Lower-case letters, digits, _, - and . It stands in addresses and names of files."
                 wrong=typed_wrong
             >
                 <input name="name" autocomplete="off" autocapitalize="none" spellcheck="false" required maxlength="64" bind:value=name />
-            </Labelled>
+            </FormField>
             <div>
                 <Send label="Select the corpus" busy />
             </div>

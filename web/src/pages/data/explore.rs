@@ -9,7 +9,7 @@ mod toolbar;
 use leptos::prelude::*;
 
 use super::chips::Chips;
-use super::filters::{Filters, Known};
+use super::filters::{FacetCounts, Filters};
 use crate::app::set_title;
 use crate::components::{Empty, Failure};
 use crate::keys::use_shortcut;
@@ -18,18 +18,18 @@ use crate::keys::use_shortcut;
 pub fn ExplorePage() -> impl IntoView {
     set_title("Conversations");
     let filters = Filters::of_address();
-    let known = Known::of(filters);
+    let counts = FacetCounts::of(filters);
     let open = RwSignal::new(false);
     use_shortcut("/", "Search in scenarios", toolbar::focus_search);
-    use_shortcut("x", "Remove all filters", move || filters.choose(super::asked::Asked::everything));
-    let nothing_began = move || known.facets.read().as_ref().is_some_and(|facets| facets.total == 0);
+    use_shortcut("x", "Remove all filters", move || filters.choose(super::query_params::QueryParams::everything));
+    let nothing_began = move || counts.facets.read().as_ref().is_some_and(|facets| facets.total == 0);
     view! {
         <header class="heading">
             <h1>"Conversations"</h1>
-            <toolbar::Select filters known />
+            <toolbar::Select filters counts />
         </header>
         {move || {
-            known.error.get().map(|error| view! { <Failure error retry=move || known.ask_again() /> })
+            counts.error.get().map(|error| view! { <Failure error retry=move || counts.ask_again() /> })
         }}
         <Show
             when=move || !nothing_began()
@@ -52,12 +52,12 @@ pub fn ExplorePage() -> impl IntoView {
                     {move || if open.get() { "Hide filters" } else { "Filters" }}
                 </button>
                 <aside class="filters" id="filters" aria-label="Filters" class:open=open>
-                    <panel::Panel filters known />
+                    <panel::Panel filters counts />
                 </aside>
                 <section class="found" aria-label="Conversations">
-                    <toolbar::Toolbar filters known />
+                    <toolbar::Toolbar filters counts />
                     <Chips filters />
-                    <list::List filters known />
+                    <list::List filters counts />
                 </section>
             </div>
         </Show>

@@ -12,11 +12,11 @@ use leptos_router::hooks::use_navigate;
 
 use super::export_form::commands;
 use super::exports::{size, tone};
+use super::job_actions::JobActions;
 use super::progress::follow;
-use super::steering::Steering;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Command, CopyButton, Crumbs, Fetched, Progress, Stale};
+use crate::components::{AsyncView, Badge, Command, CopyButton, Crumbs, Progress, Stale};
 use crate::session::Project;
 use crate::{address, api_client, format};
 use card::Card;
@@ -31,9 +31,9 @@ pub fn ExportPage() -> impl IntoView {
     };
     view! {
         {move || view! { <Crumbs above=vec![("Exports".to_owned(), address::project(&project.name(), "/exports"))] /> }}
-        <Fetched what="the export" load let:export>
+        <AsyncView what="the export" load let:export>
             <Export export />
-        </Fetched>
+        </AsyncView>
     }
 }
 
@@ -65,7 +65,7 @@ fn Export(export: ExportSummary) -> impl IntoView {
         }}
         {move || match state.get() {
             ExportState::Building => ().into_any(),
-            _ => view! { <Built export=export.get_untracked() /> }.into_any(),
+            _ => view! { <ExportDetails export=export.get_untracked() /> }.into_any(),
         }}
     }
 }
@@ -98,7 +98,7 @@ fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView
         });
     };
     view! {
-        <Steering
+        <JobActions
             what="export"
             stage=state.stage()
             may=project.may(Role::Runner)
@@ -111,12 +111,12 @@ fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView
             <a class="button main" href=file download>
                 "Download"
             </a>
-        </Steering>
+        </JobActions>
     }
 }
 
 #[component]
-fn Built(export: ExportSummary) -> impl IntoView {
+fn ExportDetails(export: ExportSummary) -> impl IntoView {
     let project = Project::here().name();
     let (below, says) = match &export.spec.source {
         SourceSpec::Run(rows) => (format!("/runs/{}", rows.id), "A run"),

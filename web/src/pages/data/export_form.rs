@@ -1,9 +1,9 @@
 //! Making an export: of what, for which trainer, in which shape; beside it its first record. All of it stands in the address.
 
-mod asked;
 pub mod commands;
 mod preview;
 mod profiles;
+mod query_params;
 mod source;
 mod toggles;
 
@@ -46,9 +46,9 @@ pub fn NewExportPage() -> impl IntoView {
 #[component]
 fn Form() -> impl IntoView {
     let filters = Filters::of_address();
-    let profile = Memo::new(move |_| asked::profile(&filters.asked.read()));
-    let choose = Callback::new(move |to: Profile| filters.choose(|asked| asked::with_profile(asked, to)));
-    let spec = Memo::new(move |_| asked::spec(&filters.asked.read()));
+    let profile = Memo::new(move |_| query_params::profile(&filters.params.read()));
+    let choose = Callback::new(move |to: Profile| filters.choose(|params| query_params::with_profile(params, to)));
+    let spec = Memo::new(move |_| query_params::spec(&filters.params.read()));
     let preview = Preview::of(spec);
     view! {
         <div class="columns">

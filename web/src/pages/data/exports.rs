@@ -7,7 +7,7 @@ use leptos_router::components::A;
 
 use super::rows::{follow_rows, row};
 use crate::app::set_title;
-use crate::components::{Badge, Empty, Paged, Stale};
+use crate::components::{Badge, Empty, PagedList, Stale};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, api_client, format};
@@ -33,16 +33,16 @@ pub fn ExportsPage() -> impl IntoView {
                 async move { api_client::exports::list(&name, after).await }
             };
             view! {
-                <Paged what="exports" load empty=|| view! { <Nothing /> } let:rows>
+                <PagedList what="exports" load empty=|| view! { <NoExports /> } let:rows>
                     <List rows />
-                </Paged>
+                </PagedList>
             }
         }}
     }
 }
 
 #[component]
-fn Nothing() -> impl IntoView {
+fn NoExports() -> impl IntoView {
     view! {
         <Empty title="Nothing has been exported yet.">
             <p>"An export is a file that a trainer loads as it is, made of a corpus or a run. It never changes once it is made."</p>

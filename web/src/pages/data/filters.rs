@@ -6,43 +6,43 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate};
 
-use super::asked::Asked;
+use super::query_params::QueryParams;
 use crate::api_client::{self, ApiError};
 use crate::session::Project;
 
 /// What the address asks for. To ask for something else is to go to another address.
 #[derive(Clone, Copy)]
 pub struct Filters {
-    pub asked: Memo<Asked>,
+    pub params: Memo<QueryParams>,
     /// The address to go to, and whether it takes the place of this one in the history.
-    go: Callback<(Asked, bool)>,
+    go: Callback<(QueryParams, bool)>,
 }
 
 impl Filters {
     pub fn of_address() -> Self {
         let location = use_location();
         let navigate = StoredValue::new_local(use_navigate());
-        let asked = Memo::new(move |_| Asked::read(&location.search.read()));
-        let go = Callback::new(move |(asked, replace): (Asked, bool)| {
-            let to = format!("{}{}", location.pathname.get_untracked(), asked.query());
+        let params = Memo::new(move |_| QueryParams::parse(&location.search.read()));
+        let go = Callback::new(move |(params, replace): (QueryParams, bool)| {
+            let to = format!("{}{}", location.pathname.get_untracked(), params.query());
             let options = NavigateOptions { scroll: false, replace, ..NavigateOptions::default() };
             navigate.with_value(|navigate| navigate(&to, options));
         });
-        Self { asked, go }
+        Self { params, go }
     }
 
     /// A choice, which the way back undoes.
-    pub fn choose(self, change: impl FnOnce(&Asked) -> Asked) {
+    pub fn choose(self, change: impl FnOnce(&QueryParams) -> QueryParams) {
         self.change(change, false);
     }
 
     /// A step of typing or dragging, which it does not.
-    pub fn refine(self, change: impl FnOnce(&Asked) -> Asked) {
+    pub fn refine(self, change: impl FnOnce(&QueryParams) -> QueryParams) {
         self.change(change, true);
     }
 
-    fn change(self, change: impl FnOnce(&Asked) -> Asked, replace: bool) {
-        let before = self.asked.get_untracked();
+    fn change(self, change: impl FnOnce(&QueryParams) -> QueryParams, replace: bool) {
+        let before = self.params.get_untracked();
         let after = change(&before);
         if after != before {
             self.go.run((after, replace));
@@ -52,45 +52,45 @@ impl Filters {
 
 /// How many conversations there are of each value: of the last answer, until the next is there.
 #[derive(Clone, Copy)]
-pub struct Known {
+pub struct FacetCounts {
     pub facets: RwSignal<Option<ConversationFacets>>,
     pub error: RwSignal<Option<ApiError>>,
     pub busy: RwSignal<bool>,
     again: RwSignal<u32>,
 }
 
-impl Known {
+impl FacetCounts {
     /// What is known of what the filters ask for, whatever the order.
     pub fn of(filters: Filters) -> Self {
-        let known = Self {
+        let counts = Self {
             facets: RwSignal::new(None),
             error: RwSignal::new(None),
             busy: RwSignal::new(false),
             again: RwSignal::new(0),
         };
         let project = Project::here();
-        let which = Memo::new(move |_| filters.asked.read().which());
+        let which = Memo::new(move |_| filters.params.read().which());
         let latest = StoredValue::new(0_u32);
         Effect::new(move |_| {
             let (project, which) = (project.name(), which.get());
-            known.again.track();
+            counts.again.track();
             let own = latest.get_value() + 1;
             latest.set_value(own);
-            known.busy.set(true);
+            counts.busy.set(true);
             spawn_local(async move {
                 let answer = api_client::explore::facets(&project, &which.pairs()).await;
                 // What was asked for later is what the reader waits for; and they may have left.
                 if latest.try_get_value() != Some(own) {
                     return;
                 }
-                known.busy.set(false);
-                known.error.set(answer.as_ref().err().cloned());
+                counts.busy.set(false);
+                counts.error.set(answer.as_ref().err().cloned());
                 if let Ok(facets) = answer {
-                    known.facets.set(Some(facets));
+                    counts.facets.set(Some(facets));
                 }
             });
         });
-        known
+        counts
     }
 
     pub fn ask_again(self) {
@@ -110,7 +110,7 @@ impl Known {
     pub fn scores(self) -> Vec<String> {
         let facets = self.facets.read();
         let mut names: Vec<String> = facets.iter().flat_map(|facets| facets.scores.keys().cloned()).collect();
-        names.sort_by_key(|name| name != super::asked::OVERALL);
+        names.sort_by_key(|name| name != super::query_params::OVERALL);
         names
     }
 }

@@ -17,7 +17,7 @@ pub fn Number(
     #[prop(default = "")] placeholder: &'static str,
 ) -> impl IntoView {
     view! {
-        <Around label hint wrong>
+        <InputLabel label hint wrong>
             <input
                 type="number"
                 min=min
@@ -27,13 +27,13 @@ pub fn Number(
                 prop:value=move || value.get().map(|value| value.to_string()).unwrap_or_default()
                 on:change:target=move |event| change.run(event.target().value().parse().ok())
             />
-        </Around>
+        </InputLabel>
     }
 }
 
 /// A whole number, or none, that a list is bounded by. What is no such number changes nothing, and is said.
 #[component]
-pub fn Bound(
+pub fn BoundInput(
     /// To screen readers.
     #[prop(into)]
     says: String,
@@ -56,7 +56,7 @@ pub fn Bound(
         let text = input.value();
         // What is no number at all cannot be read, and counts as nothing.
         let unreadable = text.is_empty() && !input.check_validity();
-        let found = if unreadable { Err(NoBound) } else { bound(&text, limit) };
+        let found = if unreadable { Err(InvalidBound) } else { bound(&text, limit) };
         wrong.set(found.is_err());
         if let Ok(found) = found {
             change.run(found);
@@ -87,15 +87,15 @@ pub fn Bound(
 
 /// What is no whole number within the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct NoBound;
+struct InvalidBound;
 
 /// What was written as a bound, nothing being none.
-fn bound(text: &str, limit: Option<u32>) -> Result<Option<u32>, NoBound> {
+fn bound(text: &str, limit: Option<u32>) -> Result<Option<u32>, InvalidBound> {
     if text.is_empty() {
         return Ok(None);
     }
-    let number = text.parse().map_err(|_| NoBound)?;
-    if limit.is_none_or(|limit| number <= limit) { Ok(Some(number)) } else { Err(NoBound) }
+    let number = text.parse().map_err(|_| InvalidBound)?;
+    if limit.is_none_or(|limit| number <= limit) { Ok(Some(number)) } else { Err(InvalidBound) }
 }
 
 /// One of several: what is kept, and what it is called.
@@ -117,11 +117,11 @@ pub fn Choice(
         }
     };
     view! {
-        <Around label hint wrong>
+        <InputLabel label hint wrong>
             <select on:change:target=move |event| {
                 change.run(event.target().value());
             }>{options.into_iter().map(option).collect_view()}</select>
-        </Around>
+        </InputLabel>
     }
 }
 
@@ -146,7 +146,7 @@ pub fn Switch(
 
 /// A label, with what is wrong and a hint below. The label holds the input, so no `id` is needed.
 #[component]
-fn Around(
+fn InputLabel(
     label: String,
     hint: Option<String>,
     wrong: Option<Signal<Option<String>>>,
@@ -175,7 +175,10 @@ mod tests {
     #[test]
     fn bounds_are_whole_and_within_the_limit() {
         let read = ["", "7", "10", "11", "7.5", "-1", "1e2", "many"].map(|text| bound(text, Some(10)));
-        assert_eq!(read.as_slice(), [[Ok(None), Ok(Some(7)), Ok(Some(10))].as_slice(), &[Err(NoBound); 5]].concat());
+        assert_eq!(
+            read.as_slice(),
+            [[Ok(None), Ok(Some(7)), Ok(Some(10))].as_slice(), &[Err(InvalidBound); 5]].concat()
+        );
         assert_eq!(bound("11", None), Ok(Some(11)));
     }
 }

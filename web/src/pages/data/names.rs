@@ -36,13 +36,13 @@ pub fn value(facet: &str, value: &str) -> String {
 }
 
 pub fn score(name: &str) -> String {
-    if name == super::asked::OVERALL { "Overall score".to_owned() } else { capital(&words(name)) }
+    if name == super::query_params::OVERALL { "Overall score".to_owned() } else { capital(&words(name)) }
 }
 
 /// What a parameter and its value ask for, in a few words.
 pub fn condition(name: &str, value: &str) -> String {
     let of_criterion = |value: &str| {
-        let (criterion, number) = value.rsplit_once(':').unwrap_or((super::asked::OVERALL, value));
+        let (criterion, number) = value.rsplit_once(':').unwrap_or((super::query_params::OVERALL, value));
         (score(criterion), number.to_owned())
     };
     match name {

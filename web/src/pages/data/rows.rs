@@ -10,12 +10,12 @@ use crate::api_client::{Answer, ApiError};
 const PAGE: usize = 50;
 
 /// What stands in such a list, newest first.
-pub trait Built: Clone + PartialEq + Send + Sync + 'static {
+pub trait ListedJob: Clone + PartialEq + Send + Sync + 'static {
     fn id(&self) -> &str;
     fn is_building(&self) -> bool;
 }
 
-impl Built for CorpusSummary {
+impl ListedJob for CorpusSummary {
     fn id(&self) -> &str {
         &self.id
     }
@@ -25,7 +25,7 @@ impl Built for CorpusSummary {
     }
 }
 
-impl Built for ExportSummary {
+impl ListedJob for ExportSummary {
     fn id(&self) -> &str {
         &self.id
     }
@@ -37,7 +37,7 @@ impl Built for ExportSummary {
 
 /// Keeps rows as they are on the server, as long as one of them is being built. `load` gives the page after a row. Gives why
 /// the last answer did not come, if it did not.
-pub fn follow_rows<T: Built, F>(
+pub fn follow_rows<T: ListedJob, F>(
     rows: RwSignal<Vec<T>>,
     load: impl Fn(Option<String>) -> F + 'static,
 ) -> Signal<Option<ApiError>>
@@ -52,14 +52,14 @@ where
     };
     follow_part(
         rows,
-        |rows| rows.iter().any(Built::is_building),
+        |rows| rows.iter().any(ListedJob::is_building),
         newest,
         |rows, (before, page)| renew(rows, before.as_deref(), page),
     )
 }
 
 /// A row as it is now.
-pub fn row<T: Built>(rows: RwSignal<Vec<T>>, first: T) -> Memo<T> {
+pub fn row<T: ListedJob>(rows: RwSignal<Vec<T>>, first: T) -> Memo<T> {
     Memo::new(move |before: Option<&T>| {
         let own = before.unwrap_or(&first);
         rows.read().iter().find(|row| row.id() == own.id()).unwrap_or(own).clone()
@@ -67,14 +67,14 @@ pub fn row<T: Built>(rows: RwSignal<Vec<T>>, first: T) -> Memo<T> {
 }
 
 /// The row after which a page begins that holds the oldest one that is being built. The oldest is built first.
-fn before_oldest<T: Built>(rows: &[T]) -> Option<String> {
-    let oldest = rows.iter().rposition(Built::is_building)?;
+fn before_oldest<T: ListedJob>(rows: &[T]) -> Option<String> {
+    let oldest = rows.iter().rposition(ListedJob::is_building)?;
     let before = (oldest + 1).checked_sub(PAGE + 1)?;
     Some(rows[before].id().to_owned())
 }
 
 /// Takes over what a page says of rows that are here; what it should hold and does not was deleted.
-fn renew<T: Built>(rows: &mut Vec<T>, before: Option<&str>, page: Page<T>) -> bool {
+fn renew<T: ListedJob>(rows: &mut Vec<T>, before: Option<&str>, page: Page<T>) -> bool {
     let old = rows.clone();
     let first = before.map_or(Some(0), |id| rows.iter().position(|row| row.id() == id).map(|at| at + 1));
     let Some(first) = first else { return false };
@@ -103,7 +103,7 @@ mod tests {
     #[derive(Debug, Clone, PartialEq)]
     struct Row(String, bool);
 
-    impl Built for Row {
+    impl ListedJob for Row {
         fn id(&self) -> &str {
             &self.0
         }

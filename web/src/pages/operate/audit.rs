@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::people::OnlyAdministrators;
 use crate::api_client;
 use crate::app::set_title;
-use crate::components::{Empty, Paged};
+use crate::components::{Empty, PagedList};
 use crate::session::{Project, Session};
 
 #[component]
@@ -58,7 +58,7 @@ fn Entries(project: Option<String>) -> impl IntoView {
         async move { api_client::projects::audit(project.as_deref(), after).await }
     };
     view! {
-        <Paged what="the audit log" load empty=|| view! { <p class="muted">"Nothing was changed yet."</p> } let:rows>
+        <PagedList what="the audit log" load empty=|| view! { <p class="muted">"Nothing was changed yet."</p> } let:rows>
             <table class="rows audit">
                 <thead>
                     <tr>
@@ -75,7 +75,7 @@ fn Entries(project: Option<String>) -> impl IntoView {
                     </For>
                 </tbody>
             </table>
-        </Paged>
+        </PagedList>
     }
 }
 

@@ -4,7 +4,7 @@ use domain::api::{Invitation, NewUser};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::components::{Command, Problems, Refused, Send, TextField, send};
+use crate::components::{Command, FormError, Problems, Send, TextField, send};
 use crate::{api_client, format};
 
 #[component]
@@ -25,7 +25,7 @@ pub fn InviteForm(open: RwSignal<bool>, invited: Callback<()>) -> impl IntoView 
         Some(invitation) => view! { <Link invitation open /> }.into_any(),
         None => view! {
             <form class="stack" on:submit=submit>
-                <Refused why=problems />
+                <FormError why=problems />
                 <TextField
                     label="Name"
                     value=name

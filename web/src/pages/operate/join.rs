@@ -5,20 +5,20 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use crate::action::act;
-use crate::components::{Command, Confirm, FirstRows, MoreRows, Problems, Refused, Send, TextField, send, show};
+use crate::components::{Command, Confirm, FirstRows, FormError, MoreRows, Problems, Send, TextField, send, show};
 use crate::{api_client, format};
 
 #[component]
 pub fn Join(open: RwSignal<bool>) -> impl IntoView {
     let made = RwSignal::new(None::<NewJoinTokenAnswer>);
     move || match made.get() {
-        Some(made) => view! { <Made made open /> }.into_any(),
-        None => view! { <Ask made /> }.into_any(),
+        Some(made) => view! { <NewSecret made open /> }.into_any(),
+        None => view! { <JoinTokenForm made /> }.into_any(),
     }
 }
 
 #[component]
-fn Ask(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
+fn JoinTokenForm(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
     let (name, problems, busy) = (RwSignal::new(String::new()), Problems::default(), RwSignal::new(false));
     let tokens = LocalResource::new(api_client::workers::tokens);
     let submit = move |event: SubmitEvent| {
@@ -29,7 +29,7 @@ fn Ask(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
         });
     };
     let known = show("join tokens", tokens, move |known: Vec<JoinTokenSummary>| {
-        (!known.is_empty()).then(|| view! { <AllKnown known again=Callback::new(move |()| tokens.refetch()) /> })
+        (!known.is_empty()).then(|| view! { <JoinTokenList known again=Callback::new(move |()| tokens.refetch()) /> })
     });
     view! {
         <form class="stack" on:submit=submit>
@@ -37,7 +37,7 @@ fn Ask(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
                 "Workers join with a token. Whoever has one can offer endpoints to this installation, and conversations are \
                  sent there; it opens nothing else, and holds 90 days."
             </p>
-            <Refused why=problems />
+            <FormError why=problems />
             <TextField label="What it is for" value=name placeholder="rack 7" wrong=problems.at("/name") />
             <div class="actions">
                 <Send label="Make a join token" busy />
@@ -48,14 +48,14 @@ fn Ask(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
 }
 
 #[component]
-fn AllKnown(known: Vec<JoinTokenSummary>, again: Callback<()>) -> impl IntoView {
+fn JoinTokenList(known: Vec<JoinTokenSummary>, again: Callback<()>) -> impl IntoView {
     let (first, all) = (FirstRows::new(), known.len());
     let shown = move || first.of(known.iter().cloned());
     view! {
         <h3>"Tokens that there are"</h3>
         <ul class="plain">
             <For each=shown key=|token| token.id.clone() let:token>
-                <Known token tokens=again />
+                <JoinTokenRow token tokens=again />
             </For>
         </ul>
         <MoreRows first all=Signal::stored(all) />
@@ -63,7 +63,7 @@ fn AllKnown(known: Vec<JoinTokenSummary>, again: Callback<()>) -> impl IntoView 
 }
 
 #[component]
-fn Known(token: JoinTokenSummary, tokens: Callback<()>) -> impl IntoView {
+fn JoinTokenRow(token: JoinTokenSummary, tokens: Callback<()>) -> impl IntoView {
     let (sure, busy) = (RwSignal::new(false), RwSignal::new(false));
     let (id, name) = (token.id, token.name);
     let done = format!("{name} is withdrawn.");
@@ -94,7 +94,7 @@ fn Known(token: JoinTokenSummary, tokens: Callback<()>) -> impl IntoView {
 }
 
 #[component]
-fn Made(made: NewJoinTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
+fn NewSecret(made: NewJoinTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
     let server = window().location().origin().unwrap_or_default();
     let command = format!(
         "GROUNDSTATE_JOIN_TOKEN={} \\\n  groundstate worker --server {server} --model NAME --engine vllm",

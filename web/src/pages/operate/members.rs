@@ -9,7 +9,7 @@ use super::naming;
 use crate::action::{act, act_at_once};
 use crate::api_client;
 use crate::app::set_title;
-use crate::components::{Confirm, Labelled, Paged, Problems, Refused, Send, TextField, Toasts, send};
+use crate::components::{Confirm, FormError, FormField, PagedList, Problems, Send, TextField, Toasts, send};
 use crate::session::Project;
 
 #[component]
@@ -40,7 +40,7 @@ fn List(
     };
     let nobody = || view! { <p class="muted">"Nobody is a member yet."</p> };
     view! {
-        <Paged what="members" load empty=nobody let:rows>
+        <PagedList what="members" load empty=nobody let:rows>
             <table class="rows">
                 <thead>
                     <tr>
@@ -55,7 +55,7 @@ fn List(
                     </For>
                 </tbody>
             </table>
-        </Paged>
+        </PagedList>
     }
 }
 
@@ -166,18 +166,18 @@ fn Add(added: Callback<()>) -> impl IntoView {
     view! {
         <form class="panel stack narrow" on:submit=submit>
             <h2>"Add a member"</h2>
-            <Refused why=problems />
+            <FormError why=problems />
             <TextField
                 label="Name"
                 value=user
                 hint="Of somebody who can sign in; administrators invite them on the page People."
                 wrong=problems.at("/user")
             />
-            <Labelled label="Role" wrong=problems.at("/role")>
+            <FormField label="Role" wrong=problems.at("/role")>
                 <select bind:value=role>
                     <Roles chosen=Role::Viewer />
                 </select>
-            </Labelled>
+            </FormField>
             <div class="actions">
                 <Send label="Add" busy />
             </div>

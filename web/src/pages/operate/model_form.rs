@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::naming;
 use crate::api_client::{self, Answer};
 use crate::components::{
-    FieldReader, Labelled, NumberField, Problems, Refreshed, Refused, Send, TextField, Toasts, send,
+    FieldReader, FormError, FormField, NumberField, Polled, Problems, Send, TextField, Toasts, send,
 };
 
 #[derive(Clone, Copy)]
@@ -86,7 +86,7 @@ pub fn ModelForm(
     /// To be changed; `None`: a new one.
     model: Option<ModelSummary>,
     open: RwSignal<bool>,
-    models: Refreshed<Vec<ModelSummary>>,
+    models: Polled<Vec<ModelSummary>>,
 ) -> impl IntoView {
     let known = model.is_some();
     let draft = Draft::of(model.as_ref());
@@ -108,7 +108,7 @@ pub fn ModelForm(
     };
     view! {
         <form class="stack" on:submit=submit>
-            <Refused why=problems />
+            <FormError why=problems />
             <TextField
                 label="Name"
                 value=draft.name
@@ -116,13 +116,13 @@ pub fn ModelForm(
                 readonly=known
                 wrong=problems.at("/name")
             />
-            <Labelled
+            <FormField
                 label="Endpoints"
                 hint="Base addresses, one a line, usually ending in /v1. Requests are shared out among them."
                 wrong=problems.at("/replicas")
             >
                 <textarea rows="3" spellcheck="false" placeholder="http://gpu-1:8000/v1" bind:value=draft.replicas></textarea>
-            </Labelled>
+            </FormField>
             <label class="check">
                 <input type="checkbox" bind:checked=draft.workers />
                 <span>"Workers may join that serve it"</span>

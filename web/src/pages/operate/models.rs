@@ -9,7 +9,7 @@ use super::model_form::ModelForm;
 use super::probe::Probe;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Confirm, Dialog, Empty, Fetched, FirstRows, MoreRows, Refreshed, Replicas, refresh};
+use crate::components::{AsyncView, Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, Replicas, refresh};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};
@@ -57,12 +57,12 @@ pub fn ModelsPage() -> impl IntoView {
 }
 
 #[component]
-fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Refreshed<Vec<ModelSummary>>) -> impl IntoView {
+fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Polled<Vec<ModelSummary>>) -> impl IntoView {
     let own = name.clone();
     let found = Memo::new(move |_| known.read().iter().find(|model| model.name == own).cloned());
     let first = found.get_untracked()?;
     let model = Signal::derive(move || found.get().unwrap_or_else(|| first.clone()));
-    let said = Memo::new(move |_| Said::of(&model.read()));
+    let said = Memo::new(move |_| ModelFacts::of(&model.read()));
     let editable = Memo::new(move |_| !model.read().from_file);
     let waiting = move || format::count(i64::try_from(model.read().waiting).unwrap_or(i64::MAX));
     let heading = format!("model-{name}");
@@ -73,7 +73,7 @@ fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Refreshed<Vec<M
                 <h2 id=heading>{name.clone()}</h2>
                 <Buttons name=name.clone() editable models />
             </header>
-            {move || view! { <About said=said.get() /> }}
+            {move || view! { <ModelDetails said=said.get() /> }}
             <p class="muted">{waiting} " calls wait for a slot"</p>
             <Replicas model />
             <Probe name />
@@ -83,7 +83,7 @@ fn Model(name: String, known: Signal<Vec<ModelSummary>>, models: Refreshed<Vec<M
 
 /// What changes only when somebody changes the model.
 #[derive(Clone, PartialEq)]
-struct Said {
+struct ModelFacts {
     model: String,
     key: Option<(String, bool)>,
     price: Option<String>,
@@ -91,7 +91,7 @@ struct Said {
     editable: bool,
 }
 
-impl Said {
+impl ModelFacts {
     fn of(model: &ModelSummary) -> Self {
         let price = model.price.as_ref().map(|price| {
             let (read, written) = (format::money(price.prompt), format::money(price.completion));
@@ -108,7 +108,7 @@ impl Said {
 }
 
 #[component]
-fn About(said: Said) -> impl IntoView {
+fn ModelDetails(said: ModelFacts) -> impl IntoView {
     let key = match said.key {
         None => view! { "none" }.into_any(),
         Some((place, found)) => {
@@ -150,7 +150,7 @@ fn About(said: Said) -> impl IntoView {
 
 /// For what an administrator added; what stands in models.yaml is changed there.
 #[component]
-fn Buttons(name: String, editable: Memo<bool>, models: Refreshed<Vec<ModelSummary>>) -> impl IntoView {
+fn Buttons(name: String, editable: Memo<bool>, models: Polled<Vec<ModelSummary>>) -> impl IntoView {
     let (edit, gone, busy) = (RwSignal::new(false), RwSignal::new(false), RwSignal::new(false));
     let name = StoredValue::new(name);
     let remove = move || {
@@ -169,7 +169,7 @@ fn Buttons(name: String, editable: Memo<bool>, models: Refreshed<Vec<ModelSummar
                 </button>
             </span>
             <Dialog title=format!("Edit {}", name.get_value()) open=edit>
-                <Edit name=name.get_value() open=edit models />
+                <EditModel name=name.get_value() open=edit models />
             </Dialog>
             <Confirm
                 title=format!("Remove {}?", name.get_value())
@@ -184,17 +184,17 @@ fn Buttons(name: String, editable: Memo<bool>, models: Refreshed<Vec<ModelSummar
 
 /// Asked for each time it opens: what is saved replaces all of the model, whoever changed it last.
 #[component]
-fn Edit(name: String, open: RwSignal<bool>, models: Refreshed<Vec<ModelSummary>>) -> impl IntoView {
+fn EditModel(name: String, open: RwSignal<bool>, models: Polled<Vec<ModelSummary>>) -> impl IntoView {
     let load = move || {
         let name = name.clone();
         async move { api_client::models::one(&name).await }
     };
     view! {
-        <Fetched what="the model" load let:found>
+        <AsyncView what="the model" load let:found>
             {match found {
                 Some(model) => view! { <ModelForm model=Some(model) open models /> }.into_any(),
                 None => view! { <p>"Somebody has removed it."</p> }.into_any(),
             }}
-        </Fetched>
+        </AsyncView>
     }
 }

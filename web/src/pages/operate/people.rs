@@ -7,7 +7,7 @@ use leptos::task::spawn_local;
 use super::invite::{InviteForm, Link};
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Confirm, Dialog, Empty, Paged};
+use crate::components::{Badge, Confirm, Dialog, Empty, PagedList};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};
@@ -70,7 +70,7 @@ fn People() -> impl IntoView {
 fn List(give: Callback<Invitation>) -> impl IntoView {
     let key = |user: &UserSummary| (user.name.clone(), user.administrator, user.disabled, user.invited);
     view! {
-        <Paged what="people" load=api_client::people::list empty=|| () let:rows>
+        <PagedList what="people" load=api_client::people::list empty=|| () let:rows>
             <table class="rows">
                 <thead>
                     <tr>
@@ -86,7 +86,7 @@ fn List(give: Callback<Invitation>) -> impl IntoView {
                     </For>
                 </tbody>
             </table>
-        </Paged>
+        </PagedList>
     }
 }
 

@@ -4,7 +4,7 @@ use domain::api::probe::{Feature, ModelProbe, ProbeCheck, ProbeFeature, ProbeKin
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::action::Waited;
+use crate::action::PendingRequest;
 use crate::api_client;
 use crate::components::{Badge, Command, Working};
 use crate::format;
@@ -13,7 +13,7 @@ use crate::session::Session;
 
 #[component]
 pub fn Probe(name: String) -> impl IntoView {
-    let (found, asked) = (RwSignal::new(None::<ModelProbe>), Waited::new());
+    let (found, asked) = (RwSignal::new(None::<ModelProbe>), PendingRequest::new());
     let left = RwSignal::new(false);
     let command = format!("groundstate models check {name}");
     let name = StoredValue::new(name);
@@ -26,7 +26,7 @@ pub fn Probe(name: String) -> impl IntoView {
     let ask = move |_| {
         let name = name.get_value();
         left.set(false);
-        let probe = |end| async move { api_client::models::probe(&name, &end).await };
+        let probe = |signal| async move { api_client::models::probe(&name, &signal).await };
         asked.ask(probe, move |answer| found.set(Some(answer)));
     };
     let cancel = move || {
@@ -59,7 +59,7 @@ pub fn Probe(name: String) -> impl IntoView {
                     let at = format::time(found.probed_at);
                     view! {
                         <p class="muted">"Probed " {at}</p>
-                        {found.replicas.into_iter().map(|one| view! { <Found one /> }).collect_view()}
+                        {found.replicas.into_iter().map(|one| view! { <ReplicaResults one /> }).collect_view()}
                     }
                 })}
             </div>
@@ -72,7 +72,7 @@ pub fn Probe(name: String) -> impl IntoView {
 }
 
 #[component]
-fn Found(one: ReplicaProbe) -> impl IntoView {
+fn ReplicaResults(one: ReplicaProbe) -> impl IntoView {
     let label = format!("What {} answered", one.url);
     let context = one.context_length.and_then(|length| i64::try_from(length).ok());
     view! {

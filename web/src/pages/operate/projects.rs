@@ -9,7 +9,7 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
 use crate::app::set_title;
-use crate::components::{Dialog, Paged, Problems, Refused, Send, TextField, send};
+use crate::components::{Dialog, FormError, PagedList, Problems, Send, TextField, send};
 use crate::session::Session;
 use crate::{address, api_client, format};
 
@@ -39,7 +39,7 @@ pub fn ProjectsPage() -> impl IntoView {
                 </button>
             })}
         </header>
-        <Paged what="projects" load=api_client::projects::list empty=|| () let:rows>
+        <PagedList what="projects" load=api_client::projects::list empty=|| () let:rows>
             <table class="rows">
                 <thead>
                     <tr>
@@ -52,7 +52,7 @@ pub fn ProjectsPage() -> impl IntoView {
                     <For each=move || rows.get() key=|project: &ProjectSummary| project.name.clone() children=row />
                 </tbody>
             </table>
-        </Paged>
+        </PagedList>
         <Dialog title="Make a project" open=make>
             <Form />
         </Dialog>
@@ -81,7 +81,7 @@ fn Form() -> impl IntoView {
     };
     view! {
         <form class="stack" on:submit=submit>
-            <Refused why=problems />
+            <FormError why=problems />
             <TextField
                 label="Name"
                 value=name

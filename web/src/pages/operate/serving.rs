@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::join::Join;
 use crate::action::act;
-use crate::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Refreshed, refresh};
+use crate::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, refresh};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};
@@ -53,7 +53,7 @@ pub fn Serving() -> impl IntoView {
 }
 
 #[component]
-fn Worker(id: i64, known: Signal<Vec<WorkerSummary>>, workers: Refreshed<Vec<WorkerSummary>>) -> impl IntoView {
+fn Worker(id: i64, known: Signal<Vec<WorkerSummary>>, workers: Polled<Vec<WorkerSummary>>) -> impl IntoView {
     let found = Memo::new(move |_| known.read().iter().find(|worker| worker.id == id).cloned());
     let first = found.get_untracked()?;
     let (name, model, engine, url) = (first.name.clone(), first.model.clone(), first.engine, first.url.clone());
@@ -102,7 +102,7 @@ fn Figure(label: &'static str, value: impl Fn() -> String + Send + 'static) -> i
 
 /// What an administrator may ask of it.
 #[component]
-fn Orders(id: i64, name: String, external: bool, workers: Refreshed<Vec<WorkerSummary>>) -> impl IntoView {
+fn Orders(id: i64, name: String, external: bool, workers: Polled<Vec<WorkerSummary>>) -> impl IntoView {
     let (sure, busy) = (RwSignal::new(false), RwSignal::new(false));
     let name = StoredValue::new(name);
     let order = move |order: WorkerOrder| {

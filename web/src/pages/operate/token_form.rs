@@ -7,7 +7,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use crate::api_client;
-use crate::components::{Command, Labelled, Problems, Refused, Send, TextField, send};
+use crate::components::{Command, FormError, FormField, Problems, Send, TextField, send};
 use crate::session::Session;
 
 /// How long a token holds, in days; none: for good.
@@ -22,7 +22,7 @@ pub fn TokenForm(
 ) -> impl IntoView {
     let made = RwSignal::new(None::<NewTokenAnswer>);
     move || match made.get() {
-        Some(made) => view! { <Made made open /> }.into_any(),
+        Some(made) => view! { <NewSecret made open /> }.into_any(),
         None => view! { <Form made again /> }.into_any(),
     }
 }
@@ -66,14 +66,14 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
     let wrong = problems.at("/scopes");
     view! {
         <form class="stack" on:submit=submit>
-            <Refused why=problems />
+            <FormError why=problems />
             <TextField label="What it is for" value=name placeholder="nightly run" wrong=problems.at("/name") />
             <fieldset class="field checks-of">
                 <legend>"What it may do"</legend>
                 {Scope::ALL.map(way).into_iter().collect_view()}
                 {move || wrong.get().map(|text| view! { <p class="wrong">{text}</p> })}
             </fieldset>
-            <Labelled label="Where" wrong=problems.at("/project")>
+            <FormField label="Where" wrong=problems.at("/project")>
                 <select bind:value=project>
                     <option value="">"in all your projects"</option>
                     {projects
@@ -81,15 +81,15 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
                         .map(|project| view! { <option value=project.project>{project.title}</option> })
                         .collect_view()}
                 </select>
-            </Labelled>
-            <Labelled label="How long" wrong=problems.at("/expires_at")>
+            </FormField>
+            <FormField label="How long" wrong=problems.at("/expires_at")>
                 <select bind:value=days>
                     {DAYS
                         .map(|(days, says)| view! { <option value=days selected=days == "90">{says}</option> })
                         .into_iter()
                         .collect_view()}
                 </select>
-            </Labelled>
+            </FormField>
             <div class="actions">
                 <Send label="Make it" busy />
             </div>
@@ -98,7 +98,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
 }
 
 #[component]
-fn Made(made: NewTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
+fn NewSecret(made: NewTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
     view! {
         <div class="stack shown-once">
             <p>"This is the only time that it is shown. Copy it to where it is used:"</p>

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::token_form::TokenForm;
 use crate::action::act;
 use crate::app::set_title;
-use crate::components::{Badge, Confirm, Dialog, Empty, Paged};
+use crate::components::{Badge, Confirm, Dialog, Empty, PagedList};
 use crate::labels::Tone;
 use crate::{api_client, format};
 
@@ -37,7 +37,7 @@ pub fn TokensPage() -> impl IntoView {
 #[component]
 fn List(again: Callback<()>) -> impl IntoView {
     view! {
-        <Paged what="tokens" load=api_client::tokens::list empty=|| view! { <Nothing /> } let:rows>
+        <PagedList what="tokens" load=api_client::tokens::list empty=|| view! { <NoTokens /> } let:rows>
             <table class="rows">
                 <thead>
                     <tr>
@@ -56,12 +56,12 @@ fn List(again: Callback<()>) -> impl IntoView {
                     </For>
                 </tbody>
             </table>
-        </Paged>
+        </PagedList>
     }
 }
 
 #[component]
-fn Nothing() -> impl IntoView {
+fn NoTokens() -> impl IntoView {
     view! {
         <Empty title="You have no token yet.">
             <p>"Programs use the REST API and the command line with a token, in your name."</p>

@@ -4,9 +4,9 @@ mod cast;
 mod draft;
 mod faults;
 mod limits;
-mod look;
+mod preview;
 mod scenarios;
-mod written;
+mod url_state;
 
 use domain::access::Role;
 use domain::api::ModelSummary;
@@ -17,13 +17,13 @@ use leptos::prelude::*;
 use crate::address;
 use crate::api_client::{self, Answer};
 use crate::app::set_title;
-use crate::components::{Checks, Crumbs, Empty, Fetched, Problems};
+use crate::components::{AsyncView, Checks, Crumbs, Empty, Problems};
 use crate::session::Project;
-use cast::{Cast, Offered};
+use cast::{Cast, PlaybookOptions};
 use draft::Draft;
 use faults::Faults;
 use limits::{Amount, Limits, Mix};
-use look::Look;
+use preview::PreviewPanel;
 use scenarios::Scenarios;
 
 pub use draft::budget;
@@ -60,9 +60,9 @@ pub fn LaunchPage() -> impl IntoView {
         {move || {
             if project.may(Role::Runner) {
                 view! {
-                    <Fetched what="what can be played" load=move || Choices::load(project.name()) let:choices>
+                    <AsyncView what="what can be played" load=move || Choices::load(project.name()) let:choices>
                         <Launch choices />
-                    </Fetched>
+                    </AsyncView>
                 }
                     .into_any()
             } else {
@@ -94,9 +94,9 @@ fn Launch(choices: Choices) -> impl IntoView {
         .into_any();
     }
     let draft = Draft::new();
-    written::keep(draft);
+    url_state::sync(draft);
     let problems = Problems::default();
-    let looked = RwSignal::new(Offered::default());
+    let looked = RwSignal::new(PlaybookOptions::default());
     let offered = Memo::new(move |_| looked.get());
     let names = models.into_iter().map(|model| model.name).collect::<Vec<_>>();
     view! {
@@ -126,7 +126,7 @@ fn Launch(choices: Choices) -> impl IntoView {
                 <Limits draft problems />
                 <Faults draft problems />
             </div>
-            <Look draft problems offered=looked />
+            <PreviewPanel draft problems offered=looked />
         </div>
     }
     .into_any()

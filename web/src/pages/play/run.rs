@@ -8,7 +8,7 @@ mod live;
 mod overview;
 mod pace;
 mod settings;
-mod spent;
+mod usage;
 mod yields;
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ use domain::api::{RunSummary, RunTerms};
 use leptos::prelude::*;
 
 use crate::app::set_title;
-use crate::components::{Crumbs, Fetched, Refreshed, RunControls, RunHeader, Stale, Tabs, refresh, use_tab};
+use crate::components::{AsyncView, Crumbs, Polled, RunControls, RunHeader, Stale, Tabs, refresh, use_tab};
 use crate::session::Project;
 use crate::{address, api_client};
 use configuration::Configuration;
@@ -39,14 +39,14 @@ const EVERY: Duration = Duration::from_secs(5);
 
 /// A run, and what its page knows beside it.
 #[derive(Clone, Copy)]
-struct Followed {
+struct LiveRun {
     run: RwSignal<RunSummary>,
-    terms: Refreshed<RunTerms>,
+    terms: Polled<RunTerms>,
     /// Whether it may still change by itself.
     live: Signal<bool>,
 }
 
-impl Followed {
+impl LiveRun {
     fn id(self) -> String {
         self.run.read_untracked().id.clone()
     }
@@ -62,9 +62,9 @@ pub fn RunPage() -> impl IntoView {
     };
     view! {
         {move || view! { <Crumbs above=vec![("Runs".to_owned(), address::project(&project.name(), "/runs"))] /> }}
-        <Fetched what="the run" load let:run>
+        <AsyncView what="the run" load let:run>
             <Run run />
-        </Fetched>
+        </AsyncView>
     }
 }
 
@@ -81,7 +81,7 @@ fn Run(run: RunSummary) -> impl IntoView {
         let id = id.clone();
         async move { api_client::runs::terms(&id).await }
     });
-    let followed = Followed { run, terms, live: live.into() };
+    let followed = LiveRun { run, terms, live: live.into() };
     let (chosen, choose) = use_tab("tab", &NAMES);
     let panel = move |name: &'static str| {
         let view = match name {

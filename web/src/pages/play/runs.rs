@@ -9,7 +9,7 @@ use leptos_router::hooks::use_navigate;
 
 use crate::action::Change;
 use crate::app::set_title;
-use crate::components::{Badge, Changing, Empty, Paged, state_badge};
+use crate::components::{Badge, Changing, Empty, PagedList, state_badge};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -51,9 +51,9 @@ pub fn RunList() -> impl IntoView {
             async move { api_client::runs::list(&name, after).await }
         };
         view! {
-            <Paged what="runs" load empty=|| view! { <NothingPlayed /> } let:rows>
+            <PagedList what="runs" load empty=|| view! { <NothingPlayed /> } let:rows>
                 <RunTable rows />
-            </Paged>
+            </PagedList>
         }
     }
 }
@@ -134,9 +134,9 @@ pub fn PlayDemo() -> impl IntoView {
         let (name, navigate) = (project.0.get_untracked(), navigate.clone());
         let order = RunOrder { n: Some(DEMO_CONVERSATIONS), ..RunOrder::default() };
         let project = name.clone();
-        let started = move |end| async move {
-            api_client::documents::demo(&end, &project).await?;
-            api_client::runs::start(&end, &project, &order).await
+        let started = move |signal| async move {
+            api_client::documents::demo(&signal, &project).await?;
+            api_client::runs::start(&signal, &project, &order).await
         };
         let show = move |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
         starting.act("", started, show);

@@ -11,7 +11,7 @@ use leptos_router::components::A;
 use leptos_router::hooks::query_signal_with_options;
 
 use crate::api_client::Answer;
-use crate::components::{Fetched, Paged};
+use crate::components::{AsyncView, PagedList};
 use crate::session::Project;
 use crate::{address, format, labels};
 
@@ -23,9 +23,9 @@ where
     view! {
         <section class="panel" aria-labelledby="agreement">
             <h2 id="agreement">"Agreement"</h2>
-            <Fetched what="the agreement" load let:found>
+            <AsyncView what="the agreement" load let:found>
                 <Agreement found />
-            </Fetched>
+            </AsyncView>
         </section>
     }
 }
@@ -121,9 +121,9 @@ where
                 let spread = spread.get();
                 let load = move |after| load.with_value(|load| load(spread, after));
                 view! {
-                    <Paged what="the disagreements" load empty=|| view! { <Nobody /> } let:rows>
-                        <Found rows />
-                    </Paged>
+                    <PagedList what="the disagreements" load empty=|| view! { <NoDisagreement /> } let:rows>
+                        <DisagreementTable rows />
+                    </PagedList>
                 }
             }}
         </section>
@@ -131,14 +131,14 @@ where
 }
 
 #[component]
-fn Nobody() -> impl IntoView {
+fn NoDisagreement() -> impl IntoView {
     view! {
         <p class="muted">"Nobody disagrees that far. Conversations that you are still to rate blindly are left out."</p>
     }
 }
 
 #[component]
-fn Found(rows: RwSignal<Vec<Disagreement>>) -> impl IntoView {
+fn DisagreementTable(rows: RwSignal<Vec<Disagreement>>) -> impl IntoView {
     let project = Project::here().name();
     let row = move |one: Disagreement| {
         let href = format!("{}?panel=people", address::conversation(&project, &one.conversation));

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::calibrations::figure;
 use crate::app::set_title;
-use crate::components::{Crumbs, Fetched};
+use crate::components::{AsyncView, Crumbs};
 use crate::session::Project;
 use crate::{address, api_client, format, labels};
 
@@ -25,9 +25,9 @@ pub fn CalibrationPage() -> impl IntoView {
                 vec![("Calibrations".to_owned(), address::project(&project.name(), "/reviews?part=calibrations"))];
             view! { <Crumbs above /> }
         }}
-        <Fetched what="the calibration" load let:found>
+        <AsyncView what="the calibration" load let:found>
             <Calibration found />
-        </Fetched>
+        </AsyncView>
     }
 }
 

@@ -9,7 +9,7 @@ use leptos_router::hooks::use_navigate;
 
 use super::choices::RunChoice;
 use crate::action::Change;
-use crate::components::{Changing, Empty, Paged, Problems, Refused, Send};
+use crate::components::{Changing, Empty, FormError, PagedList, Problems, Send};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -23,8 +23,8 @@ pub fn Calibrations(project: String) -> impl IntoView {
     let may = Project::here().may(Role::Author);
     view! {
         <div class="stack">
-            {may.then(|| view! { <Make project /> })}
-            <Paged what="calibrations" load empty=|| view! { <None /> } let:rows>
+            {may.then(|| view! { <CalibrationForm project /> })}
+            <PagedList what="calibrations" load empty=|| view! { <NoCalibrations /> } let:rows>
                 <table class="rows">
                     <thead>
                         <tr>
@@ -45,7 +45,7 @@ pub fn Calibrations(project: String) -> impl IntoView {
                         </For>
                     </tbody>
                 </table>
-            </Paged>
+            </PagedList>
         </div>
     }
 }
@@ -83,7 +83,7 @@ pub fn figure(value: Option<f64>) -> String {
 }
 
 #[component]
-fn None() -> impl IntoView {
+fn NoCalibrations() -> impl IntoView {
     view! {
         <Empty title="No judge was compared with people yet.">
             <p>
@@ -95,7 +95,7 @@ fn None() -> impl IntoView {
 }
 
 #[component]
-fn Make(project: String) -> impl IntoView {
+fn CalibrationForm(project: String) -> impl IntoView {
     let (run, comparing, problems) = (RwSignal::new(String::new()), Change::new(), Problems::default());
     let navigate = use_navigate();
     let send = move |event: leptos::ev::SubmitEvent| {
@@ -106,7 +106,7 @@ fn Make(project: String) -> impl IntoView {
         let name = project.clone();
         comparing.send(
             problems,
-            move |end| async move { api_client::calibrations::make(&end, &name, &new).await },
+            move |signal| async move { api_client::calibrations::make(&signal, &name, &new).await },
             move |made| {
                 if let Some(first) = made.first() {
                     navigate(&of(&project, &first.id), NavigateOptions::default());
@@ -116,7 +116,7 @@ fn Make(project: String) -> impl IntoView {
     };
     view! {
         <form class="panel narrow" aria-label="Compare a judge with people" on:submit=send>
-            <Refused why=problems />
+            <FormError why=problems />
             <RunChoice
                 label="Compare the judge of a run with what people rated"
                 value=run

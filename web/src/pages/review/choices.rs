@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::agreement::short;
 use crate::api_client::Answer;
-use crate::components::{Labelled, Paged};
+use crate::components::{FormField, PagedList};
 use crate::session::Project;
 use crate::{api_client, format};
 
@@ -61,16 +61,16 @@ where
 {
     let choose = move |options: Signal<Vec<(String, String)>>| {
         view! {
-            <Labelled label wrong>
+            <FormField label wrong>
                 <Select value none options />
-            </Labelled>
+            </FormField>
         }
     };
     view! {
         <div class="stack">
-            <Paged what load empty=move || choose(Signal::stored(Vec::new())) let:rows>
+            <PagedList what load empty=move || choose(Signal::stored(Vec::new())) let:rows>
                 {choose(Signal::derive(move || rows.read().iter().cloned().map(named).collect()))}
-            </Paged>
+            </PagedList>
         </div>
     }
 }

@@ -5,7 +5,7 @@ use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 
 use super::choices::RunChoice;
-use crate::components::{Fetched, Labelled};
+use crate::components::{AsyncView, FormField};
 use crate::session::Project;
 use crate::{api_client, format, labels};
 
@@ -35,11 +35,11 @@ impl Filter {
     }
 
     pub fn is_empty(self) -> bool {
-        self.asked().is_empty()
+        self.params().is_empty()
     }
 
     /// Names and values, as the API reads them.
-    pub fn asked(self) -> Vec<(String, String)> {
+    pub fn params(self) -> Vec<(String, String)> {
         let own = self.values.iter().map(|(name, value)| ((*name).to_owned(), value.get()));
         own.filter(|(_, value)| !value.trim().is_empty()).chain(self.also.get()).collect()
     }
@@ -54,30 +54,30 @@ impl Filter {
 pub fn FilterFields(filter: Filter) -> impl IntoView {
     let project = Project::here();
     let load = move || {
-        let (name, asked) = (project.name(), filter.asked());
-        async move { api_client::reviews::matching(&name, &asked).await }
+        let (name, params) = (project.name(), filter.params());
+        async move { api_client::reviews::matching(&name, &params).await }
     };
     view! {
         <div class="fields">
             <RunChoice label="Run" value=filter.value("run") none="All runs" wrong=Signal::stored(None) />
-            <Labelled label="Outcome">
+            <FormField label="Outcome">
                 <Select
                     value=filter.value("outcome")
                     options=&[("", "Any"), ("accepted", "Accepted"), ("failed", "Failed")]
                 />
-            </Labelled>
-            <Labelled label="Verifier">
+            </FormField>
+            <FormField label="Verifier">
                 <Select
                     value=filter.value("verified")
                     options=&[("", "Any"), ("true", "Found nothing wrong"), ("false", "Found something wrong")]
                 />
-            </Labelled>
-            <Labelled label="Least overall score">
+            </FormField>
+            <FormField label="Least overall score">
                 <input type="number" min="0" max=MAX_SCORE bind:value=filter.value("min_overall") />
-            </Labelled>
-            <Labelled label="Scenario contains">
+            </FormField>
+            <FormField label="Scenario contains">
                 <input type="search" bind:value=filter.value("search") />
-            </Labelled>
+            </FormField>
         </div>
         {move || {
             let also = filter.also.get();
@@ -93,7 +93,7 @@ pub fn FilterFields(filter: Filter) -> impl IntoView {
                 }
             })
         }}
-        <Fetched what="how many match" load let:found>
+        <AsyncView what="how many match" load let:found>
             <p role="status">
                 {format!(
                     "{} of {} conversations match.",
@@ -101,7 +101,7 @@ pub fn FilterFields(filter: Filter) -> impl IntoView {
                     format::count(i64::try_from(found.total).unwrap_or(i64::MAX)),
                 )}
             </p>
-        </Fetched>
+        </AsyncView>
     }
 }
 

@@ -9,7 +9,7 @@ use super::agreement::short;
 use crate::action::act;
 use crate::address;
 use crate::api_client::{self, Answer};
-use crate::components::{Badge, Paged, failed};
+use crate::components::{Badge, PagedList, failed};
 use crate::labels::Tone;
 use crate::session::{Project, Session};
 
@@ -25,7 +25,7 @@ pub fn Items(queue: String) -> impl IntoView {
     });
     view! {
         {failed(members)}
-        <Paged what="its conversations" load empty=|| view! { <p class="muted">"Nothing is in it."</p> } let:rows>
+        <PagedList what="its conversations" load empty=|| view! { <p class="muted">"Nothing is in it."</p> } let:rows>
             <table class="rows plain">
                 <thead>
                     <tr>
@@ -43,7 +43,7 @@ pub fn Items(queue: String) -> impl IntoView {
                     </For>
                 </tbody>
             </table>
-        </Paged>
+        </PagedList>
     }
 }
 

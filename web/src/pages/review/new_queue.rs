@@ -10,10 +10,10 @@ use leptos_router::hooks::{use_location, use_navigate};
 
 use super::choices::{CorpusChoice, RunChoice};
 use super::filter::{Filter, FilterFields};
-use super::written;
+use super::url_state;
 use crate::api_client::Answer;
 use crate::app::set_title;
-use crate::components::{Crumbs, FieldReader, Labelled, Problems, Refused, Send, Toasts, Working, settle};
+use crate::components::{Crumbs, FieldReader, FormError, FormField, Problems, Send, Toasts, Working, settle};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -45,9 +45,9 @@ pub struct Order {
 pub fn NewQueuePage() -> impl IntoView {
     set_title("New review queue");
     let project = Project::here();
-    let order = written::read(&address::pairs(&use_location().search.get_untracked()));
-    written::keep(order);
-    let (busy, problems, gathering) = (RwSignal::new(false), Problems::default(), Gathering::default());
+    let order = url_state::read(&address::pairs(&use_location().search.get_untracked()));
+    url_state::sync(order);
+    let (busy, problems, gathering) = (RwSignal::new(false), Problems::default(), FilteredIds::default());
     on_cleanup(move || gathering.cancel());
     let navigate = use_navigate();
     let largest = format::count(i64::try_from(LARGEST_QUEUE).unwrap_or(i64::MAX));
@@ -72,25 +72,25 @@ pub fn NewQueuePage() -> impl IntoView {
         {move || view! { <Crumbs above=vec![("Reviews".to_owned(), address::project(&project.name(), "/reviews"))] /> }}
         <h1>"New review queue"</h1>
         <form class="stack narrow" on:submit=send>
-            <Refused why=problems />
-            <Labelled label="Name" wrong=problems.at("/name")>
+            <FormError why=problems />
+            <FormField label="Name" wrong=problems.at("/name")>
                 <input type="text" required maxlength="200" dir="auto" bind:value=order.name />
-            </Labelled>
-            <Labelled label="Instructions" hint="What raters are told." wrong=problems.at("/instructions")>
+            </FormField>
+            <FormField label="Instructions" hint="What raters are told." wrong=problems.at("/instructions")>
                 <textarea rows="4" dir="auto" bind:value=order.instructions></textarea>
-            </Labelled>
+            </FormField>
             <Sources order problems />
             <div class="fields">
-                <Labelled label="People for each conversation" wrong=problems.at("/raters_each")>
+                <FormField label="People for each conversation" wrong=problems.at("/raters_each")>
                     <input type="number" required min="1" max="10" bind:value=order.raters_each />
-                </Labelled>
-                <Labelled
+                </FormField>
+                <FormField
                     label="How many conversations"
                     hint=format!("Empty: 50 of a run, all of a corpus or a filter, at most {largest}.")
                     wrong=problems.at("/n")
                 >
                     <input type="number" min="1" max=LARGEST_QUEUE bind:value=order.n />
-                </Labelled>
+                </FormField>
             </div>
             <label class="tick">
                 <input type="checkbox" bind:checked=order.blind />
@@ -150,22 +150,22 @@ fn Sources(order: Order, problems: Problems) -> impl IntoView {
 
 /// Conversations that pass a filter are read a page at a time.
 #[derive(Clone, Copy, Default)]
-struct Gathering {
+struct FilteredIds {
     doing: RwSignal<Option<Doing>>,
     stop: StoredValue<Option<AbortHandle>>,
 }
 
-impl Gathering {
+impl FilteredIds {
     /// `None` if it was cancelled.
-    async fn chosen(self, project: &str, asked: &[(String, String)], n: usize) -> Option<Answer<Vec<String>>> {
+    async fn chosen(self, project: &str, params: &[(String, String)], n: usize) -> Option<Answer<Vec<String>>> {
         let (work, stop) = abortable(async move {
-            let matching = api_client::reviews::matching(project, asked).await?.matching;
+            let matching = api_client::reviews::matching(project, params).await?.matching;
             let total = usize::try_from(matching).unwrap_or(n).min(n);
             let step = |done: usize| {
                 self.doing.try_set(Some(Doing::new("reading the list", done, Some(total))));
             };
             step(0);
-            api_client::reviews::chosen(project, asked, n, step).await
+            api_client::reviews::chosen(project, params, n, step).await
         });
         self.stop.try_set_value(Some(stop));
         let chosen = work.await.ok();
@@ -181,7 +181,7 @@ impl Gathering {
 }
 
 /// Nothing if it was cancelled.
-async fn make(project: &str, order: Order, gathering: Gathering) -> Answer<Option<ReviewQueue>> {
+async fn make(project: &str, order: Order, gathering: FilteredIds) -> Answer<Option<ReviewQueue>> {
     let mut fields = FieldReader::default();
     let named = |id: RwSignal<String>| Some(id.get_untracked()).filter(|id| !id.is_empty());
     let queue = NewQueue {
@@ -200,9 +200,9 @@ async fn make(project: &str, order: Order, gathering: Gathering) -> Answer<Optio
         Source::Run => NewQueue { run: named(order.run), ..queue },
         Source::Corpus => NewQueue { corpus: named(order.corpus), ..queue },
         Source::Filter => {
-            let asked = untrack(|| order.filter.asked());
+            let params = untrack(|| order.filter.params());
             let n = queue.n.map_or(LARGEST_QUEUE, |n| LARGEST_QUEUE.min(n as usize));
-            let Some(chosen) = gathering.chosen(project, &asked, n).await else { return Ok(None) };
+            let Some(chosen) = gathering.chosen(project, &params, n).await else { return Ok(None) };
             NewQueue { conversations: Some(chosen?), n: None, ..queue }
         }
     };

@@ -15,7 +15,7 @@ use super::queues::State;
 use crate::action::{act, act_at_once};
 use crate::api_client::{self, ApiError};
 use crate::app::set_title;
-use crate::components::{Crumbs, Fetched, LongText, Stale, Tabs, refresh, use_tab};
+use crate::components::{AsyncView, Crumbs, LongText, Stale, Tabs, refresh, use_tab};
 use crate::session::Project;
 use crate::{address, format};
 
@@ -36,9 +36,9 @@ pub fn QueuePage() -> impl IntoView {
     };
     view! {
         {move || view! { <Crumbs above=vec![("Reviews".to_owned(), address::project(&project.name(), "/reviews"))] /> }}
-        <Fetched what="the queue" load let:queue>
+        <AsyncView what="the queue" load let:queue>
             <Queue queue />
-        </Fetched>
+        </AsyncView>
     }
 }
 
@@ -78,7 +78,7 @@ fn Queue(queue: ReviewQueue) -> impl IntoView {
             {move || {
                 let id = id.clone();
                 match part.get() {
-                    "agreement" => view! { <Together queue=id rated /> }.into_any(),
+                    "agreement" => view! { <QueueAgreement queue=id rated /> }.into_any(),
                     _ => view! { <Items queue=id /> }.into_any(),
                 }
             }}
@@ -106,7 +106,7 @@ fn follow(queue: RwSignal<ReviewQueue>) -> Signal<Option<ApiError>> {
 }
 
 #[component]
-fn Together(
+fn QueueAgreement(
     queue: String,
     /// How many ratings there are.
     rated: Memo<i64>,

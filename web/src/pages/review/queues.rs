@@ -9,7 +9,7 @@ use super::agreement::{Agreements, Disagreements};
 use super::calibrations::Calibrations;
 use super::progress::Bar;
 use crate::app::set_title;
-use crate::components::{Badge, Empty, Paged, Tabs, use_tab};
+use crate::components::{Badge, Empty, PagedList, Tabs, use_tab};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, api_client, format};
@@ -44,7 +44,7 @@ pub fn ReviewsPage() -> impl IntoView {
             {move || {
                 let name = project.name();
                 match part.get() {
-                    "disagreements" => view! { <Together project=name /> }.into_any(),
+                    "disagreements" => view! { <ProjectAgreement project=name /> }.into_any(),
                     "calibrations" => view! { <Calibrations project=name /> }.into_any(),
                     _ => view! { <Queues project=name /> }.into_any(),
                 }
@@ -55,7 +55,7 @@ pub fn ReviewsPage() -> impl IntoView {
 
 /// How people agree in the whole project.
 #[component]
-fn Together(project: String) -> impl IntoView {
+fn ProjectAgreement(project: String) -> impl IntoView {
     let name = project.clone();
     let agreement = move || {
         let name = name.clone();
@@ -78,7 +78,7 @@ fn Queues(project: String) -> impl IntoView {
         async move { api_client::reviews::list(&project, after).await }
     };
     view! {
-        <Paged what="review queues" load empty=|| view! { <None /> } let:rows>
+        <PagedList what="review queues" load empty=|| view! { <NoQueues /> } let:rows>
             <table class="rows">
                 <thead>
                     <tr>
@@ -98,12 +98,12 @@ fn Queues(project: String) -> impl IntoView {
                     </For>
                 </tbody>
             </table>
-        </Paged>
+        </PagedList>
     }
 }
 
 #[component]
-fn None() -> impl IntoView {
+fn NoQueues() -> impl IntoView {
     view! {
         <Empty title="There is no review queue yet.">
             <p>

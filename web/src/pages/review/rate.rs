@@ -11,7 +11,8 @@ use crate::action::act;
 use crate::api_client::{self, ApiError};
 use crate::app::set_title;
 use crate::components::{
-    Beside, Confirm, Crumbs, Empty, Failure, Fetched, Loading, LongText, Scores, Toasts, Transcript, explain,
+    AsyncView, Confirm, Crumbs, Empty, Failure, Loading, LongText, Scores, Toasts, Transcript, TranscriptExtras,
+    explain,
 };
 use crate::keys::use_shortcut;
 use crate::pages::conversation::{Cursor, Notes, TurnActions};
@@ -22,7 +23,7 @@ const CONFLICT: u16 = 409;
 
 /// What there is to do.
 #[derive(Clone)]
-enum Now {
+enum RateState {
     Loading,
     Next(NextReview),
     Failed(ApiError),
@@ -32,14 +33,14 @@ enum Now {
 pub fn RatePage() -> impl IntoView {
     set_title("Rate");
     let (project, id) = (Project::here(), address::use_id("queue"));
-    let now = RwSignal::new(Now::Loading);
+    let now = RwSignal::new(RateState::Loading);
     let take = move || {
         let id = id.get_untracked();
-        now.set(Now::Loading);
+        now.set(RateState::Loading);
         spawn_local(async move {
             let next = match api_client::reviews::next(&id).await {
-                Ok(next) => Now::Next(next),
-                Err(error) => Now::Failed(error),
+                Ok(next) => RateState::Next(next),
+                Err(error) => RateState::Failed(error),
             };
             now.try_set(next);
         });
@@ -59,11 +60,11 @@ pub fn RatePage() -> impl IntoView {
             view! { <Crumbs above /> }
         }}
         {move || match now.get() {
-            Now::Loading => view! { <Loading what="the next conversation" /> }.into_any(),
-            Now::Next(NextReview { left, task: Some(task) }) => {
+            RateState::Loading => view! { <Loading what="the next conversation" /> }.into_any(),
+            RateState::Next(NextReview { left, task: Some(task) }) => {
                 view! { <Task queue=id.get_untracked() left task take /> }.into_any()
             }
-            Now::Next(NextReview { task: None, .. }) => {
+            RateState::Next(NextReview { task: None, .. }) => {
                 view! {
                     <Empty title="Nothing is left for you in this queue.">
                         <p>"All of it is rated, or in other people's hands. " <A href=back()>"See how far it is"</A> "."</p>
@@ -71,7 +72,7 @@ pub fn RatePage() -> impl IntoView {
                 }
                     .into_any()
             }
-            Now::Failed(ApiError::Refused(problem)) if problem.status == CONFLICT => {
+            RateState::Failed(ApiError::Refused(problem)) if problem.status == CONFLICT => {
                 view! {
                     <Empty title="The queue gives nothing out.">
                         <p class="text">{explain(ApiError::Refused(problem))}</p>
@@ -80,7 +81,7 @@ pub fn RatePage() -> impl IntoView {
                 }
                     .into_any()
             }
-            Now::Failed(error) => view! { <Failure error retry=move || take.run(()) /> }.into_any(),
+            RateState::Failed(error) => view! { <Failure error retry=move || take.run(()) /> }.into_any(),
         }}
     }
 }
@@ -93,9 +94,9 @@ fn Task(queue: String, left: i64, task: ReviewTask, take: Callback<()>) -> impl 
         async move { api_client::conversations::one(&conversation).await }
     };
     view! {
-        <Fetched what="the conversation" load let:detail>
+        <AsyncView what="the conversation" load let:detail>
             <Rating queue=queue.clone() left task=task.clone() take detail />
-        </Fetched>
+        </AsyncView>
     }
 }
 
@@ -106,7 +107,7 @@ fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail
     let cursor = Cursor::over(turns);
     let notes = Notes::load(conversation.clone());
     let below = Callback::new(move |place| view! { <TurnActions place cursor notes /> }.into_any());
-    let beside = Beside { chosen: cursor.chosen().into(), below: Some(below) };
+    let beside = TranscriptExtras { chosen: cursor.chosen().into(), below: Some(below) };
     let toasts = Toasts::here();
     // The turn in the address was one of this conversation.
     let next = Callback::new(move |()| {

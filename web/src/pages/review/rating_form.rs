@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 
-use super::kept::{Given, Kept};
-use crate::components::{Labelled, Problems, Refused, Send};
+use super::draft_storage::{DraftStorage, RatingDraft};
+use crate::components::{FormError, FormField, Problems, Send};
 use crate::{api_client, labels};
 
 /// Where a slider stands as long as nothing is given.
@@ -29,14 +29,14 @@ pub fn RatingForm(
     #[prop(default = RwSignal::new(false))]
     unsaved: RwSignal<bool>,
 ) -> impl IntoView {
-    let kept = Kept::of(&conversation);
-    let before = said(&criteria, own);
-    let fields = Fields::of(&criteria, kept.read().unwrap_or_else(|| before.clone()));
+    let storage = DraftStorage::of(&conversation);
+    let before = previous_rating(&criteria, own);
+    let fields = Fields::of(&criteria, storage.load().unwrap_or_else(|| before.clone()));
     let again = before.clone();
     Effect::new(move |_| {
-        let given = fields.given();
+        let given = fields.draft();
         let changed = given != before;
-        kept.keep(Some(given).filter(|_| changed).as_ref());
+        storage.store(Some(given).filter(|_| changed).as_ref());
         if unsaved.get_untracked() != changed {
             unsaved.set(changed);
         }
@@ -49,13 +49,13 @@ pub fn RatingForm(
         }
         busy.set(true);
         problems.clear();
-        let body = body(untrack(|| fields.given()));
+        let body = body(untrack(|| fields.draft()));
         spawn_local(async move {
             let answer = api_client::ratings::rate(&conversation.get_value(), &body).await;
             busy.try_set(false);
             match answer {
                 Ok(seen) => {
-                    kept.keep(None);
+                    storage.store(None);
                     let _ = done.try_run(seen);
                 }
                 Err(error) => problems.set(error),
@@ -79,14 +79,14 @@ pub fn RatingForm(
                 save();
             }
         >
-            <Refused why=problems />
+            <FormError why=problems />
             {fields.scores.with_value(|scores| {
                 scores.iter().map(|(name, score)| view! { <Criterion name=name.clone() score=*score /> }).collect_view()
             })}
             <Goal goal=fields.goal />
-            <Labelled label="Comment" wrong=problems.at("/comment")>
+            <FormField label="Comment" wrong=problems.at("/comment")>
                 <textarea rows="3" dir="auto" bind:value=fields.comment></textarea>
-            </Labelled>
+            </FormField>
             <p class="muted hint">
                 "In a row of sliders, type a number from 0 to 10, or press the space bar for where the slider stands; Enter goes \
                  to the next, Delete clears. Ctrl+Enter saves."
@@ -131,7 +131,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn of(criteria: &[String], given: Given) -> Self {
+    fn of(criteria: &[String], given: RatingDraft) -> Self {
         let score = |name: &String| (name.clone(), RwSignal::new(given.scores.get(name).copied()));
         Self {
             scores: StoredValue::new(criteria.iter().map(score).collect()),
@@ -140,13 +140,13 @@ impl Fields {
         }
     }
 
-    fn given(self) -> Given {
+    fn draft(self) -> RatingDraft {
         let score = |(name, score): &(String, RwSignal<Option<u8>>)| Some((name.clone(), score.get()?));
         let scores = self.scores.with_value(|scores| scores.iter().filter_map(score).collect());
-        Given { scores, goal_achieved: self.goal.get(), comment: self.comment.get() }
+        RatingDraft { scores, goal_achieved: self.goal.get(), comment: self.comment.get() }
     }
 
-    fn set(self, given: Given) {
+    fn set(self, given: RatingDraft) {
         self.scores
             .with_value(|scores| scores.iter().for_each(|(name, score)| score.set(given.scores.get(name).copied())));
         self.goal.set(given.goal_achieved);
@@ -155,9 +155,9 @@ impl Fields {
 }
 
 /// What they said before of what may be rated.
-fn said(criteria: &[String], own: Option<HumanRating>) -> Given {
-    let Some(own) = own else { return Given::default() };
-    Given {
+fn previous_rating(criteria: &[String], own: Option<HumanRating>) -> RatingDraft {
+    let Some(own) = own else { return RatingDraft::default() };
+    RatingDraft {
         scores: own.scores.into_iter().filter(|(name, _)| criteria.contains(name)).collect(),
         goal_achieved: own.goal_achieved,
         comment: own.comment.unwrap_or_default(),
@@ -255,8 +255,8 @@ fn Goal(goal: RwSignal<Option<bool>>) -> impl IntoView {
 }
 
 /// The rating as it is sent: what is not rated is left out.
-fn body(given: Given) -> NewRating {
-    let Given { scores, goal_achieved, comment } = given;
+fn body(given: RatingDraft) -> NewRating {
+    let RatingDraft { scores, goal_achieved, comment } = given;
     NewRating {
         scores: scores.into_iter().map(|(criterion, score)| (criterion, score.into())).collect(),
         goal_achieved,
@@ -280,22 +280,22 @@ mod tests {
     fn what_is_given_is_read_as_it_was_set() {
         Owner::new().with(|| {
             let criteria = ["tone".to_owned(), "overall".to_owned()];
-            let fields = Fields::of(&criteria, Given::default());
-            assert_eq!(fields.given(), Given::default());
-            let given = Given {
+            let fields = Fields::of(&criteria, RatingDraft::default());
+            assert_eq!(fields.draft(), RatingDraft::default());
+            let given = RatingDraft {
                 scores: [("tone".to_owned(), 7)].into(),
                 goal_achieved: Some(false),
                 comment: "Fine.".to_owned(),
             };
             fields.set(given.clone());
-            assert_eq!(fields.given(), given);
+            assert_eq!(fields.draft(), given);
             let sent = NewRating {
                 scores: [("tone".to_owned(), 7)].into(),
                 goal_achieved: Some(false),
                 comment: Some("Fine.".to_owned()),
             };
             assert_eq!(body(given), sent);
-            assert_eq!(body(Given { comment: " ".to_owned(), ..Given::default() }), NewRating::default());
+            assert_eq!(body(RatingDraft { comment: " ".to_owned(), ..RatingDraft::default() }), NewRating::default());
         });
     }
 

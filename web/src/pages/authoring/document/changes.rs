@@ -3,7 +3,7 @@
 use domain::api::documents::{Change, DocumentDiff, FieldChange, FileDiff};
 use leptos::prelude::*;
 
-use crate::components::{Badge, FirstRows, MoreRows, Unified};
+use crate::components::{Badge, FirstRows, MoreRows, UnifiedDiff};
 use crate::labels::Tone;
 
 #[component]
@@ -31,7 +31,7 @@ fn File(file: FileDiff) -> impl IntoView {
                 {first.rows(fields, |field| view! { <Field field /> })}
             </ul>
             <MoreRows first all=Signal::stored(all) />
-            <Unified text=unified label />
+            <UnifiedDiff text=unified label />
         </section>
     }
 }

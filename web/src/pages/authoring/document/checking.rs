@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::draft::Draft;
-use super::known::Known;
 use super::local;
+use super::references::References;
 use crate::api_client;
 use crate::components::explain;
 use crate::pages::authoring::validator;
@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(600);
 
 /// How far what is shown can be trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Checked {
+pub enum CheckState {
     /// By the browser; the server has not answered yet.
     Here,
     /// By all there is.
@@ -28,14 +28,14 @@ pub enum Checked {
 }
 
 #[derive(Clone, Copy)]
-pub struct Checks(pub RwSignal<Checked>);
+pub struct Checks(pub RwSignal<CheckState>);
 
-pub fn keep_checked(draft: Draft, known: Known) {
-    let checked = RwSignal::new(if draft.restored.get_untracked() { Checked::Here } else { Checked::Whole });
+pub fn keep_checked(draft: Draft, references: References) {
+    let checked = RwSignal::new(if draft.restored.get_untracked() { CheckState::Here } else { CheckState::Whole });
     provide_context(Checks(checked));
     let asked = StoredValue::new(0_u32);
     Effect::new(move |_| {
-        let (files, playbook, model) = (draft.files.get(), known.playbook.get(), known.model.get());
+        let (files, playbook, model) = (draft.files.get(), references.playbook.get(), references.model.get());
         asked.update_value(|asked| *asked += 1);
         let mine = asked.get_value();
         let current = move || asked.try_get_value() == Some(mine);
@@ -47,13 +47,13 @@ pub fn keep_checked(draft: Draft, known: Known) {
             }
             match here {
                 Ok(here) => drop(draft.found.try_update(|found| *found = merged(here, std::mem::take(found)))),
-                Err(error) => drop(checked.try_set(Checked::Failed(explain(error)))),
+                Err(error) => drop(checked.try_set(CheckState::Failed(explain(error)))),
             }
         });
         if !draft.may_write.get() {
             return;
         }
-        checked.set(Checked::Here);
+        checked.set(CheckState::Here);
         set_timeout(
             move || {
                 if current() {
@@ -65,7 +65,7 @@ pub fn keep_checked(draft: Draft, known: Known) {
     });
 }
 
-fn ask(draft: Draft, checked: RwSignal<Checked>, current: impl Fn() -> bool + 'static) {
+fn ask(draft: Draft, checked: RwSignal<CheckState>, current: impl Fn() -> bool + 'static) {
     let place = draft.place();
     let wanted = SaveDocument { files: draft.files.get_untracked(), ..SaveDocument::default() };
     spawn_local(async move {
@@ -77,9 +77,9 @@ fn ask(draft: Draft, checked: RwSignal<Checked>, current: impl Fn() -> bool + 's
         match answer {
             Ok(found) => {
                 draft.found.try_set(found);
-                checked.try_set(Checked::Whole);
+                checked.try_set(CheckState::Whole);
             }
-            Err(error) => drop(checked.try_set(Checked::Failed(explain(error)))),
+            Err(error) => drop(checked.try_set(CheckState::Failed(explain(error)))),
         }
     });
 }

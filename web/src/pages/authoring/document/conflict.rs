@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::changes::Changes;
 use super::draft::Draft;
-use crate::components::{Dialog, Fetched};
+use crate::components::{AsyncView, Dialog};
 use crate::{api_client, format};
 
 #[component]
@@ -56,22 +56,22 @@ fn Choice(newest: Document, open: RwSignal<bool>) -> impl IntoView {
         )
     };
     let choices = if unsaved {
-        view! { <Unsaved newest open /> }.into_any()
+        view! { <UnsavedConflict newest open /> }.into_any()
     } else {
-        view! { <Unchanged newest open /> }.into_any()
+        view! { <PromotionConflict newest open /> }.into_any()
     };
     view! {
         <p>{says}</p>
         {(!message.is_empty()).then(|| view! { <p class="muted text">{message}</p> })}
-        <Fetched what="the changes" load let:diff>
+        <AsyncView what="the changes" load let:diff>
             <Changes diff />
-        </Fetched>
+        </AsyncView>
         <div class="actions after">{choices}</div>
     }
 }
 
 #[component]
-fn Unsaved(newest: Document, open: RwSignal<bool>) -> impl IntoView {
+fn UnsavedConflict(newest: Document, open: RwSignal<bool>) -> impl IntoView {
     let draft = Draft::here();
     let theirs = newest.clone();
     let promote = draft.promoting.get_value();
@@ -101,7 +101,7 @@ fn Unsaved(newest: Document, open: RwSignal<bool>) -> impl IntoView {
 
 /// Their version is the only one that can be promoted, and it is never written over.
 #[component]
-fn Unchanged(newest: Document, open: RwSignal<bool>) -> impl IntoView {
+fn PromotionConflict(newest: Document, open: RwSignal<bool>) -> impl IntoView {
     let draft = Draft::here();
     let (version, promoted) = (newest.saved.version, newest.saved.promoted);
     let newest = StoredValue::new(newest);

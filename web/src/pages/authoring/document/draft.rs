@@ -9,10 +9,10 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
-use super::keep;
+use super::draft_storage;
 use crate::action::Change;
-use crate::api_client::documents::Place;
-use crate::api_client::{self, Answer, ApiError, End};
+use crate::api_client::documents::DocumentRef;
+use crate::api_client::{self, AbortSignal, Answer, ApiError};
 use crate::components::{Toasts, explain};
 use crate::session::Project;
 
@@ -23,7 +23,7 @@ const CONFLICT: u16 = 409;
 
 /// A place in a file: a field, if its JSON pointer is known, else a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spot {
+pub struct SourceLocation {
     pub file: String,
     pub pointer: String,
     /// From 1; 0 if it is not known.
@@ -32,7 +32,7 @@ pub struct Spot {
 
 #[derive(Clone, Copy)]
 pub struct Draft {
-    place: StoredValue<Place>,
+    place: StoredValue<DocumentRef>,
     /// The newest version that this page knows.
     pub saved: RwSignal<Document>,
     /// The version that `files` was made from.
@@ -54,19 +54,19 @@ pub struct Draft {
     /// Whether what was written before, and not saved, is here again.
     pub restored: RwSignal<bool>,
     /// Whether what is not saved outlives the page.
-    pub is_kept: RwSignal<bool>,
+    pub is_stored: RwSignal<bool>,
     /// Where in the text the author wants to be led.
-    pub wanted: RwSignal<Option<Spot>>,
+    pub wanted: RwSignal<Option<SourceLocation>>,
     /// Taken here: keys are heard where no context is.
     toasts: Toasts,
 }
 
 impl Draft {
     /// With what was written and not saved, if there is such.
-    pub fn open(place: Place, document: Document) -> Self {
-        let kept = keep::kept(&place).filter(|kept| kept.files != document.files);
-        let (restored, base) = (kept.is_some(), kept.as_ref().map_or(document.saved.version, |kept| kept.base));
-        let files = kept.map_or_else(|| document.files.clone(), |kept| kept.files);
+    pub fn open(place: DocumentRef, document: Document) -> Self {
+        let stored = draft_storage::load(&place).filter(|stored| stored.files != document.files);
+        let (restored, base) = (stored.is_some(), stored.as_ref().map_or(document.saved.version, |stored| stored.base));
+        let files = stored.map_or_else(|| document.files.clone(), |stored| stored.files);
         let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
         let (wished, show_file) = query_signal_with_options::<String>("file", options);
         let project = Project::here();
@@ -91,7 +91,7 @@ impl Draft {
             conflict: RwSignal::new(None),
             promoting: StoredValue::new(false),
             restored: RwSignal::new(restored),
-            is_kept: RwSignal::new(true),
+            is_stored: RwSignal::new(true),
             wanted: RwSignal::new(None),
             toasts: Toasts::here(),
         }
@@ -101,7 +101,7 @@ impl Draft {
         expect_context()
     }
 
-    pub fn place(self) -> Place {
+    pub fn place(self) -> DocumentRef {
         self.place.get_value()
     }
 
@@ -133,7 +133,7 @@ impl Draft {
     }
 
     /// Shows the file, and leads the author to a place in it.
-    pub fn lead(self, spot: Spot) {
+    pub fn lead(self, spot: SourceLocation) {
         self.show(&spot.file);
         self.wanted.set(Some(spot));
     }
@@ -161,10 +161,9 @@ impl Draft {
             let saved = self.saved.read_untracked().saved.clone();
             if promote && !saved.promoted {
                 let version = saved.version;
-                self.change(
-                    true,
-                    move |end| async move { api_client::documents::promote(&end, &place, version).await },
-                );
+                self.change(true, move |signal| async move {
+                    api_client::documents::promote(&signal, &place, version).await
+                });
             }
             return;
         }
@@ -175,10 +174,10 @@ impl Draft {
             promote,
             ..SaveDocument::default()
         };
-        self.change(promote, move |end| async move { api_client::documents::save(&end, &place, &wanted).await });
+        self.change(promote, move |signal| async move { api_client::documents::save(&signal, &place, &wanted).await });
     }
 
-    fn change<F>(self, promote: bool, change: impl FnOnce(End) -> F)
+    fn change<F>(self, promote: bool, change: impl FnOnce(AbortSignal) -> F)
     where
         F: Future<Output = Answer<Changes>> + 'static,
     {
@@ -200,13 +199,13 @@ impl Draft {
                 }
                 Some(Ok(changes)) => {
                     let made = made(before, files, changes, &newest);
-                    self.toasts.good(told(&made.saved, &newest.saved, promote));
-                    self.kept(made);
+                    self.toasts.good(save_message(&made.saved, &newest.saved, promote));
+                    self.adopt_saved(made);
                 }
                 // Cancelled, and it was saved by then.
                 None if newest.saved != before.saved && newest.files == files => {
-                    self.toasts.good(told(&newest.saved, &newest.saved, promote));
-                    self.kept(newest);
+                    self.toasts.good(save_message(&newest.saved, &newest.saved, promote));
+                    self.adopt_saved(newest);
                 }
                 None => self.toasts.good("It was cancelled. What you wrote is here, and not saved."),
             }
@@ -214,7 +213,7 @@ impl Draft {
     }
 
     fn deleted(self) -> &'static str {
-        if self.is_kept.try_get_untracked().unwrap_or(true) {
+        if self.is_stored.try_get_untracked().unwrap_or(true) {
             "Somebody deleted it meanwhile. What you wrote is kept in this tab: open it again to restore it."
         } else {
             "Somebody deleted it meanwhile. What you wrote stands here as long as this page does: copy what you need."
@@ -222,7 +221,7 @@ impl Draft {
     }
 
     /// What was written meanwhile stays.
-    fn kept(self, made: Document) {
+    fn adopt_saved(self, made: Document) {
         if self.base.try_set(made.saved.version).is_some() {
             return;
         }
@@ -246,7 +245,7 @@ fn made(before: Document, files: Texts, changes: Changes, newest: &Document) -> 
     Document { saved, files, found: changes.found, ..before }
 }
 
-fn told(made: &DocumentVersion, newest: &DocumentVersion, promote: bool) -> String {
+fn save_message(made: &DocumentVersion, newest: &DocumentVersion, promote: bool) -> String {
     let used = if promote { "is used from now on" } else { "is saved as a draft" };
     let done = format!("v{} {used}.", made.version);
     if made.version == newest.version {

@@ -6,7 +6,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::draft::Draft;
-use crate::components::Labelled;
+use crate::components::FormField;
 
 #[component]
 pub fn Files() -> impl IntoView {
@@ -80,9 +80,9 @@ fn NewFile() -> impl IntoView {
     };
     view! {
         <form on:submit=add>
-            <Labelled label="Add a file" wrong>
+            <FormField label="Add a file" wrong>
                 <input type="text" required autocomplete="off" spellcheck="false" placeholder="templates/answer.md.j2" bind:value=name />
-            </Labelled>
+            </FormField>
         </form>
     }
 }

@@ -44,7 +44,7 @@ pub fn Header() -> impl IntoView {
                 </button>
             </p>
         </Show>
-        <Show when=move || draft.dirty.get() && !draft.is_kept.get()>
+        <Show when=move || draft.dirty.get() && !draft.is_stored.get()>
             <p class="reminder" role="status">
                 "This browser does not keep what you write: it is lost if you leave this page before you save."
             </p>

@@ -5,7 +5,7 @@ use domain::project::Kind;
 use leptos::prelude::*;
 
 use super::draft::Draft;
-use super::known::Known;
+use super::references::References;
 use crate::components::{Completion, Completions, Language};
 
 pub fn language(path: &str) -> Language {
@@ -18,11 +18,11 @@ pub fn language(path: &str) -> Language {
     }
 }
 
-pub fn completions(draft: Draft, known: Known) -> Signal<Vec<Completions>> {
+pub fn completions(draft: Draft, references: References) -> Signal<Vec<Completions>> {
     let kind = draft.kind();
     Signal::derive(move || {
-        let playbook = known.playbook.get();
-        let names = known.names.read();
+        let playbook = references.playbook.get();
+        let names = references.names.read();
         let of = |kind| names.get(&kind).map(Vec::as_slice).unwrap_or_default();
         let mut all = match kind {
             Kind::Scenario => playbook.as_deref().map(of_scenario).unwrap_or_default(),

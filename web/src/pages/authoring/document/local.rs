@@ -14,7 +14,7 @@ use super::draft::Texts;
 
 /// What other documents say, as far as it is here.
 #[derive(Default)]
-pub struct Others<'a> {
+pub struct OtherDocuments<'a> {
     /// Of a scenario.
     pub playbook: Option<&'a Playbook>,
     /// Of a persona profile.
@@ -33,7 +33,7 @@ pub fn schema_of(kind: Kind, path: &str) -> Option<SchemaKind> {
 }
 
 /// Sorted by file; what only the server can know is missing.
-pub fn check(kind: Kind, files: &Texts, others: &Others<'_>) -> Vec<Found> {
+pub fn check(kind: Kind, files: &Texts, others: &OtherDocuments<'_>) -> Vec<Found> {
     let yaml = files.iter().filter(|(path, _)| path.strip_suffix(".yaml").is_some());
     yaml.flat_map(|(path, text)| of_file(schema_of(kind, path), path, text, others)).collect()
 }
@@ -44,17 +44,17 @@ pub const fn knows(rule: Option<Rule>) -> bool {
     matches!(rule, None | Some(UnknownIntent | UnknownTool | UnknownArgument | MisplacedCall | ScriptShape | FaultRule))
 }
 
-fn of_file(shape: Option<SchemaKind>, path: &str, text: &str, others: &Others<'_>) -> Vec<Found> {
+fn of_file(shape: Option<SchemaKind>, path: &str, text: &str, others: &OtherDocuments<'_>) -> Vec<Found> {
     let located = match document::value(path, text) {
         Ok(located) => located,
         Err(problems) => return problems.into_iter().map(|found| Found::new(found, None, String::new())).collect(),
     };
-    let said = |found: Vec<(String, String)>| pointed(&located, found);
+    let said = |found: Vec<(String, String)>| at_pointers(&located, found);
     let read = match shape {
         None => Ok(Vec::new()),
         Some(SchemaKind::Scenario) => document::parse::<Scenario>(path, text).map(|scenario| {
             let found = others.playbook.map(|playbook| validate::scenario(playbook, &scenario)).unwrap_or_default();
-            found.into_iter().map(|finding| ruled(&located, finding)).collect()
+            found.into_iter().map(|finding| from_finding(&located, finding)).collect()
         }),
         Some(SchemaKind::Playbook) => document::parse::<Playbook>(path, text).map(|_| Vec::new()),
         Some(SchemaKind::Persona) => document::parse::<Profile>(path, text)
@@ -64,20 +64,20 @@ fn of_file(shape: Option<SchemaKind>, path: &str, text: &str, others: &Others<'_
         }
         Some(SchemaKind::Judge) => document::parse::<Judge>(path, text).map(|judge| said(judge.problems())),
     };
-    read.unwrap_or_else(|problems| problems.into_iter().map(|problem| placed(&located, problem)).collect())
+    read.unwrap_or_else(|problems| problems.into_iter().map(|problem| from_problem(&located, problem)).collect())
 }
 
-fn ruled(located: &Located, finding: Finding) -> Found {
+fn from_finding(located: &Located, finding: Finding) -> Found {
     let (rule, pointer) = (finding.rule, finding.at.clone());
     Found::new(finding.within(located).problem, Some(rule), pointer)
 }
 
-fn pointed(located: &Located, found: Vec<(String, String)>) -> Vec<Found> {
+fn at_pointers(located: &Located, found: Vec<(String, String)>) -> Vec<Found> {
     let one = |(pointer, message): (String, String)| Found::new(located.problem(&pointer, message), None, pointer);
     found.into_iter().map(one).collect()
 }
 
-fn placed(located: &Located, problem: Problem) -> Found {
+fn from_problem(located: &Located, problem: Problem) -> Found {
     let pointer = located.pointer(&problem.field).unwrap_or_default().to_owned();
     Found::new(problem, None, pointer)
 }
@@ -86,15 +86,15 @@ fn placed(located: &Located, problem: Problem) -> Found {
 mod tests {
     use super::*;
 
-    fn told(kind: Kind, path: &str, text: &str) -> Vec<String> {
+    fn problems_in(kind: Kind, path: &str, text: &str) -> Vec<String> {
         let files = Texts::from([(path.to_owned(), text.to_owned())]);
-        let found = check(kind, &files, &Others::default());
+        let found = check(kind, &files, &OtherDocuments::default());
         found.iter().map(|found| format!("{}:{} {}", found.line, found.pointer, found.message)).collect()
     }
 
     #[test]
     fn a_syntax_error_has_its_line() {
-        let found = told(Kind::Scenario, "scenarios/a.yaml", "id: a\nplaybook: [b\n");
+        let found = problems_in(Kind::Scenario, "scenarios/a.yaml", "id: a\nplaybook: [b\n");
         assert_eq!(found.len(), 1);
         assert!(found[0].contains("is not valid YAML"), "{found:?}");
     }
@@ -102,14 +102,14 @@ mod tests {
     #[test]
     fn an_unknown_field_has_its_pointer() {
         let text = "name: a\ndescription: b\ntraits: {}\nemotions: {}\ndemographics: {}\ntrait: 1\n";
-        let found = told(Kind::Persona, "personas/profiles/a.yaml", text);
+        let found = problems_in(Kind::Persona, "personas/profiles/a.yaml", text);
         assert!(found[0].starts_with("6:/trait unknown field (did you mean `traits`?)"), "{found:?}");
     }
 
     #[test]
     fn files_without_a_schema_are_only_read() {
-        assert!(told(Kind::Playbook, "playbooks/a/world.schema.yaml", "type: object\n").is_empty());
-        assert!(told(Kind::Playbook, "playbooks/a/tools.star", "def (").is_empty());
+        assert!(problems_in(Kind::Playbook, "playbooks/a/world.schema.yaml", "type: object\n").is_empty());
+        assert!(problems_in(Kind::Playbook, "playbooks/a/tools.star", "def (").is_empty());
         assert_eq!(schema_of(Kind::Playbook, "playbooks/a/playbook.yaml"), Some(SchemaKind::Playbook));
     }
 }

@@ -3,8 +3,8 @@
 use domain::api::documents::{Counts, Found};
 use leptos::prelude::*;
 
-use super::checking::{Checked, Checks};
-use super::draft::{Draft, Spot};
+use super::checking::{CheckState, Checks};
+use super::draft::{Draft, SourceLocation};
 use super::files::short;
 use crate::components::{Badge, FirstRows, MoreRows};
 use crate::pages::authoring::words;
@@ -19,9 +19,9 @@ pub fn ProblemList() -> impl IntoView {
         let counted: Vec<String> = words::counted(Counts::of(&*found)).into_iter().map(|(_, text)| text).collect();
         let told = if counted.is_empty() { "No problems found".to_owned() } else { counted.join(", ") };
         match checked.get() {
-            Checked::Whole => format!("{told}."),
-            Checked::Here => format!("{told} so far; the server is asked when you pause."),
-            Checked::Failed(why) => format!("{told} here. The server could not check it: {why}"),
+            CheckState::Whole => format!("{told}."),
+            CheckState::Here => format!("{told} so far; the server is asked when you pause."),
+            CheckState::Failed(why) => format!("{told} here. The server could not check it: {why}"),
         }
     };
     let sorted = move || {
@@ -59,7 +59,7 @@ fn Item(found: Found) -> impl IntoView {
         (line, true) => format!("{name}:{line}"),
         (line, false) => format!("{name}:{line} {field}"),
     };
-    let spot = Spot { file: file.clone(), pointer, line };
+    let spot = SourceLocation { file: file.clone(), pointer, line };
     // What is wrong with another document, because of this one, is mended there or here: nothing to lead to.
     let own = draft.files.with_untracked(|files| files.contains_key(&file));
     let says = rule.map_or("", domain::finding::Rule::says);

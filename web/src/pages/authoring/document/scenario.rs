@@ -1,8 +1,8 @@
 //! What stands beside a scenario that is written: its world, and others that are like it.
 
 mod play;
-mod shown;
 mod similar;
+mod step_selection;
 mod steps;
 mod world;
 

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::draft::Draft;
-use crate::components::{Fetched, FirstRows, MoreRows};
+use crate::components::{AsyncView, FirstRows, MoreRows};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -21,9 +21,9 @@ pub fn UsesPanel() -> impl IntoView {
     };
     view! {
         <h2 class="unseen">"Used by"</h2>
-        <Fetched what="what needs it" load let:uses>
+        <AsyncView what="what needs it" load let:uses>
             <Uses uses />
-        </Fetched>
+        </AsyncView>
     }
 }
 

@@ -8,7 +8,7 @@ use leptos_router::hooks::query_signal_with_options;
 use super::changes::Changes;
 use super::draft::Draft;
 use crate::action::Change;
-use crate::components::{Badge, Changing, Fetched, Labelled, Paged};
+use crate::components::{AsyncView, Badge, Changing, FormField, PagedList};
 use crate::labels::Tone;
 use crate::pages::authoring::words;
 use crate::{api_client, format};
@@ -42,13 +42,13 @@ pub fn VersionsPanel() -> impl IntoView {
                         async move { api_client::documents::versions(&place, after).await }
                     };
                     view! {
-                        <Paged what="versions" load empty=|| () let:rows>
+                        <PagedList what="versions" load empty=|| () let:rows>
                             <ol class="history" aria-label="Versions, newest first">
                                 <For each=move || rows.get() key=|row: &DocumentVersion| row.version let:version>
                                     <Version version compared from to newest />
                                 </For>
                             </ol>
-                        </Paged>
+                        </PagedList>
                     }
                 }}
             </div>
@@ -56,7 +56,7 @@ pub fn VersionsPanel() -> impl IntoView {
                 <h2 id="changes" class="unseen">
                     "Changes"
                 </h2>
-                <Compared compared from to newest />
+                <VersionDiff compared from to newest />
             </section>
         </div>
     }
@@ -87,8 +87,8 @@ fn Version(
         }
         let (place, base_version) = (draft.place(), Some(newest.get_untracked()));
         let wanted = Restoration { version: number, base_version, ..Restoration::default() };
-        let change = move |end| async move {
-            api_client::documents::restore(&end, &place, &wanted).await?;
+        let change = move |signal| async move {
+            api_client::documents::restore(&signal, &place, &wanted).await?;
             api_client::documents::one(&place).await
         };
         restoring
@@ -135,7 +135,7 @@ fn Version(
 }
 
 #[component]
-fn Compared(compared: Memo<(i32, i32)>, from: Part, to: Part, newest: Memo<i32>) -> impl IntoView {
+fn VersionDiff(compared: Memo<(i32, i32)>, from: Part, to: Part, newest: Memo<i32>) -> impl IntoView {
     let draft = Draft::here();
     let load = move || {
         let (from, to) = compared.get();
@@ -162,11 +162,11 @@ fn Compared(compared: Memo<(i32, i32)>, from: Part, to: Part, newest: Memo<i32>)
     };
     view! {
         <div class="compared">
-            <Labelled label="From">{choice(|(from, _)| from, from, 0)}</Labelled>
-            <Labelled label="To">{choice(|(_, to)| to, to, 1)}</Labelled>
+            <FormField label="From">{choice(|(from, _)| from, from, 0)}</FormField>
+            <FormField label="To">{choice(|(_, to)| to, to, 1)}</FormField>
         </div>
-        <Fetched what="the changes" load let:diff>
+        <AsyncView what="the changes" load let:diff>
             <Changes diff />
-        </Fetched>
+        </AsyncView>
     }
 }

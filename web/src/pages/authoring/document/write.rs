@@ -4,12 +4,12 @@ use domain::api::documents::Found;
 use domain::project::Kind;
 use leptos::prelude::*;
 
-use super::draft::{Draft, Spot};
+use super::draft::{Draft, SourceLocation};
 use super::files::Files;
 use super::help;
-use super::known::Known;
 use super::local::schema_of;
 use super::problems::ProblemList;
+use super::references::References;
 use super::scenario::ScenarioSide;
 use crate::components::{CodeEditor, Confirm, EditorControl, Problem, explain};
 
@@ -39,7 +39,7 @@ pub fn Write() -> impl IntoView {
 /// One file; an editor each, so that nothing of one can be undone in another.
 #[component]
 fn File(path: String) -> impl IntoView {
-    let (draft, known, control) = (Draft::here(), Known::here(), EditorControl::default());
+    let (draft, references, control) = (Draft::here(), References::here(), EditorControl::default());
     lead(draft, path.clone(), control);
     let text = {
         let path = path.clone();
@@ -81,20 +81,20 @@ fn File(path: String) -> impl IntoView {
             text
             language=help::language(&path)
             label
-            schema=known.schema(schema_of(draft.kind(), &path))
+            schema=references.schema(schema_of(draft.kind(), &path))
             problems
-            completions=help::completions(draft, known)
+            completions=help::completions(draft, references)
             read_only=Signal::derive(move || !draft.may_write.get())
             on_change=change
             on_save=move |()| draft.save(false)
             control
         />
         {move || {
-            let error = known.no_help.get()?;
+            let error = references.no_help.get()?;
             Some(view! {
                 <p class="stale" role="status">
                     {format!("The editor completes less than it could. {} ", explain(error))}
-                    <button type="button" class="quiet" on:click=move |_| known.ask_again()>
+                    <button type="button" class="quiet" on:click=move |_| references.ask_again()>
                         "Try again"
                     </button>
                 </p>
@@ -106,7 +106,7 @@ fn File(path: String) -> impl IntoView {
 /// Leads the author to where they want to be, once the editor is there.
 fn lead(draft: Draft, path: String, control: EditorControl) {
     Effect::new(move |_| {
-        let Some(Spot { file, pointer, line }) = draft.wanted.get() else { return };
+        let Some(SourceLocation { file, pointer, line }) = draft.wanted.get() else { return };
         if file != path || !control.is_there() {
             return;
         }

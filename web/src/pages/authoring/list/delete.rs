@@ -7,8 +7,8 @@ use leptos::prelude::*;
 
 use crate::action::Change;
 use crate::api_client;
-use crate::api_client::documents::Place;
-use crate::components::{Changing, Dialog, Fetched, Labelled};
+use crate::api_client::documents::DocumentRef;
+use crate::components::{AsyncView, Changing, Dialog, FormField};
 use crate::pages::authoring::document::Uses;
 use crate::session::Project;
 
@@ -33,7 +33,7 @@ pub fn DeleteDialog(
     view! {
         <Dialog title=format!("Delete a {kind}") open>
             {move || {
-                let place = Place::new(Project::here().name(), kind, name.get()?);
+                let place = DocumentRef::new(Project::here().name(), kind, name.get()?);
                 Some(view! { <Question place open done /> })
             }}
         </Dialog>
@@ -41,7 +41,7 @@ pub fn DeleteDialog(
 }
 
 #[component]
-fn Question(place: Place, open: RwSignal<bool>, done: Callback<Changes>) -> impl IntoView {
+fn Question(place: DocumentRef, open: RwSignal<bool>, done: Callback<Changes>) -> impl IntoView {
     let load = {
         let place = place.clone();
         move || {
@@ -51,14 +51,14 @@ fn Question(place: Place, open: RwSignal<bool>, done: Callback<Changes>) -> impl
     };
     let place = StoredValue::new(place);
     view! {
-        <Fetched what="what needs it" load let:uses>
+        <AsyncView what="what needs it" load let:uses>
             <Answer place=place.get_value() uses open done />
-        </Fetched>
+        </AsyncView>
     }
 }
 
 #[component]
-fn Answer(place: Place, uses: UsedBy, open: RwSignal<bool>, done: Callback<Changes>) -> impl IntoView {
+fn Answer(place: DocumentRef, uses: UsedBy, open: RwSignal<bool>, done: Callback<Changes>) -> impl IntoView {
     let (message, deleting) = (RwSignal::new(String::new()), Change::new());
     let name = place.id.name.clone();
     let needed = !uses.documents.is_empty();
@@ -66,7 +66,7 @@ fn Answer(place: Place, uses: UsedBy, open: RwSignal<bool>, done: Callback<Chang
         event.prevent_default();
         let (place, message) = (place.clone(), message.get_untracked());
         let said = format!("{} is deleted. Its versions stay and can be restored.", place.id);
-        let change = move |end| async move { api_client::documents::delete(&end, &place, &message).await };
+        let change = move |signal| async move { api_client::documents::delete(&signal, &place, &message).await };
         deleting.act(said, change, move |changes| {
             open.set(false);
             done.run(changes);
@@ -86,9 +86,9 @@ fn Answer(place: Place, uses: UsedBy, open: RwSignal<bool>, done: Callback<Chang
             .then(|| {
                 view! {
                     <form on:submit=delete class="stack">
-                        <Labelled label="Why" hint="For the people who read its history. May be left out.">
+                        <FormField label="Why" hint="For the people who read its history. May be left out.">
                             <input type="text" maxlength="2000" bind:value=message />
-                        </Labelled>
+                        </FormField>
                         <p>
                             <button type="submit" class="danger" aria-disabled=move || deleting.busy().to_string()>
                                 "Delete"

@@ -17,13 +17,13 @@ const PAUSE: Duration = Duration::from_millis(250);
 type Part = (Memo<Option<String>>, SignalSetter<Option<String>>);
 
 #[derive(Clone, Copy)]
-pub struct Wanted {
+pub struct DocumentFilter {
     search: Part,
     playbook: Part,
     state: Part,
 }
 
-impl Wanted {
+impl DocumentFilter {
     pub fn in_address() -> Self {
         // Each choice is a step on the way back; each letter that is typed is none.
         let part = |name: &'static str, replace| {
@@ -45,7 +45,7 @@ impl Wanted {
 }
 
 #[component]
-pub fn Filters(kind: Kind, wanted: Wanted) -> impl IntoView {
+pub fn Filters(kind: Kind, wanted: DocumentFilter) -> impl IntoView {
     let some = |text: String| (!text.is_empty()).then_some(text);
     let asked = wanted.search.0;
     let typed = RwSignal::new(asked.get_untracked().unwrap_or_default());

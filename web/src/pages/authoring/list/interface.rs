@@ -3,7 +3,7 @@
 use domain::api::trials::ImportInterface;
 use leptos::prelude::*;
 
-use crate::components::{Command, Labelled};
+use crate::components::{Command, FormField};
 
 /// Lists the tools of a server that `npx some-server` starts.
 const LIST: &str = "npx @modelcontextprotocol/inspector --cli npx some-server --method tools/list";
@@ -55,22 +55,22 @@ impl Kind {
 pub fn InterfaceField(kind: Kind, text: RwSignal<String>, wrong: RwSignal<Option<String>>) -> impl IntoView {
     match kind {
         Kind::OpenApi => view! {
-            <Labelled
+            <FormField
                 label="OpenAPI document"
                 hint="Version 3.0 or 3.1, as YAML or JSON: each operation becomes a tool of a draft, to be completed."
             >
                 <textarea rows="10" spellcheck="false" bind:value=text></textarea>
-            </Labelled>
+            </FormField>
         }
         .into_any(),
         Kind::Mcp => view! {
-            <Labelled
+            <FormField
                 label="Answer to tools/list"
                 hint="The JSON that the MCP server answers: each of its tools becomes a tool of a draft, to be completed."
                 wrong
             >
                 <textarea rows="10" spellcheck="false" bind:value=text></textarea>
-            </Labelled>
+            </FormField>
             <p class="muted hint">"Groundstate calls no address that is typed here. This lists the tools of a server:"</p>
             <Command label="Command that lists the tools of an MCP server" text=LIST />
             <p class="muted hint">"Or let the command line ask a server that runs, or is started, and write the documents into a folder:"</p>

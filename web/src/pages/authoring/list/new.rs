@@ -12,9 +12,9 @@ use leptos_router::hooks::use_navigate;
 use super::interface::{InterfaceField, Kind as Interface};
 use super::start::{Notes, Origin, create};
 use crate::action::Change;
-use crate::api_client::documents::Place;
+use crate::api_client::documents::DocumentRef;
 use crate::components::{
-    Changing, Dialog, Fetched, FirstRows, Labelled, MoreRows, Problems, Refused, Send, Suggest, Typed,
+    AsyncView, Changing, Dialog, FirstRows, FormError, FormField, MoreRows, Problems, Send, Suggest, UnsavedInput,
 };
 use crate::session::Project;
 use crate::{address, api_client};
@@ -46,9 +46,9 @@ pub fn NewDialog(
     };
     view! {
         <Dialog title=format!("New {kind}") open>
-            <Fetched what="the documents" load let:known>
+            <AsyncView what="the documents" load let:known>
                 <Form kind existing=known.0 playbooks=known.1 created=made />
-            </Fetched>
+            </AsyncView>
         </Dialog>
     }
 }
@@ -67,7 +67,7 @@ fn Form(
     let (problems, making) = (Problems::default(), Change::new());
     let wrong = RwSignal::new(None::<String>);
     let (project, navigate) = (Project::here(), use_navigate());
-    let (made, typed) = (RwSignal::new(None::<(String, Notes)>), Typed::here());
+    let (made, typed) = (RwSignal::new(None::<(String, Notes)>), UnsavedInput::here());
     let send = move |event: SubmitEvent| {
         event.prevent_default();
         let wished = name.get_untracked().trim().to_owned();
@@ -83,9 +83,9 @@ fn Form(
             None if from == COPY => Origin::Copy(original.get_untracked()),
             None => Origin::Nothing { playbook: playbook.get_untracked() },
         };
-        let (place, navigate) = (Place::new(project.name(), kind, wished), navigate.clone());
+        let (place, navigate) = (DocumentRef::new(project.name(), kind, wished), navigate.clone());
         let page = address::document(&place.project, kind, &place.id.name);
-        let make = move |end| async move { create(&end, &place, origin).await };
+        let make = move |signal| async move { create(&signal, &place, origin).await };
         making.send(problems, make, move |notes| {
             if notes.is_empty() {
                 navigate(&page, NavigateOptions::default());
@@ -102,13 +102,13 @@ fn Form(
     let names: Vec<String> = playbooks.into_iter().map(|one| one.name).collect();
     let choices = (kind == Kind::Scenario).then(|| StoredValue::new(names));
     view! {
-        {move || made.get().map(|(href, notes)| view! { <Made href notes /> })}
+        {move || made.get().map(|(href, notes)| view! { <ImportResult href notes /> })}
         <form class="stack" hidden=move || made.read().is_some() on:submit=send>
-            <Refused why=problems />
-            <Labelled label="Name" hint="Lower-case letters, digits, _ and -; it does not change later." wrong>
+            <FormError why=problems />
+            <FormField label="Name" hint="Lower-case letters, digits, _ and -; it does not change later." wrong>
                 <input type="text" required autocomplete="off" autocapitalize="none" spellcheck="false" bind:value=name />
-            </Labelled>
-            <Labelled label="Start from">
+            </FormField>
+            <FormField label="Start from">
                 <select bind:value=from>
                     <option value="">"An example to change"</option>
                     {(kind == Kind::Playbook)
@@ -117,7 +117,7 @@ fn Form(
                         .with_value(|all| !all.is_empty())
                         .then(|| view! { <option value=COPY>{format!("A copy of another {kind}")}</option> })}
                 </select>
-            </Labelled>
+            </FormField>
             <Show when=move || is_copied.get()>
                 <Suggest
                     label="Copy of"
@@ -134,9 +134,9 @@ fn Form(
                 .map(|choices| {
                     view! {
                         <Show when=move || from.read().is_empty()>
-                            <Labelled label="Playbook">
+                            <FormField label="Playbook">
                                 <select bind:value=playbook>{choices.get_value().into_iter().map(option).collect_view()}</select>
-                            </Labelled>
+                            </FormField>
                         </Show>
                     }
                 })}
@@ -150,13 +150,13 @@ fn Form(
 
 /// What became of an interface, before the author goes on to the playbook.
 #[component]
-fn Made(href: String, notes: Notes) -> impl IntoView {
+fn ImportResult(href: String, notes: Notes) -> impl IntoView {
     let Notes { skipped, changed } = notes;
     view! {
         <div class="stack" role="status">
             <p>"The playbook is there, as a draft. Not all of the interface is in it as it was."</p>
-            <Noted heading="Not imported" notes=skipped />
-            <Noted heading="Imported in another form" notes=changed />
+            <ImportNotes heading="Not imported" notes=skipped />
+            <ImportNotes heading="Imported in another form" notes=changed />
             <p>
                 <A href {..} class="button main">
                     "Go to the playbook"
@@ -167,7 +167,7 @@ fn Made(href: String, notes: Notes) -> impl IntoView {
 }
 
 #[component]
-fn Noted(heading: &'static str, notes: Vec<ImportNote>) -> impl IntoView {
+fn ImportNotes(heading: &'static str, notes: Vec<ImportNote>) -> impl IntoView {
     let (first, all) = (FirstRows::new(), notes.len());
     let row = |note: ImportNote| {
         view! {

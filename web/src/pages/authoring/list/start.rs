@@ -7,8 +7,8 @@ use domain::api::trials::{ImportInterface, ImportNote, ImportedDraft};
 use domain::persona::PersonaModel;
 use domain::project::{DocumentId, Kind, PERSONA_MODEL};
 
-use crate::api_client::documents::{Place, one, save};
-use crate::api_client::{self, Answer, ApiError, End};
+use crate::api_client::documents::{DocumentRef, one, save};
+use crate::api_client::{self, AbortSignal, Answer, ApiError};
 use crate::pages::authoring::validator;
 
 type Texts = BTreeMap<String, String>;
@@ -56,13 +56,14 @@ impl Notes {
 
 /// Saves what a new document begins with. It is kept as a draft at once, so that the page that follows is the same as for
 /// every other document. An interface brings a first scenario, too.
-pub async fn create(end: &End, place: &Place, origin: Origin) -> Answer<Notes> {
+pub async fn create(signal: &AbortSignal, place: &DocumentRef, origin: Origin) -> Answer<Notes> {
     if place.id.kind == Kind::Persona && place.id.name != PERSONA_MODEL {
-        add_model(end, &place.project).await?;
+        add_model(signal, &place.project).await?;
     }
     let (files, notes) = match origin {
         Origin::Interface(wanted) => {
-            let ImportedDraft { files, skipped, changed, .. } = api_client::trials::import(end, place, &wanted).await?;
+            let ImportedDraft { files, skipped, changed, .. } =
+                api_client::trials::import(signal, place, &wanted).await?;
             (files, Notes { skipped, changed })
         }
         Origin::Copy(from) => (copy(place, &from).await?, Notes::default()),
@@ -70,24 +71,25 @@ pub async fn create(end: &End, place: &Place, origin: Origin) -> Answer<Notes> {
     };
     let (own, others): (Texts, Texts) =
         files.into_iter().partition(|(path, _)| DocumentId::of(path).as_ref() == Ok(&place.id));
-    keep(end, place, own).await?;
+    save_draft(signal, place, own).await?;
     for (path, text) in others {
         if let Ok(id) = DocumentId::of(&path) {
-            keep(end, &Place { project: place.project.clone(), id }, Texts::from([(path, text)])).await?;
+            save_draft(signal, &DocumentRef { project: place.project.clone(), id }, Texts::from([(path, text)]))
+                .await?;
         }
     }
     Ok(notes)
 }
 
-async fn keep(end: &End, place: &Place, files: Texts) -> Answer<()> {
+async fn save_draft(signal: &AbortSignal, place: &DocumentRef, files: Texts) -> Answer<()> {
     let message = "created".to_owned();
     let wanted = SaveDocument { files, message, base_version: Some(0), ..SaveDocument::default() };
-    save(end, place, &wanted).await.map(drop)
+    save(signal, place, &wanted).await.map(drop)
 }
 
 /// Without a persona model no profile can be read: a project that has none gets the one that ships with Groundstate.
-pub async fn add_model(end: &End, project: &str) -> Answer<()> {
-    let place = Place::new(project.to_owned(), Kind::Persona, PERSONA_MODEL.to_owned());
+pub async fn add_model(signal: &AbortSignal, project: &str) -> Answer<()> {
+    let place = DocumentRef::new(project.to_owned(), Kind::Persona, PERSONA_MODEL.to_owned());
     match one(&place).await {
         Err(error) if error.is_missing() => {}
         there => return there.map(drop),
@@ -95,16 +97,16 @@ pub async fn add_model(end: &End, project: &str) -> Answer<()> {
     let files = Texts::from([(place.id.path(None), MODEL.to_owned())]);
     let message = "ships with Groundstate".to_owned();
     let wanted = SaveDocument { files, message, base_version: Some(0), promote: true, ..SaveDocument::default() };
-    save(end, &place, &wanted).await.map(drop)
+    save(signal, &place, &wanted).await.map(drop)
 }
 
-async fn copy(place: &Place, from: &str) -> Answer<Texts> {
+async fn copy(place: &DocumentRef, from: &str) -> Answer<Texts> {
     let (kind, to) = (place.id.kind, place.id.name.as_str());
-    let original = one(&Place::new(place.project.clone(), kind, from.to_owned())).await?;
+    let original = one(&DocumentRef::new(place.project.clone(), kind, from.to_owned())).await?;
     Ok(original.files.iter().map(|(path, text)| copied(kind, (path.as_str(), text.as_str()), from, to)).collect())
 }
 
-async fn example(place: &Place, playbook: &str) -> Answer<Texts> {
+async fn example(place: &DocumentRef, playbook: &str) -> Answer<Texts> {
     let name = place.id.name.as_str();
     match place.id.kind {
         Kind::Scenario => {
@@ -119,7 +121,7 @@ async fn example(place: &Place, playbook: &str) -> Answer<Texts> {
         }
         Kind::Persona if name == PERSONA_MODEL => Ok(Texts::from([(place.id.path(None), MODEL.to_owned())])),
         Kind::Persona => {
-            let model = one(&Place::new(place.project.clone(), Kind::Persona, PERSONA_MODEL.to_owned())).await?;
+            let model = one(&DocumentRef::new(place.project.clone(), Kind::Persona, PERSONA_MODEL.to_owned())).await?;
             let text = model.files.values().next().map_or("", String::as_str);
             let model = validator::persona_model(text.to_owned()).await?.map_err(unreadable)?;
             Ok(Texts::from([(place.id.path(None), profile(name, &model))]))

@@ -11,8 +11,8 @@ use leptos_router::hooks::query_signal_with_options;
 use super::model::with_model;
 use super::table::Table;
 use crate::api_client;
-use crate::api_client::documents::Place;
-use crate::components::{Fetched, Labelled};
+use crate::api_client::documents::DocumentRef;
+use crate::components::{AsyncView, FormField};
 use crate::pages::authoring::document::Draft;
 use crate::session::Project;
 
@@ -39,38 +39,38 @@ pub fn ComparePanel() -> impl IntoView {
         }
     };
     view! {
-        <Fetched what="the other profiles" load let:names>
+        <AsyncView what="the other profiles" load let:names>
             <div class="drawing">
-                <Labelled label="Compare with">
+                <FormField label="Compare with">
                     <select on:change:target=move |event| {
                         compare.set(Some(event.target().value()).filter(|name| !name.is_empty()));
                     }>
                         <option value="">"Choose a profile"</option>
                         {names.into_iter().map(option).collect_view()}
                     </select>
-                </Labelled>
+                </FormField>
             </div>
-        </Fetched>
-        {move || with.get().map(|name| view! { <With name /> })}
+        </AsyncView>
+        {move || with.get().map(|name| view! { <OtherProfile name /> })}
     }
 }
 
 #[component]
-fn With(name: String) -> impl IntoView {
+fn OtherProfile(name: String) -> impl IntoView {
     let project = Project::here();
     let shown = name.clone();
     let load = move || {
-        let place = Place::new(project.name(), Kind::Persona, name.clone());
+        let place = DocumentRef::new(project.name(), Kind::Persona, name.clone());
         async move { api_client::documents::one(&place).await }
     };
     view! {
-        <Fetched what="the other profile" load let:other>
+        <AsyncView what="the other profile" load let:other>
             {
                 let (path, text) = other.files.into_iter().next().unwrap_or_default();
                 let value = Arc::new(document::value(&path, &text).map(|read| read.value).unwrap_or_default());
                 let name = shown.clone();
                 with_model(move |model| view! { <Table other=value.clone() name=name.clone() model /> })
             }
-        </Fetched>
+        </AsyncView>
     }
 }

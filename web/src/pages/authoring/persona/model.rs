@@ -10,26 +10,26 @@ use leptos_router::components::A;
 use crate::action::Change;
 use crate::address;
 use crate::components::{Changing, Failure, Loading};
-use crate::pages::authoring::document::{Draft, Known, NoModel};
+use crate::pages::authoring::document::{Draft, NoModel, References};
 use crate::pages::authoring::list::add_model;
 use crate::session::Project;
 
 /// Shows what is made of it once it is there; until then, that it is on its way, or why it does not come.
 pub fn with_model<V: IntoView + 'static>(shown: impl Fn(Arc<PersonaModel>) -> V + Send + 'static) -> impl IntoView {
-    let known = Known::here();
-    move || match (known.model.get(), known.no_model.get()) {
+    let references = References::here();
+    move || match (references.model.get(), references.no_model.get()) {
         (Some(model), _) => shown(model).into_any(),
-        (None, Some(NoModel::Unanswered(error))) if error.is_missing() => view! { <Missing /> }.into_any(),
+        (None, Some(NoModel::Unanswered(error))) if error.is_missing() => view! { <ModelMissing /> }.into_any(),
         (None, Some(NoModel::Unanswered(error))) => {
-            view! { <Failure error retry=move || known.ask_again() /> }.into_any()
+            view! { <Failure error retry=move || references.ask_again() /> }.into_any()
         }
-        (None, Some(NoModel::Wrong)) => view! { <Wrong /> }.into_any(),
+        (None, Some(NoModel::Wrong)) => view! { <ModelUnreadable /> }.into_any(),
         (None, None) => view! { <Loading what="the persona model" /> }.into_any(),
     }
 }
 
 #[component]
-fn Wrong() -> impl IntoView {
+fn ModelUnreadable() -> impl IntoView {
     let href = address::document(&Project::here().name(), Kind::Persona, PERSONA_MODEL);
     view! {
         <p class="refusal" role="alert">
@@ -41,12 +41,12 @@ fn Wrong() -> impl IntoView {
 }
 
 #[component]
-fn Missing() -> impl IntoView {
-    let (known, draft, adding) = (Known::here(), Draft::here(), Change::new());
+fn ModelMissing() -> impl IntoView {
+    let (references, draft, adding) = (References::here(), Draft::here(), Change::new());
     let add = move |_| {
         let project = draft.place().project;
-        let change = move |end| async move { add_model(&end, &project).await };
-        adding.act("The persona model is here, and used from now on.", change, move |()| known.ask_again());
+        let change = move |signal| async move { add_model(&signal, &project).await };
+        adding.act("The persona model is here, and used from now on.", change, move |()| references.ask_again());
     };
     view! {
         <p>

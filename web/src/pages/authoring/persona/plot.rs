@@ -14,7 +14,7 @@ pub fn Plot(
     breakpoints: [f64; 2],
 ) -> impl IntoView {
     let filled = move || first.get().map(path).unwrap_or_default();
-    let says = move || first.get().map(|spread| told(spread, breakpoints)).unwrap_or_default();
+    let says = move || first.get().map(|spread| description(spread, breakpoints)).unwrap_or_default();
     let line = |x: f64| {
         let x = (x * WIDTH).to_string();
         view! { <line x1=x.clone() x2=x y1="0" y2=HEIGHT.to_string()></line> }
@@ -35,13 +35,13 @@ pub fn Plot(
 }
 
 /// "low 12 %, medium 80 %, high 8 %", and what clipping does if it does anything.
-pub fn told(spread: Spread, breakpoints: [f64; 2]) -> String {
+pub fn description(spread: Spread, breakpoints: [f64; 2]) -> String {
     let [low, medium, high] = spread.shares(breakpoints).map(|share| format!("{:.0} %", share.max(0.0) * 100.0));
-    let mut told = format!("low {low}, medium {medium}, high {high}");
+    let mut text = format!("low {low}, medium {medium}, high {high}");
     for (share, end) in spread.clipped().into_iter().zip(["0", "1"]) {
         if share >= 0.01 {
-            told.push_str(&format!("; {} exactly {end}", format::percent(share)));
+            text.push_str(&format!("; {} exactly {end}", format::percent(share)));
         }
     }
-    told
+    text
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::dimensions::{Profile, base, emotion_pointer, of_emotion, of_trait, range, rounded, trait_pointer};
 use super::mixture::Mixture;
 use super::model::with_model;
-use super::plot::{Plot, told};
+use super::plot::{Plot, description};
 use super::sample::Sample;
 use super::slider::Slider;
 use crate::labels::words;
@@ -108,7 +108,7 @@ fn Emotion(profile: Profile, name: String, breakpoints: [f64; 2]) -> impl IntoVi
 
 #[component]
 fn Spreading(spread: Memo<Option<Spread>>, breakpoints: [f64; 2]) -> impl IntoView {
-    let says = move || spread.get().map_or_else(|| "missing".to_owned(), |spread| told(spread, breakpoints));
+    let says = move || spread.get().map_or_else(|| "missing".to_owned(), |spread| description(spread, breakpoints));
     view! {
         <div class="spreading">
             <Plot first=spread breakpoints />

@@ -9,7 +9,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 use super::dimensions::Profile;
-use crate::components::{Badge, Labelled};
+use crate::components::{Badge, FormField};
 use crate::labels::{Tone, words};
 use crate::pages::authoring::words::option as option_words;
 
@@ -41,7 +41,7 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
         <aside class="panel sample" aria-labelledby="sample">
             <h2 id="sample">"A user drawn from it"</h2>
             <div class="drawing">
-                <Labelled label="Seed">
+                <FormField label="Seed">
                     <input
                         type="number"
                         step="1"
@@ -52,16 +52,16 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
                             }
                         }
                     />
-                </Labelled>
+                </FormField>
                 <button type="button" on:click=move |_| name_seed.set(Some(seed.get_untracked().wrapping_add(1)))>
                     "Another"
                 </button>
-                <Labelled label="Intent">
+                <FormField label="Intent">
                     <select on:change:target=move |event| name_intent.set(Some(event.target().value()).filter(|name| !name.is_empty()))>
                         <option value="">"none"</option>
                         {intents.into_iter().map(option).collect_view()}
                     </select>
-                </Labelled>
+                </FormField>
             </div>
             <div aria-live="polite">
                 {move || match drawn.get() {
@@ -69,7 +69,7 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
                         view! { <p class="muted">"Nobody can be drawn until the profile's problems are mended."</p> }
                             .into_any()
                     }
-                    Some((persona, guidance)) => view! { <Drawn persona guidance /> }.into_any(),
+                    Some((persona, guidance)) => view! { <PersonaCard persona guidance /> }.into_any(),
                 }}
             </div>
         </aside>
@@ -77,7 +77,7 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
 }
 
 #[component]
-fn Drawn(persona: Persona, guidance: Vec<String>) -> impl IntoView {
+fn PersonaCard(persona: Persona, guidance: Vec<String>) -> impl IntoView {
     let Persona { demographics, traits, emotions, .. } = persona;
     let attribute = |(_, option): (String, String)| view! { <Badge tone=Tone::Neutral text=option_words(&option) /> };
     let number = |(name, value): (String, f64)| {

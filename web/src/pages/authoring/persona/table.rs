@@ -79,15 +79,15 @@ fn Row(name: String, ours: Signal<Option<Spread>>, theirs: Option<Spread>, break
     view! {
         <tr class:far=far>
             <th scope="row">{name}</th>
-            <td>{move || told(ours.get())}</td>
-            <td>{told(theirs)}</td>
+            <td>{move || spread_text(ours.get())}</td>
+            <td>{spread_text(theirs)}</td>
             <td class="number">{shown}</td>
             <td>{plot}</td>
         </tr>
     }
 }
 
-fn told(spread: Option<Spread>) -> String {
+fn spread_text(spread: Option<Spread>) -> String {
     match spread {
         None => "missing".to_owned(),
         Some(Spread::Normal { base, .. }) => format!("{base:.2}"),

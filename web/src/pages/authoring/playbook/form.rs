@@ -12,7 +12,7 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
 
 use super::by;
-use crate::components::{Labelled, Refused, explain};
+use crate::components::{FormError, FormField, explain};
 use crate::pages::authoring::{document::Draft, edit, validator};
 use arguments::{Arguments, Rows};
 
@@ -201,28 +201,28 @@ pub fn ToolForm(
     let is_agent = move || form.simulate() == Some(Simulate::Agent);
     view! {
         <form class="tool-form" on:submit=send>
-            <Refused why />
-            <Labelled
+            <FormError why />
+            <FormField
                 label="Name"
                 hint="Code, scenarios and sub-agents that name it have to follow; problems below the source say which."
             >
                 <input autocomplete="off" autocapitalize="none" spellcheck="false" bind:value=form.field("name") />
-            </Labelled>
-            <Labelled label="Description" hint="What the agent reads of it.">
+            </FormField>
+            <FormField label="Description" hint="What the agent reads of it.">
                 <textarea rows="3" bind:value=form.field("description")></textarea>
-            </Labelled>
-            <Labelled label="How calls are answered">
+            </FormField>
+            <FormField label="How calls are answered">
                 <select on:change:target=move |event| simulate.set(event.target().value())>
                     {SIMULATED.map(option).collect_view()}
                 </select>
-            </Labelled>
+            </FormField>
             <Show when=move || !is_agent()>
                 <Arguments rows=form.arguments heading="Arguments" one="argument" />
             </Show>
             <Show when=form.allows("returns")>
                 <Arguments rows=form.returns heading="Answer" one="field" />
             </Show>
-            {OTHERS.map(|field| view! { <Other form field /> }).collect_view()}
+            {OTHERS.map(|field| view! { <TextInput form field /> }).collect_view()}
             <div class="actions">
                 <button type="submit" class="main">
                     "Write into the source"
@@ -269,7 +269,7 @@ const OTHERS: [Field; 9] = [
 ];
 
 #[component]
-fn Other(form: Form, field: Field) -> impl IntoView {
+fn TextInput(form: Form, field: Field) -> impl IntoView {
     let typed = form.field(field.name);
     let input = move || match field.rows {
         0 => {
@@ -279,9 +279,9 @@ fn Other(form: Form, field: Field) -> impl IntoView {
     };
     view! {
         <Show when=form.allows(field.name)>
-            <Labelled label=field.label hint=field.hint>
+            <FormField label=field.label hint=field.hint>
                 {input()}
-            </Labelled>
+            </FormField>
         </Show>
     }
 }

@@ -10,11 +10,11 @@ use leptos_router::components::A;
 use leptos_router::hooks::query_signal_with_options;
 
 use crate::address;
-use crate::api_client::documents::Place;
+use crate::api_client::documents::DocumentRef;
 use crate::api_client::{self, Answer, ApiError};
-use crate::components::{Badge, Empty, Fetched, Labelled, Suggest};
+use crate::components::{AsyncView, Badge, Empty, FormField, Suggest};
 use crate::labels::{Tone, words};
-use crate::pages::authoring::document::{Draft, Known, Spot};
+use crate::pages::authoring::document::{Draft, References, SourceLocation};
 use crate::pages::authoring::prompt::Prompt;
 use crate::session::Project;
 
@@ -32,7 +32,7 @@ pub fn PromptsPanel(choose: Callback<&'static str>) -> impl IntoView {
         <p class="muted">
             "What each role reads first when the script of a scenario is played, by the playbook as it is written now. No model is asked."
         </p>
-        <Fetched what="the scenarios" load let:names>
+        <AsyncView what="the scenarios" load let:names>
             {if names.is_empty() {
                 view! {
                     <Empty title="No scenario yet">
@@ -45,27 +45,27 @@ pub fn PromptsPanel(choose: Callback<&'static str>) -> impl IntoView {
                 }
                     .into_any()
             } else {
-                view! { <Chosen names choose /> }.into_any()
+                view! { <ScenarioChoice names choose /> }.into_any()
             }}
-        </Fetched>
+        </AsyncView>
     }
 }
 
 /// The address says for which scenario, and with which agent.
 #[component]
-fn Chosen(
+fn ScenarioChoice(
     /// Of the scenarios; at least one.
     names: Vec<String>,
     choose: Callback<&'static str>,
 ) -> impl IntoView {
-    let (draft, known) = (Draft::here(), Known::here());
+    let (draft, references) = (Draft::here(), References::here());
     let options = || NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (named, name) = query_signal_with_options::<String>("scenario", options());
     let (variant, vary) = query_signal_with_options::<String>("variant", options());
     let first = names.first().cloned().unwrap_or_default();
     let scenario = Memo::new(move |_| named.get().unwrap_or_else(|| first.clone()));
     let variants = Memo::new(move |_| {
-        let playbook = known.playbook.get();
+        let playbook = references.playbook.get();
         playbook
             .map(|playbook| playbook.variants.iter().map(|own| own.name.clone()).collect::<Vec<_>>())
             .unwrap_or_default()
@@ -92,12 +92,12 @@ fn Chosen(
                 <Variants variants variant=variant vary=Callback::new(move |name: String| vary.set(Some(name).filter(|name| !name.is_empty()))) />
             </Show>
         </div>
-        <Fetched what="the prompts" load let:found>
+        <AsyncView what="the prompts" load let:found>
             {match found {
-                Ok(prompts) => view! { <Rendered prompts choose /> }.into_any(),
+                Ok(prompts) => view! { <PromptList prompts choose /> }.into_any(),
                 Err(faults) => view! { <Faults faults choose /> }.into_any(),
             }}
-        </Fetched>
+        </AsyncView>
     }
 }
 
@@ -112,19 +112,19 @@ fn Variants(variants: Memo<Vec<String>>, variant: Memo<Option<String>>, vary: Ca
         }
     };
     view! {
-        <Labelled label="Agent">
+        <FormField label="Agent">
             <select on:change:target=move |event| vary.run(event.target().value())>
                 <option value="" prop:selected=move || variant.read().is_none()>
                     "As the playbook has it"
                 </option>
                 {move || variants.get().into_iter().map(option).collect_view()}
             </select>
-        </Labelled>
+        </FormField>
     }
 }
 
 /// What is wrong with the documents is an answer, too.
-async fn rendered(place: Place, wanted: RenderPrompts) -> Answer<Result<Prompts, Vec<FieldError>>> {
+async fn rendered(place: DocumentRef, wanted: RenderPrompts) -> Answer<Result<Prompts, Vec<FieldError>>> {
     match api_client::trials::prompts(&place, &wanted).await {
         Err(ApiError::Refused(problem)) if !problem.errors.is_empty() => Ok(Err(problem.errors)),
         answer => answer.map(Ok),
@@ -132,7 +132,7 @@ async fn rendered(place: Place, wanted: RenderPrompts) -> Answer<Result<Prompts,
 }
 
 #[component]
-fn Rendered(prompts: Prompts, choose: Callback<&'static str>) -> impl IntoView {
+fn PromptList(prompts: Prompts, choose: Callback<&'static str>) -> impl IntoView {
     let Prompts { prompts, faults, .. } = prompts;
     let unasked = unasked(&prompts);
     let prompts = prompts.into_iter().map(|prompt| {
@@ -173,7 +173,7 @@ fn Faults(faults: Vec<FieldError>, choose: Callback<&'static str>) -> impl IntoV
         };
         let lead = move |file: String| {
             choose.run("source");
-            draft.lead(Spot { file, pointer: pointer.clone(), line: line.unwrap_or_default() });
+            draft.lead(SourceLocation { file, pointer: pointer.clone(), line: line.unwrap_or_default() });
         };
         view! {
             <li>

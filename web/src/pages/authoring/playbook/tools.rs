@@ -9,22 +9,22 @@ use super::fields::Fields;
 use super::form::{self, ToolForm};
 use crate::components::{Badge, FirstRows, MoreRows, Toasts};
 use crate::labels::Tone;
-use crate::pages::authoring::document::{Draft, Known, Spot};
+use crate::pages::authoring::document::{Draft, References, SourceLocation};
 use crate::pages::authoring::edit;
 
 /// A tool that is to be unfolded once it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Unfolded {
+struct OpenTool {
     name: String,
     /// As a form.
     form: bool,
 }
 
-type Open = RwSignal<Option<Unfolded>>;
+type OpenToolSignal = RwSignal<Option<OpenTool>>;
 
 /// A tool as the source has it now.
 #[derive(Clone)]
-struct Placed {
+struct ToolEntry {
     key: Key,
     pointer: String,
     user: bool,
@@ -37,12 +37,12 @@ struct Placed {
 /// are while others change.
 type Key = (bool, String, usize);
 
-fn placed(playbook: &Playbook) -> Vec<Placed> {
-    let (agents, mut all) = (playbook.tools.len(), Vec::<Placed>::new());
+fn tool_entries(playbook: &Playbook) -> Vec<ToolEntry> {
+    let (agents, mut all) = (playbook.tools.len(), Vec::<ToolEntry>::new());
     for (i, tool) in playbook.all_tools().enumerate() {
         let user = i >= agents;
         let same = all.iter().filter(|other| other.user == user && other.tool.name == tool.name).count();
-        all.push(Placed {
+        all.push(ToolEntry {
             key: (user, tool.name.clone(), same),
             pointer: playbook.tool_pointer(i),
             user,
@@ -55,25 +55,25 @@ fn placed(playbook: &Playbook) -> Vec<Placed> {
 
 #[component]
 pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
-    let (known, draft, toasts) = (Known::here(), Draft::here(), Toasts::here());
-    let open: Open = RwSignal::new(None);
-    let readable = Memo::new(move |_| known.playbook.read().is_some());
+    let (references, draft, toasts) = (References::here(), Draft::here(), Toasts::here());
+    let open: OpenToolSignal = RwSignal::new(None);
+    let readable = Memo::new(move |_| references.playbook.read().is_some());
     // While the source cannot be read, forms that are open wait for it.
-    let tools = RwSignal::new(Vec::<Placed>::new());
+    let tools = RwSignal::new(Vec::<ToolEntry>::new());
     Effect::new(move |_| {
-        if let Some(playbook) = known.playbook.get() {
-            tools.set(placed(&playbook));
+        if let Some(playbook) = references.playbook.get() {
+            tools.set(tool_entries(&playbook));
         }
     });
     let add = move |_| {
         let taken: Vec<String> = tools.read_untracked().iter().map(|placed| placed.tool.name.clone()).collect();
         match form::add(draft, &taken) {
-            Ok(name) => open.set(Some(Unfolded { name, form: true })),
+            Ok(name) => open.set(Some(OpenTool { name, form: true })),
             Err(why) => toasts.bad(why),
         }
     };
-    let of = move |user: bool| -> Signal<Vec<Placed>> {
-        let own = move |_: Option<&Vec<Placed>>| {
+    let of = move |user: bool| -> Signal<Vec<ToolEntry>> {
+        let own = move |_: Option<&Vec<ToolEntry>>| {
             tools.read().iter().filter(|placed| placed.user == user).cloned().collect::<Vec<_>>()
         };
         Memo::new_with_compare(own, |_, _| true).into()
@@ -105,7 +105,7 @@ pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
 }
 
 #[component]
-fn Cards(tools: Signal<Vec<Placed>>, open: Open, choose: Callback<&'static str>) -> impl IntoView {
+fn Cards(tools: Signal<Vec<ToolEntry>>, open: OpenToolSignal, choose: Callback<&'static str>) -> impl IntoView {
     let first = FirstRows::new();
     Effect::new(move |_| {
         let tools = tools.read();
@@ -114,11 +114,11 @@ fn Cards(tools: Signal<Vec<Placed>>, open: Open, choose: Callback<&'static str>)
             first.reach(at);
         }
     });
-    let card = move |placed: Placed| {
+    let card = move |placed: ToolEntry| {
         let key = placed.key.clone();
         // A card that is about to go shows what it showed.
         let placed = Memo::new_with_compare(
-            move |before: Option<&Placed>| {
+            move |before: Option<&ToolEntry>| {
                 let now = tools.read().iter().find(|other| other.key == key).cloned();
                 now.or_else(|| before.cloned()).unwrap_or_else(|| placed.clone())
             },
@@ -135,14 +135,14 @@ fn Cards(tools: Signal<Vec<Placed>>, open: Open, choose: Callback<&'static str>)
 }
 
 #[component]
-fn Card(placed: Memo<Placed>, open: Open, choose: Callback<&'static str>) -> impl IntoView {
+fn Card(placed: Memo<ToolEntry>, open: OpenToolSignal, choose: Callback<&'static str>) -> impl IntoView {
     let name = placed.read_untracked().tool.name.clone();
     let unfolded = open.get_untracked().filter(|open| open.name == name);
     let form = RwSignal::new(unfolded.as_ref().is_some_and(|open| open.form));
     let done = Callback::new(move |written: Option<String>| {
         form.set(false);
         if let Some(name) = written {
-            open.set(Some(Unfolded { name, form: false }));
+            open.set(Some(OpenTool { name, form: false }));
         }
     });
     let badges = move || {
@@ -168,8 +168,8 @@ fn Card(placed: Memo<Placed>, open: Open, choose: Callback<&'static str>) -> imp
                     let pointer = placed.read_untracked().pointer.clone();
                     return view! { <ToolForm pointer done /> }.into_any();
                 }
-                let Placed { pointer, tool, .. } = placed.get();
-                view! { <Told pointer tool form choose /> }.into_any()
+                let ToolEntry { pointer, tool, .. } = placed.get();
+                view! { <ToolSummary pointer tool form choose /> }.into_any()
             }}
         </details>
     }
@@ -177,7 +177,7 @@ fn Card(placed: Memo<Placed>, open: Open, choose: Callback<&'static str>) -> imp
 
 /// What the source says of a tool.
 #[component]
-fn Told(pointer: String, tool: Tool, form: RwSignal<bool>, choose: Callback<&'static str>) -> impl IntoView {
+fn ToolSummary(pointer: String, tool: Tool, form: RwSignal<bool>, choose: Callback<&'static str>) -> impl IntoView {
     let patterns = |heading: &'static str, patterns: Vec<String>| {
         (!patterns.is_empty()).then(|| {
             view! {
@@ -215,7 +215,7 @@ fn Actions(pointer: String, name: String, form: RwSignal<bool>, choose: Callback
     let labels = ["Edit", "Remove"].map(|what| format!("{what} {name}"));
     let [edit_label, remove_label] = labels;
     let source_label = format!("Edit {name} in the source");
-    let spot = Spot { file: draft.main().get_untracked().0, pointer: pointer.clone(), line: 0 };
+    let spot = SourceLocation { file: draft.main().get_untracked().0, pointer: pointer.clone(), line: 0 };
     let source = move |_| {
         choose.run("source");
         draft.lead(spot.clone());

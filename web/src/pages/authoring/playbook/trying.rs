@@ -12,25 +12,25 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
-use crate::action::Waited;
+use crate::action::PendingRequest;
 use crate::api_client;
-use crate::components::{CodeEditor, Labelled, Language, Working};
-use crate::pages::authoring::document::{Draft, Known};
+use crate::components::{CodeEditor, FormField, Language, Working};
+use crate::pages::authoring::document::{Draft, References};
 use replies::Replies;
 
 /// What was tried, and what is typed. It stays while the author goes to mend the source.
 #[derive(Clone, Copy)]
-pub struct Tries {
+pub struct ToolTrials {
     draft: Draft,
     calls: RwSignal<Vec<TryCall>>,
     tried: RwSignal<Option<(TryCalls, Tried)>>,
     /// Arguments, by tool.
     typed: RwSignal<BTreeMap<String, String>>,
     wrong: RwSignal<Option<String>>,
-    trying: Waited,
+    trying: PendingRequest,
 }
 
-impl Tries {
+impl ToolTrials {
     pub fn of(draft: Draft) -> Self {
         Self {
             draft,
@@ -38,7 +38,7 @@ impl Tries {
             tried: RwSignal::new(None),
             typed: RwSignal::new(BTreeMap::new()),
             wrong: RwSignal::new(None),
-            trying: Waited::new(),
+            trying: PendingRequest::new(),
         }
     }
 
@@ -80,7 +80,7 @@ impl Tries {
     fn make(self, all: Vec<TryCall>, scenario: Option<String>) {
         let wanted = TryCalls { drafts: self.draft.files.get_untracked(), scenario, calls: all.clone(), trace: None };
         let (place, asked) = (self.draft.place(), wanted.clone());
-        let work = move |end| async move { api_client::trials::calls(&end, &place, &asked).await };
+        let work = move |signal| async move { api_client::trials::calls(&signal, &place, &asked).await };
         self.trying.ask(work, move |done| {
             self.calls.set(all);
             self.tried.set(Some((wanted, done)));
@@ -98,13 +98,13 @@ impl Tries {
 
 #[component]
 pub fn TryPanel() -> impl IntoView {
-    let (known, tries) = (Known::here(), Tries::here());
+    let (references, tries) = (References::here(), ToolTrials::here());
     let options = || NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
     let (named, name_tool) = query_signal_with_options::<String>("tool", options());
     let (scenario, name_scenario) = query_signal_with_options::<String>("scenario", options());
     let (picked, pick) = query_signal_with_options::<String>("at", options());
     let names = Memo::new(move |_| {
-        let playbook = known.playbook.get();
+        let playbook = references.playbook.get();
         playbook
             .map(|playbook| playbook.all_tools().map(|tool| tool.name.clone()).collect::<Vec<_>>())
             .unwrap_or_default()
@@ -115,8 +115,8 @@ pub fn TryPanel() -> impl IntoView {
     // A tool may have been renamed since the address was made: what the choice shows is what is called.
     let tool = Memo::new(move |_| {
         let names = names.read();
-        let known = wished.get().filter(|name| names.contains(name));
-        known.or_else(|| names.first().cloned()).unwrap_or_default()
+        let found = wished.get().filter(|name| names.contains(name));
+        found.or_else(|| names.first().cloned()).unwrap_or_default()
     });
     let on = move || scenario.get_untracked().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     let send = move |event: SubmitEvent| {
@@ -146,12 +146,12 @@ pub fn TryPanel() -> impl IntoView {
         </p>
         <div class="trying">
             <form class="panel" on:submit=send>
-                <Labelled label="Tool">
+                <FormField label="Tool">
                     <select on:change:target=move |event| choose(event.target().value())>
                         {move || names.get().into_iter().map(option).collect_view()}
                     </select>
-                </Labelled>
-                <Labelled label="Scenario" hint="On whose world; without one it is the base world.">
+                </FormField>
+                <FormField label="Scenario" hint="On whose world; without one it is the base world.">
                     <input
                         type="text"
                         autocomplete="off"
@@ -159,7 +159,7 @@ pub fn TryPanel() -> impl IntoView {
                         prop:value=move || scenario.get().unwrap_or_default()
                         on:input:target=move |event| name_scenario.set(some(event.target().value()))
                     />
-                </Labelled>
+                </FormField>
                 <p class="field">
                     <span class="name">"Arguments"</span>
                 </p>
@@ -195,7 +195,7 @@ pub fn TryPanel() -> impl IntoView {
 /// An editor for each tool: what was typed last for one is never taken for another.
 #[component]
 fn Arguments(tool: String) -> impl IntoView {
-    let tries = Tries::here();
+    let tries = ToolTrials::here();
     let tool = StoredValue::new(tool);
     let text = Signal::derive(move || tool.with_value(|tool| tries.arguments(tool)));
     let change = move |text: String| {

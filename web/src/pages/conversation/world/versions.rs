@@ -12,7 +12,7 @@ use crate::api_client::{self, Answer, ApiError};
 
 /// A version, and the one before it. The one that is seen stays until the next one is there, so that nothing flickers.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct VersionView {
     pub version: usize,
     pub hash: String,
     pub world: Arc<Value>,
@@ -20,7 +20,7 @@ pub struct Seen {
 }
 
 #[derive(Debug, Clone)]
-struct Known {
+struct CachedVersion {
     hash: String,
     world: Arc<Value>,
 }
@@ -29,8 +29,8 @@ struct Known {
 pub struct Versions {
     conversation: StoredValue<String>,
     wanted: Memo<usize>,
-    known: StoredValue<HashMap<usize, Known>>,
-    seen: RwSignal<Option<Seen>>,
+    known: StoredValue<HashMap<usize, CachedVersion>>,
+    seen: RwSignal<Option<VersionView>>,
     error: RwSignal<Option<ApiError>>,
 }
 
@@ -50,7 +50,7 @@ impl Versions {
         versions
     }
 
-    pub fn seen(self) -> Option<Seen> {
+    pub fn seen(self) -> Option<VersionView> {
         self.seen.get()
     }
 
@@ -79,20 +79,20 @@ impl Versions {
         });
     }
 
-    async fn both(self, conversation: &str, version: usize) -> Answer<Seen> {
-        let Known { hash, world } = self.one(conversation, version).await?;
+    async fn both(self, conversation: &str, version: usize) -> Answer<VersionView> {
+        let CachedVersion { hash, world } = self.one(conversation, version).await?;
         let before = self.one(conversation, version.saturating_sub(1)).await?.world;
-        Ok(Seen { version, hash, world, before })
+        Ok(VersionView { version, hash, world, before })
     }
 
-    async fn one(self, conversation: &str, version: usize) -> Answer<Known> {
+    async fn one(self, conversation: &str, version: usize) -> Answer<CachedVersion> {
         let known = self.known.try_with_value(|known| known.get(&version).cloned()).flatten();
         if let Some(known) = known {
             return Ok(known);
         }
         let asked = u32::try_from(version).unwrap_or(u32::MAX);
         let WorldVersion { hash, world, .. } = api_client::worlds::at(conversation, asked).await?;
-        let found = Known { hash, world: Arc::new(world) };
+        let found = CachedVersion { hash, world: Arc::new(world) };
         self.known.try_update_value(|known| known.insert(version, found.clone()));
         Ok(found)
     }

@@ -11,14 +11,14 @@ use super::super::names::short;
 use super::gaps::{Gaps, tone};
 use crate::components::chart::intervals::Scale;
 use crate::components::chart::{Estimate, Figure, Intervals};
-use crate::components::{Fetched, Paged};
+use crate::components::{AsyncView, PagedList};
 use crate::format::{self, percent};
 use crate::labels::words;
 use crate::session::Project;
 use crate::{address, api_client};
 
 #[component]
-pub fn Compared(
+pub fn ComparisonPanel(
     run: String,
     /// The other run, from the address.
     with: Memo<Option<String>>,
@@ -33,12 +33,12 @@ pub fn Compared(
     view! {
         <section aria-labelledby="comparison">
             <h2 id="comparison">"Beside another run"</h2>
-            <Paged what="runs" load empty=|| () let:runs>
+            <PagedList what="runs" load empty=|| () let:runs>
                 {move || {
                     let others = runs.get().into_iter().filter(|run: &RunSummary| run.id != own.get_value());
-                    view! { <Other runs=others.collect() with choose /> }
+                    view! { <OtherRunChoice runs=others.collect() with choose /> }
                 }}
-            </Paged>
+            </PagedList>
             {move || {
                 let (run, with) = (run.clone(), with.get()?);
                 let load = move || {
@@ -46,9 +46,9 @@ pub fn Compared(
                     async move { api_client::analytics::comparison(&run, &with, &[]).await }
                 };
                 Some(view! {
-                    <Fetched what="the comparison" load let:found>
+                    <AsyncView what="the comparison" load let:found>
                         <Comparison found />
-                    </Fetched>
+                    </AsyncView>
                 })
             }}
         </section>
@@ -56,7 +56,11 @@ pub fn Compared(
 }
 
 #[component]
-fn Other(runs: Vec<RunSummary>, with: Memo<Option<String>>, choose: Callback<Option<String>>) -> impl IntoView {
+fn OtherRunChoice(
+    runs: Vec<RunSummary>,
+    with: Memo<Option<String>>,
+    choose: Callback<Option<String>>,
+) -> impl IntoView {
     if runs.is_empty() {
         return view! { <p class="muted">"The project has no other run yet."</p> }.into_any();
     }

@@ -7,9 +7,9 @@ use leptos_router::components::A;
 use leptos_router::hooks::query_signal_with_options;
 
 use super::AnalyticsView;
-use super::comparison::Compared;
+use super::comparison::ComparisonPanel;
 use crate::app::set_title;
-use crate::components::{Crumbs, Fetched};
+use crate::components::{AsyncView, Crumbs};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -41,21 +41,21 @@ pub fn RunAnalyticsPage() -> impl IntoView {
                 "Explore its conversations"
             </A>
         </header>
-        <Fetched what="analytics" load let:found>
+        <AsyncView what="analytics" load let:found>
             {
                 let RunAnalytics { analytics, cost } = found;
                 view! {
-                    <Spent cost />
+                    <CostFigures cost />
                     <AnalyticsView analytics />
                 }
             }
-        </Fetched>
-        {move || view! { <Compared run=run.get() with choose /> }}
+        </AsyncView>
+        {move || view! { <ComparisonPanel run=run.get() with choose /> }}
     }
 }
 
 #[component]
-fn Spent(cost: Cost) -> impl IntoView {
+fn CostFigures(cost: Cost) -> impl IntoView {
     view! {
         <dl class="strip">
             <div>

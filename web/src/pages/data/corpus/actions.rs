@@ -8,7 +8,7 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
 use crate::action::act;
-use crate::pages::data::steering::Steering;
+use crate::pages::data::job_actions::JobActions;
 use crate::session::Project;
 use crate::{address, api_client};
 
@@ -42,7 +42,7 @@ pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoV
     };
     let may_run = project.may(Role::Runner);
     view! {
-        <Steering
+        <JobActions
             what="corpus"
             stage=state.stage()
             may=project.may(Role::Author)
@@ -60,6 +60,6 @@ pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoV
                         </A>
                     }
                 })}
-        </Steering>
+        </JobActions>
     }
 }

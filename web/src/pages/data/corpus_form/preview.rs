@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::super::report::{ReportView, count};
-use crate::api_client::{self, Line};
-use crate::components::{Problems, Refused, Working};
+use crate::api_client::{self, AbortGuard};
+use crate::components::{FormError, Problems, Working};
 use crate::session::Project;
 
 /// As long as people pause between two changes.
@@ -23,26 +23,26 @@ enum Stage {
 }
 
 #[derive(Clone, Copy)]
-pub struct Previewed {
+pub struct PreviewState {
     /// Of what is asked for now or, until that is answered, of what was asked for before.
     report: RwSignal<Option<Report>>,
     doing: RwSignal<Option<Doing>>,
     stage: RwSignal<Stage>,
     pub problems: Problems,
     /// What is asked over now; another line takes its place, and the server stops what was asked over it.
-    line: StoredValue<Option<Line>, LocalStorage>,
+    guard: StoredValue<Option<AbortGuard>, LocalStorage>,
     latest: StoredValue<u32>,
     again: RwSignal<()>,
 }
 
-impl Previewed {
+impl PreviewState {
     pub fn of(spec: Memo<Spec>) -> Self {
         let previewed = Self {
             report: RwSignal::new(None),
             doing: RwSignal::new(None),
             stage: RwSignal::new(Stage::Asking),
             problems: Problems::default(),
-            line: StoredValue::new_local(None),
+            guard: StoredValue::new_local(None),
             latest: StoredValue::new(0),
             again: RwSignal::new(()),
         };
@@ -60,7 +60,7 @@ impl Previewed {
     fn begin(self) -> u32 {
         let own = self.latest.get_value() + 1;
         self.latest.set_value(own);
-        self.line.set_value(None);
+        self.guard.set_value(None);
         self.doing.set(None);
         self.stage.set(Stage::Asking);
         own
@@ -72,16 +72,16 @@ impl Previewed {
         if !here() {
             return;
         }
-        let line = Line::open();
-        let end = line.end();
-        self.line.set_value(Some(line));
+        let guard = AbortGuard::new();
+        let signal = guard.signal();
+        self.guard.set_value(Some(guard));
         spawn_local(async move {
             let hear = |doing| {
                 if here() {
                     self.doing.set(Some(doing));
                 }
             };
-            let answer = api_client::corpora::preview(&project, &spec, &end, hear).await;
+            let answer = api_client::corpora::preview(&project, &spec, &signal, hear).await;
             if !here() {
                 return;
             }
@@ -101,7 +101,7 @@ impl Previewed {
 
     fn cancel(self) {
         self.latest.update_value(|latest| *latest += 1);
-        self.line.set_value(None);
+        self.guard.set_value(None);
         self.problems.clear();
         self.report.set(None);
         self.stage.set(Stage::Cancelled);
@@ -109,8 +109,8 @@ impl Previewed {
 }
 
 #[component]
-pub fn PreviewPanel(previewed: Previewed) -> impl IntoView {
-    let Previewed { report, stage, problems, .. } = previewed;
+pub fn PreviewPanel(previewed: PreviewState) -> impl IntoView {
+    let PreviewState { report, stage, problems, .. } = previewed;
     let busy = Memo::new(move |_| stage.get() == Stage::Asking);
     let says = move || match (&*report.read(), stage.get()) {
         (Some(report), Stage::Answered) => {
@@ -134,7 +134,7 @@ pub fn PreviewPanel(previewed: Previewed) -> impl IntoView {
                     </button>
                 </div>
             </Show>
-            <Refused why=problems />
+            <FormError why=problems />
             <Show when=move || busy.get() && report.read().is_some()>
                 <p class="muted changing">"Until then, this is of what was chosen before:"</p>
             </Show>

@@ -2,26 +2,26 @@
 
 use leptos::prelude::*;
 
-use super::super::asked::{Asked, BEST, OVERALL};
-use super::super::filters::{Filters, Known};
-use super::super::further::Further;
-use super::super::inputs::{Bound, Number, Switch};
+use super::super::filters::{FacetCounts, Filters};
+use super::super::inputs::{BoundInput, Number, Switch};
+use super::super::more_filters::MoreFilters;
 use super::super::names;
+use super::super::query_params::{BEST, OVERALL, QueryParams};
 
 #[component]
-pub fn Quality(filters: Filters, known: Known) -> impl IntoView {
+pub fn Quality(filters: Filters, counts: FacetCounts) -> impl IntoView {
     let scores = Memo::new(move |_| {
-        let mut names = known.scores();
+        let mut names = counts.scores();
         if names.is_empty() {
             names.push(OVERALL.to_owned());
         }
         names
     });
-    let flag = move |name: &'static str| Signal::derive(move || filters.asked.read().has(name, "true"));
+    let flag = move |name: &'static str| Signal::derive(move || filters.params.read().has(name, "true"));
     let set_flag = move |name: &'static str| {
-        Callback::new(move |on: bool| filters.refine(|asked| asked.with(name, on.then(|| "true".to_owned()))))
+        Callback::new(move |on: bool| filters.refine(|params| params.with(name, on.then(|| "true".to_owned()))))
     };
-    let failed = Signal::derive(move || filters.asked.read().has("outcome", "failed"));
+    let failed = Signal::derive(move || filters.params.read().has("outcome", "failed"));
     view! {
         <div class="switches">
             <Switch label="The verifier found nothing wrong" value=flag("verified") change=set_flag("verified") />
@@ -37,21 +37,21 @@ pub fn Quality(filters: Filters, known: Known) -> impl IntoView {
                 label="Also failures of the agent"
                 hint="For preference pairs; otherwise what was accepted."
                 value=failed
-                change=Callback::new(move |on: bool| filters.refine(|asked| with_failures(asked, on)))
+                change=Callback::new(move |on: bool| filters.refine(|params| with_failures(params, on)))
             />
         </div>
         <div class="fields">
             <Number
                 label="Judges agree at least"
                 hint="0 to 1; only what a panel judged passes."
-                value=Signal::derive(move || filters.asked.read().number("min_agreement"))
+                value=Signal::derive(move || filters.params.read().number("min_agreement"))
                 change=Callback::new(move |least: Option<f64>| {
-                    filters.refine(|asked| asked.with("min_agreement", least.map(|least| least.to_string())));
+                    filters.refine(|params| params.with("min_agreement", least.map(|least| least.to_string())));
                 })
                 max=1.0
                 step=0.05
             />
-            <Further filters class="field" />
+            <MoreFilters filters class="field" />
         </div>
         <table class="figures thresholds">
             <thead>
@@ -78,10 +78,10 @@ fn Threshold(filters: Filters, name: String) -> impl IntoView {
     let (of_share, set_share) = (name.clone(), name.clone());
     let (of_least, set_least) = (name.clone(), name.clone());
     let (of_most, set_most) = (name.clone(), name);
-    let least = Memo::new(move |_| filters.asked.read().least(&of_least));
-    let most = Memo::new(move |_| filters.asked.read().most(&of_most));
+    let least = Memo::new(move |_| filters.params.read().least(&of_least));
+    let most = Memo::new(move |_| filters.params.read().most(&of_most));
     let share = Memo::new(move |_| {
-        let share: Option<f64> = filters.asked.read().of_criterion("top", &of_share)?.parse().ok();
+        let share: Option<f64> = filters.params.read().of_criterion("top", &of_share)?.parse().ok();
         share.map(|share| (share * 10_000.0).round() / 100.0)
     });
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
@@ -89,19 +89,19 @@ fn Threshold(filters: Filters, name: String) -> impl IntoView {
         <tr>
             <th scope="row">{says.clone()}</th>
             <td>
-                <Bound
+                <BoundInput
                     says=format!("{says}: at least")
                     value=least
                     limit=Some(BEST)
-                    change=Callback::new(move |least| filters.refine(|asked| asked.with_least(&set_least, least)))
+                    change=Callback::new(move |least| filters.refine(|params| params.with_least(&set_least, least)))
                 />
             </td>
             <td>
-                <Bound
+                <BoundInput
                     says=format!("{says}: at most")
                     value=most
                     limit=Some(BEST)
-                    change=Callback::new(move |most| filters.refine(|asked| asked.with_most(&set_most, most)))
+                    change=Callback::new(move |most| filters.refine(|params| params.with_most(&set_most, most)))
                 />
             </td>
             <td>
@@ -116,7 +116,7 @@ fn Threshold(filters: Filters, name: String) -> impl IntoView {
                     on:change:target=move |event| {
                         let share: Option<f64> = event.target().value().parse().ok();
                         let share = share.map(|share| (share / 100.0).to_string());
-                        filters.refine(|asked| asked.with_criterion("top", &set_share, share));
+                        filters.refine(|params| params.with_criterion("top", &set_share, share));
                     }
                 />
             </td>
@@ -125,7 +125,7 @@ fn Threshold(filters: Filters, name: String) -> impl IntoView {
 }
 
 /// What the agent failed is data; what somebody else spoiled is not.
-fn with_failures(asked: &Asked, on: bool) -> Asked {
+fn with_failures(params: &QueryParams, on: bool) -> QueryParams {
     let outcomes: &[&str] = if on { &["accepted", "failed"] } else { &[] };
-    asked.with_all("outcome", outcomes.iter().map(|outcome| (*outcome).to_owned()))
+    params.with_all("outcome", outcomes.iter().map(|outcome| (*outcome).to_owned()))
 }

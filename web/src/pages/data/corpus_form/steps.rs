@@ -4,11 +4,11 @@ use domain::corpus::{Balance, Dimension, NEAR, Treatment};
 use leptos::prelude::*;
 
 use super::super::inputs::{Choice, Number, Switch, whole};
-use super::Rest;
+use super::SelectionParams;
 use crate::components::Problems;
 
 #[component]
-pub fn Steps(rest: Rest, problems: Problems) -> impl IntoView {
+pub fn Steps(rest: SelectionParams, problems: Problems) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="scan">
             <h2 id="scan">"Personal data and secrets"</h2>
@@ -16,7 +16,7 @@ pub fn Steps(rest: Rest, problems: Problems) -> impl IntoView {
         </section>
         <section class="panel" aria-labelledby="duplicates">
             <h2 id="duplicates">"Duplicates"</h2>
-            <Alike rest problems />
+            <DuplicateOptions rest problems />
         </section>
         <section class="panel" aria-labelledby="balance">
             <h2 id="balance">"Balance and size"</h2>
@@ -30,7 +30,7 @@ pub fn Steps(rest: Rest, problems: Problems) -> impl IntoView {
 }
 
 #[component]
-fn Scanning(rest: Rest) -> impl IntoView {
+fn Scanning(rest: SelectionParams) -> impl IntoView {
     let options = || [("drop", "Drop the conversation"), ("keep", "Keep it, and count it")].map(owned);
     let word = |treatment: Treatment| if treatment == Treatment::Keep { "keep" } else { "drop" }.to_owned();
     let meant = |word: &str| if word == "keep" { Treatment::Keep } else { Treatment::Drop };
@@ -55,7 +55,7 @@ fn Scanning(rest: Rest) -> impl IntoView {
 }
 
 #[component]
-fn Alike(rest: Rest, problems: Problems) -> impl IntoView {
+fn DuplicateOptions(rest: SelectionParams, problems: Problems) -> impl IntoView {
     view! {
         <Switch
             label="Of conversations that say the same, keep the best one"
@@ -87,7 +87,7 @@ fn Alike(rest: Rest, problems: Problems) -> impl IntoView {
 }
 
 #[component]
-fn Balancing(rest: Rest, problems: Problems) -> impl IntoView {
+fn Balancing(rest: SelectionParams, problems: Problems) -> impl IntoView {
     let options =
         [("", "Not balanced"), ("scenario", "By scenario"), ("persona", "By persona"), ("complexity", "By complexity")];
     let by =
@@ -140,7 +140,7 @@ fn Balancing(rest: Rest, problems: Problems) -> impl IntoView {
 }
 
 #[component]
-fn Splitting(rest: Rest, problems: Problems) -> impl IntoView {
+fn Splitting(rest: SelectionParams, problems: Problems) -> impl IntoView {
     let share = Signal::derive(move || Some((rest.read().split.golden * 10_000.0).round() / 100.0));
     view! {
         <p class="muted hint">

@@ -2,26 +2,26 @@
 
 use leptos::prelude::*;
 
-use super::super::asked::Asked;
-use super::super::filters::{Filters, Known};
+use super::super::filters::{FacetCounts, Filters};
 use super::super::names;
+use super::super::query_params::QueryParams;
 use crate::format;
 
 /// Values that are there at first sight.
 const SHOWN: usize = 6;
 
 #[component]
-pub fn FacetChoice(filters: Filters, known: Known, name: &'static str, label: &'static str) -> impl IntoView {
+pub fn FacetChoice(filters: Filters, counts: FacetCounts, name: &'static str, label: &'static str) -> impl IntoView {
     let all = RwSignal::new(false);
     let values = Memo::new(move |_| {
-        let facets = known.facets.read();
+        let facets = counts.facets.read();
         let found = facets.iter().flat_map(|facets| &facets.facets).find(|facet| facet.name == name);
         let mut values: Vec<(String, u64)> =
             found.iter().flat_map(|facet| &facet.values).map(|value| (value.value.clone(), value.count)).collect();
         // What is chosen can be taken away also when nothing has it any more.
-        let asked = filters.asked.read();
+        let params = filters.params.read();
         for parameter in parameters(name) {
-            for value in asked.all(parameter) {
+            for value in params.all(parameter) {
                 if !values.iter().any(|(own, _)| own == value) {
                     values.push((value.to_owned(), 0));
                 }
@@ -30,7 +30,7 @@ pub fn FacetChoice(filters: Filters, known: Known, name: &'static str, label: &'
         values
     });
     let distinct = Memo::new(move |_| {
-        let facets = known.facets.read();
+        let facets = counts.facets.read();
         facets
             .iter()
             .flat_map(|facets| &facets.facets)
@@ -39,9 +39,9 @@ pub fn FacetChoice(filters: Filters, known: Known, name: &'static str, label: &'
     });
     let shown = Memo::new(move |_| {
         let values = values.read();
-        let asked = filters.asked.read();
+        let params = filters.params.read();
         let first =
-            |(i, (value, _)): &(usize, &(String, u64))| all.get() || *i < SHOWN || is_chosen(&asked, name, value);
+            |(i, (value, _)): &(usize, &(String, u64))| all.get() || *i < SHOWN || is_chosen(&params, name, value);
         values.iter().enumerate().filter(first).map(|(_, (value, _))| value.clone()).collect::<Vec<_>>()
     });
     let hidden = Memo::new(move |_| values.read().len() > SHOWN);
@@ -83,8 +83,8 @@ fn Value(filters: Filters, values: Memo<Vec<(String, u64)>>, name: &'static str,
     let (own, asked_for, toggled) = (value.clone(), value.clone(), value);
     let count =
         Memo::new(move |_| values.read().iter().find(|(value, _)| *value == own).map_or(0, |(_, count)| *count));
-    let chosen = Memo::new(move |_| is_chosen(&filters.asked.read(), name, &asked_for));
-    let toggle = move |_| filters.choose(|asked| choose(asked, name, &toggled));
+    let chosen = Memo::new(move |_| is_chosen(&filters.params.read(), name, &asked_for));
+    let toggle = move |_| filters.choose(|params| choose(params, name, &toggled));
     view! {
         <li>
             <label class="value">
@@ -99,17 +99,17 @@ fn Value(filters: Filters, values: Memo<Vec<(String, u64)>>, name: &'static str,
 /// Whether one of the tools is enough, or all of them must have been called.
 #[component]
 fn AnyOrAll(filters: Filters) -> impl IntoView {
-    let all = Memo::new(move |_| filters.asked.read().one("tool_all").is_some());
+    let all = Memo::new(move |_| filters.params.read().one("tool_all").is_some());
     let several = Memo::new(move |_| {
-        let asked = filters.asked.read();
-        asked.all("tool_any").chain(asked.all("tool_all")).count() > 1
+        let params = filters.params.read();
+        params.all("tool_any").chain(params.all("tool_all")).count() > 1
     });
     let change = move |_| {
         let to_all = !all.get_untracked();
-        filters.choose(|asked| {
-            let tools: Vec<String> = asked.all("tool_any").chain(asked.all("tool_all")).map(str::to_owned).collect();
-            let asked = asked.with("tool_any", None).with("tool_all", None);
-            asked.with_all(if to_all { "tool_all" } else { "tool_any" }, tools)
+        filters.choose(|params| {
+            let tools: Vec<String> = params.all("tool_any").chain(params.all("tool_all")).map(str::to_owned).collect();
+            let params = params.with("tool_any", None).with("tool_all", None);
+            params.with_all(if to_all { "tool_all" } else { "tool_any" }, tools)
         });
     };
     view! {
@@ -144,18 +144,22 @@ const fn parameters(name: &'static str) -> &'static [&'static str] {
     }
 }
 
-fn is_chosen(asked: &Asked, name: &str, value: &str) -> bool {
-    if name == "tool" { asked.has("tool_any", value) || asked.has("tool_all", value) } else { asked.has(name, value) }
+fn is_chosen(params: &QueryParams, name: &str, value: &str) -> bool {
+    if name == "tool" {
+        params.has("tool_any", value) || params.has("tool_all", value)
+    } else {
+        params.has(name, value)
+    }
 }
 
-fn choose(asked: &Asked, name: &str, value: &str) -> Asked {
+fn choose(params: &QueryParams, name: &str, value: &str) -> QueryParams {
     match name {
-        "tool" if asked.one("tool_all").is_some() => asked.toggled("tool_all", value),
-        "tool" => asked.toggled("tool_any", value),
+        "tool" if params.one("tool_all").is_some() => params.toggled("tool_all", value),
+        "tool" => params.toggled("tool_any", value),
         // Both values together are no filter.
         "goal_achieved" | "verified" | "rated" | "annotated" | "corrected" => {
-            asked.with(name, (!asked.has(name, value)).then(|| value.to_owned()))
+            params.with(name, (!params.has(name, value)).then(|| value.to_owned()))
         }
-        _ => asked.toggled(name, value),
+        _ => params.toggled(name, value),
     }
 }

@@ -3,9 +3,9 @@
 use domain::api::ConversationSummary;
 use leptos::prelude::*;
 
-use super::super::asked::{Asked, OVERALL};
-use super::super::filters::{Filters, Known};
+use super::super::filters::{FacetCounts, Filters};
 use super::super::names;
+use super::super::query_params::{OVERALL, QueryParams};
 use super::toolbar::{descends, turned};
 use crate::components::{Badge, VirtualRows};
 use crate::labels::Tone;
@@ -13,20 +13,20 @@ use crate::session::Project;
 use crate::{address, api_client, labels};
 
 #[component]
-pub fn List(filters: Filters, known: Known) -> impl IntoView {
+pub fn List(filters: Filters, counts: FacetCounts) -> impl IntoView {
     let project = Project::here();
-    let total = Signal::derive(move || known.matching());
-    let none = Memo::new(move |_| known.matching() == Some(0));
+    let total = Signal::derive(move || counts.matching());
+    let none = Memo::new(move |_| counts.matching() == Some(0));
     move || {
-        known.round();
-        let (asked, project) = (filters.asked.read().listed(), project.name());
+        counts.round();
+        let (params, project) = (filters.params.read().listed(), project.name());
         if none.get() {
-            return view! { <Nothing filters /> }.into_any();
+            return view! { <NoConversations filters /> }.into_any();
         }
-        let remember = format!("{project}{}", asked.query());
-        let by = sorted_by(&asked);
-        let (head_by, query) = (by.clone(), asked.query());
-        let pairs = asked.pairs();
+        let remember = format!("{project}{}", params.query());
+        let by = sorted_by(&params);
+        let (head_by, query) = (by.clone(), params.query());
+        let pairs = params.pairs();
         let of = project.clone();
         let load = move |place| {
             let (project, pairs) = (of.clone(), pairs.clone());
@@ -47,12 +47,12 @@ pub fn List(filters: Filters, known: Known) -> impl IntoView {
 }
 
 #[component]
-fn Nothing(filters: Filters) -> impl IntoView {
+fn NoConversations(filters: Filters) -> impl IntoView {
     view! {
         <section class="notice">
             <h2>"No conversation is like that."</h2>
             <p>"Take a filter away to see more."</p>
-            <button type="button" on:click=move |_| filters.choose(super::super::asked::Asked::everything)>
+            <button type="button" on:click=move |_| filters.choose(super::super::query_params::QueryParams::everything)>
                 "Remove all filters"
             </button>
         </section>
@@ -60,8 +60,8 @@ fn Nothing(filters: Filters) -> impl IntoView {
 }
 
 /// The score that is shown: the one that the list is ordered by.
-fn sorted_by(asked: &Asked) -> String {
-    asked.one("sort").and_then(|sort| sort.strip_prefix("score:")).unwrap_or(OVERALL).to_owned()
+fn sorted_by(params: &QueryParams) -> String {
+    params.one("sort").and_then(|sort| sort.strip_prefix("score:")).unwrap_or(OVERALL).to_owned()
 }
 
 #[component]
@@ -84,9 +84,9 @@ fn Head(filters: Filters, by: String) -> impl IntoView {
 #[component]
 fn Sortable(filters: Filters, class: &'static str, #[prop(into)] sort: String, says: String) -> impl IntoView {
     let own = sort.clone();
-    let active = Memo::new(move |_| filters.asked.read().one("sort").unwrap_or("position") == own);
+    let active = Memo::new(move |_| filters.params.read().one("sort").unwrap_or("position") == own);
     let direction = move || {
-        let descends = descends(&filters.asked.read());
+        let descends = descends(&filters.params.read());
         if !active.get() {
             "none"
         } else if descends {
@@ -96,11 +96,11 @@ fn Sortable(filters: Filters, class: &'static str, #[prop(into)] sort: String, s
         }
     };
     let choose = move |_| {
-        filters.choose(|asked| {
+        filters.choose(|params| {
             if active.get_untracked() {
-                return turned(asked);
+                return turned(params);
             }
-            asked.with("order", None).with("sort", Some(sort.clone()).filter(|sort| sort != "position"))
+            params.with("order", None).with("sort", Some(sort.clone()).filter(|sort| sort != "position"))
         });
     };
     view! {

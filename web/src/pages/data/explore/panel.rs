@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::super::asked::{BEST, OVERALL};
-use super::super::filters::{Filters, Known};
-use super::super::further::Further;
+use super::super::filters::{FacetCounts, Filters};
+use super::super::more_filters::MoreFilters;
 use super::super::names::{self, FACETS};
+use super::super::query_params::{BEST, OVERALL};
 use super::facet::FacetChoice;
 use super::range::{RangeChoice, Span};
 
@@ -13,14 +13,14 @@ use super::range::{RangeChoice, Span};
 const LENGTHS: [(&str, &str); 2] = [("turns", "Turns"), ("tool_calls", "Tool calls")];
 
 #[component]
-pub fn Panel(filters: Filters, known: Known) -> impl IntoView {
-    let scores = Memo::new(move |_| known.scores());
-    let has = move |name: &'static str| Memo::new(move |_| offers(known, filters, name));
+pub fn Panel(filters: Filters, counts: FacetCounts) -> impl IntoView {
+    let scores = Memo::new(move |_| counts.scores());
+    let has = move |name: &'static str| Memo::new(move |_| offers(counts, filters, name));
     let facet = move |(name, label): (&'static str, &'static str)| {
         let has = has(name);
         view! {
             <Show when=move || has.get()>
-                <FacetChoice filters known name label />
+                <FacetChoice filters counts name label />
             </Show>
         }
     };
@@ -28,54 +28,54 @@ pub fn Panel(filters: Filters, known: Known) -> impl IntoView {
     view! {
         {first.iter().copied().map(facet).collect_view()}
         <For each=move || scores.get() key=Clone::clone let:name>
-            <ScoreRange filters known name />
+            <ScoreRange filters counts name />
         </For>
-        <Best filters />
-        {LENGTHS.map(|(name, label)| view! { <LengthRange filters known name label /> }).collect_view()}
+        <TopShare filters />
+        {LENGTHS.map(|(name, label)| view! { <LengthRange filters counts name label /> }).collect_view()}
         {rest.iter().copied().map(facet).collect_view()}
         <Agreement filters />
-        <Further filters class="facet" />
+        <MoreFilters filters class="facet" />
     }
 }
 
 /// Whether there is something to choose.
-fn offers(known: Known, filters: Filters, name: &str) -> bool {
-    let facets = known.facets.read();
+fn offers(counts: FacetCounts, filters: Filters, name: &str) -> bool {
+    let facets = counts.facets.read();
     let found = facets.iter().flat_map(|facets| &facets.facets).find(|facet| facet.name == name);
     let distinct = found.map_or(0, |facet| facet.distinct);
     distinct > 1
         || (distinct == 1 && matches!(name, "outcome" | "blame" | "tool" | "verified" | "goal_achieved"))
-        || filters.asked.read().one(name).is_some()
+        || filters.params.read().one(name).is_some()
 }
 
 #[component]
-fn ScoreRange(filters: Filters, known: Known, name: String) -> impl IntoView {
+fn ScoreRange(filters: Filters, counts: FacetCounts, name: String) -> impl IntoView {
     let (own, bounded, label) = (name.clone(), name.clone(), names::score(&name));
     let bins = Signal::derive(move || {
-        known.facets.read().as_ref().and_then(|facets| facets.scores.get(&own).cloned()).unwrap_or_default()
+        counts.facets.read().as_ref().and_then(|facets| facets.scores.get(&own).cloned()).unwrap_or_default()
     });
     let chosen = Signal::derive(move || {
-        let asked = filters.asked.read();
-        Span { low: asked.least(&bounded), high: asked.most(&bounded) }
+        let params = filters.params.read();
+        Span { low: params.least(&bounded), high: params.most(&bounded) }
     });
     let choose = Callback::new(move |Span { low, high }: Span| {
-        filters.choose(|asked| {
-            asked.with_least(&name, low.filter(|low| *low > 0)).with_most(&name, high.filter(|high| *high < BEST))
+        filters.choose(|params| {
+            params.with_least(&name, low.filter(|low| *low > 0)).with_most(&name, high.filter(|high| *high < BEST))
         });
     });
     view! { <RangeChoice label bins chosen choose most=Signal::stored(BEST) limit=BEST /> }
 }
 
 #[component]
-fn LengthRange(filters: Filters, known: Known, name: &'static str, label: &'static str) -> impl IntoView {
+fn LengthRange(filters: Filters, counts: FacetCounts, name: &'static str, label: &'static str) -> impl IntoView {
     let (min, max) = (format!("min_{name}"), format!("max_{name}"));
     let (own_min, own_max) = (min.clone(), max.clone());
     let bins = Signal::derive(move || {
-        known.facets.read().as_ref().and_then(|facets| facets.lengths.get(name).cloned()).unwrap_or_default()
+        counts.facets.read().as_ref().and_then(|facets| facets.lengths.get(name).cloned()).unwrap_or_default()
     });
     let chosen = Signal::derive(move || {
-        let asked = filters.asked.read();
-        Span { low: asked.number(&own_min), high: asked.number(&own_max) }
+        let params = filters.params.read();
+        Span { low: params.number(&own_min), high: params.number(&own_max) }
     });
     let most = Signal::derive(move || {
         let greatest = bins.read().iter().map(|bin| bin.value).max().unwrap_or_default();
@@ -83,15 +83,15 @@ fn LengthRange(filters: Filters, known: Known, name: &'static str, label: &'stat
     });
     let choose = Callback::new(move |Span { low, high }: Span| {
         let text = |value: Option<u32>| value.map(|value| value.to_string());
-        filters.choose(|asked| asked.with(&min, text(low)).with(&max, text(high)));
+        filters.choose(|params| params.with(&min, text(low)).with(&max, text(high)));
     });
     view! { <RangeChoice label=label.to_owned() bins chosen choose most /> }
 }
 
 /// The best share of those that pass everything else.
 #[component]
-fn Best(filters: Filters) -> impl IntoView {
-    let chosen = move || filters.asked.read().of_criterion("top", OVERALL).unwrap_or_default().to_owned();
+fn TopShare(filters: Filters) -> impl IntoView {
+    let chosen = move || filters.params.read().of_criterion("top", OVERALL).unwrap_or_default().to_owned();
     let option = move |(value, says): (&'static str, &'static str)| {
         view! {
             <option value=value prop:selected=move || chosen() == value>
@@ -104,7 +104,7 @@ fn Best(filters: Filters) -> impl IntoView {
             <span class="name">"Best by overall score"</span>
             <select on:change:target=move |event| {
                 let share = Some(event.target().value()).filter(|share| !share.is_empty());
-                filters.choose(|asked| asked.with_criterion("top", OVERALL, share));
+                filters.choose(|params| params.with_criterion("top", OVERALL, share));
             }>
                 {[("", "All of them"), ("0.5", "Best half"), ("0.25", "Best quarter"), ("0.1", "Best tenth"), ("0.01", "Best 1 %")]
                     .map(option)
@@ -125,10 +125,10 @@ fn Agreement(filters: Filters) -> impl IntoView {
                 max="1"
                 step="0.05"
                 placeholder="0 to 1"
-                prop:value=move || filters.asked.read().one("min_agreement").unwrap_or_default().to_owned()
+                prop:value=move || filters.params.read().one("min_agreement").unwrap_or_default().to_owned()
                 on:change:target=move |event| {
                     let least = event.target().value();
-                    filters.choose(|asked| asked.with("min_agreement", Some(least)));
+                    filters.choose(|params| params.with("min_agreement", Some(least)));
                 }
             />
         </label>

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos::web_sys::Element;
 use wasm_bindgen::JsCast;
 
-use super::super::inputs::Bound;
+use super::super::inputs::BoundInput;
 use crate::components::chart::histogram::{Bucket, bar_at, buckets, heights};
 
 /// Bars of one histogram.
@@ -115,9 +115,9 @@ pub fn RangeChoice(
             >
                 {drawn}
             </svg>
-            <p class="unseen">{move || told(&bars.read())}</p>
+            <p class="unseen">{move || description(&bars.read())}</p>
             <div class="bounds">
-                <Bound
+                <BoundInput
                     says=format!("{inputs}: at least")
                     value=Signal::derive(move || seen.get().low)
                     change=Callback::new(move |low| choose.run(Span { low, ..chosen.get_untracked() }))
@@ -125,7 +125,7 @@ pub fn RangeChoice(
                     most
                 />
                 <span class="muted">"to"</span>
-                <Bound
+                <BoundInput
                     says=format!("{inputs}: at most")
                     value=Signal::derive(move || seen.get().high)
                     change=Callback::new(move |high| choose.run(Span { high, ..chosen.get_untracked() }))
@@ -138,7 +138,7 @@ pub fn RangeChoice(
 }
 
 /// What the drawing shows, in words: how many conversations there are of each number.
-fn told(bars: &[Bucket]) -> String {
+fn description(bars: &[Bucket]) -> String {
     let some = bars.iter().filter(|bar| bar.count > 0);
     let all: Vec<String> = some.map(|bar| format!("{}: {}", bar.name(), bar.count)).collect();
     if all.is_empty() { "No conversation".to_owned() } else { format!("Conversations of each: {}", all.join(", ")) }
@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn what_is_drawn_is_also_told() {
         let bins = [Bin { value: 3, count: 5 }, Bin { value: 10, count: 1 }];
-        assert_eq!(told(&buckets(&bins, 0, 10, 40)), "Conversations of each: 3: 5, 10: 1");
-        assert_eq!(told(&buckets(&bins, 0, 10, 4)), "Conversations of each: 3 to 5: 5, 9 to 10: 1");
-        assert_eq!(told(&buckets(&[], 0, 10, 40)), "No conversation");
+        assert_eq!(description(&buckets(&bins, 0, 10, 40)), "Conversations of each: 3: 5, 10: 1");
+        assert_eq!(description(&buckets(&bins, 0, 10, 4)), "Conversations of each: 3 to 5: 5, 9 to 10: 1");
+        assert_eq!(description(&buckets(&[], 0, 10, 40)), "No conversation");
     }
 }

@@ -7,9 +7,9 @@ use leptos::web_sys::HtmlElement;
 use leptos_router::components::A;
 use wasm_bindgen::JsCast;
 
-use super::super::asked::Asked;
-use super::super::filters::{Filters, Known};
+use super::super::filters::{FacetCounts, Filters};
 use super::super::names;
+use super::super::query_params::QueryParams;
 use crate::session::Project;
 use crate::{address, format};
 
@@ -25,15 +25,15 @@ pub fn focus_search() {
 }
 
 #[component]
-pub fn Toolbar(filters: Filters, known: Known) -> impl IntoView {
+pub fn Toolbar(filters: Filters, counts: FacetCounts) -> impl IntoView {
     let counted = move || {
-        let facets = known.facets.read();
-        facets.as_ref().map_or_else(|| "Counting …".to_owned(), |facets| said(facets.matching, facets.total))
+        let facets = counts.facets.read();
+        facets.as_ref().map_or_else(|| "Counting …".to_owned(), |facets| count_text(facets.matching, facets.total))
     };
-    let searched = move || filters.asked.read().one("search").unwrap_or_default().to_owned();
+    let searched = move || filters.params.read().one("search").unwrap_or_default().to_owned();
     view! {
         <div class="toolbar">
-            <p class="count" role="status" class:waits=known.busy>
+            <p class="count" role="status" class:waits=counts.busy>
                 {counted}
             </p>
             <input
@@ -45,11 +45,11 @@ pub fn Toolbar(filters: Filters, known: Known) -> impl IntoView {
                 prop:value=searched
                 on:change:target=move |event| {
                     let text = event.target().value();
-                    filters.choose(|asked| asked.with("search", Some(text)));
+                    filters.choose(|params| params.with("search", Some(text)));
                 }
             />
-            <Order filters known />
-            <button type="button" on:click=move |_| known.ask_again()>
+            <Order filters counts />
+            <button type="button" on:click=move |_| counts.ask_again()>
                 "Refresh"
             </button>
         </div>
@@ -59,20 +59,20 @@ pub fn Toolbar(filters: Filters, known: Known) -> impl IntoView {
 /// Leads on: to a corpus of what is asked for, to a queue of it for people to rate, and to what the run is like if it is one
 /// alone.
 #[component]
-pub fn Select(filters: Filters, known: Known) -> impl IntoView {
+pub fn Select(filters: Filters, counts: FacetCounts) -> impl IntoView {
     let project = Project::here();
     let corpus = Memo::new(move |_| {
-        let (facets, asked) = (known.facets.read(), filters.asked.read());
+        let (facets, params) = (counts.facets.read(), filters.params.read());
         let counted = match facets.as_ref() {
-            _ if known.busy.get() => Err(COUNTING),
-            _ if known.error.read().is_some() => Err(NOT_COUNTED),
+            _ if counts.busy.get() => Err(COUNTING),
+            _ if counts.error.read().is_some() => Err(NOT_COUNTED),
             facets => facets.ok_or(COUNTING),
         };
-        selected(&asked, counted).map(|asked| format!("/corpora/new{}", asked.query()))
+        selected(&params, counted).map(|params| format!("/corpora/new{}", params.query()))
     });
     let analytics = move || {
-        let asked = filters.asked.read();
-        let mut runs = asked.all("run");
+        let params = filters.params.read();
+        let mut runs = params.all("run");
         let (Some(run), None) = (runs.next(), runs.next()) else { return None };
         let href = format!("{}/analytics", address::run(&project.name(), run));
         Some(view! {
@@ -83,7 +83,7 @@ pub fn Select(filters: Filters, known: Known) -> impl IntoView {
     };
     // A queue is made of what a search finds, too.
     let queue = move || {
-        let below = format!("/reviews/new{}", filters.asked.read().which().query());
+        let below = format!("/reviews/new{}", filters.params.read().which().query());
         address::project(&project.name(), &below)
     };
     view! {
@@ -105,7 +105,7 @@ pub fn Select(filters: Filters, known: Known) -> impl IntoView {
                         }
                             .into_any()
                     }
-                    Err(why) => view! { <Unselectable why /> }.into_any(),
+                    Err(why) => view! { <SelectDisabled why /> }.into_any(),
                 }}
             </Show>
         </div>
@@ -113,7 +113,7 @@ pub fn Select(filters: Filters, known: Known) -> impl IntoView {
 }
 
 #[component]
-fn Unselectable(why: &'static str) -> impl IntoView {
+fn SelectDisabled(why: &'static str) -> impl IntoView {
     view! {
         <button type="button" class="main" disabled aria-describedby="unselectable">
             "Select into a corpus"
@@ -125,12 +125,12 @@ fn Unselectable(why: &'static str) -> impl IntoView {
 }
 
 #[component]
-fn Order(filters: Filters, known: Known) -> impl IntoView {
-    let chosen = Memo::new(move |_| filters.asked.read().one("sort").unwrap_or("position").to_owned());
+fn Order(filters: Filters, counts: FacetCounts) -> impl IntoView {
+    let chosen = Memo::new(move |_| filters.params.read().one("sort").unwrap_or("position").to_owned());
     let choose = move |sort: String| {
-        filters.choose(|asked| asked.with("order", None).with("sort", Some(sort).filter(|sort| sort != "position")));
+        filters.choose(|params| params.with("order", None).with("sort", Some(sort).filter(|sort| sort != "position")));
     };
-    let names = Memo::new(move |_| known.scores());
+    let names = Memo::new(move |_| counts.scores());
     let options = move || {
         let criteria = names.get().into_iter().map(|name| {
             let key = if name == "overall" { name.clone() } else { format!("score:{name}") };
@@ -157,23 +157,23 @@ fn Order(filters: Filters, known: Known) -> impl IntoView {
         </label>
         <button
             type="button"
-            aria-label=move || order_says(&filters.asked.read())
+            aria-label=move || order_says(&filters.params.read())
             on:click=move |_| filters.choose(turned)
         >
-            {move || if descends(&filters.asked.read()) { "↓" } else { "↑" }}
+            {move || if descends(&filters.params.read()) { "↓" } else { "↑" }}
         </button>
     }
 }
 
 /// Whether the greatest come first: positions begin at the first, scores at the best.
-pub fn descends(asked: &Asked) -> bool {
-    asked.one("order").map_or(asked.one("sort").is_some_and(|sort| sort != "position"), |order| order == "desc")
+pub fn descends(params: &QueryParams) -> bool {
+    params.one("order").map_or(params.one("sort").is_some_and(|sort| sort != "position"), |order| order == "desc")
 }
 
 /// What comes first, on the button that turns it around.
-fn order_says(asked: &Asked) -> &'static str {
-    let of_scores = asked.one("sort").is_some_and(|sort| sort != "position");
-    match (of_scores, descends(asked)) {
+fn order_says(params: &QueryParams) -> &'static str {
+    let of_scores = params.one("sort").is_some_and(|sort| sort != "position");
+    match (of_scores, descends(params)) {
         (true, true) => "Best first; turn around",
         (true, false) => "Worst first; turn around",
         (false, true) => "Last first; turn around",
@@ -181,11 +181,11 @@ fn order_says(asked: &Asked) -> &'static str {
     }
 }
 
-pub fn turned(asked: &Asked) -> Asked {
-    asked.with("order", Some(if descends(asked) { "asc" } else { "desc" }.to_owned()))
+pub fn turned(params: &QueryParams) -> QueryParams {
+    params.with("order", Some(if descends(params) { "asc" } else { "desc" }.to_owned()))
 }
 
-fn said(matching: u64, total: u64) -> String {
+fn count_text(matching: u64, total: u64) -> String {
     let count = |n: u64| format::count(i64::try_from(n).unwrap_or(i64::MAX));
     if matching == total {
         format!("{} conversations", count(total))
@@ -201,8 +201,11 @@ const TOO_MANY: &str = "The search finds more scenarios than are listed: narrow 
 
 /// What a corpus would select by, or why it cannot be said. It knows no search: the scenarios that were found take its
 /// place, and none of them must be missing. No scenario at all would mean every one.
-fn selected(asked: &Asked, counted: Result<&ConversationFacets, &'static str>) -> Result<Asked, &'static str> {
-    let which = asked.selected();
+fn selected(
+    params: &QueryParams,
+    counted: Result<&ConversationFacets, &'static str>,
+) -> Result<QueryParams, &'static str> {
+    let which = params.selected();
     if which.one("search").is_none() {
         return Ok(which);
     }
@@ -235,8 +238,8 @@ mod tests {
 
     fn chosen(query: &str, counted: Result<&ConversationFacets, &'static str>) -> Result<String, &'static str> {
         let pair = |(name, value): (String, String)| format!("{name}={value}");
-        selected(&Asked::read(query), counted)
-            .map(|asked| asked.pairs().into_iter().map(pair).collect::<Vec<_>>().join("&"))
+        selected(&QueryParams::parse(query), counted)
+            .map(|params| params.pairs().into_iter().map(pair).collect::<Vec<_>>().join("&"))
     }
 
     #[test]
@@ -265,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_order_is_called_what_it_is() {
-        let said = |query: &str| order_says(&Asked::read(query));
+        let said = |query: &str| order_says(&QueryParams::parse(query));
         let all = ["", "?order=desc", "?sort=overall", "?sort=score:goal&order=asc"].map(said);
         let first = all.map(|says| says.split(';').next().unwrap_or_default());
         assert_eq!(first, ["First first", "Last first", "Best first", "Worst first"]);

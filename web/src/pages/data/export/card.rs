@@ -25,25 +25,25 @@ struct Report {
 struct Part {
     path: String,
     bytes: u64,
-    written: Written,
+    written: ExportReport,
     pairs: Option<Counts>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct Written {
+struct ExportReport {
     conversations: i64,
     rows: i64,
     not_accepted: i64,
     not_judged: i64,
     unfinished: i64,
     left_out: Counts,
-    about: About,
+    about: DatasetSummary,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct About {
+struct DatasetSummary {
     scenarios: Counts,
     personas: Counts,
     complexities: Counts,
@@ -58,11 +58,11 @@ struct About {
 #[component]
 pub fn Card(report: Value) -> impl IntoView {
     let report: Report = serde_json::from_value(report).unwrap_or_default();
-    report.parts.into_iter().map(|part| view! { <PartOf part /> }).collect_view()
+    report.parts.into_iter().map(|part| view! { <ReportPart part /> }).collect_view()
 }
 
 #[component]
-fn PartOf(part: Part) -> impl IntoView {
+fn ReportPart(part: Part) -> impl IntoView {
     let Part { path, bytes, written, pairs } = part;
     let about = written.about.clone();
     let scripted = about.scripted_roles.keys().map(|role| words(role)).collect::<Vec<_>>().join(", ");

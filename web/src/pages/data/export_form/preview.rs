@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::commands;
-use crate::api_client::Line;
-use crate::components::{Command, CopyButton, LongText, Problems, Refused, Working};
+use crate::api_client::AbortGuard;
+use crate::components::{Command, CopyButton, FormError, LongText, Problems, Working};
 use crate::session::Project;
 use crate::{api_client, format};
 
@@ -34,7 +34,7 @@ pub struct Preview {
     stage: RwSignal<Stage>,
     pub problems: Problems,
     /// What is asked over now; another line takes its place, and the server looks no further for what was asked over it.
-    line: StoredValue<Option<Line>, LocalStorage>,
+    guard: StoredValue<Option<AbortGuard>, LocalStorage>,
     latest: StoredValue<u32>,
     again: RwSignal<()>,
 }
@@ -45,7 +45,7 @@ impl Preview {
             found: RwSignal::new(None),
             stage: RwSignal::new(Stage::Nothing),
             problems: Problems::default(),
-            line: StoredValue::new_local(None),
+            guard: StoredValue::new_local(None),
             latest: StoredValue::new(0),
             again: RwSignal::new(()),
         };
@@ -65,7 +65,7 @@ impl Preview {
     fn begin(self, stage: Stage) -> u32 {
         let own = self.latest.get_value() + 1;
         self.latest.set_value(own);
-        self.line.set_value(None);
+        self.guard.set_value(None);
         self.stage.set(stage);
         if stage != Stage::Asking {
             self.problems.clear();
@@ -80,11 +80,11 @@ impl Preview {
         if !here() {
             return;
         }
-        let line = Line::open();
-        let end = line.end();
-        self.line.set_value(Some(line));
+        let guard = AbortGuard::new();
+        let signal = guard.signal();
+        self.guard.set_value(Some(guard));
         spawn_local(async move {
-            let answer = api_client::exports::preview(&project, &spec, &end).await;
+            let answer = api_client::exports::preview(&project, &spec, &signal).await;
             if !here() {
                 return;
             }
@@ -124,7 +124,7 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
     view! {
         <section class="preview" aria-labelledby="preview" aria-busy=move || busy.get().to_string()>
             <h2 id="preview">"The first record"</h2>
-            <Refused why=problems />
+            <FormError why=problems />
             <Show when=move || busy.get()>
                 <div class="changing">
                     <Working what="Reading" doing=Signal::stored(None) cancel=move || preview.cancel() />

@@ -7,18 +7,18 @@ use leptos::prelude::*;
 use super::super::filters::Filters;
 use super::super::inputs::{Choice, Switch};
 use super::super::names::short;
-use super::asked;
+use super::query_params;
 use crate::api_client::Answer;
-use crate::components::Paged;
+use crate::components::PagedList;
 use crate::session::Project;
 use crate::{api_client, format};
 
 /// What an export can be made of: its kind and id, and what it is called.
-type Offered = (String, String);
+type SourceOption = (String, String);
 
 #[component]
 pub fn Source(filters: Filters) -> impl IntoView {
-    let named = Memo::new(move |_| asked::named(&filters.asked.read()));
+    let named = Memo::new(move |_| query_params::named(&filters.params.read()));
     let kind = Memo::new(move |_| named.get().map(|(kind, _)| kind));
     let project = Project::here();
     view! {
@@ -31,9 +31,9 @@ pub fn Source(filters: Filters) -> impl IntoView {
                     async move { newest(&name, after).await }
                 };
                 view! {
-                    <Paged what="corpora and runs" load empty=|| view! { <Nothing /> } let:sources>
+                    <PagedList what="corpora and runs" load empty=|| view! { <NoSources /> } let:sources>
                         {move || view! { <Choices sources=sources.get() named filters /> }}
-                    </Paged>
+                    </PagedList>
                 }
             }}
             {move || match kind.get()? {
@@ -45,12 +45,12 @@ pub fn Source(filters: Filters) -> impl IntoView {
 }
 
 #[component]
-fn Nothing() -> impl IntoView {
+fn NoSources() -> impl IntoView {
     view! { <p class="muted">"There is no run and no corpus yet that an export could be made of."</p> }
 }
 
 #[component]
-fn Choices(sources: Vec<Offered>, named: Memo<Option<(&'static str, String)>>, filters: Filters) -> impl IntoView {
+fn Choices(sources: Vec<SourceOption>, named: Memo<Option<(&'static str, String)>>, filters: Filters) -> impl IntoView {
     let key = move || named.get().map(|(kind, id)| format!("{kind} {id}")).unwrap_or_default();
     let mut options = vec![(String::new(), "Choose a corpus or a run".to_owned())];
     options.extend(sources);
@@ -60,9 +60,9 @@ fn Choices(sources: Vec<Offered>, named: Memo<Option<(&'static str, String)>>, f
         options.push(own);
     }
     let change = Callback::new(move |to: String| {
-        filters.choose(|asked| {
+        filters.choose(|params| {
             let (kind, id) = to.split_once(' ').unwrap_or_default();
-            asked::with_source(asked, kind, id)
+            query_params::with_source(params, kind, id)
         });
     });
     view! { <Choice label="Corpus or run" options value=Signal::derive(key) change /> }
@@ -70,7 +70,7 @@ fn Choices(sources: Vec<Offered>, named: Memo<Option<(&'static str, String)>>, f
 
 #[component]
 fn OfCorpus(filters: Filters) -> impl IntoView {
-    let split = Signal::derive(move || filters.asked.read().one("split").unwrap_or_default().to_owned());
+    let split = Signal::derive(move || filters.params.read().one("split").unwrap_or_default().to_owned());
     let sides = Split::ALL.map(Split::as_str).into_iter().zip(["Train", "Golden"]);
     let options = [("", "As the profile does")].into_iter().chain(sides);
     let options: Vec<_> = options.map(|(key, says)| (key.to_owned(), says.to_owned())).collect();
@@ -80,7 +80,7 @@ fn OfCorpus(filters: Filters) -> impl IntoView {
             hint="What is kept for measuring must not get among what is trained on: a profile of one file holds the training part, one of several a file for each."
             options
             value=split
-            change=Callback::new(move |to: String| filters.choose(|asked| asked.with("split", Some(to))))
+            change=Callback::new(move |to: String| filters.choose(|params| params.with("split", Some(to))))
         />
         <Branches filters />
     }
@@ -89,8 +89,8 @@ fn OfCorpus(filters: Filters) -> impl IntoView {
 #[component]
 fn OfRun(filters: Filters) -> impl IntoView {
     view! {
-        <Also filters name="all" label="Also what was not accepted" hint="Its metadata says so." />
-        <Also
+        <OptionSwitch filters name="all" label="Also what was not accepted" hint="Its metadata says so." />
+        <OptionSwitch
             filters
             name="corrected"
             label="Also scores as people would have given them"
@@ -102,20 +102,20 @@ fn OfRun(filters: Filters) -> impl IntoView {
 
 #[component]
 fn Branches(filters: Filters) -> impl IntoView {
-    view! { <Also filters name="branches" label="Also what sub-agents did" hint="Each as a row of its own." /> }
+    view! { <OptionSwitch filters name="branches" label="Also what sub-agents did" hint="Each as a row of its own." /> }
 }
 
 /// What an export holds only if somebody asks for it.
 #[component]
-fn Also(
+fn OptionSwitch(
     filters: Filters,
     /// In the address.
     name: &'static str,
     label: &'static str,
     hint: &'static str,
 ) -> impl IntoView {
-    let value = Signal::derive(move || asked::is_on(&filters.asked.read(), name));
-    let change = Callback::new(move |on| filters.choose(|asked| asked::turned(asked, name, on)));
+    let value = Signal::derive(move || query_params::is_on(&filters.params.read(), name));
+    let change = Callback::new(move |on| filters.choose(|params| query_params::turned(params, name, on)));
     view! { <Switch label hint value change /> }
 }
 
@@ -123,7 +123,7 @@ fn Also(
 const END: &str = "-";
 
 /// The corpora that are ready and the runs, newest first: both lists a page further. A cursor is one of each.
-async fn newest(project: &str, after: Option<String>) -> Answer<Page<Offered>> {
+async fn newest(project: &str, after: Option<String>) -> Answer<Page<SourceOption>> {
     let (corpora, runs) = after.as_deref().and_then(|after| after.split_once(' ')).unwrap_or_default();
     let corpora = part(corpora, async |after| api_client::corpora::list(project, after).await).await?;
     let runs = part(runs, async |after| api_client::runs::list(project, after).await).await?;
@@ -143,12 +143,12 @@ async fn part<T>(cursor: &str, load: impl AsyncFnOnce(Option<String>) -> Answer<
     }
 }
 
-fn corpus(corpus: CorpusSummary) -> Offered {
+fn corpus(corpus: CorpusSummary) -> SourceOption {
     let rows = i64::try_from(corpus.train + corpus.golden).unwrap_or(i64::MAX);
     (format!("corpus {}", corpus.id), format!("Corpus {} · {} conversations", corpus.name, format::count(rows)))
 }
 
-fn run(run: RunSummary) -> Offered {
+fn run(run: RunSummary) -> SourceOption {
     let (made, accepted) = (format::time(run.created_at), format::count(run.accepted));
     (format!("run {}", run.id), format!("Run of {} · {made} · {accepted} accepted", run.playbook))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::filters::Filters;
 use super::super::inputs::{Choice, Number};
-use super::asked;
+use super::query_params;
 use crate::components::Problems;
 
 /// One of the toggles, by the means to change it.
@@ -59,7 +59,7 @@ const DATA: Toggle<Data> = Toggle {
 };
 
 /// The toggles that a profile can honour; the others are its defaults.
-pub fn kept(profile: Profile, toggles: Toggles) -> Toggles {
+pub fn applicable(profile: Profile, toggles: Toggles) -> Toggles {
     let mut kept = Toggles::default();
     let mut take = |one: Toggles, into: fn(&mut Toggles, &Toggles)| {
         if profile.settle(&one).is_ok() {
@@ -85,7 +85,7 @@ pub fn Shape(filters: Filters, profile: Memo<Profile>, problems: Problems) -> im
                 {move || choice(&DATA, profile.get(), filters, problems.at("/toggles/data"))}
             </div>
             <Show when=move || profile.get().is_of_pairs()>
-                <Pairing filters problems />
+                <PairOptions filters problems />
             </Show>
         </section>
     }
@@ -107,24 +107,24 @@ where
     });
     let options: Vec<(String, String)> = offered.map(|(value, says)| (word(value), (*says).to_owned())).collect();
     let value = Signal::derive(move || {
-        let chosen = (toggle.get)(&kept(profile, asked::toggles(&filters.asked.read())));
+        let chosen = (toggle.get)(&applicable(profile, query_params::toggles(&filters.params.read())));
         let default = || profile.settle(&Toggles::default()).ok().map(|shape| (toggle.settled)(&shape));
         chosen.or_else(default).map(|value| word(&value)).unwrap_or_default()
     });
-    let change = Callback::new(move |to: String| filters.choose(|asked| asked.with(toggle.name, Some(to))));
+    let change = Callback::new(move |to: String| filters.choose(|params| params.with(toggle.name, Some(to))));
     view! { <Choice label=toggle.label options value change wrong /> }
 }
 
 /// When one answer is preferred to another.
 #[component]
-fn Pairing(filters: Filters, problems: Problems) -> impl IntoView {
-    let pairs = Memo::new(move |_| asked::pairs(&filters.asked.read()));
+fn PairOptions(filters: Filters, problems: Problems) -> impl IntoView {
+    let pairs = Memo::new(move |_| query_params::pairs(&filters.params.read()));
     let score = Signal::derive(move || word(&pairs.read().score));
-    let choose = Callback::new(move |to: String| filters.choose(|asked| asked.with("score", Some(to))));
+    let choose = Callback::new(move |to: String| filters.choose(|params| params.with("score", Some(to))));
     let part = Callback::new(move |margin: Option<f64>| {
         // A field that was emptied asks for any difference.
         let margin = margin.unwrap_or_default().to_string();
-        filters.choose(|asked| asked.with("margin", Some(margin)));
+        filters.choose(|params| params.with("margin", Some(margin)));
     });
     let options = [("overall", "The judge's overall score"), ("weighted_mean", "The weighted mean of its criteria")];
     view! {
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn what_a_profile_cannot_honour_falls_back_to_its_default() {
         let toggles = Toggles { reasoning: Some(Reasoning::Keep), data: Some(Data::Parquet), ..Toggles::default() };
-        assert_eq!(kept(Profile::Openai, toggles), Toggles::default());
-        assert_eq!(kept(Profile::Huggingface, toggles), toggles);
+        assert_eq!(applicable(Profile::Openai, toggles), Toggles::default());
+        assert_eq!(applicable(Profile::Huggingface, toggles), toggles);
     }
 }

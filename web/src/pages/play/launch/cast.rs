@@ -6,7 +6,7 @@ use domain::role::Role;
 use leptos::prelude::*;
 
 use super::draft::{Draft, Part, SCRIPTED};
-use crate::components::{Checks, Labelled, Problems};
+use crate::components::{Checks, FormField, Problems};
 use crate::labels;
 
 #[component]
@@ -15,7 +15,7 @@ pub fn Cast(
     problems: Problems,
     /// Of the registry.
     models: Vec<String>,
-    offered: Memo<Offered>,
+    offered: Memo<PlaybookOptions>,
 ) -> impl IntoView {
     let none = models.is_empty();
     let of_sub_agents = models.clone();
@@ -44,22 +44,22 @@ pub fn Cast(
                 <input type="checkbox" bind:checked=draft.criteria_apart />
                 <span>"Ask judges for each criterion by itself"</span>
             </label>
-            <Labelled label="Style of the agent" wrong=problems.at("/agent_style")>
+            <FormField label="Style of the agent" wrong=problems.at("/agent_style")>
                 <select bind:value=draft.agent_style>
                     <option value="">"as each playbook says"</option>
                     <option value="function_calling">"function calling"</option>
                     <option value="react">"ReAct text"</option>
                     <option value="json">"JSON, held to a schema"</option>
                 </select>
-            </Labelled>
-            <Labelled label="Style of the user" wrong=problems.at("/user_style")>
+            </FormField>
+            <FormField label="Style of the user" wrong=problems.at("/user_style")>
                 <select bind:value=draft.user_style>
                     <option value="">"text"</option>
                     <option value="json">"JSON, held to a schema"</option>
                 </select>
-            </Labelled>
+            </FormField>
             {move || {
-                let Offered { variants, sub_agents } = offered.get();
+                let PlaybookOptions { variants, sub_agents } = offered.get();
                 view! {
                     <Variant draft problems variants />
                     <SubAgents draft problems sub_agents models=of_sub_agents.clone() />
@@ -71,7 +71,7 @@ pub fn Cast(
 
 /// What the chosen playbooks have of their own.
 #[derive(Clone, Default, PartialEq)]
-pub struct Offered {
+pub struct PlaybookOptions {
     pub variants: BTreeSet<String>,
     pub sub_agents: BTreeSet<String>,
 }
@@ -88,7 +88,7 @@ fn Variant(draft: Draft, problems: Problems, variants: BTreeSet<String>) -> impl
     let stale = none && !draft.variant.read_untracked().is_empty();
     (!none || stale).then(|| {
         view! {
-            <Labelled
+            <FormField
                 label="Variant of the agent"
                 hint="Other tools and another prompt, as the playbook says."
                 wrong=problems.at("/variant")
@@ -97,7 +97,7 @@ fn Variant(draft: Draft, problems: Problems, variants: BTreeSet<String>) -> impl
                     <option value="">"as each playbook has it"</option>
                     {options}
                 </select>
-            </Labelled>
+            </FormField>
         }
     })
 }
@@ -163,7 +163,7 @@ fn PartRow(part: Part, problems: Problems, models: Vec<String>) -> impl IntoView
                 <p class="muted hint">"Asks no model: plays the scenario's script."</p>
             </Show>
             <Show when=move || model.with(|model| model != SCRIPTED)>
-                <Labelled label="Temperature" wrong=wrongs[0]>
+                <FormField label="Temperature" wrong=wrongs[0]>
                     <input
                         type="number"
                         min="0"
@@ -172,15 +172,15 @@ fn PartRow(part: Part, problems: Problems, models: Vec<String>) -> impl IntoView
                         placeholder=role.default_temperature().to_string()
                         bind:value=temperature
                     />
-                </Labelled>
-                <Labelled label="Longest reply, tokens" wrong=wrongs[1]>
+                </FormField>
+                <FormField label="Longest reply, tokens" wrong=wrongs[1]>
                     <input
                         type="number"
                         min="1"
                         placeholder=role.default_max_tokens().to_string()
                         bind:value=max_tokens
                     />
-                </Labelled>
+                </FormField>
             </Show>
         </div>
     }

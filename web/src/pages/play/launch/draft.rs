@@ -188,8 +188,8 @@ impl Fault {
         }
     }
 
-    /// One that was [`written`](Self::written). What is missing is as in a new one.
-    pub fn read(id: usize, text: &str) -> Self {
+    /// Reads what [`Self::to_text`] wrote. What is missing is as in a new one.
+    pub fn from_text(id: usize, text: &str) -> Self {
         let fault = Self::new(id);
         let mut words = text.splitn(4, ':').map(str::to_owned);
         fault.kind.set(words.next().unwrap_or_default());
@@ -202,7 +202,7 @@ impl Fault {
     }
 
     /// On one line: what, when, at which calls or how probably, of which tools.
-    pub fn written(self) -> String {
+    pub fn to_text(self) -> String {
         let (when, number) = if self.at_calls.get() { (CALLS, self.calls) } else { (CHANCE, self.probability) };
         format!("{}:{when}:{}:{}", self.kind.get(), number.get(), self.tools.get())
     }
@@ -325,8 +325,8 @@ mod tests {
             draft.minutes.set("0.5".to_owned());
             draft.money.set("12".to_owned());
             draft.faults.set(vec![
-                Fault::read(1, "timeout:calls:1, 2:get_card,get_account"),
-                Fault::read(2, "outage:chance:0.2:"),
+                Fault::from_text(1, "timeout:calls:1, 2:get_card,get_account"),
+                Fault::from_text(2, "outage:chance:0.2:"),
             ]);
             let order = draft.order().checked().unwrap();
             assert_eq!(order.budget, Budget { seconds: Some(30), money: Some(12.0), ..Budget::default() });
@@ -336,7 +336,7 @@ mod tests {
                 FaultRule { kind: FaultKind::Outage, tools: Vec::new(), calls: Vec::new(), probability: Some(0.2) },
             ];
             assert_eq!(order.faults, expected);
-            draft.faults.set(vec![Fault::read(1, "sleep:calls:one:")]);
+            draft.faults.set(vec![Fault::from_text(1, "sleep:calls:one:")]);
             draft.minutes.set("many".to_owned());
             assert_eq!(wrong(draft), ["/faults/0/calls", "/faults/0/kind", "/budget/seconds"]);
         });

@@ -4,7 +4,7 @@ use domain::fault::FaultKind;
 use leptos::prelude::*;
 
 use super::draft::{CALLS, CHANCE, Draft, Fault};
-use crate::components::{Labelled, Problems};
+use crate::components::{FormField, Problems};
 use crate::labels;
 
 const KINDS: [FaultKind; 7] = [
@@ -48,33 +48,33 @@ fn Rule(fault: Fault, draft: Draft) -> impl IntoView {
     };
     view! {
         <div class="fault" role="group" aria-label="A fault">
-            <Labelled label="What">
+            <FormField label="What">
                 <select bind:value=fault.kind>{KINDS.map(option).into_iter().collect_view()}</select>
-            </Labelled>
-            <Labelled label="Tools">
+            </FormField>
+            <FormField label="Tools">
                 <input type="text" placeholder="all; or names, with commas" spellcheck="false" bind:value=fault.tools />
-            </Labelled>
-            <Labelled label="When">
+            </FormField>
+            <FormField label="When">
                 <select on:change:target=when>
                     <option value=CHANCE>"with a probability"</option>
                     <option value=CALLS selected=move || fault.at_calls.get()>
                         "at certain calls"
                     </option>
                 </select>
-            </Labelled>
+            </FormField>
             <Show
                 when=move || fault.at_calls.get()
                 fallback=move || {
                     view! {
-                        <Labelled label="Probability">
+                        <FormField label="Probability">
                             <input type="number" min="0" max="1" step="0.01" bind:value=fault.probability />
-                        </Labelled>
+                        </FormField>
                     }
                 }
             >
-                <Labelled label="Calls, from 1">
+                <FormField label="Calls, from 1">
                     <input type="text" inputmode="numeric" placeholder="1, 2" bind:value=fault.calls />
-                </Labelled>
+                </FormField>
             </Show>
             <button
                 type="button"

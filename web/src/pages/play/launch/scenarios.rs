@@ -65,7 +65,7 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
     };
     view! {
         <div class="picker">
-            <Narrow all draft />
+            <ScenarioFilter all draft />
             <p class="actions">
                 <button type="button" on:click=choose>
                     {move || format!("Choose these {}", count(found.read().len()))}
@@ -76,7 +76,7 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
             </p>
             <ul class="picks" tabindex="0" aria-label="Scenarios to choose from">
                 <For each=rows key=|one| one.name.clone() let:one>
-                    <Pick one draft />
+                    <ScenarioRow one draft />
                 </For>
                 {move || found.read().is_empty().then(|| view! { <li class="muted">"No scenario fits."</li> })}
             </ul>
@@ -90,7 +90,7 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
 }
 
 #[component]
-fn Narrow(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView {
+fn ScenarioFilter(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView {
     let families = all.with_value(|all| distinct(all.iter().map(|one| one.about.family.as_str())));
     let tags = all.with_value(|all| distinct(all.iter().flat_map(|one| one.about.tags.iter().map(String::as_str))));
     let choice = move |label: &'static str,
@@ -114,7 +114,7 @@ fn Narrow(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
 }
 
 #[component]
-fn Pick(one: DocumentSummary, draft: Draft) -> impl IntoView {
+fn ScenarioRow(one: DocumentSummary, draft: Draft) -> impl IntoView {
     let (own, name) = (one.name.clone(), one.name.clone());
     let title = if one.about.title.is_empty() { one.about.description } else { one.about.title };
     let toggle = move |on: bool| {

@@ -4,12 +4,12 @@ use domain::api::RunTerms;
 use domain::budget::Budget;
 use leptos::prelude::*;
 
-use super::Followed;
+use super::LiveRun;
 use crate::components::Command;
 use crate::format;
 
 #[component]
-pub fn Configuration(followed: Followed) -> impl IntoView {
+pub fn Configuration(followed: LiveRun) -> impl IntoView {
     followed.terms.show("the configuration", |terms: Signal<RunTerms>| {
         let json = Signal::derive(move || serde_json::to_string_pretty(&terms.read().config).unwrap_or_default());
         let at_once =

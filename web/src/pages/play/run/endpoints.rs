@@ -6,14 +6,14 @@ use domain::api::{ModelSummary, RunTerms};
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::{EVERY, Followed};
+use super::{EVERY, LiveRun};
 use crate::components::{Replicas, refresh};
 use crate::{api_client, format};
 
 const SCRIPTED: &str = "scripted";
 
 #[component]
-pub fn Endpoints(followed: Followed) -> impl IntoView {
+pub fn Endpoints(followed: LiveRun) -> impl IntoView {
     let body = followed.terms.show("what the run asks", move |terms: Signal<RunTerms>| {
         let used = Memo::new(move |_| models(&terms.read()));
         move || {
@@ -21,7 +21,7 @@ pub fn Endpoints(followed: Followed) -> impl IntoView {
             if used.is_empty() {
                 view! { <p class="muted">"No model is asked: every role is scripted."</p> }.into_any()
             } else {
-                view! { <Asked used followed /> }.into_any()
+                view! { <EndpointPools used followed /> }.into_any()
             }
         }
     });
@@ -34,7 +34,7 @@ pub fn Endpoints(followed: Followed) -> impl IntoView {
 }
 
 #[component]
-fn Asked(used: BTreeSet<String>, followed: Followed) -> impl IntoView {
+fn EndpointPools(used: BTreeSet<String>, followed: LiveRun) -> impl IntoView {
     let models = refresh(EVERY, followed.live, api_client::models::list);
     models.show("the endpoints", move |models: Signal<Vec<ModelSummary>>| {
         let names = used.iter().cloned().map(|name| view! { <Pool name models /> });

@@ -1,6 +1,6 @@
 //! How the run was judged, and judging it again.
 
-mod again;
+mod judge_again;
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use domain::access::Role;
 use domain::api::JudgingSummary;
 use leptos::prelude::*;
 
-use super::Followed;
+use super::LiveRun;
 use crate::action::act;
-use crate::components::{Badge, FirstRows, MoreRows, Refreshed, refresh};
+use crate::components::{Badge, FirstRows, MoreRows, Polled, refresh};
 use crate::labels::{self, Tone};
 use crate::session::Project;
 use crate::{api_client, format};
-use again::Again;
+use judge_again::JudgeAgain;
 
 const EVERY: Duration = Duration::from_secs(2);
 const RUNNING: &str = "running";
 
 #[component]
-pub fn Judgings(followed: Followed) -> impl IntoView {
+pub fn Judgings(followed: LiveRun) -> impl IntoView {
     let project = Project::here();
     let goes_on = RwSignal::new(true);
     let judgings = refresh(EVERY, goes_on.into(), move || {
@@ -48,12 +48,12 @@ pub fn Judgings(followed: Followed) -> impl IntoView {
     view! {
         <h2>"Judgings"</h2>
         {list}
-        {move || project.may(Role::Runner).then(|| view! { <Again followed judgings /> })}
+        {move || project.may(Role::Runner).then(|| view! { <JudgeAgain followed judgings /> })}
     }
 }
 
 #[component]
-fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Refreshed<Vec<JudgingSummary>>) -> impl IntoView {
+fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
     let own = id.clone();
     let judging = Memo::new(move |_| known.read().iter().find(|judging| judging.id == own).cloned());
     let first = judging.get_untracked()?;
@@ -91,7 +91,7 @@ fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Refreshed<V
 }
 
 #[component]
-fn Cancel(id: String, judgings: Refreshed<Vec<JudgingSummary>>) -> impl IntoView {
+fn Cancel(id: String, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
     let busy = RwSignal::new(false);
     let cancel = move |_| {
         let id = id.clone();

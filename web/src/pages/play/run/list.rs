@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use super::Followed;
+use super::LiveRun;
 use crate::components::ConversationList;
 use crate::format;
 
 #[component]
-pub fn RunConversations(followed: Followed) -> impl IntoView {
+pub fn RunConversations(followed: LiveRun) -> impl IntoView {
     let run = followed.run;
     // How many had ended when the list was read.
     let read_at = RwSignal::new(run.read_untracked().finished);

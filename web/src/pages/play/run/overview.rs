@@ -5,28 +5,28 @@ use leptos::prelude::*;
 
 use super::endpoints::Endpoints;
 use super::pace::pace;
-use super::spent::Spent;
+use super::usage::UsageTable;
 use super::yields::{Blame, Funnel};
-use super::{EVERY, Followed};
+use super::{EVERY, LiveRun};
 use crate::components::refresh;
 use crate::{api_client, format};
 
 #[component]
-pub fn Overview(followed: Followed) -> impl IntoView {
+pub fn Overview(followed: LiveRun) -> impl IntoView {
     view! {
         <Progress followed />
         <div class="tiles">
             <Funnel followed />
             <Blame followed />
-            <Forecasted followed />
+            <ForecastPanel followed />
         </div>
-        <Spent followed />
+        <UsageTable followed />
         <Endpoints followed />
     }
 }
 
 #[component]
-fn Progress(followed: Followed) -> impl IntoView {
+fn Progress(followed: LiveRun) -> impl IntoView {
     let run = followed.run;
     let share = Memo::new(move |_| share(run.read().finished, run.read().planned));
     let pace = pace(run);
@@ -49,7 +49,7 @@ fn Progress(followed: Followed) -> impl IntoView {
 }
 
 #[component]
-fn Forecasted(followed: Followed) -> impl IntoView {
+fn ForecastPanel(followed: LiveRun) -> impl IntoView {
     let load = move || {
         let (id, any) = (followed.id(), followed.run.read_untracked().finished > 0);
         // Without an ended conversation the server has none, and says so by an error.

@@ -6,13 +6,13 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::Followed;
+use super::LiveRun;
 use crate::api_client;
-use crate::components::{Dialog, Fetched, FieldReader, NumberField, Problems, Refused, Send, Toasts};
+use crate::components::{AsyncView, Dialog, FieldReader, FormError, NumberField, Problems, Send, Toasts};
 use crate::pages::play::launch::{BudgetFields, budget as caps};
 
 #[component]
-pub fn Settings(followed: Followed) -> impl IntoView {
+pub fn Settings(followed: LiveRun) -> impl IntoView {
     let open = RwSignal::new(false);
     // Asked for each time: what is saved replaces all of them, whoever set them.
     let load = move || {
@@ -26,15 +26,15 @@ pub fn Settings(followed: Followed) -> impl IntoView {
             </button>
         </Show>
         <Dialog title="Priority and caps" open>
-            <Fetched what="its caps" load let:terms>
+            <AsyncView what="its caps" load let:terms>
                 <Form followed open budget=terms.budget />
-            </Fetched>
+            </AsyncView>
         </Dialog>
     }
 }
 
 #[component]
-fn Form(followed: Followed, open: RwSignal<bool>, budget: Budget) -> impl IntoView {
+fn Form(followed: LiveRun, open: RwSignal<bool>, budget: Budget) -> impl IntoView {
     let run = followed.run;
     let problems = Problems::default();
     let (toasts, busy) = (Toasts::here(), RwSignal::new(false));
@@ -73,7 +73,7 @@ fn Form(followed: Followed, open: RwSignal<bool>, budget: Budget) -> impl IntoVi
     };
     view! {
         <form class="stack" on:submit=submit novalidate>
-            <Refused why=problems />
+            <FormError why=problems />
             <NumberField
                 label="Priority"
                 value=priority

@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 use super::overview::share;
-use super::{EVERY, Followed};
+use super::{EVERY, LiveRun};
 use crate::components::{Stale, refresh};
 use crate::{api_client, format, labels};
 
 /// From what was planned to what was accepted.
 #[component]
-pub fn Funnel(followed: Followed) -> impl IntoView {
+pub fn Funnel(followed: LiveRun) -> impl IntoView {
     let run = followed.run;
     let judgings = refresh(EVERY, followed.live, move || {
         let id = followed.id();
@@ -42,7 +42,7 @@ pub fn Funnel(followed: Followed) -> impl IntoView {
 
 /// Who failed.
 #[component]
-pub fn Blame(followed: Followed) -> impl IntoView {
+pub fn Blame(followed: LiveRun) -> impl IntoView {
     let run = followed.run;
     let names = Memo::new(move |_| run.read().failures.keys().cloned().collect::<Vec<_>>());
     let all = Signal::derive(move || run.read().finished);

@@ -8,9 +8,9 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
-use super::shown::Shown;
+use super::step_selection::StepSelection;
 use super::steps;
-use crate::action::Waited;
+use crate::action::PendingRequest;
 use crate::api_client;
 use crate::components::{Badge, FirstRows, JsonTree, MoreRows, OriginOf, Transcript, Working, WorldChanges, marks};
 use crate::labels::Tone;
@@ -20,12 +20,12 @@ use crate::transcript::turns;
 
 #[component]
 pub fn Play() -> impl IntoView {
-    let (draft, shown) = (Draft::here(), Shown::here());
-    let (played, asked) = (RwSignal::new(None::<(PlayScenario, Rehearsal)>), Waited::new());
+    let (draft, shown) = (Draft::here(), StepSelection::here());
+    let (played, asked) = (RwSignal::new(None::<(PlayScenario, Rehearsal)>), PendingRequest::new());
     let play = move || {
         let wanted = PlayScenario { drafts: draft.files.get_untracked(), ..PlayScenario::default() };
         let (place, sent) = (draft.place(), wanted.clone());
-        let work = |end| async move { api_client::trials::play_over(&end, &place, &sent).await };
+        let work = |signal| async move { api_client::trials::play_abortable(&signal, &place, &sent).await };
         asked.ask(work, move |rehearsal| played.set(Some((wanted, rehearsal))));
     };
     let options = NavigateOptions { scroll: false, replace: true, ..NavigateOptions::default() };
@@ -53,16 +53,16 @@ pub fn Play() -> impl IntoView {
                 "This was played before your last change. Play the script again to see what the text does now."
             </p>
         </Show>
-        {move || played.get().map(|(wanted, rehearsal)| view! { <Played wanted rehearsal shown picked pick /> })}
+        {move || played.get().map(|(wanted, rehearsal)| view! { <RehearsalView wanted rehearsal shown picked pick /> })}
     }
 }
 
 #[component]
-fn Played(
+fn RehearsalView(
     /// How it was played.
     wanted: PlayScenario,
     rehearsal: Rehearsal,
-    shown: Shown,
+    shown: StepSelection,
     /// The value of the world that is asked about.
     picked: Memo<Option<String>>,
     pick: SignalSetter<Option<String>>,

@@ -10,9 +10,9 @@ use domain::similarity::{Likeness, ratio};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::api_client::documents::Place;
+use crate::api_client::documents::DocumentRef;
 use crate::api_client::{self, ApiError};
-use crate::components::{Badge, Fetched, FirstRows, MoreRows, failed, settled};
+use crate::components::{AsyncView, Badge, FirstRows, MoreRows, failed, settled};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 use crate::session::Project;
@@ -23,13 +23,13 @@ const NEAREST: usize = 8;
 
 /// What is compared of a scenario.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Texts {
+struct ComparedTexts {
     playbook: String,
     description: String,
     goal: String,
 }
 
-impl Texts {
+impl ComparedTexts {
     fn read(path: &str, text: &str) -> Option<Self> {
         let read = document::value(path, text).ok()?;
         let text = |field: &str| read.value[field].as_str().unwrap_or_default().trim().to_owned();
@@ -44,9 +44,9 @@ impl Texts {
 #[component]
 pub fn Similar() -> impl IntoView {
     let (draft, main, project) = (Draft::here(), Draft::here().main(), Project::here());
-    let own = Memo::new(move |before: Option<&Texts>| {
+    let own = Memo::new(move |before: Option<&ComparedTexts>| {
         let (path, text) = main.get();
-        Texts::read(&path, &text).or_else(|| before.cloned()).unwrap_or_default()
+        ComparedTexts::read(&path, &text).or_else(|| before.cloned()).unwrap_or_default()
     });
     let playbook = Memo::new(move |_| own.read().playbook.clone());
     let load = move || {
@@ -62,15 +62,15 @@ pub fn Similar() -> impl IntoView {
         <p class="muted">
             "The nearest scenarios of the playbook: how much their descriptions, and their goals, have in common."
         </p>
-        <Fetched what="the other scenarios" load let:others>
+        <AsyncView what="the other scenarios" load let:others>
             <Nearest own others />
-        </Fetched>
-        <Reported />
+        </AsyncView>
+        <LastFindings />
     }
 }
 
 #[component]
-fn Nearest(own: Memo<Texts>, others: Vec<DocumentSummary>) -> impl IntoView {
+fn Nearest(own: Memo<ComparedTexts>, others: Vec<DocumentSummary>) -> impl IntoView {
     let project = Project::here();
     let nearest = Memo::new(move |_| {
         let own = own.read();
@@ -85,14 +85,15 @@ fn Nearest(own: Memo<Texts>, others: Vec<DocumentSummary>) -> impl IntoView {
         async move {
             let mut wholes = BTreeMap::new();
             for name in names {
-                let place = Place::new(project.clone(), Kind::Scenario, name.clone());
+                let place = DocumentRef::new(project.clone(), Kind::Scenario, name.clone());
                 let document = match api_client::documents::one(&place).await {
                     // One that was deleted meanwhile is no longer like anything.
                     Err(error) if error.is_missing() => continue,
                     answer => answer?,
                 };
                 let text = document.files.into_iter().next();
-                wholes.extend(text.and_then(|(path, text)| Texts::read(&path, &text)).map(|texts| (name, texts)));
+                wholes
+                    .extend(text.and_then(|(path, text)| ComparedTexts::read(&path, &text)).map(|texts| (name, texts)));
             }
             Ok::<_, ApiError>(wholes)
         }
@@ -141,7 +142,7 @@ fn Nearest(own: Memo<Texts>, others: Vec<DocumentSummary>) -> impl IntoView {
 
 /// What the last validation of the whole project says of this one.
 #[component]
-fn Reported() -> impl IntoView {
+fn LastFindings() -> impl IntoView {
     let (draft, project) = (Draft::here(), Project::here());
     let load = move || {
         let (project, name) = (project.name(), draft.name());
@@ -166,7 +167,7 @@ fn Reported() -> impl IntoView {
         }
     };
     view! {
-        <Fetched what="the last validation" load let:found>
+        <AsyncView what="the last validation" load let:found>
             {(!found.is_empty())
                 .then(|| {
                     let (first, all) = (FirstRows::new(), found.len());
@@ -176,6 +177,6 @@ fn Reported() -> impl IntoView {
                         <MoreRows first all=Signal::stored(all) />
                     }
                 })}
-        </Fetched>
+        </AsyncView>
     }
 }

@@ -11,15 +11,15 @@ use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
 use crate::components::{Failure, JsonTree, Mark};
-use crate::pages::authoring::document::draft::Spot;
-use crate::pages::authoring::document::{Draft, Known};
+use crate::pages::authoring::document::draft::SourceLocation;
+use crate::pages::authoring::document::{Draft, References};
 
 /// In the address: only the records that the scenario itself has.
 const OWN: &str = "own";
 
 #[component]
 pub fn World() -> impl IntoView {
-    let (draft, known, main) = (Draft::here(), Known::here(), Draft::here().main());
+    let (draft, references, main) = (Draft::here(), References::here(), Draft::here().main());
     let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (records, name_records) = query_signal_with_options::<String>("records", options);
     let whole = Memo::new(move |_| records.read().as_deref() != Some(OWN));
@@ -30,12 +30,12 @@ pub fn World() -> impl IntoView {
         let facts = read.map(|read| read.value["system_facts"].as_object().cloned().unwrap_or_default());
         facts.or_else(|| before.cloned()).unwrap_or_default()
     });
-    let laid = Memo::new(move |_| laid_over(known.base.get().filter(|_| whole.get()).as_deref(), &own.read()));
+    let laid = Memo::new(move |_| laid_over(references.base.get().filter(|_| whole.get()).as_deref(), &own.read()));
     let document = Signal::derive(move || Arc::new(Value::Object(laid.read().0.clone())));
     let marks = Signal::derive(move || laid.read().1.clone());
     let pick = move |pointer: String| {
         let (file, ..) = main.get_untracked();
-        draft.lead(Spot { file, pointer: format!("/system_facts{pointer}"), line: 0 });
+        draft.lead(SourceLocation { file, pointer: format!("/system_facts{pointer}"), line: 0 });
     };
     view! {
         <label class="choice">
@@ -47,8 +47,8 @@ pub fn World() -> impl IntoView {
             "With the playbook's own records"
         </label>
         {move || {
-            let error = known.no_playbook.get().filter(|_| whole.get())?;
-            Some(view! { <Failure error retry=move || known.ask_again() /> })
+            let error = references.no_playbook.get().filter(|_| whole.get())?;
+            Some(view! { <Failure error retry=move || references.ask_again() /> })
         }}
         <p class="muted hint">"Marked is what the scenario adds or changes. Choose a value to see it in the source."</p>
         <JsonTree label="The initial world" document marks pick=Callback::new(pick) />

@@ -10,7 +10,7 @@ use serde_json::Value;
 use wasm_bindgen::JsCast;
 
 use super::values::Values;
-use crate::api_client::{self, Line};
+use crate::api_client::{self, AbortGuard};
 use crate::components::{Badge, FirstRows, JsonTree, LongText, Mark, MoreRows, OriginOf};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
@@ -38,8 +38,8 @@ pub fn Replies(
         let trace = Some(Trace { pointer, seq: None });
         let (at, wanted) = (at.clone(), TryCalls { trace, ..wanted.clone() });
         async move {
-            let line = Line::open();
-            api_client::trials::calls(&line.end(), &at, &wanted).await.map(|tried| tried.traced)
+            let guard = AbortGuard::new();
+            api_client::trials::calls(&guard.signal(), &at, &wanted).await.map(|tried| tried.traced)
         }
     };
     view! {

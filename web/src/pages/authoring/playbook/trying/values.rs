@@ -93,8 +93,8 @@ fn sentence(origin: &Origin) -> &'static str {
 
 /// "3 from the world, 1 from the call".
 fn counted(values: &[TracedValue]) -> String {
-    type Is = fn(&Origin) -> bool;
-    let kinds: [(&str, Is); 7] = [
+    type OriginTest = fn(&Origin) -> bool;
+    let kinds: [(&str, OriginTest); 7] = [
         ("from the world", |origin| matches!(origin, Origin::World { .. })),
         ("from the call", |origin| matches!(origin, Origin::Argument { .. })),
         ("from the clock", |origin| *origin == Origin::Clock),

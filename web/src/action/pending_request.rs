@@ -3,22 +3,22 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client::{Answer, End, Line};
+use crate::api_client::{AbortGuard, AbortSignal, Answer};
 use crate::components::{Toasts, explain};
 
 /// Whoever leaves the page waits no longer, either.
 #[derive(Clone, Copy)]
-pub struct Waited {
+pub struct PendingRequest {
     busy: RwSignal<bool>,
     /// Dropped, it breaks the request off.
-    line: StoredValue<Option<Line>, LocalStorage>,
+    guard: StoredValue<Option<AbortGuard>, LocalStorage>,
     /// Counts what was asked; what comes of an older one is waited for no longer.
     latest: StoredValue<u32>,
 }
 
-impl Waited {
+impl PendingRequest {
     pub fn new() -> Self {
-        Self { busy: RwSignal::new(false), line: StoredValue::new_local(None), latest: StoredValue::new(0) }
+        Self { busy: RwSignal::new(false), guard: StoredValue::new_local(None), latest: StoredValue::new(0) }
     }
 
     /// Whether somebody waits.
@@ -28,7 +28,7 @@ impl Waited {
 
     /// Asks over a line, unless something was asked already. `then` is given the answer; why there is none is told in a
     /// toast.
-    pub fn ask<T: 'static, F>(self, work: impl FnOnce(End) -> F, then: impl FnOnce(T) + 'static)
+    pub fn ask<T: 'static, F>(self, work: impl FnOnce(AbortSignal) -> F, then: impl FnOnce(T) + 'static)
     where
         F: Future<Output = Answer<T>> + 'static,
     {
@@ -36,9 +36,9 @@ impl Waited {
             return;
         }
         let own = self.begin();
-        let line = Line::open();
-        let (work, toasts) = (work(line.end()), Toasts::here());
-        self.line.set_value(Some(line));
+        let guard = AbortGuard::new();
+        let (work, toasts) = (work(guard.signal()), Toasts::here());
+        self.guard.set_value(Some(guard));
         self.busy.set(true);
         spawn_local(async move {
             let answer = work.await;
@@ -55,7 +55,7 @@ impl Waited {
 
     pub fn cancel(self) {
         self.begin();
-        self.line.set_value(None);
+        self.guard.set_value(None);
         self.busy.set(false);
     }
 

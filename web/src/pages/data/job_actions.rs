@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::components::Confirm;
 
 #[component]
-pub fn Steering(
+pub fn JobActions(
     /// Such as "corpus".
     what: &'static str,
     stage: Stage,
@@ -21,7 +21,7 @@ pub fn Steering(
     /// What it is for once it is ready.
     children: Children,
 ) -> impl IntoView {
-    let asked = RwSignal::new(false);
+    let params = RwSignal::new(false);
     let button = move |says: &'static str, class: &'static str, does: Callback<()>| {
         view! {
             <button type="button" class=class aria-disabled=move || busy.get().to_string() on:click=move |_| does.run(())>
@@ -29,7 +29,7 @@ pub fn Steering(
             </button>
         }
     };
-    let ask = Callback::new(move |()| asked.set(true));
+    let ask = Callback::new(move |()| params.set(true));
     view! {
         <div class="actions">
             {stage.may_be_used().then(children)} {(stage.may_be_cancelled() && may).then(|| button("Cancel", "", cancel))}
@@ -40,7 +40,7 @@ pub fn Steering(
             title=format!("Delete the {what}?")
             text=Signal::stored(loses.to_owned())
             yes_says=format!("Delete the {what}")
-            open=asked
+            open=params
             yes=delete
         />
     }

@@ -7,14 +7,14 @@ pub const PAGE: usize = 200;
 
 /// Where a page begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct PageStart {
     /// After what this cursor stands for; `None`: at the beginning.
     pub after: Option<String>,
     /// After so many rows more.
     pub skip: usize,
 }
 
-impl Place {
+impl PageStart {
     /// As parameters of the API.
     pub fn pairs(self) -> Vec<(&'static str, String)> {
         let skip = (self.skip > 0).then(|| ("skip", self.skip.to_string()));
@@ -50,9 +50,9 @@ mod tests {
 
     #[test]
     fn a_place_is_asked_for_with_what_it_needs() {
-        let pairs = Place { after: Some("a".to_owned()), skip: 0 }.pairs();
+        let pairs = PageStart { after: Some("a".to_owned()), skip: 0 }.pairs();
         assert_eq!(pairs, [("limit", PAGE.to_string()), ("after", "a".to_owned())]);
-        let pairs = Place { after: None, skip: 400 }.pairs();
+        let pairs = PageStart { after: None, skip: 400 }.pairs();
         assert_eq!(pairs, [("limit", PAGE.to_string()), ("skip", "400".to_owned())]);
     }
 }

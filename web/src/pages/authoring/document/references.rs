@@ -13,7 +13,7 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Texts};
-use crate::api_client::documents::{Place, all, one};
+use crate::api_client::documents::{DocumentRef, all, one};
 use crate::api_client::{self, Answer, ApiError};
 use crate::pages::authoring::validator;
 
@@ -26,7 +26,7 @@ pub enum NoModel {
 }
 
 #[derive(Clone, Copy)]
-pub struct Known {
+pub struct References {
     /// Of a scenario, and of a playbook's own page.
     pub playbook: RwSignal<Option<Arc<Playbook>>>,
     /// The playbook's records that all scenarios share.
@@ -42,13 +42,13 @@ pub struct Known {
     again: RwSignal<u32>,
 }
 
-impl Known {
+impl References {
     pub fn here() -> Self {
         expect_context()
     }
 
     pub fn of(draft: Draft) -> Self {
-        let known = Self {
+        let references = Self {
             playbook: RwSignal::new(None),
             base: RwSignal::new(None),
             no_playbook: RwSignal::new(None),
@@ -60,18 +60,18 @@ impl Known {
         };
         match draft.kind() {
             Kind::Scenario => {
-                known.follow_playbook(draft);
-                known.list(draft, Kind::Playbook);
-                known.list(draft, Kind::Persona);
+                references.follow_playbook(draft);
+                references.list(draft, Kind::Playbook);
+                references.list(draft, Kind::Persona);
             }
-            Kind::Persona => known.load_model(draft),
+            Kind::Persona => references.load_model(draft),
             Kind::Playbook => {
-                known.read_own(draft);
-                known.list(draft, Kind::Judge);
+                references.read_own(draft);
+                references.list(draft, Kind::Judge);
             }
             Kind::Judge => {}
         }
-        known
+        references
     }
 
     /// Asks for what could not be read.
@@ -97,7 +97,7 @@ impl Known {
                 return;
             }
             self.no_playbook.set(None);
-            let place = Place::new(draft.place().project, Kind::Playbook, name);
+            let place = DocumentRef::new(draft.place().project, Kind::Playbook, name);
             spawn_local(async move {
                 let answer = match one(&place).await {
                     Ok(document) => read_playbook(&place.id.name, &document.files).await,
@@ -124,7 +124,7 @@ impl Known {
         });
     }
 
-    fn take(self, (playbook, base): OwnPlaybook) {
+    fn take(self, (playbook, base): PlaybookAndBase) {
         // The reader may have left the page meanwhile.
         self.playbook.try_set(playbook.map(Arc::new));
         self.base.try_set(base.map(Arc::new));
@@ -134,7 +134,7 @@ impl Known {
         if draft.name() == PERSONA_MODEL {
             return;
         }
-        let place = StoredValue::new(Place::new(draft.place().project, Kind::Persona, PERSONA_MODEL.to_owned()));
+        let place = StoredValue::new(DocumentRef::new(draft.place().project, Kind::Persona, PERSONA_MODEL.to_owned()));
         Effect::new(move |_| {
             self.again.track();
             self.no_model.set(None);
@@ -154,7 +154,7 @@ impl Known {
             spawn_local(async move {
                 let Some(found) = self.helped(all(&project, kind, &[]).await) else { return };
                 let names = found.into_iter().map(|document| document.name).filter(|name| name != PERSONA_MODEL);
-                self.names.try_update(|known| drop(known.insert(kind, names.collect())));
+                self.names.try_update(|all| drop(all.insert(kind, names.collect())));
             });
         });
     }
@@ -181,9 +181,9 @@ impl Known {
 }
 
 /// A playbook, and the records that its scenarios share.
-type OwnPlaybook = (Option<Playbook>, Option<Map<String, Value>>);
+type PlaybookAndBase = (Option<Playbook>, Option<Map<String, Value>>);
 
-async fn read_playbook(name: &str, files: &Texts) -> Answer<OwnPlaybook> {
+async fn read_playbook(name: &str, files: &Texts) -> Answer<PlaybookAndBase> {
     let path = format!("playbooks/{name}/playbook.yaml");
     let Some(text) = files.get(&path) else { return Ok((None, None)) };
     let playbook = validator::playbook(path, text.clone()).await?.ok();
@@ -194,7 +194,7 @@ async fn read_playbook(name: &str, files: &Texts) -> Answer<OwnPlaybook> {
     Ok((playbook, base))
 }
 
-async fn read_model(place: &Place) -> Result<PersonaModel, NoModel> {
+async fn read_model(place: &DocumentRef) -> Result<PersonaModel, NoModel> {
     let document = one(place).await.map_err(NoModel::Unanswered)?;
     let text = document.files.values().next().map_or("", String::as_str);
     let read = validator::persona_model(text.to_owned()).await.map_err(NoModel::Unanswered)?;

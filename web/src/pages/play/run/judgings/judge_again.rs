@@ -7,11 +7,11 @@ use leptos::prelude::*;
 
 use crate::action::act;
 use crate::api_client;
-use crate::components::{Checks, Fetched, Refreshed};
-use crate::pages::play::run::Followed;
+use crate::components::{AsyncView, Checks, Polled};
+use crate::pages::play::run::LiveRun;
 
 #[component]
-pub fn Again(followed: Followed, judgings: Refreshed<Vec<JudgingSummary>>) -> impl IntoView {
+pub fn JudgeAgain(followed: LiveRun, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
     let (chosen, apart) = (RwSignal::new(BTreeSet::new()), RwSignal::new(false));
     let busy = RwSignal::new(false);
     let begin = move |_| {
@@ -26,14 +26,14 @@ pub fn Again(followed: Followed, judgings: Refreshed<Vec<JudgingSummary>>) -> im
             <p class="muted">
                 "Nothing is played: the conversations as they are go to the judges. Verdicts that were given stay."
             </p>
-            <Fetched what="models" load=api_client::models::list let:models>
+            <AsyncView what="models" load=api_client::models::list let:models>
                 <Checks
                     label="Judges"
                     options=models.into_iter().map(|model| (model.name.clone(), model.name)).collect()
                     chosen
                     hint="More than one are a panel, whose median counts. None ticked: as the run was judged."
                 />
-            </Fetched>
+            </AsyncView>
             <label class="check">
                 <input type="checkbox" bind:checked=apart />
                 <span>"Ask for each criterion by itself"</span>

@@ -8,12 +8,12 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
-use super::cast::Offered;
+use super::cast::PlaybookOptions;
 use super::draft::{Draft, FormOrder};
 use crate::action::Change;
 use crate::api_client::orders::preview;
-use crate::api_client::{Answer, End, Line};
-use crate::components::{Changing, Command, Loading, Models, Problems, Refused};
+use crate::api_client::{AbortGuard, AbortSignal, Answer};
+use crate::components::{Changing, Command, FormError, Loading, Models, Problems};
 use crate::session::Project;
 use crate::{address, api_client, format};
 
@@ -25,15 +25,15 @@ const ELSEWHERE: &str = "Look among the runs whether it was started by then.";
 const SHOWN: usize = 8;
 
 #[component]
-pub fn Look(draft: Draft, problems: Problems, offered: RwSignal<Offered>) -> impl IntoView {
+pub fn PreviewPanel(draft: Draft, problems: Problems, offered: RwSignal<PlaybookOptions>) -> impl IntoView {
     let project = Project::here();
     let order = Memo::new(move |_| draft.order());
-    let Checked { found, waits, again } = Checked::of(order, problems, offered);
+    let OrderCheck { found, waits, again } = OrderCheck::of(order, problems, offered);
     let refused = problems.all();
     view! {
         <aside class="panel launch-look" aria-labelledby="launch-look">
             <h2 id="launch-look">"What it will play"</h2>
-            <Refused why=problems />
+            <FormError why=problems />
             <Show when=move || problems.may_pass().get()>
                 <button type="button" on:click=move |_| again.update(|again| *again += 1)>
                     "Try again"
@@ -61,7 +61,7 @@ pub fn Look(draft: Draft, problems: Problems, offered: RwSignal<Offered>) -> imp
 
 /// What the server says of the newest order, once nobody has typed for a moment.
 #[derive(Clone, Copy)]
-struct Checked {
+struct OrderCheck {
     found: RwSignal<Option<OrderPreview>>,
     /// Whether what was found is of an older order.
     waits: RwSignal<bool>,
@@ -69,18 +69,18 @@ struct Checked {
     again: RwSignal<u32>,
 }
 
-impl Checked {
-    fn of(order: Memo<FormOrder>, problems: Problems, offered: RwSignal<Offered>) -> Self {
+impl OrderCheck {
+    fn of(order: Memo<FormOrder>, problems: Problems, offered: RwSignal<PlaybookOptions>) -> Self {
         let project = Project::here();
         let checked = Self { found: RwSignal::new(None), waits: RwSignal::new(false), again: RwSignal::new(0) };
         let newest = StoredValue::new(0_u32);
         // Dropped, it breaks off what is not waited for any more.
-        let line = StoredValue::new_local(None);
+        let guard = StoredValue::new_local(None);
         Effect::new(move |_| {
             checked.again.track();
             let (order, name) = (order.get(), project.name());
             newest.update_value(|newest| *newest += 1);
-            line.set_value(None);
+            guard.set_value(None);
             checked.waits.set(true);
             let own = newest.get_value();
             let is_newest = move || newest.try_get_value() == Some(own);
@@ -92,11 +92,11 @@ impl Checked {
                     Ok(order) => order,
                     Err(error) => return checked.tell(Err(error), problems, offered),
                 };
-                let opened = Line::open();
-                let end = opened.end();
-                line.set_value(Some(opened));
+                let opened = AbortGuard::new();
+                let signal = opened.signal();
+                guard.set_value(Some(opened));
                 spawn_local(async move {
-                    let answer = preview(&end, &name, &order).await;
+                    let answer = preview(&signal, &name, &order).await;
                     if is_newest() {
                         checked.tell(answer, problems, offered);
                     }
@@ -107,13 +107,13 @@ impl Checked {
         checked
     }
 
-    fn tell(self, answer: Answer<OrderPreview>, problems: Problems, offered: RwSignal<Offered>) {
+    fn tell(self, answer: Answer<OrderPreview>, problems: Problems, offered: RwSignal<PlaybookOptions>) {
         self.waits.try_set(false);
         match answer {
             Ok(sound) => {
                 problems.clear();
                 let (variants, sub_agents) = (sound.variants.clone(), sound.sub_agents.clone());
-                offered.try_set(Offered { variants, sub_agents });
+                offered.try_set(PlaybookOptions { variants, sub_agents });
                 self.found.try_set(Some(sound));
             }
             Err(error) => {
@@ -161,7 +161,8 @@ fn Start(order: Memo<FormOrder>, problems: Problems) -> impl IntoView {
     let start = move |_| {
         let (name, navigate, order) = (project.0.get_untracked(), navigate.clone(), order.get_untracked());
         let own = name.clone();
-        let ask = move |end: End| async move { api_client::runs::start(&end, &own, &order.checked()?).await };
+        let ask =
+            move |signal: AbortSignal| async move { api_client::runs::start(&signal, &own, &order.checked()?).await };
         let show = move |run: RunSummary| navigate(&address::run(&name, &run.id), NavigateOptions::default());
         starting.send(problems, ask, show);
     };
@@ -206,8 +207,8 @@ mod tests {
 
     #[test]
     fn a_quote_ends_no_word_of_the_shell() {
-        let line =
+        let command =
             curl("http://localhost:1", "default", &RunOrder { variant: Some("a'b".to_owned()), ..RunOrder::default() });
-        assert!(line.contains(r#""variant": "a'\''b""#), "{line}");
+        assert!(command.contains(r#""variant": "a'\''b""#), "{command}");
     }
 }

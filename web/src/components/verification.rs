@@ -7,7 +7,7 @@ use crate::components::{Badge, FirstRows, LongText, MoreRows};
 use crate::labels::{self, Tone};
 
 #[component]
-pub fn Verified(verification: Option<Verification>, played: bool) -> impl IntoView {
+pub fn VerificationList(verification: Option<Verification>, played: bool) -> impl IntoView {
     let body = match verification {
         Some(Verification { items }) if items.is_empty() => {
             view! { <p class="muted">"The scenario names nothing to verify."</p> }.into_any()

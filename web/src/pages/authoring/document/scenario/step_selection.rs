@@ -5,14 +5,14 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 #[derive(Clone, Copy)]
-pub struct Shown {
+pub struct StepSelection {
     named: Memo<Option<usize>>,
     /// A step that the browser's way back knows, and one that it does not.
     push: SignalSetter<Option<usize>>,
     replace: SignalSetter<Option<usize>>,
 }
 
-impl Shown {
+impl StepSelection {
     pub fn here() -> Self {
         let options = |replace| NavigateOptions { scroll: false, replace, ..NavigateOptions::default() };
         let (named, push) = query_signal_with_options("step", options(false));

@@ -14,7 +14,7 @@ use crate::session::Project;
 use crate::{address, api_client};
 
 #[component]
-pub fn Kept(summary: CorpusSummary) -> impl IntoView {
+pub fn CorpusConversations(summary: CorpusSummary) -> impl IntoView {
     let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (named, name) = query_signal_with_options::<String>("side", options);
     let side = Memo::new(move |_| Side::ALL.into_iter().find(|side| named.read().as_deref() == Some(side.as_str())));

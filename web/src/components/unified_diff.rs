@@ -10,7 +10,7 @@ const SHOWN: usize = 2000;
 const LETTERS: usize = 2000;
 
 #[component]
-pub fn Unified(
+pub fn UnifiedDiff(
     text: String,
     /// Names it to screen readers.
     label: String,

@@ -1,4 +1,4 @@
-//! Parameters as a filter.
+//! A filter as parameters, and back.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use domain::filter::{Bounds, Filter, Top};
 use serde::de::DeserializeOwned;
 
 /// The filter that the parameters mean; what cannot be read is left out.
-pub fn filter(pairs: &[(String, String)]) -> Filter {
+pub fn parse(pairs: &[(String, String)]) -> Filter {
     let mut filter = Filter::default();
     for (name, value) in pairs {
         take(&mut filter, name, value);
@@ -75,7 +75,7 @@ fn bounds(filter: &mut Filter, name: &str, value: &str) {
 }
 
 /// The parameters that mean a filter.
-pub fn written(filter: &Filter) -> Vec<(String, String)> {
+pub fn encode(filter: &Filter) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     let mut add =
         |name: &str, values: Vec<String>| pairs.extend(values.into_iter().map(|value| (name.to_owned(), value)));

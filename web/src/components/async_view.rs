@@ -8,7 +8,7 @@ use crate::components::{Failure, Loading};
 /// Shows what was asked for once it is there; until then, that it is on its way; and if it does not come, why not and how to
 /// try again. It is asked for again whenever a signal changes that `load` reads.
 #[component]
-pub fn Fetched<T, F, V>(
+pub fn AsyncView<T, F, V>(
     /// As it stands in "Loading … ".
     what: &'static str,
     load: impl Fn() -> F + 'static,

@@ -24,7 +24,7 @@ const FAULT: &str = "fault";
 const LONGEST: usize = 8_000;
 
 /// Keeps the form and the address the same, from now on. The address goes first: somebody followed it, or went back to it.
-pub fn keep(draft: Draft) {
+pub fn sync(draft: Draft) {
     let (location, navigate) = (use_location(), use_navigate());
     let own = location.pathname.get_untracked();
     // The last word of a page that is left is not about the next one's address.
@@ -158,7 +158,7 @@ fn write(draft: Draft) -> Vec<Pair> {
     }
     let models = draft.sub_agents.get().into_iter();
     pairs.extend(models.map(|(name, model)| (SUB_AGENT.to_owned(), format!("{name}:{model}"))));
-    pairs.extend(draft.faults.get().into_iter().map(|fault| (FAULT.to_owned(), fault.written())));
+    pairs.extend(draft.faults.get().into_iter().map(|fault| (FAULT.to_owned(), fault.to_text())));
     pairs
 }
 
@@ -180,9 +180,9 @@ fn take(draft: Draft, pairs: &[Pair]) {
     }
     let pair = |text: &String| text.split_once(':').map(|(name, model)| (name.to_owned(), model.to_owned()));
     put(draft.sub_agents, all(pairs, SUB_AGENT).filter_map(pair).collect());
-    let known = draft.faults.get_untracked();
-    if !known.iter().map(|fault| untrack(|| fault.written())).eq(all(pairs, FAULT).cloned()) {
-        draft.faults.set(all(pairs, FAULT).map(|text| Fault::read(draft.next_fault(), text)).collect());
+    let faults = draft.faults.get_untracked();
+    if !faults.iter().map(|fault| untrack(|| fault.to_text())).eq(all(pairs, FAULT).cloned()) {
+        draft.faults.set(all(pairs, FAULT).map(|text| Fault::from_text(draft.next_fault(), text)).collect());
     }
 }
 

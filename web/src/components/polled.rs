@@ -8,23 +8,23 @@ use leptos::task::spawn_local;
 use crate::api_client::{Answer, ApiError};
 use crate::components::{Failure, Loading, Stale};
 
-pub struct Refreshed<T: Send + Sync + 'static> {
+pub struct Polled<T: Send + Sync + 'static> {
     newest: RwSignal<Option<T>>,
     error: RwSignal<Option<ApiError>>,
     ask: Callback<()>,
 }
 
-impl<T: Send + Sync + 'static> Clone for Refreshed<T> {
+impl<T: Send + Sync + 'static> Clone for Polled<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Send + Sync + 'static> Copy for Refreshed<T> {}
+impl<T: Send + Sync + 'static> Copy for Polled<T> {}
 
 /// Asks at once, and then every so often while the reader looks at the page and either `live` says so or the last answer failed
 /// for a reason that may pass.
-pub fn refresh<T, F>(every: Duration, live: Signal<bool>, load: impl Fn() -> F + 'static) -> Refreshed<T>
+pub fn refresh<T, F>(every: Duration, live: Signal<bool>, load: impl Fn() -> F + 'static) -> Polled<T>
 where
     T: Clone + PartialEq + Send + Sync + 'static,
     F: Future<Output = Answer<T>> + 'static,
@@ -64,7 +64,7 @@ where
     if let Ok(handle) = set_interval_with_handle(tick, every) {
         on_cleanup(move || handle.clear());
     }
-    Refreshed { newest, error, ask: Callback::new(move |()| ask()) }
+    Polled { newest, error, ask: Callback::new(move |()| ask()) }
 }
 
 /// What says the same as before changes nothing on the page.
@@ -88,7 +88,7 @@ fn tell<T: PartialEq + Send + Sync + 'static>(
     }
 }
 
-impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
+impl<T: Clone + Send + Sync + 'static> Polled<T> {
     /// Asks now.
     pub fn ask(self) {
         self.ask.run(());

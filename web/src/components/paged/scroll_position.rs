@@ -10,11 +10,11 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 thread_local! {
-    static PLACES: RefCell<HashMap<(String, &'static str), Place>> = RefCell::default();
+    static PLACES: RefCell<HashMap<(String, &'static str), ScrollPosition>> = RefCell::default();
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct ScrollPosition {
     /// How many rows were there.
     pub rows: usize,
     /// How far the page was scrolled, in CSS pixels.
@@ -37,7 +37,7 @@ impl List {
     }
 
     /// Where it was left, if this is where it was.
-    pub fn left(&self) -> Option<Place> {
+    pub fn left(&self) -> Option<ScrollPosition> {
         let entry = self.entry()?;
         PLACES.with_borrow(|places| places.get(&(entry, self.what)).copied())
     }
@@ -45,7 +45,7 @@ impl List {
     /// Remembers where it is now.
     pub fn keep(&self, rows: usize) {
         let Some(entry) = self.is_shown().then(|| self.entry().or_else(|| self.named())).flatten() else { return };
-        let place = Place { rows, top: window().scroll_y().unwrap_or_default() };
+        let place = ScrollPosition { rows, top: window().scroll_y().unwrap_or_default() };
         PLACES.with_borrow_mut(|places| places.insert((entry, self.what), place));
     }
 

@@ -3,12 +3,12 @@
 use domain::api::UsageSummary;
 use leptos::prelude::*;
 
-use super::Followed;
+use super::LiveRun;
 use crate::components::Badge;
 use crate::{format, labels};
 
 #[component]
-pub fn Spent(followed: Followed) -> impl IntoView {
+pub fn UsageTable(followed: LiveRun) -> impl IntoView {
     let run = followed.run;
     let keys = Memo::new(move |_| {
         run.read().usage.iter().map(|usage| (usage.role.clone(), usage.model.clone())).collect::<Vec<_>>()
@@ -59,7 +59,7 @@ pub fn Spent(followed: Followed) -> impl IntoView {
 }
 
 #[component]
-fn Row(key: (String, String), followed: Followed) -> impl IntoView {
+fn Row(key: (String, String), followed: LiveRun) -> impl IntoView {
     let (role, model) = key.clone();
     let usage = Memo::new(move |_| {
         let run = followed.run.read();

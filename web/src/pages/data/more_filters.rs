@@ -11,12 +11,12 @@ const SECONDS: &str = "%Y-%m-%dT%H:%M:%S";
 
 /// `class` is that of the labels: of the page's other fields.
 #[component]
-pub fn Further(filters: Filters, class: &'static str) -> impl IntoView {
+pub fn MoreFilters(filters: Filters, class: &'static str) -> impl IntoView {
     view! {
         <Text filters class name="reason" label="Failed for" hint="A part of the reason, letter by letter. Only failures have one." />
         <Model filters class />
-        <Moment filters class name="finished_from" label="Finished from (UTC)" />
-        <Moment filters class name="finished_before" label="Finished before (UTC)" />
+        <TimeBound filters class name="finished_from" label="Finished from (UTC)" />
+        <TimeBound filters class name="finished_before" label="Finished before (UTC)" />
         <Text filters class name="judging" label="Whose verdicts count" hint="own (each run's), latest, or the id of a judging." />
     }
 }
@@ -37,10 +37,10 @@ fn Text(
                 maxlength="200"
                 autocomplete="off"
                 spellcheck="false"
-                prop:value=move || filters.asked.read().one(name).unwrap_or_default().to_owned()
+                prop:value=move || filters.params.read().one(name).unwrap_or_default().to_owned()
                 on:change:target=move |event| {
                     let text = event.target().value();
-                    filters.choose(|asked| asked.with(name, Some(text)));
+                    filters.choose(|params| params.with(name, Some(text)));
                 }
             />
             <span class="muted hint">{hint}</span>
@@ -64,8 +64,8 @@ fn Model(filters: Filters, class: &'static str) -> impl IntoView {
                     let field = event.target();
                     let model = field.value();
                     field.set_value("");
-                    filters.choose(|asked| {
-                        if model.is_empty() || asked.has("model", &model) { asked.clone() } else { asked.toggled("model", &model) }
+                    filters.choose(|params| {
+                        if model.is_empty() || params.has("model", &model) { params.clone() } else { params.toggled("model", &model) }
                     });
                 }
             />
@@ -75,16 +75,16 @@ fn Model(filters: Filters, class: &'static str) -> impl IntoView {
 }
 
 #[component]
-fn Moment(filters: Filters, class: &'static str, name: &'static str, label: &'static str) -> impl IntoView {
+fn TimeBound(filters: Filters, class: &'static str, name: &'static str, label: &'static str) -> impl IntoView {
     view! {
         <label class=class>
             <span class="name">{label}</span>
             <input
                 type="datetime-local"
-                prop:value=move || filters.asked.read().one(name).and_then(field).unwrap_or_default()
+                prop:value=move || filters.params.read().one(name).and_then(field).unwrap_or_default()
                 on:change:target=move |event| {
                     let at = moment(&event.target().value());
-                    filters.choose(|asked| asked.with(name, at));
+                    filters.choose(|params| params.with(name, at));
                 }
             />
         </label>
@@ -92,8 +92,8 @@ fn Moment(filters: Filters, class: &'static str, name: &'static str, label: &'st
 }
 
 /// A moment as a field shows it.
-fn field(asked: &str) -> Option<String> {
-    let at: DateTime<Utc> = asked.parse().ok()?;
+fn field(params: &str) -> Option<String> {
+    let at: DateTime<Utc> = params.parse().ok()?;
     Some(at.format(if at.timestamp() % 60 == 0 { MINUTES } else { SECONDS }).to_string())
 }
 
@@ -109,11 +109,11 @@ mod tests {
 
     #[test]
     fn a_moment_is_shown_as_it_was_written() {
-        for (written, asked) in
+        for (written, params) in
             [("2026-11-24T18:00", "2026-11-24T18:00:00Z"), ("2026-11-24T18:00:07", "2026-11-24T18:00:07Z")]
         {
-            assert_eq!(moment(written).as_deref(), Some(asked));
-            assert_eq!(field(asked).as_deref(), Some(written));
+            assert_eq!(moment(written).as_deref(), Some(params));
+            assert_eq!(field(params).as_deref(), Some(written));
         }
         assert_eq!(field("2026-11-24T19:00:00+01:00").as_deref(), Some("2026-11-24T18:00"));
         assert_eq!((moment(""), field("yesterday")), (None, None));

@@ -2,21 +2,21 @@ use super::*;
 use domain::api::CONVERSATION_FILTER;
 use domain::corpus::{Balance, Dimension, Duplicates, Scan, Split, Treatment};
 
-fn asked(pairs: &[(&str, &str)]) -> Asked {
-    Asked::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+fn params(pairs: &[(&str, &str)]) -> QueryParams {
+    QueryParams::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
 }
 
 #[test]
 fn a_query_is_read_in_its_order() {
-    let read = Asked::read("?persona=calm&outcome=accepted&persona=angry&tab=split&search=");
-    assert_eq!(read, asked(&[("persona", "calm"), ("outcome", "accepted"), ("persona", "angry")]));
+    let read = QueryParams::parse("?persona=calm&outcome=accepted&persona=angry&tab=split&search=");
+    assert_eq!(read, params(&[("persona", "calm"), ("outcome", "accepted"), ("persona", "angry")]));
 }
 
 #[test]
 fn a_value_is_toggled_and_a_number_is_replaced() {
-    let one = asked(&[("tool_any", "a")]);
+    let one = params(&[("tool_any", "a")]);
     assert_eq!(one.toggled("tool_any", "b").all("tool_any").collect::<Vec<_>>(), ["a", "b"]);
-    assert_eq!(one.toggled("tool_any", "a"), Asked::default());
+    assert_eq!(one.toggled("tool_any", "a"), QueryParams::default());
     let scored = one.with_least("goal", Some(7)).with_least("goal", Some(8)).with_least(OVERALL, Some(6));
     assert_eq!((scored.least("goal"), scored.least(OVERALL), scored.least("tone")), (Some(8), Some(6), None));
     let bounded = scored.with_most("goal", Some(9)).with_most(OVERALL, Some(8)).with_most("goal", Some(10));
@@ -27,7 +27,7 @@ fn a_value_is_toggled_and_a_number_is_replaced() {
 
 #[test]
 fn shares_may_be_of_a_criterion_or_overall() {
-    let best = Asked::default().with_criterion("top", OVERALL, Some("0.1".to_owned()));
+    let best = QueryParams::default().with_criterion("top", OVERALL, Some("0.1".to_owned()));
     let best = best.with_criterion("top", "goal", Some("0.2".to_owned()));
     assert_eq!(best.all("top").collect::<Vec<_>>(), ["0.1", "goal:0.2"]);
     assert_eq!(best.of_criterion("top", OVERALL), Some("0.1"));
@@ -36,7 +36,7 @@ fn shares_may_be_of_a_criterion_or_overall() {
 
 #[test]
 fn the_filter_of_a_corpus_is_written_as_it_is_read() {
-    let all = asked(&[
+    let all = params(&[
         ("run", "01a20319-f6ef-72bd-84b4-d90772ba48fe"),
         ("scenario", "hats"),
         ("family", "boxes"),
@@ -72,15 +72,15 @@ fn the_filter_of_a_corpus_is_written_as_it_is_read() {
     ]);
     let missing = CONVERSATION_FILTER.iter().filter(|name| all.one(name).is_none());
     assert_eq!(missing.collect::<Vec<_>>(), [&"search"], "what lists know, corpora know");
-    assert_eq!(Asked::new(read::written(&all.filter())), all);
-    assert_eq!(asked(&[("search", "card"), ("sort", "overall")]).filter(), Filter::default());
+    assert_eq!(QueryParams::new(filter_params::encode(&all.filter())), all);
+    assert_eq!(params(&[("search", "card"), ("sort", "overall")]).filter(), Filter::default());
 }
 
 #[test]
 fn a_selection_is_written_as_it_is_read() {
-    let filter = asked(&[("persona", "calm"), ("min_turns", "2")]);
+    let filter = params(&[("persona", "calm"), ("min_turns", "2")]);
     assert_eq!(
-        Asked::of_selection(&Spec { filter: filter.filter(), ..Spec::default() }),
+        QueryParams::of_selection(&Spec { filter: filter.filter(), ..Spec::default() }),
         filter,
         "the usual is left out"
     );
@@ -93,7 +93,7 @@ fn a_selection_is_written_as_it_is_read() {
         limit: Some(500),
         split: Split { golden: 0.25, seed: 9_007_199_254_740_991, near: 0.7 },
     };
-    let all = Asked::of_selection(&spec);
+    let all = QueryParams::of_selection(&spec);
     assert_eq!(Spec { filter: all.filter(), ..all.selection() }, spec);
     // Which conversations are found is another thing than what becomes of them.
     assert_eq!(all.which(), filter);
@@ -103,6 +103,6 @@ fn a_selection_is_written_as_it_is_read() {
     let listed = all.with("sort", Some(OVERALL.to_owned()));
     assert_eq!(listed.listed(), filter.with("sort", Some(OVERALL.to_owned())));
     assert_eq!(listed.selected(), all);
-    let nonsense = asked(&[("golden", "half"), ("balance", "mood"), ("at_most", "3"), ("most", "-1")]);
+    let nonsense = params(&[("golden", "half"), ("balance", "mood"), ("at_most", "3"), ("most", "-1")]);
     assert_eq!(nonsense.selection(), Spec::default());
 }

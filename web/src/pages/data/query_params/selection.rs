@@ -8,7 +8,7 @@ pub const NAMES: [&str; 10] =
 const KEEP: &str = "keep";
 
 /// A selection but for its filter; what cannot be read is as usual.
-pub fn read(pairs: &[(String, String)]) -> Spec {
+pub fn parse(pairs: &[(String, String)]) -> Spec {
     let mut spec = Spec::default();
     for (name, value) in pairs {
         take(&mut spec, name, value);
@@ -41,7 +41,7 @@ fn take(spec: &mut Spec, name: &str, value: &str) {
 }
 
 /// The parameters of a selection but for its filter.
-pub fn written(spec: &Spec) -> Vec<(String, String)> {
+pub fn encode(spec: &Spec) -> Vec<(String, String)> {
     let usual = Spec::default();
     let kept = |treatment: Treatment| (treatment == Treatment::Keep).then(|| KEEP.to_owned());
     let other = |own: f64, usual: f64| (own.to_bits() != usual.to_bits()).then(|| own.to_string());

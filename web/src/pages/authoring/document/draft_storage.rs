@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use web_sys::Storage;
 
 use super::draft::{Draft, Texts};
-use crate::api_client::documents::Place;
+use crate::api_client::documents::DocumentRef;
 use crate::components::Toasts;
 use crate::session::Session;
 
 #[derive(Serialize, Deserialize)]
-pub struct Kept {
+pub struct StoredDraft {
     /// The version that it was made from.
     pub base: i32,
     pub files: Texts,
 }
 
-pub fn kept(place: &Place) -> Option<Kept> {
+pub fn load(place: &DocumentRef) -> Option<StoredDraft> {
     serde_json::from_str(&storage()?.get_item(&key(place)).ok()??).ok()
 }
 
@@ -28,9 +28,9 @@ pub fn guard(draft: Draft) {
     let place = draft.place();
     let key = key(&place);
     Effect::new(move |_| {
-        let kept = draft.dirty.get().then(|| Kept { base: draft.base.get(), files: draft.files.get() });
+        let stored = draft.dirty.get().then(|| StoredDraft { base: draft.base.get(), files: draft.files.get() });
         // A browser that keeps nothing, or no more, still asks before the tab is closed.
-        draft.is_kept.set(write(&key, kept.as_ref()).is_some());
+        draft.is_stored.set(write(&key, stored.as_ref()).is_some());
     });
     let asking = window_event_listener(beforeunload, move |event| {
         if draft.dirty.try_get_untracked().unwrap_or_default() {
@@ -42,7 +42,7 @@ pub fn guard(draft: Draft) {
         asking.remove();
         if draft.dirty.try_get_untracked().unwrap_or_default() {
             let name = draft.saved.try_with_untracked(|saved: &Document| saved.name.clone()).unwrap_or_default();
-            if draft.is_kept.try_get_untracked().unwrap_or_default() {
+            if draft.is_stored.try_get_untracked().unwrap_or_default() {
                 toasts.good(format!(
                     "What you wrote in {name} is not saved. It is kept in this tab: open it again to go on."
                 ));
@@ -56,16 +56,16 @@ pub fn guard(draft: Draft) {
 }
 
 /// Keeps it, or forgets what was kept before; `None` if the browser does not.
-fn write(key: &str, kept: Option<&Kept>) -> Option<()> {
+fn write(key: &str, draft: Option<&StoredDraft>) -> Option<()> {
     let storage = storage()?;
-    match kept {
-        Some(kept) => storage.set_item(key, &serde_json::to_string(kept).ok()?).ok(),
+    match draft {
+        Some(draft) => storage.set_item(key, &serde_json::to_string(draft).ok()?).ok(),
         None => storage.remove_item(key).ok(),
     }
 }
 
 /// Whoever signs in to the same tab after somebody sees nothing of theirs.
-fn key(place: &Place) -> String {
+fn key(place: &DocumentRef) -> String {
     let name = untrack(|| Session::here().name()).unwrap_or_default();
     format!("draft:{name}/{}/{}/{}", place.project, place.id.kind.folder(), place.id.name)
 }

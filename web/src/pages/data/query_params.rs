@@ -3,7 +3,7 @@
 //! The parameters are those of `GET /projects/{project}/conversations`, so that an address of the app and one of the API
 //! say the same.
 
-mod read;
+mod filter_params;
 mod selection;
 
 use domain::corpus::Spec;
@@ -18,16 +18,16 @@ const ORDER: [&str; 2] = ["sort", "order"];
 const OTHERS: [&str; 1] = ["tab"];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked(Vec<(String, String)>);
+pub struct QueryParams(Vec<(String, String)>);
 
-impl Asked {
+impl QueryParams {
     pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
         let known = |(name, value): &(String, String)| !OTHERS.contains(&name.as_str()) && !value.is_empty();
         Self(pairs.into_iter().filter(known).collect())
     }
 
     /// From the part of an address after `?`.
-    pub fn read(query: &str) -> Self {
+    pub fn parse(query: &str) -> Self {
         Self::new(address::pairs(query))
     }
 
@@ -68,13 +68,13 @@ impl Asked {
 
     /// What becomes of the conversations that are found, in a corpus: a selection but for its filter.
     pub fn selection(&self) -> Spec {
-        selection::read(&self.0)
+        selection::parse(&self.0)
     }
 
     pub fn with_selection(&self, spec: &Spec) -> Self {
         let mut pairs = self.0.clone();
         pairs.retain(|(name, _)| !of_corpora(name));
-        pairs.extend(selection::written(spec));
+        pairs.extend(selection::encode(spec));
         Self(pairs)
     }
 
@@ -116,9 +116,9 @@ impl Asked {
 
     /// With these values of a parameter.
     pub fn with_all(&self, name: &str, values: impl IntoIterator<Item = String>) -> Self {
-        let mut asked = self.with(name, None);
-        asked.0.extend(values.into_iter().map(|value| (name.to_owned(), value)));
-        asked
+        let mut params = self.with(name, None);
+        params.0.extend(values.into_iter().map(|value| (name.to_owned(), value)));
+        params
     }
 
     /// What a parameter of the form `CRITERION:NUMBER` says of a criterion; of `overall` it may be the number alone.
@@ -174,12 +174,12 @@ impl Asked {
 
     /// The conversations that a filter means.
     pub fn of(filter: &Filter) -> Self {
-        Self::new(read::written(filter))
+        Self::new(filter_params::encode(filter))
     }
 
     /// As corpora are selected by. What is searched for in names has no place there.
     pub fn filter(&self) -> Filter {
-        read::filter(&self.0)
+        filter_params::parse(&self.0)
     }
 }
 

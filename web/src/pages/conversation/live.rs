@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_secs(2);
 
 /// What is known of it.
 #[derive(Clone, Copy)]
-pub struct Followed {
+pub struct LiveConversation {
     pub detail: Signal<ConversationDetail>,
     /// Why it was not answered when it was last asked for, if it was not.
     pub lost: Signal<Option<ApiError>>,
@@ -23,7 +23,7 @@ pub struct Followed {
 }
 
 /// Looks again until it has been played, and whenever it is told to.
-pub fn followed(first: ConversationDetail) -> Followed {
+pub fn followed(first: ConversationDetail) -> LiveConversation {
     let id = StoredValue::new(first.summary.id.clone());
     let plays = plays(&first);
     let (shown, lost) = (RwSignal::new(first), RwSignal::new(None));
@@ -41,7 +41,7 @@ pub fn followed(first: ConversationDetail) -> Followed {
             }
         });
     });
-    Followed { detail: shown.into(), lost: lost.into(), again }
+    LiveConversation { detail: shown.into(), lost: lost.into(), again }
 }
 
 fn until_played(id: String, shown: RwSignal<ConversationDetail>, lost: RwSignal<Option<ApiError>>) {

@@ -23,10 +23,10 @@ const BLIND: &str = "blind";
 /// A name, and its value.
 type Pair = (String, String);
 
-pub fn read(written: &[Pair]) -> Order {
-    let named = |name: &str| written.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
+pub fn read(pairs: &[Pair]) -> Order {
+    let named = |name: &str| pairs.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
     let text = |name: &str, usual: &str| RwSignal::new(named(name).unwrap_or(usual).to_owned());
-    let filter = Filter::of(written);
+    let filter = Filter::of(pairs);
     let source = match named(FROM) {
         Some("run") => Source::Run,
         Some("filter") => Source::Filter,
@@ -48,7 +48,7 @@ pub fn read(written: &[Pair]) -> Order {
 }
 
 /// Keeps the address as the form is, from now on.
-pub fn keep(order: Order) {
+pub fn sync(order: Order) {
     let (location, navigate) = (use_location(), use_navigate());
     let path = location.pathname.get_untracked();
     Effect::new(move |before: Option<Vec<Pair>>| {
@@ -67,7 +67,7 @@ fn write(order: Order) -> Vec<Pair> {
     let mut pairs = match order.source.get() {
         Source::Run => vec![(OF_RUN.to_owned(), order.run.get())],
         Source::Corpus => vec![(FROM.to_owned(), "corpus".to_owned()), (OF_CORPUS.to_owned(), order.corpus.get())],
-        Source::Filter => order.filter.asked(),
+        Source::Filter => order.filter.params(),
     };
     if pairs.is_empty() {
         pairs.push((FROM.to_owned(), "filter".to_owned()));

@@ -6,14 +6,14 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use crate::action::Change;
-use crate::api_client::documents::Place;
-use crate::components::{Changing, Crumbs, Fetched};
+use crate::api_client::documents::DocumentRef;
+use crate::components::{AsyncView, Changing, Crumbs};
 use crate::pages::authoring::words;
 use crate::session::Project;
 use crate::{address, api_client, format};
 
 #[component]
-pub fn Gone(place: Place, restored: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
+pub fn DeletedDocument(place: DocumentRef, restored: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
     let kind = place.id.kind;
     let list = address::project(&place.project, &format!("/{}", kind.folder()));
     let above = vec![(words::plural(kind).to_owned(), list.clone())];
@@ -41,16 +41,16 @@ pub fn Gone(place: Place, restored: impl Fn() + Copy + Send + Sync + 'static) ->
                 <A href=list>"the list"</A>
                 "."
             </p>
-            <Fetched what="its versions" load let:versions>
+            <AsyncView what="its versions" load let:versions>
                 <Restore place=place.get_value() versions restored />
-            </Fetched>
+            </AsyncView>
         </section>
     }
 }
 
 #[component]
 fn Restore(
-    place: Place,
+    place: DocumentRef,
     versions: Vec<DocumentVersion>,
     restored: impl Fn() + Copy + Send + Sync + 'static,
 ) -> impl IntoView {
@@ -61,7 +61,7 @@ fn Restore(
     let restore = move |_| {
         let place = place.clone();
         let wanted = Restoration { version: last, base_version: Some(newest.version), ..Restoration::default() };
-        let change = move |end| async move { api_client::documents::restore(&end, &place, &wanted).await };
+        let change = move |signal| async move { api_client::documents::restore(&signal, &place, &wanted).await };
         restoring.act("It is here again, as a draft.".to_owned(), change, move |_| restored());
     };
     view! {
