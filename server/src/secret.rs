@@ -18,7 +18,7 @@ pub const LONGEST_PASSWORD: usize = 1024;
 pub fn make(prefix: &str) -> anyhow::Result<String> {
     let mut bytes = [0u8; 32];
     getrandom::fill(&mut bytes).map_err(|e| anyhow::anyhow!("no randomness: {e}"))?;
-    Ok(format!("{prefix}{}", hex(&bytes)))
+    Ok(format!("{prefix}{}", hex::encode(bytes)))
 }
 
 /// What is kept of a secret. It has 256 bits of its own, so a fast hash is enough.
@@ -29,7 +29,7 @@ pub fn hash(secret: &str) -> Vec<u8> {
 /// What a browser must send with each change beside its cookie. Other sites cannot read it, and nobody gets from it to
 /// the session.
 pub fn csrf_token(session: &str) -> String {
-    hex(&Sha256::digest(format!("csrf {session}").as_bytes()))
+    hex::encode(Sha256::digest(format!("csrf {session}")))
 }
 
 /// The hash of a password as a PHC string. Takes tens of milliseconds: not for an async thread.
@@ -56,10 +56,6 @@ fn argon2id() -> anyhow::Result<Argon2<'static>> {
     let (memory, passes, lanes) = COST;
     let params = Params::new(memory, passes, lanes, None).map_err(|e| anyhow::anyhow!("argon2: {e}"))?;
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl Seed {
 
     /// A short text that stands for the seed, for ids.
     pub fn text(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(self.0)
     }
 
     fn derive(&self, purpose: &str) -> [u8; 32] {

@@ -142,7 +142,7 @@ impl Judge {
 
 fn version(spec: &Spec, prompt: &str) -> String {
     let spec = serde_json::to_string(spec).unwrap_or_default();
-    crate::world::hex(&Sha256::digest(format!("{spec}\n{prompt}")))
+    hex::encode(Sha256::digest(format!("{spec}\n{prompt}")))
 }
 
 #[derive(Deserialize)]

@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 use crate::case::rfc3339;
 use crate::playbook::Playbook;
 use crate::templates;
-use crate::world::hex;
 use domain::chat::{ChatReply, ChatRequest, ReplySchema};
 
 const PROMPT: &str = include_str!("prompts/scenario_review.md.j2");
@@ -126,7 +125,7 @@ fn prompt(playbook: &Playbook, scenario: &Scenario, personas: &[&Profile]) -> Re
     let business = pretty(&business(playbook));
     let (records, cut) = records(playbook, scenario);
     let case = pretty(&case(playbook, scenario, &records, personas));
-    let hash = hex(&Sha256::digest(format!("{business}\n{case}")));
+    let hash = hex::encode(Sha256::digest(format!("{business}\n{case}")));
     let questions = Question::ALL.map(|question| json!({"name": question.as_str(), "asks": question.asks()}));
     templates::render_text(
         PROMPT,

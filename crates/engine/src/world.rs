@@ -98,17 +98,12 @@ impl World {
             }
         });
         hasher.update(text.as_bytes());
-        hex(&hasher.finalize())
+        hex::encode(hasher.finalize())
     }
 }
 
 /// Bytes that are hashed at a time: names and values are too short for a hash to be quick.
 const HASHED: usize = 4096;
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
-    bytes.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]).collect()
-}
 
 #[cfg(test)]
 mod tests;

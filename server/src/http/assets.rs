@@ -78,8 +78,7 @@ fn has_hashed_name(path: &str) -> bool {
 
 /// Half of the hash is more than enough to tell versions of a file apart.
 fn etag_of(hash: [u8; 32]) -> String {
-    let (half, _) = hash.split_at(16);
-    half.iter().fold(String::from("\""), |etag, byte| etag + &format!("{byte:02x}")) + "\""
+    format!("\"{}\"", hex::encode(&hash[..16]))
 }
 
 #[cfg(test)]

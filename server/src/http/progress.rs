@@ -104,5 +104,5 @@ impl Following {
 /// Two summaries with one id say the same.
 fn id(run: &RunSummary) -> String {
     let said = serde_json::to_vec(run).unwrap_or_default();
-    Sha256::digest(said).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(said)[..16])
 }

@@ -252,7 +252,7 @@ fn manifest_hash(candidates: &Candidates, selected: &Selected) -> anyhow::Result
         };
         hasher.update(line(&row)?);
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(hasher.finalize()))
 }
 
 /// Everything that is wrong with a selection: pointers and what is wrong there. What it names must be of the project.

@@ -72,7 +72,7 @@ impl Hashed {
     pub fn finish(self) -> anyhow::Result<Sum> {
         self.synced.wait()?;
         self.file.sync_all()?;
-        let hash = self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex::encode(self.hasher.finalize());
         Ok(Sum { bytes: self.bytes, hash })
     }
 }

@@ -23,7 +23,7 @@ use starlark::values::structs::AllocStruct;
 
 use builtins::Surroundings;
 
-use crate::world::{Node, World, hex};
+use crate::world::{Node, World};
 
 /// Function calls and loop rounds of one tool call.
 const MAX_TICKS: u64 = 1_000_000;
@@ -186,7 +186,7 @@ fn globals() -> Globals {
 /// The n-th fresh id of a call: eight hex digits from its seed.
 pub fn fresh_id(seed: &str, prefix: &str, n: u32) -> String {
     let digest = Sha256::digest(format!("{seed}\n{prefix}\n{n}"));
-    format!("{prefix}_{}", hex(&digest[..4]))
+    format!("{prefix}_{}", hex::encode(&digest[..4]))
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> String {
         hasher.update((part.len() as u64).to_be_bytes());
         hasher.update(part);
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(hasher.finalize())
 }
 
 fn walk(project: &Path, dir: &Path, files: &mut BTreeMap<String, String>) -> anyhow::Result<()> {

@@ -57,7 +57,7 @@ async fn a_corpus_from_its_filter_to_its_manifest(pool: PgPool) {
 
     // Every conversation that was found is there once, and the hash is that of the file.
     let (text, rows) = manifest(&app, &corpus).await;
-    let hash: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hex::encode(Sha256::digest(&text));
     assert_eq!(corpus.summary.manifest_hash.as_deref(), Some(hash.as_str()));
     assert_eq!(rows.iter().map(|row| row.position).collect::<Vec<_>>(), (0..24).collect::<Vec<_>>());
     assert!(

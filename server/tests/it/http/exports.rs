@@ -34,7 +34,7 @@ async fn built(app: &TestApp, spec: &Value) -> ExportSummary {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(bytes))
 }
 
 #[sqlx::test(migrations = "../migrations")]
