@@ -6,13 +6,14 @@ mod compile;
 mod rules;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use domain::patch::Patch;
 use domain::playbook::{Simulate, Tool as ToolSpec};
 use domain::scenario::laid_over;
 use jsonschema::Validator;
 use minijinja::Environment;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use crate::tools::code::{CodeError, Moment};

@@ -13,10 +13,11 @@ mod replica;
 mod router;
 mod status;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use domain::chat::{ChatReply, ChatRequest};
+use parking_lot::RwLock;
 
 use self::breaker::Breaker;
 use self::call::Call;
@@ -98,7 +99,7 @@ impl Pool {
     }
 
     fn endpoint(&self, index: usize) -> Arc<Endpoint> {
-        Arc::clone(&self.endpoints.read().unwrap_or_else(PoisonError::into_inner)[index])
+        Arc::clone(&self.endpoints.read()[index])
     }
 
     /// The reply to an ask. Asks with the same `sticky` go to the same replica where they can: it has read the

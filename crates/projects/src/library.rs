@@ -8,7 +8,7 @@ mod scenarios;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use domain::document;
 use domain::finding::Reported;
@@ -17,6 +17,7 @@ use domain::problem::{Problem, did_you_mean};
 use domain::scenario::Scenario;
 use engine::playbook::{Sources, compile};
 use engine::{InitialWorld, Judge, Playbook};
+use parking_lot::Mutex;
 
 pub use cache::Cache;
 pub use duplicates::Limits;
@@ -163,7 +164,7 @@ impl Library {
 
     /// The world a scenario starts from, shared by all its conversations.
     pub fn initial(&self, scenario: &Scenario, playbook: &Playbook) -> Arc<InitialWorld> {
-        let mut known = self.initial.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.initial.lock();
         let world = known.entry(scenario.id.clone());
         Arc::clone(world.or_insert_with(|| Arc::new(playbook.initial_world(&scenario.system_facts).into())))
     }

@@ -2,11 +2,11 @@
 //!
 //! The engine does not depend on it: while the server is away, it goes on serving whoever asks it.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use domain::api::ProblemDetails;
 use domain::api::workers::{WorkerBeat, WorkerJoin, WorkerJoined, WorkerOrders};
+use parking_lot::Mutex;
 use reqwest::{Client, Method, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -156,7 +156,7 @@ impl<'a> Member<'a> {
     async fn enter(&self) -> Result<(), Failed> {
         let joined: WorkerJoined = self.server.post(&["workers"], self.join).await?;
         report!(&self.join.name, "joined the pool of `{}` as worker {}", self.join.model, joined.id);
-        *self.joined.lock().unwrap_or_else(PoisonError::into_inner) = Some(joined);
+        *self.joined.lock() = Some(joined);
         Ok(())
     }
 
@@ -178,12 +178,12 @@ impl<'a> Member<'a> {
     }
 
     fn joined(&self) -> Option<WorkerJoined> {
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.joined.lock().clone()
     }
 
     fn forget(&self) -> Option<WorkerJoined> {
         self.status.was_heard(None);
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.joined.lock().take()
     }
 }
 

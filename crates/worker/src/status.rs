@@ -1,8 +1,7 @@
 //! How a worker does, as its parts tell each other: the supervisor says it, the member passes it on.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use domain::api::workers::{WorkerOrder, WorkerState};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use super::load::Sample;
@@ -83,7 +82,7 @@ impl Status {
     }
 
     fn lock(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.told.lock()
     }
 }
 

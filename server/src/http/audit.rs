@@ -1,11 +1,12 @@
 //! Every change goes into the audit log, and in the transaction that makes it: either both are kept, or neither is.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sqlx::{Postgres, Transaction};
 use tracing::error;
@@ -71,7 +72,7 @@ impl Audit {
     }
 
     fn note<T>(&self, change: impl FnOnce(&mut Noted) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.0.lock())
     }
 
     fn entry(&self) -> Entry {

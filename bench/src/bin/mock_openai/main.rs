@@ -8,8 +8,8 @@ mod pace;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
@@ -21,6 +21,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use bench::{Lines, Project};
 use clap::Parser;
+use parking_lot::Mutex;
 use rand::RngExt;
 use rand_distr::{Distribution, LogNormal};
 use serde::Deserialize;
@@ -69,7 +70,7 @@ struct Load {
 impl Load {
     /// One more or one less, and the sum over time up to now.
     fn change(&self, by: i64) -> (u64, f64) {
-        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut since = self.since.lock();
         let (at, in_flight, seconds) = *since;
         let now = Instant::now();
         #[expect(clippy::cast_precision_loss, reason = "a sum of seconds")]

@@ -1,7 +1,7 @@
 //! What the rows of a run share, made once: its documents, its models, and what each agent of each scenario was told.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use domain::calibration::Correction;
@@ -11,6 +11,7 @@ use domain::role::Role;
 use domain::row::{Played, Scenario, Tools, Versioned};
 use engine::conversation::{Caller, Frame, State};
 use engine::{InitialWorld, Judge, Playbook, case, scripted};
+use parking_lot::Mutex;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -104,7 +105,7 @@ impl Context {
     /// # Errors
     /// The run's documents hold no such scenario.
     pub fn scene(&self, scenario: &str) -> anyhow::Result<Arc<Scene>> {
-        let mut scenes = self.scenes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scenes = self.scenes.lock();
         if let Some(scene) = scenes.get(scenario) {
             return Ok(Arc::clone(scene));
         }
@@ -143,7 +144,7 @@ impl Context {
             Caller::SubAgent { name, .. } => name.as_str(),
             Caller::Agent | Caller::User => "",
         };
-        let mut voices = scene.voices.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut voices = scene.voices.lock();
         if let Some(voice) = voices.get(sub_agent) {
             return Arc::clone(voice);
         }
@@ -193,7 +194,7 @@ impl Scene {
     /// Hash of the world that a conversation came to, by all its changes: to hash a world takes longer than to find it among
     /// those that others came to by the same.
     pub fn end(&self, patches: &[Patch], state: &State) -> Arc<str> {
-        let known = || self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.ends.lock();
         let found = known().iter().find(|(own, _)| own == patches).map(|(_, hash)| Arc::clone(hash));
         let hash = found.unwrap_or_else(|| {
             let hash: Arc<str> = state.world_hash().into();

@@ -1,9 +1,10 @@
 //! The records of a source, written to one file.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::anyhow;
 use domain::export::{Shape, Split};
+use parking_lot::Mutex;
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
 
@@ -74,12 +75,12 @@ struct Spares(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Spares {
     fn take(&self) -> Vec<u8> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        self.0.lock().pop().unwrap_or_default()
     }
 
     fn put(&self, mut lines: Vec<u8>) {
         lines.clear();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(lines);
+        self.0.lock().push(lines);
     }
 }
 

@@ -1,10 +1,11 @@
 //! What the documents of a run say of its scenarios.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use domain::document;
 use domain::scenario::Scenario;
+use parking_lot::Mutex;
 use sqlx::PgConnection;
 
 use projects::library::Files;
@@ -35,14 +36,14 @@ impl Abouts {
         }
         let files: Files = serde_json::from_value(runs::library(db, library).await?)?;
         let read = Arc::new(scenarios(&files));
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         all.retain(|_, about| about.strong_count() > 0);
         all.insert(library.to_owned(), Arc::downgrade(&read));
         Ok(read)
     }
 
     fn known(&self, library: &str) -> Option<Arc<Scenarios>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(library)?.upgrade()
+        self.0.lock().get(library)?.upgrade()
     }
 }
 

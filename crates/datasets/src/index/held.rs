@@ -1,9 +1,10 @@
 //! The runs that are held in memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex as Lock, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex as Lock;
 use sqlx::PgPool;
 use tokio::sync::Mutex;
 use uuid::Uuid;
@@ -125,7 +126,7 @@ impl Index {
     }
 
     fn slot(&self, head: &Head) -> Arc<Mutex<Slot>> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         held.clock += 1;
         let clock = held.clock;
         let new = || Entry { slot: Arc::default(), last_asked: clock, rows: 0 };
@@ -137,7 +138,7 @@ impl Index {
     /// Lets go of what was asked for longest ago, until all that is held is no more than it may be. What somebody still
     /// looks at stays until then.
     fn make_room(&self, head: &Head, rows: usize) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         if let Some(entry) = held.runs.get_mut(&(head.run, head.judging)) {
             entry.rows = rows;
         }
@@ -149,7 +150,7 @@ impl Index {
 
     /// Positions that are held.
     pub fn rows(&self) -> usize {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).rows()
+        self.held.lock().rows()
     }
 }
 

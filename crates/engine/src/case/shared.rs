@@ -1,9 +1,10 @@
 //! What follows from a scenario alone: made when a conversation first needs it, and shared by all that play it.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use domain::persona::Complexity;
 use domain::scenario::Scenario;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::gate::Known;
@@ -24,7 +25,7 @@ pub struct OfScenario {
 impl Shared {
     /// What was made for this very scenario. Whoever plays two of them over one initial world makes it anew each time.
     pub fn of(&self, scenario: &Arc<Scenario>) -> Arc<OfScenario> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         if let Some((_, made)) = kept.as_ref().filter(|(of, _)| Arc::ptr_eq(of, scenario)) {
             return Arc::clone(made);
         }

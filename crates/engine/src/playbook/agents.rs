@@ -1,7 +1,7 @@
 //! The agents of a playbook: the one under test, its variants, and sub-agents, which are tools of other agents.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ impl Playbook {
     /// The template does not render.
     pub fn instructions(&self, agent: Agent<'_>, now: &str) -> Result<Arc<Instructions>, String> {
         let key = format!("{}\n{now}\n{}", agent.prompt, agent.uses.join("\n"));
-        let mut known = self.instructions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.instructions.lock();
         if let Some(found) = known.get(&key) {
             return Ok(Arc::clone(found));
         }

@@ -3,12 +3,13 @@
 mod agents;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use domain::document;
 use domain::playbook::{Playbook as Spec, Simulate, Tool as ToolSpec};
 use domain::problem::{Problem, did_you_mean};
 use jsonschema::Validator;
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::rules::{self, Rules};

@@ -1,6 +1,6 @@
 //! Endpoints that workers bring to a pool, and take away again.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use domain::api::workers::WorkerJoin;
 
@@ -44,7 +44,7 @@ impl Pool {
     /// Takes up the endpoints of workers as they are now, all of them: what is not among them is gone, and whoever waits
     /// for its answer asks another. Those that cannot be asked are given back, with the reason.
     pub fn follow(&self, members: &[Member]) -> Vec<SetupError> {
-        let mut endpoints = self.endpoints.write().unwrap_or_else(PoisonError::into_inner);
+        let mut endpoints = self.endpoints.write();
         let specs: Vec<EndpointSpec> = members.iter().map(|member| member.endpoint(&self.model)).collect();
         for (index, endpoint) in endpoints.iter().enumerate().filter(|(_, endpoint)| endpoint.worker().is_some()) {
             if !specs.contains(endpoint.spec()) {

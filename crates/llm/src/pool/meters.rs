@@ -2,7 +2,7 @@
 //! request may. The process installs its recorder before it asks any model.
 
 use std::pin::pin;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use domain::event::Usage;
 use domain::role::RoleId;
 use futures::poll;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use parking_lot::RwLock;
 
 use super::replica::Replica;
 use crate::error::Failure;
@@ -38,10 +39,10 @@ impl<T> Default for ByRole<T> {
 
 impl<T: Default> ByRole<T> {
     fn get(&self, role: RoleId) -> Arc<T> {
-        if let Some(Some(known)) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(role.index()) {
+        if let Some(Some(known)) = self.0.read().get(role.index()) {
             return Arc::clone(known);
         }
-        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.write();
         if all.len() <= role.index() {
             all.resize_with(role.index() + 1, || None);
         }
@@ -98,11 +99,11 @@ impl Meters {
 
     /// For one more replica, behind the others.
     pub fn add(&self, url: String) {
-        self.replicas.write().unwrap_or_else(PoisonError::into_inner).push(ReplicaMeters::new(url));
+        self.replicas.write().push(ReplicaMeters::new(url));
     }
 
     fn replica_meters(&self, index: usize) -> Option<Arc<ReplicaMeters>> {
-        self.replicas.read().unwrap_or_else(PoisonError::into_inner).get(index).cloned()
+        self.replicas.read().get(index).cloned()
     }
 
     /// Waits for a slot. A call that does not get one at once is counted until then.

@@ -5,7 +5,7 @@ mod neighbours;
 mod text;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::anyhow;
 use domain::event::Usage;
@@ -16,6 +16,7 @@ use engine::Playbook;
 use engine::author::scenario::{Brief, question};
 use futures::{StreamExt, stream};
 use llm::Pool;
+use parking_lot::Mutex;
 
 use crate::library::{Library, Limits};
 use draft::{Draft, Drafting};
@@ -94,7 +95,7 @@ pub async fn draft_scenarios(
     // As long as nobody has answered: how many drafts were refused for good.
     let mut refused = Some(0);
     let neighbours = Mutex::new(Neighbours::new(library, order));
-    let known = || neighbours.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = || neighbours.lock();
     // A draft begins when an earlier one is settled, so which descriptions it is shown depends on nobody's speed.
     let drafts = stream::iter(0..order.n).map(|i| author.drafting(i, known().descriptions()).run(model));
     let first = order.concurrency.clamp(1, order.n.max(1));

@@ -1,8 +1,9 @@
 //! Libraries that were assembled lately: compiling a project's documents takes longer than most of what is asked of them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use domain::Problem;
+use parking_lot::Mutex;
 use tokio::task::spawn_blocking;
 
 use super::{Files, Library};
@@ -39,7 +40,7 @@ impl Cache {
     }
 
     fn get(&self, hash: &str) -> Option<Arc<Library>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         let at = kept.iter().position(|(known, _)| known == hash)?;
         // The one that was used last stands last.
         let found = kept.remove(at);
@@ -49,7 +50,7 @@ impl Cache {
 
     /// Keeps a library under the hash of its files, in place of the one that was used longest ago.
     pub fn keep(&self, hash: String, library: Arc<Library>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.retain(|(known, _)| *known != hash);
         if kept.len() == ROOM {
             kept.remove(0);

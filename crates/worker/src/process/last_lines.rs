@@ -1,8 +1,9 @@
 //! What an engine writes: its last lines are kept, and each is logged.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 use tracing::debug;
@@ -55,7 +56,7 @@ impl LastLines {
             line = line.replace(&**key, "[key]");
         }
         debug!(worker = &*self.name, "{line}");
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock();
         if lines.len() == KEPT {
             lines.pop_front();
         }
@@ -63,7 +64,7 @@ impl LastLines {
     }
 
     pub fn all(&self) -> Vec<String> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.lines.lock().iter().cloned().collect()
     }
 
     /// The last line that says something.

@@ -5,10 +5,11 @@
 
 use std::pin::Pin;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -95,7 +96,7 @@ impl AsyncRead for Overheard {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
         let before = buf.filled().len();
         let polled = Pin::new(&mut self.output).poll_read(cx, buf);
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.first.lock();
         let room = KEPT.saturating_sub(first.len());
         first.extend(buf.filled().iter().skip(before).take(room));
         polled
@@ -106,7 +107,7 @@ impl AsyncRead for Overheard {
 async fn keep_last(mut stream: ChildStderr, last: Kept) {
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = stream.read(&mut buffer).await {
-        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = last.lock();
         last.extend(&buffer[..read]);
         let surplus = last.len().saturating_sub(KEPT);
         last.drain(..surplus);
@@ -114,5 +115,5 @@ async fn keep_last(mut stream: ChildStderr, last: Kept) {
 }
 
 fn kept(kept: &Kept) -> String {
-    String::from_utf8_lossy(&kept.lock().unwrap_or_else(PoisonError::into_inner)).trim().to_owned()
+    String::from_utf8_lossy(&kept.lock()).trim().to_owned()
 }
