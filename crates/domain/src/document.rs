@@ -52,7 +52,7 @@ pub fn value(file: &str, text: &str) -> Result<Located, Vec<Problem>> {
 }
 
 /// Checks a value against a JSON Schema and says for each violation where it stands in the text.
-pub fn against_schema(schema: &Value, located: &Located) -> Vec<Problem> {
+fn against_schema(schema: &Value, located: &Located) -> Vec<Problem> {
     let validator = match jsonschema::draft202012::options().should_validate_formats(true).build(schema) {
         Ok(validator) => validator,
         Err(e) => return vec![located.problem("", format!("its schema does not compile: {e}"))],

@@ -1,8 +1,6 @@
-//! What a run plays. A row follows from the run's seed and its own position alone, so any part of a plan can be made
-//! anywhere, and the parts put together are the whole.
+//! What a run plays. A row follows from the run's seed and its own position alone, so it can be made anywhere.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use domain::persona::{Complexity, ComplexityMix, Persona, PersonaModel, Profile};
@@ -29,31 +27,13 @@ pub struct Row<'a> {
     pub complexity: Complexity,
 }
 
-/// Part `index`, from 0, of `of` parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    pub index: usize,
-    pub of: usize,
-}
-
-impl Shard {
-    pub const WHOLE: Self = Self { index: 0, of: 1 };
-
-    /// Which of so many rows are its own: parts differ by one row at most, and none is left out.
-    pub fn positions(self, rows: usize) -> Range<usize> {
-        let of = self.of.max(1);
-        let start = |index: usize| rows / of * index + (rows % of).min(index);
-        start(self.index.min(of))..start((self.index + 1).min(of))
-    }
-}
-
 impl<'a> Plan<'a> {
-    /// The shard's rows of a plan with so many rows.
+    /// The first rows.
     ///
     /// # Errors
     /// There is no scenario to play, or nobody to play one with.
-    pub fn rows(&self, rows: usize, shard: Shard) -> Result<Vec<Row<'a>>, String> {
-        shard.positions(rows).map(|position| self.row(position)).collect()
+    pub fn rows(&self, rows: usize) -> Result<Vec<Row<'a>>, String> {
+        (0..rows).map(|position| self.row(position)).collect()
     }
 
     /// What stands at a position.

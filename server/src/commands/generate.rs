@@ -20,7 +20,7 @@ use domain::persona::Profile;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::scenario::Scenario;
-use engine::plan::{Plan, Shard};
+use engine::plan::Plan;
 use llm::{EndpointOptions, ModelSpec};
 use serde_json::json;
 use sqlx::PgPool;
@@ -144,7 +144,7 @@ pub async fn run(args: Generate) -> anyhow::Result<ExitCode> {
         let Order { library, config, terms, scenarios, profiles } = &order;
         let plan =
             Plan { scenarios, profiles, model: &library.personas, complexity: &config.complexity, seed: terms.seed };
-        let rows = plan.rows(terms.planned, Shard::WHOLE).map_err(anyhow::Error::msg)?;
+        let rows = plan.rows(terms.planned).map_err(anyhow::Error::msg)?;
         summary::dry_run(&terms.playbook, &rows, config);
         return Ok(ExitCode::SUCCESS);
     }

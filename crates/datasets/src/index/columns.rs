@@ -173,14 +173,6 @@ impl Columns {
         self.state.is_empty()
     }
 
-    /// What a position takes in memory, names apart.
-    pub fn bytes_per_row(&self) -> usize {
-        let names = size_of::<u32>() * 5;
-        let shorts = size_of::<u16>() * 3;
-        let bytes = 6 + self.scores.len();
-        size_of::<Uuid>() + names + shorts + bytes + size_of::<f32>() + size_of::<i64>()
-    }
-
     /// Makes room for positions that have not begun.
     pub fn grow(&mut self, len: usize) {
         self.id.resize(len, Uuid::nil());

@@ -311,10 +311,3 @@ fn what_is_no_cursor() {
         assert!(text.parse::<Place>().is_err(), "{text}");
     }
 }
-
-/// What a million conversations take in memory.
-#[test]
-fn a_row_takes_few_bytes() {
-    let columns = columns(1, 1000, &mut Chance::of(1));
-    assert!(columns.bytes_per_row() < 80, "{}", columns.bytes_per_row());
-}

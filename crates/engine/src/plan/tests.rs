@@ -25,12 +25,7 @@ fn documents() -> Documents {
     }
 }
 
-fn drawn(
-    documents: &Documents,
-    seed: i64,
-    rows: usize,
-    shard: Shard,
-) -> Vec<(usize, String, u32, Complexity, Persona)> {
+fn drawn(documents: &Documents, seed: i64, rows: usize) -> Vec<(usize, String, u32, Complexity, Persona)> {
     let Documents { scenarios, profiles, model } = documents;
     let plan = Plan { scenarios, profiles, model, complexity: &BTreeMap::new(), seed };
     let whole = |row: Row<'_>| {
@@ -38,31 +33,17 @@ fn drawn(
         let user = persona(model, row.profile, row.scenario, &own);
         (row.position, row.scenario.id.clone(), row.repeat, row.complexity, user)
     };
-    plan.rows(rows, shard).expect("a plan").into_iter().map(whole).collect()
+    plan.rows(rows).expect("a plan").into_iter().map(whole).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn shards_put_together_are_the_whole(seed: i64, rows in 0_usize..40, of in 1_usize..9) {
-        let documents = documents();
-        let parts = (0..of).flat_map(|index| drawn(&documents, seed, rows, Shard { index, of })).collect::<Vec<_>>();
-        prop_assert_eq!(parts, drawn(&documents, seed, rows, Shard::WHOLE));
-    }
-
-    #[test]
     fn a_longer_plan_begins_with_the_shorter(seed: i64, rows in 0_usize..20, more in 0_usize..20) {
         let documents = documents();
-        let longer = drawn(&documents, seed, rows + more, Shard::WHOLE);
-        prop_assert_eq!(&longer[..rows], drawn(&documents, seed, rows, Shard::WHOLE));
-    }
-
-    #[test]
-    fn shards_are_of_equal_size(rows in 0_usize..1000, of in 1_usize..50) {
-        let sizes: Vec<usize> = (0..of).map(|index| Shard { index, of }.positions(rows).len()).collect();
-        prop_assert_eq!(sizes.iter().sum::<usize>(), rows);
-        prop_assert!(sizes.iter().all(|size| rows / of <= *size && *size <= rows.div_ceil(of)));
+        let longer = drawn(&documents, seed, rows + more);
+        prop_assert_eq!(&longer[..rows], drawn(&documents, seed, rows));
     }
 }
 
@@ -70,10 +51,10 @@ proptest! {
 fn a_plan_needs_scenarios_and_somebody_to_play_them() {
     let Documents { scenarios, profiles, model } = documents();
     let none = Plan { scenarios: &[], profiles: &profiles, model: &model, complexity: &BTreeMap::new(), seed: 1 };
-    assert_eq!(none.rows(1, Shard::WHOLE).err().as_deref(), Some("there is no scenario to play"));
+    assert_eq!(none.rows(1).err().as_deref(), Some("there is no scenario to play"));
     let nobody =
         Plan { scenarios: &scenarios, profiles: &[].into(), model: &model, complexity: &BTreeMap::new(), seed: 1 };
-    assert_eq!(nobody.rows(1, Shard::WHOLE).err().as_deref(), Some("no persona profile fits `first`"));
+    assert_eq!(nobody.rows(1).err().as_deref(), Some("no persona profile fits `first`"));
 }
 
 #[test]
@@ -81,7 +62,7 @@ fn a_mix_says_how_users_put_things_whatever_the_model_weighs() {
     let Documents { scenarios, profiles, model } = documents();
     let mix = ComplexityMix::from([(Complexity::Simple, 3.0), (Complexity::Vague, 1.0)]);
     let plan = Plan { scenarios: &scenarios, profiles: &profiles, model: &model, complexity: &mix, seed: 1 };
-    let rows = plan.rows(4_000, Shard::WHOLE).expect("a plan");
+    let rows = plan.rows(4_000).expect("a plan");
     let share = |wanted| rows.iter().filter(|row| row.complexity == wanted).count();
     // Three of four, give or take four deviations of the count (27 each).
     assert!((2_890..3_110).contains(&share(Complexity::Simple)), "{}", share(Complexity::Simple));

@@ -87,7 +87,7 @@ fn write_text(text: &str, out: &mut impl FnMut(&str)) {
 
 /// The number as text; an integral float that is exact as an integer is written as one. An integer of more than 64 bits
 /// is the float that tools compute with, or reading it would change it.
-pub fn canonical_number(n: &Number) -> String {
+fn canonical_number(n: &Number) -> String {
     /// 2^53: beyond it floats skip integers.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match n.as_f64() {

@@ -9,7 +9,7 @@ use domain::persona::{Complexity, Profile};
 use domain::role::Role;
 use domain::scenario::Scenario;
 use engine::Conversation;
-use engine::plan::{Plan, Shard};
+use engine::plan::Plan;
 use generation::plan::{self, RunConfig};
 use llm::ModelSpec;
 use projects::library::{Files, Library};
@@ -46,7 +46,7 @@ fn play(library: &Library, profile: &Profile) -> Outcomes {
         seed: 1,
     };
     let mut outcomes = Outcomes::default();
-    for row in plan.rows(CONVERSATIONS, Shard::WHOLE).unwrap() {
+    for row in plan.rows(CONVERSATIONS).unwrap() {
         let planned = Planned {
             id: Uuid::nil(),
             position: 0,

@@ -80,16 +80,10 @@ impl Line {
     }
 
     /// The first who would go somewhere now, and where.
-    fn first(&self, replicas: &[Replica], now: Instant) -> Option<(u64, usize)> {
+    pub fn first(&self, replicas: &[Replica], now: Instant) -> Option<(u64, usize)> {
         let of = |ticket: &u64| Some((*ticket, choose(replicas, &self.waiting.get(ticket)?.wanted, now)?));
         // Where all of the head wait for another replica, nobody behind them has to.
         self.waiting.keys().take(WINDOW).find_map(of).or_else(|| self.easy.first().and_then(of))
-    }
-
-    /// Whether it is anybody's turn who is still in line.
-    #[cfg(test)]
-    pub fn has_turn(&self, replicas: &[Replica], now: Instant) -> bool {
-        self.first(replicas, now).is_some()
     }
 
     fn take(&mut self, ticket: u64) -> Option<Waiter> {
