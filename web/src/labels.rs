@@ -38,7 +38,7 @@ pub fn outcome(conversation: &ConversationSummary) -> (Tone, String) {
     match &conversation.outcome {
         None => (Tone::Neutral, "playing".to_owned()),
         Some(Outcome::Accepted) => (Tone::Good, "accepted".to_owned()),
-        Some(Outcome::Failed { blame, .. }) => (Tone::Bad, format!("failed: {}", words(blame.as_str()))),
+        Some(Outcome::Failed { blame, .. }) => (Tone::Bad, format!("failed: {}", words(blame.into_str()))),
     }
 }
 
@@ -55,7 +55,7 @@ pub const fn answer(answer: Answer) -> (Tone, &'static str) {
 
 /// What went wrong with a call, on purpose.
 pub fn fault(fault: FaultKind) -> String {
-    format!("planned fault: {}", words(fault.as_str()))
+    format!("planned fault: {}", words(fault.into_str()))
 }
 
 pub fn ending(ending: &Ending) -> String {

@@ -1,30 +1,17 @@
 //! Light, dark, or as the system has it. The stylesheet does the rest: every colour is one `light-dark()`.
 
 use leptos::prelude::*;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 const KEY: &str = "theme";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Choice {
+    #[default]
     System,
     Light,
     Dark,
-}
-
-impl Choice {
-    pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
-    pub fn named(name: &str) -> Self {
-        Self::ALL.into_iter().find(|choice| choice.as_str() == name).unwrap_or(Self::System)
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -34,7 +21,7 @@ impl Theme {
     /// As it was chosen in this browser before.
     pub fn remembered() -> Self {
         let kept = storage().and_then(|storage| storage.get_item(KEY).ok().flatten());
-        let theme = Self(RwSignal::new(kept.map_or(Choice::System, |name| Choice::named(&name))));
+        let theme = Self(RwSignal::new(kept.and_then(|name| name.parse().ok()).unwrap_or_default()));
         Effect::new(move |_| show(theme.get()));
         theme
     }
@@ -51,7 +38,7 @@ impl Theme {
         self.0.set(choice);
         if let Some(storage) = storage() {
             // A browser that keeps nothing shows it until the page is left.
-            let _ = storage.set_item(KEY, choice.as_str());
+            let _ = storage.set_item(KEY, choice.into_str());
         }
     }
 }
@@ -65,6 +52,6 @@ fn show(choice: Choice) {
     // They fail for names that are no attribute's.
     let _ = match choice {
         Choice::System => root.remove_attribute("data-theme"),
-        Choice::Light | Choice::Dark => root.set_attribute("data-theme", choice.as_str()),
+        Choice::Light | Choice::Dark => root.set_attribute("data-theme", choice.into_str()),
     };
 }

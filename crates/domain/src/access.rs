@@ -1,11 +1,14 @@
 //! Roles of people in projects, and scopes of tokens.
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 /// What a member of a project is. Each may do what those before may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 #[schema(as = MemberRole)]
 pub enum Role {
     /// Looks at everything.
@@ -20,7 +23,9 @@ pub enum Role {
 
 /// What a token may be used for. A scope includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Scope {
     Read,
     Author,
@@ -29,21 +34,6 @@ pub enum Scope {
 }
 
 impl Role {
-    pub const ALL: [Self; 4] = [Self::Viewer, Self::Author, Self::Runner, Self::Admin];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Viewer => "viewer",
-            Self::Author => "author",
-            Self::Runner => "runner",
-            Self::Admin => "admin",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == name)
-    }
-
     /// Whether conversations are given to it to rate.
     pub fn rates(self) -> bool {
         self >= Self::Author
@@ -61,21 +51,6 @@ impl Role {
 }
 
 impl Scope {
-    pub const ALL: [Self; 4] = [Self::Read, Self::Author, Self::Run, Self::Admin];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Author => "author",
-            Self::Run => "run",
-            Self::Admin => "admin",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scope| scope.as_str() == name)
-    }
-
     /// The role that is needed for it.
     pub const fn role(self) -> Role {
         match self {

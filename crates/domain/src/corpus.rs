@@ -9,6 +9,7 @@ mod report;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::filter::{Filter, Status};
@@ -99,21 +100,13 @@ pub struct Balance {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Dimension {
     Scenario,
     Persona,
     Complexity,
-}
-
-impl Dimension {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scenario => "scenario",
-            Self::Persona => "persona",
-            Self::Complexity => "complexity",
-        }
-    }
 }
 
 /// Training and golden part have no scenario, no family of scenarios and no near-duplicates in common.
@@ -142,21 +135,12 @@ impl Default for Split {
 
 /// Where a conversation that stays belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Side {
     Train,
     Golden,
-}
-
-impl Side {
-    pub const ALL: [Self; 2] = [Self::Train, Self::Golden];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Golden => "golden",
-        }
-    }
 }
 
 #[cfg(test)]

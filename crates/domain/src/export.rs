@@ -4,6 +4,7 @@ mod profile;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 pub use profile::{Arguments, Data, Profile, Reasoning, Shape, Toggles, ToolsAs};
@@ -84,23 +85,14 @@ pub struct CorpusRows {
 
 /// What a row is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 #[schema(as = ExportSplit)]
 pub enum Split {
     Train,
     /// Kept apart, to measure what training did.
     Golden,
-}
-
-impl Split {
-    pub const ALL: [Self; 2] = [Self::Train, Self::Golden];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Golden => "golden",
-        }
-    }
 }
 
 /// When one answer is preferred to another.
@@ -121,7 +113,9 @@ impl Default for PairRule {
 
 /// Which of a verdict's two sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 #[schema(as = ExportScore)]
 pub enum Score {
     /// The judge's own word on the whole conversation.

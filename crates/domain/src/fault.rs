@@ -2,12 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::problem::did_you_mean;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum FaultKind {
     /// No answer in time; nothing was done.
     Timeout,
@@ -26,18 +29,6 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Timeout => "timeout",
-            Self::RateLimit => "rate_limit",
-            Self::ServerError => "server_error",
-            Self::MalformedJson => "malformed_json",
-            Self::TruncatedBody => "truncated_body",
-            Self::StaleRead => "stale_read",
-            Self::Outage => "outage",
-        }
-    }
-
     /// Whether who reads the answer can tell that something went wrong.
     pub const fn is_visible(self) -> bool {
         !matches!(self, Self::StaleRead)

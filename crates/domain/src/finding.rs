@@ -1,8 +1,7 @@
 //! What is found in a scenario that reads well: how bad it is, by which rule, and where.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::document::Located;
@@ -10,7 +9,9 @@ use crate::problem::Problem;
 
 /// How bad a finding is. A scenario is promoted only without critical ones and errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Grade {
     /// Worth knowing.
     Info,
@@ -22,29 +23,11 @@ pub enum Grade {
     Critical,
 }
 
-impl Grade {
-    /// From the worst on.
-    pub const ALL: [Self; 4] = [Self::Critical, Self::Error, Self::Warning, Self::Info];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Critical => "critical",
-        }
-    }
-}
-
-impl fmt::Display for Grade {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// What is looked for. Names and grades are read by other programs: they stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 #[schema(as = FindingRule)]
 pub enum Rule {
     InvalidWorld,
@@ -70,29 +53,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Self; 20] = [
-        Self::InvalidWorld,
-        Self::UnreachableOutcome,
-        Self::TrivialOutcome,
-        Self::UnknownIntent,
-        Self::ContradictedFact,
-        Self::LeakedFact,
-        Self::UnknownTool,
-        Self::UnknownArgument,
-        Self::MisplacedCall,
-        Self::ScriptShape,
-        Self::FaultRule,
-        Self::SimilarDescription,
-        Self::SimilarGoal,
-        Self::UnachievableGoal,
-        Self::InconsistentFacts,
-        Self::ImplausibleOutcome,
-        Self::InvalidEdgeCase,
-        Self::KnowingUser,
-        Self::UnfittingPersona,
-        Self::MissingVote,
-    ];
-
     pub const fn grade(self) -> Grade {
         match self {
             Self::InvalidWorld | Self::UnreachableOutcome | Self::TrivialOutcome => Grade::Critical,
@@ -117,37 +77,29 @@ impl Rule {
         )
     }
 
-    pub const fn as_str(self) -> &'static str {
-        self.texts().0
-    }
-
     /// What holds where the rule is kept.
     pub const fn says(self) -> &'static str {
-        self.texts().1
-    }
-
-    const fn texts(self) -> (&'static str, &'static str) {
         match self {
-            Self::InvalidWorld => ("invalid-world", "The initial world fits the schema and the invariants."),
-            Self::UnreachableOutcome => ("unreachable-outcome", "The script reaches the expected outcome."),
-            Self::TrivialOutcome => ("trivial-outcome", "Doing nothing does not satisfy the expected outcome."),
-            Self::UnknownIntent => ("unknown-intent", "The intent is one of the playbook's."),
-            Self::ContradictedFact => ("contradicted-fact", "What the user knows stands in the system facts."),
-            Self::LeakedFact => ("leaked-fact", "The user says only what a user can know."),
-            Self::UnknownTool => ("unknown-tool", "The playbook has every tool that is named."),
-            Self::UnknownArgument => ("unknown-argument", "Calls have only the arguments of their tools."),
-            Self::MisplacedCall => ("misplaced-call", "Who makes a call has the tool."),
-            Self::ScriptShape => ("script-shape", "The script is a conversation from a user's line to an agent's."),
-            Self::FaultRule => ("fault-rule", "Fault rules name tools and say when they apply."),
-            Self::SimilarDescription => ("similar-description", "No two scenarios have nearly the same description."),
-            Self::SimilarGoal => ("similar-goal", "No two scenarios have nearly the same user_goal."),
-            Self::UnachievableGoal => ("unachievable-goal", "Models agree that the goal can be achieved."),
-            Self::InconsistentFacts => ("inconsistent-facts", "Models agree that amounts and ids are consistent."),
-            Self::ImplausibleOutcome => ("implausible-outcome", "Models agree that the final state is plausible."),
-            Self::InvalidEdgeCase => ("invalid-edge-case", "Models agree that what is unusual can happen."),
-            Self::KnowingUser => ("knowing-user", "Models agree that the user knows only what a user can."),
-            Self::UnfittingPersona => ("unfitting-persona", "Models agree that the personas fit the intent."),
-            Self::MissingVote => ("missing-vote", "Every model that is asked about a scenario votes."),
+            Self::InvalidWorld => "The initial world fits the schema and the invariants.",
+            Self::UnreachableOutcome => "The script reaches the expected outcome.",
+            Self::TrivialOutcome => "Doing nothing does not satisfy the expected outcome.",
+            Self::UnknownIntent => "The intent is one of the playbook's.",
+            Self::ContradictedFact => "What the user knows stands in the system facts.",
+            Self::LeakedFact => "The user says only what a user can know.",
+            Self::UnknownTool => "The playbook has every tool that is named.",
+            Self::UnknownArgument => "Calls have only the arguments of their tools.",
+            Self::MisplacedCall => "Who makes a call has the tool.",
+            Self::ScriptShape => "The script is a conversation from a user's line to an agent's.",
+            Self::FaultRule => "Fault rules name tools and say when they apply.",
+            Self::SimilarDescription => "No two scenarios have nearly the same description.",
+            Self::SimilarGoal => "No two scenarios have nearly the same user_goal.",
+            Self::UnachievableGoal => "Models agree that the goal can be achieved.",
+            Self::InconsistentFacts => "Models agree that amounts and ids are consistent.",
+            Self::ImplausibleOutcome => "Models agree that the final state is plausible.",
+            Self::InvalidEdgeCase => "Models agree that what is unusual can happen.",
+            Self::KnowingUser => "Models agree that the user knows only what a user can.",
+            Self::UnfittingPersona => "Models agree that the personas fit the intent.",
+            Self::MissingVote => "Every model that is asked about a scenario votes.",
         }
     }
 }

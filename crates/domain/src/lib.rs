@@ -13,6 +13,8 @@ pub mod chat;
 pub mod corpus;
 pub mod correction;
 pub mod document;
+#[cfg(test)]
+mod enum_names;
 pub mod event;
 pub mod expectation;
 pub mod export;

@@ -1,14 +1,14 @@
 //! How a conversation ended and who answers for it.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 /// Why a conversation stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, IntoStaticStr)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Ending {
     /// The simulated user was done.
     UserEnded,
@@ -22,22 +22,11 @@ pub enum Ending {
     StepLimit,
 }
 
-impl Ending {
-    /// One word for statistics and rows.
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::UserEnded => "user_ended",
-            Self::WalkedOut => "walked_out",
-            Self::Terminal { .. } => "terminal",
-            Self::TurnLimit => "turn_limit",
-            Self::StepLimit => "step_limit",
-        }
-    }
-}
-
 /// Who is at fault. Only failures of the agent are data; the others are counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Blame {
     Agent,
     SimulatedUser,
@@ -47,28 +36,9 @@ pub enum Blame {
 }
 
 impl Blame {
-    pub const ALL: [Self; 5] =
-        [Self::Agent, Self::SimulatedUser, Self::ToolSimulator, Self::Judge, Self::Infrastructure];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::SimulatedUser => "simulated_user",
-            Self::ToolSimulator => "tool_simulator",
-            Self::Judge => "judge",
-            Self::Infrastructure => "infrastructure",
-        }
-    }
-
     /// Whether it spoils a conversation, which is then played again: what the agent fails is data.
     pub fn spoils(self) -> bool {
         self != Self::Agent
-    }
-}
-
-impl fmt::Display for Blame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -6,44 +6,25 @@ mod draw;
 mod spread;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 pub use spread::Spread;
 
 /// How each user turn is phrased, whoever the user is.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, ToSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, JsonSchema, ToSchema, Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Complexity {
     Simple,
     #[default]
     Medium,
     Complex,
     Vague,
-}
-
-impl Complexity {
-    pub const ALL: [Self; 4] = [Self::Simple, Self::Medium, Self::Complex, Self::Vague];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Simple => "simple",
-            Self::Medium => "medium",
-            Self::Complex => "complex",
-            Self::Vague => "vague",
-        }
-    }
-}
-
-impl fmt::Display for Complexity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 /// How often users put things in each way: weights, of which only the ratio counts.

@@ -3,11 +3,14 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 /// What a document is. Files and URLs are named by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Kind {
     Playbook,
     Scenario,
@@ -16,17 +19,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 4] = [Self::Playbook, Self::Scenario, Self::Persona, Self::Judge];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Playbook => "playbook",
-            Self::Scenario => "scenario",
-            Self::Persona => "persona",
-            Self::Judge => "judge",
-        }
-    }
-
     /// The folder that holds all of them, which is also their name in URLs.
     pub const fn folder(self) -> &'static str {
         match self {
@@ -40,17 +32,6 @@ impl Kind {
     /// Whether it is one file, and no folder of files.
     pub const fn is_one_file(self) -> bool {
         matches!(self, Self::Scenario | Self::Persona)
-    }
-
-    /// The kind with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

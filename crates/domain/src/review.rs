@@ -1,12 +1,15 @@
 //! What models say of a scenario that the programs found sound: six questions, voted on.
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use crate::finding::{Finding, Rule};
 
 /// What a reviewer is asked. A yes is good, always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Question {
     Achievable,
     Consistent,
@@ -17,26 +20,6 @@ pub enum Question {
 }
 
 impl Question {
-    pub const ALL: [Self; 6] = [
-        Self::Achievable,
-        Self::Consistent,
-        Self::PlausibleOutcome,
-        Self::ValidEdgeCase,
-        Self::UserKnowledge,
-        Self::PersonaFit,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Achievable => "achievable",
-            Self::Consistent => "consistent",
-            Self::PlausibleOutcome => "plausible_outcome",
-            Self::ValidEdgeCase => "valid_edge_case",
-            Self::UserKnowledge => "user_knowledge",
-            Self::PersonaFit => "persona_fit",
-        }
-    }
-
     /// As the reviewer reads it.
     pub const fn asks(self) -> &'static str {
         match self {
@@ -112,7 +95,7 @@ pub struct Review {
 impl Review {
     /// Questions to which the share of yes among the votes is below `pass_ratio`, and models that did not vote.
     pub fn findings(&self, pass_ratio: f64) -> Vec<Finding> {
-        let failed = Question::ALL.into_iter().filter_map(|question| self.failed(question, pass_ratio));
+        let failed = Question::VARIANTS.iter().filter_map(|question| self.failed(*question, pass_ratio));
         let missing = self.abstentions.iter().map(|abstention| {
             let message = format!("{} did not vote: {}", name(&abstention.model), abstention.reason);
             Finding::new(Rule::MissingVote, "/id", message)
@@ -158,10 +141,10 @@ mod tests {
     /// One vote for each text: `y` or `n` for each question in order.
     fn review(votes: &[&str]) -> Review {
         let vote = |(i, letters): (usize, &&str)| {
-            let answers = Question::ALL.into_iter().zip(letters.chars()).map(|(question, letter)| Answer {
-                question,
+            let answers = Question::VARIANTS.iter().zip(letters.chars()).map(|(question, letter)| Answer {
+                question: *question,
                 passed: letter == 'y',
-                reason: format!("because of {}", question.as_str()),
+                reason: format!("because of {question}"),
             });
             Vote { model: format!("model{i}@http://x/v1"), answers: answers.collect() }
         };
@@ -169,7 +152,7 @@ mod tests {
     }
 
     fn found(review: &Review, pass_ratio: f64) -> String {
-        let line = |f: &Finding| format!("{} {} {}: {}", f.rule.grade(), f.rule.as_str(), f.at, f.message);
+        let line = |f: &Finding| format!("{} {} {}: {}", f.rule.grade(), f.rule, f.at, f.message);
         review.findings(pass_ratio).iter().map(line).collect::<Vec<_>>().join("\n")
     }
 

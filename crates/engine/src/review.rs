@@ -9,6 +9,7 @@ use domain::seed::Seed;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use strum::VariantArray;
 
 use crate::case::rfc3339;
 use crate::playbook::Playbook;
@@ -54,11 +55,11 @@ pub fn ask_again(mut ask: ChatRequest, reply: &ChatReply, reason: &str) -> ChatR
 /// Why the reply is no vote: words for the model that is asked again.
 pub fn read(reply: &ChatReply) -> Result<Vec<Answer>, String> {
     let reply: Reply = serde_json::from_value(reply.json()?).map_err(|e| e.to_string())?;
-    Question::ALL.into_iter().map(|question| answer(&reply, question)).collect()
+    Question::VARIANTS.iter().map(|question| answer(&reply, *question)).collect()
 }
 
 fn answer(reply: &Reply, question: Question) -> Result<Answer, String> {
-    let name = question.as_str();
+    let name = question.into_str();
     let mut found = reply.answers.iter().filter(|answer| answer.question == question);
     let answer = match (found.next(), found.next()) {
         (Some(answer), None) => answer,
@@ -94,7 +95,7 @@ struct Said {
 }
 
 fn reply_schema() -> Value {
-    let names = Question::ALL.map(Question::as_str);
+    let names = Question::VARIANTS.iter().map(Question::into_str).collect::<Vec<_>>();
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -126,7 +127,8 @@ fn prompt(playbook: &Playbook, scenario: &Scenario, personas: &[&Profile]) -> Re
     let (records, cut) = records(playbook, scenario);
     let case = pretty(&case(playbook, scenario, &records, personas));
     let hash = hex::encode(Sha256::digest(format!("{business}\n{case}")));
-    let questions = Question::ALL.map(|question| json!({"name": question.as_str(), "asks": question.asks()}));
+    let questions = Question::VARIANTS.iter().map(|question| json!({"name": question, "asks": question.asks()}));
+    let questions: Vec<Value> = questions.collect();
     templates::render_text(
         PROMPT,
         &json!({

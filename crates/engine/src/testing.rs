@@ -331,13 +331,13 @@ pub fn log(events: &[Event]) -> String {
             }
             EventKind::ToolSimulated { response, .. } => format!("simulated: {response}"),
             EventKind::ToolAnswered { tool, content, answer, patch, fault, .. } => {
-                let fault = fault.map(|fault| format!(" ({})", fault.as_str())).unwrap_or_default();
+                let fault = fault.map(|fault| format!(" ({fault})")).unwrap_or_default();
                 let patch =
                     if patch.is_empty() { String::new() } else { format!(" patch {}", serde_json::json!(patch)) };
                 format!("{tool} {answer:?}{fault}: {content}{patch}")
             }
             EventKind::Refused { role, reason, .. } => format!("refused {role}: {reason}"),
-            EventKind::Ended { ending } => format!("ended: {}", ending.as_str()),
+            EventKind::Ended { ending } => format!("ended: {}", ending.into_str()),
             EventKind::Verified { verification } => {
                 let failures: Vec<&str> = verification.failures().map(|c| c.detail.as_str()).collect();
                 format!("verified {} items, failures: {failures:?}", verification.items.len())

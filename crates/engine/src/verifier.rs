@@ -41,7 +41,7 @@ pub fn verify(case: &Case, state: &State) -> Verification {
     let recoveries = faults.map(|(i, call, fault)| {
         let again = |later: &Call| later.tool == call.tool && later.answer.succeeded() && later.fault.is_none();
         let recovered = done || state.calls[i + 1..].iter().any(again);
-        let what = format!("`{}` met a fault ({})", call.tool, fault.as_str());
+        let what = format!("`{}` met a fault ({fault})", call.tool);
         check(Rule::Recovery, recovered, &what, "and was not called again with success")
     });
     let recoveries: Vec<Check> = recoveries.collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use domain::event::Usage;
 use domain::fault::FaultRule;
-use domain::persona::{Complexity, ComplexityMix, Profile};
+use domain::persona::{ComplexityMix, Profile};
 use domain::playbook::{AgentStyle, UserStyle};
 use domain::role::Role;
 use domain::scenario::Scenario;
@@ -192,10 +192,8 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
     let playbook = library.playbook(&scenario.playbook).map_err(|e| anyhow!(e))?;
     let judge = library.judge_of(playbook).map_err(|e| anyhow!(e))?;
     let profile = library.profiles.get(&planned.persona).context("the persona profile is not in the run's library")?;
-    let complexity = Complexity::ALL
-        .into_iter()
-        .find(|c| c.as_str() == planned.complexity)
-        .with_context(|| format!("`{}` is no complexity", planned.complexity))?;
+    let complexity = planned.complexity.parse();
+    let complexity = complexity.with_context(|| format!("`{}` is no complexity", planned.complexity))?;
     let own = Seed::new(seed, &scenario.id, u32::try_from(planned.repeat)?);
     let persona = engine::plan::persona(&library.personas, profile, scenario, &own);
     let initial = library.initial(scenario, playbook);

@@ -11,6 +11,7 @@ use std::time::Duration;
 use domain::api::probe::{ProbeCheck, ProbeKind, ReplicaProbe};
 use futures::future::{join, join_all};
 use futures::stream::{self, StreamExt};
+use strum::VariantArray;
 use tokio::time::Instant;
 
 use self::tried::Tried;
@@ -57,11 +58,12 @@ async fn replica(client: &Client, options: &ProbeOptions) -> ReplicaProbe {
     let context_length = options.context_length.or(said);
     let mut all = vec![first];
     if all[0].heard.is_some() {
-        let kinds = ProbeKind::ALL.into_iter().filter(|kind| question::is_asked(*kind) && *kind != ProbeKind::Reply);
+        let kinds =
+            ProbeKind::VARIANTS.iter().copied().filter(|kind| question::is_asked(*kind) && *kind != ProbeKind::Reply);
         let rest = stream::iter(kinds).map(|kind| tried::ask(client, kind, context_length, until));
         all.extend(rest.buffered(AT_ONCE).collect::<Vec<_>>().await);
     }
-    let checks: Vec<ProbeCheck> = ProbeKind::ALL.into_iter().map(|kind| check(kind, &all)).collect();
+    let checks: Vec<ProbeCheck> = ProbeKind::VARIANTS.iter().map(|kind| check(*kind, &all)).collect();
     let features = features::of(&checks, &all, client.format());
     ReplicaProbe { url: client.spec().base_url().to_owned(), context_length, checks, features }
 }

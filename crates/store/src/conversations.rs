@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use domain::api::ConversationSummary;
-use domain::outcome::{Blame, Outcome};
+use domain::outcome::Outcome;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -198,7 +198,7 @@ impl Row {
 pub fn columns(outcome: &Outcome) -> (&'static str, Option<&'static str>, Option<&str>) {
     match outcome {
         Outcome::Accepted => ("accepted", None, None),
-        Outcome::Failed { blame, reason } => ("failed", Some(blame.as_str()), Some(reason.as_str())),
+        Outcome::Failed { blame, reason } => ("failed", Some(blame.into_str()), Some(reason.as_str())),
     }
 }
 
@@ -215,7 +215,7 @@ pub fn outcome(
         Some("accepted") => return Ok(Some(Outcome::Accepted)),
         Some(_) => blame.unwrap_or_default(),
     };
-    let blame = Blame::ALL.into_iter().find(|b| b.as_str() == name).ok_or_else(|| BadRow {
+    let blame = name.parse().map_err(|_| BadRow {
         table,
         column: "blame",
         row: row.to_string(),

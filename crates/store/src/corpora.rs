@@ -93,7 +93,7 @@ struct Row {
 
 impl Row {
     fn detail(self) -> Result<CorpusDetail> {
-        let state = CorpusState::named(&self.state).ok_or_else(|| BadRow {
+        let state = self.state.parse().map_err(|_| BadRow {
             table: "corpora",
             column: "state",
             row: self.id.to_string(),

@@ -65,7 +65,7 @@ pub async fn insert(db: &mut PgConnection, new: &NewVersion<'_>) -> Result<()> {
               errors, warnings, infos, promoted)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
         new.project,
-        new.id.kind.as_str(),
+        new.id.kind.into_str(),
         new.id.name,
         new.version,
         new.files.map(Json) as _,
@@ -100,7 +100,7 @@ pub async fn promote(
          SET promoted = true, findings = $5, critical = $6, errors = $7, warnings = $8, infos = $9
          WHERE project_id = $1 AND kind = $2 AND name = $3 AND version = $4",
         project,
-        id.kind.as_str(),
+        id.kind.into_str(),
         id.name,
         version,
         Json(findings) as _,
@@ -167,7 +167,7 @@ pub async fn get(
            WHERE project_id = $1 AND kind = $2 AND name = $3 AND ($4::integer IS NULL OR version = $4)
            ORDER BY version DESC LIMIT 1"#,
         project,
-        id.kind.as_str(),
+        id.kind.into_str(),
         id.name,
         version
     );
@@ -205,7 +205,7 @@ pub async fn history(
            WHERE project_id = $1 AND kind = $2 AND name = $3 AND ($4::integer IS NULL OR version < $4)
            ORDER BY version DESC LIMIT $5"#,
         project,
-        id.kind.as_str(),
+        id.kind.into_str(),
         id.name,
         before,
         limit
@@ -263,7 +263,7 @@ pub async fn list(
              AND ($8::boolean IS NULL OR promoted = $8)
            ORDER BY name LIMIT $9"#,
         project,
-        of.as_str(),
+        of.into_str(),
         after,
         filter.playbook,
         filter.intent,
@@ -302,7 +302,7 @@ pub async fn naming(db: &mut PgConnection, project: Uuid, id: &DocumentId) -> Re
                WHERE project_id = $1 AND kind = $2 ORDER BY name, promoted, version DESC) AS newest
            WHERE files IS NOT NULL AND (about->>$3::text = $4 OR about->($3::text) ? $4) ORDER BY 1"#,
         project,
-        of.as_str(),
+        of.into_str(),
         field,
         id.name
     );
@@ -330,7 +330,7 @@ pub async fn runs_with(
            END
            ORDER BY runs.created_at DESC, runs.id DESC LIMIT $4"#,
         project,
-        id.kind.as_str(),
+        id.kind.into_str(),
         id.name,
         limit
     );
@@ -340,11 +340,11 @@ pub async fn runs_with(
 }
 
 fn kind(text: &str, name: &str) -> Result<Kind> {
-    let unknown = || BadRow {
+    let unknown = |_| BadRow {
         table: "document_versions",
         column: "kind",
         row: name.to_owned(),
         reason: format!("`{text}` is no kind of document"),
     };
-    Ok(Kind::named(text).ok_or_else(unknown)?)
+    Ok(text.parse().map_err(unknown)?)
 }

@@ -199,11 +199,11 @@ struct Row {
 impl Row {
     fn summary(self) -> Result<ExportSummary> {
         let wrong = |e: serde_json::Error| bad(self.id, &e);
-        let state = ExportState::ALL.into_iter().find(|state| state.as_str() == self.state);
+        let state = self.state.parse();
         Ok(ExportSummary {
             id: self.id.to_string(),
             spec: serde_json::from_str(&self.spec).map_err(wrong)?,
-            state: state.ok_or_else(|| bad(self.id, &format!("the state `{}` is unknown", self.state)))?,
+            state: state.map_err(|_| bad(self.id, &format!("the state `{}` is unknown", self.state)))?,
             reason: self.reason,
             done: self.done,
             total: self.total,

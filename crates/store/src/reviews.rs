@@ -31,7 +31,7 @@ pub struct Queue {
 
 impl Queue {
     pub fn state(&self) -> QueueState {
-        if self.state == QueueState::Open.as_str() { QueueState::Open } else { QueueState::Closed }
+        if self.state == QueueState::Open.into_str() { QueueState::Open } else { QueueState::Closed }
     }
 }
 

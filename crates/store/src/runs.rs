@@ -261,7 +261,7 @@ pub async fn waiting(db: &mut PgConnection) -> Result<Waiting> {
     let mut waiting = Waiting { conversations: left.fetch_one(db).await?, runs: BTreeMap::new() };
     for row in rows {
         waiting.conversations += row.left.unwrap_or_default();
-        *waiting.runs.entry(state(&row.state, row.finished).as_str()).or_default() += row.runs;
+        *waiting.runs.entry(state(&row.state, row.finished).into_str()).or_default() += row.runs;
     }
     Ok(waiting)
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use domain::api::workers::{Engine, WorkerBeat, WorkerJoin, WorkerOrder, WorkerState, WorkerSummary};
+use domain::api::workers::{WorkerBeat, WorkerJoin, WorkerOrder, WorkerSummary};
 use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
@@ -51,7 +51,7 @@ pub async fn join(db: &mut PgConnection, token: Uuid, new: &WorkerJoin) -> Resul
         new.model,
         new.served_as,
         new.url,
-        new.engine.as_str(),
+        new.engine.into_str(),
         new.key_env,
         new.max_in_flight.map(|most| i32::try_from(most).unwrap_or(i32::MAX))
     );
@@ -69,14 +69,14 @@ pub async fn beat(db: &mut PgConnection, token: Uuid, id: i64, beat: &WorkerBeat
          WHERE id = $1 AND join_token = $2 RETURNING ordered",
         id,
         token,
-        beat.state.as_str(),
+        beat.state.into_str(),
         beat.detail,
         serde_json::to_value(&beat.load).unwrap_or_default(),
         serde_json::to_value(&beat.gpus).unwrap_or_default(),
         i32::try_from(beat.restarts).unwrap_or(i32::MAX)
     );
     let Some(ordered) = ordered.fetch_optional(db).await? else { return Ok(None) };
-    Ok(Some(WorkerOrder::named(&ordered).unwrap_or_default()))
+    Ok(Some(ordered.parse().unwrap_or_default()))
 }
 
 /// False if it is not there.
@@ -87,7 +87,7 @@ pub async fn leave(db: &mut PgConnection, token: Uuid, id: i64) -> Result<bool> 
 
 /// Says what is wanted of a worker. False if it is not there.
 pub async fn order(db: &mut PgConnection, id: i64, order: WorkerOrder) -> Result<bool> {
-    let told = sqlx::query!("UPDATE workers SET ordered = $2 WHERE id = $1", id, order.as_str());
+    let told = sqlx::query!("UPDATE workers SET ordered = $2 WHERE id = $1", id, order.into_str());
     Ok(told.execute(db).await?.rows_affected() == 1)
 }
 
@@ -154,9 +154,9 @@ fn summary(row: Row) -> Result<WorkerSummary> {
     let bad = |column, reason: String| BadRow { table: "workers", column, row: row.id.to_string(), reason };
     Ok(WorkerSummary {
         id: row.id,
-        engine: Engine::named(&row.engine).ok_or_else(|| bad("engine", format!("`{}`", row.engine)))?,
-        state: WorkerState::named(&row.state).ok_or_else(|| bad("state", format!("`{}`", row.state)))?,
-        order: WorkerOrder::named(&row.ordered).ok_or_else(|| bad("ordered", format!("`{}`", row.ordered)))?,
+        engine: row.engine.parse().map_err(|_| bad("engine", format!("`{}`", row.engine)))?,
+        state: row.state.parse().map_err(|_| bad("state", format!("`{}`", row.state)))?,
+        order: row.ordered.parse().map_err(|_| bad("ordered", format!("`{}`", row.ordered)))?,
         load: serde_json::from_value(row.load).map_err(|e| bad("load", e.to_string()))?,
         gpus: serde_json::from_value(row.gpus).map_err(|e| bad("gpus", e.to_string()))?,
         name: row.name,

@@ -6,6 +6,7 @@ pub mod file;
 use domain::api::workers::Engine;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use strum::VariantArray;
 
 /// One model and its engine. Flags and the entries of a file say the same by the same names.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -90,6 +91,6 @@ pub struct Unfit {
 
 /// The contract's type knows nothing of files.
 fn engines(_: &mut SchemaGenerator) -> Schema {
-    let names = Engine::ALL.map(Engine::as_str);
+    let names = Engine::VARIANTS.iter().map(Engine::into_str).collect::<Vec<_>>();
     json_schema!({"type": "string", "enum": names})
 }

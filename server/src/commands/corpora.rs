@@ -107,7 +107,7 @@ async fn named(pool: &PgPool, text: &str) -> anyhow::Result<Uuid> {
 async fn list(pool: &PgPool, limit: i64) -> anyhow::Result<()> {
     say!("corpus                                state         train   golden  name");
     for corpus in corpora::list(&mut *pool.acquire().await?, projects::DEFAULT, None, limit).await? {
-        let state = corpus.state.as_str();
+        let state = corpus.state;
         say!("{} {state:>10} {:9} {:8}  {}", corpus.id, corpus.train, corpus.golden, corpus.name);
     }
     Ok(())

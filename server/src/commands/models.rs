@@ -134,7 +134,7 @@ fn print_replica(replica: &ReplicaProbe) {
             ProbeOutcome::Failed => "FAILED",
             ProbeOutcome::Skipped => "skipped",
         };
-        say!("  {:<20} {word:<8} {:>6} ms  {}", check.kind.as_str(), check.total_ms, one_line(&check.detail));
+        say!("  {:<20} {word:<8} {:>6} ms  {}", check.kind, check.total_ms, one_line(&check.detail));
     }
     if !replica.features.is_empty() {
         say!("  The platform will use:");

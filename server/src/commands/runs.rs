@@ -148,7 +148,7 @@ async fn list(pool: &PgPool, limit: i64) -> anyhow::Result<()> {
     for id in runs::list(&mut db, limit).await? {
         let Some(run) = runs::get(&mut db, id).await? else { continue };
         let s = runs::summary(&mut db, &run).await?;
-        let state = s.state.as_str();
+        let state = s.state;
         say!("{} {state:>10} {:9} {:9} {:9} {:9}  {}", s.id, s.finished, s.planned, s.accepted, s.priority, s.playbook);
     }
     Ok(())
@@ -169,7 +169,7 @@ async fn show(pool: &PgPool, id: uuid::Uuid) -> anyhow::Result<()> {
     let Some(run) = runs::get(&mut db, id).await? else { return Ok(()) };
     let now = runs::summary(&mut db, &run).await?;
     say!("run          {}", now.id);
-    say!("state        {}{}", now.state.as_str(), because(&now));
+    say!("state        {}{}", now.state, because(&now));
     say!("finished     {} of {}", now.finished, now.planned);
     say!("accepted     {}{}", now.accepted, rate(&now));
     say!("failures     {}", summary::by_blame(&now.failures));

@@ -105,7 +105,7 @@ fn pushed(changes: &Changes) {
     }
     for document in &changes.documents {
         let state = if document.promoted { "" } else { ", a draft" };
-        say!("{} {} {}: version {}{state}", document.change.as_str(), document.kind, document.name, document.version);
+        say!("{} {} {}: version {}{state}", document.change, document.kind, document.name, document.version);
     }
     let verb = if changes.dry_run { "would be" } else { "were" };
     say!("{} documents {verb} changed, {} are as they were", changes.documents.len(), changes.unchanged);

@@ -141,7 +141,12 @@ async fn list(pool: &PgPool, args: &List) -> anyhow::Result<()> {
                 Some(id) => store::projects::get(&mut db, id).await?.map_or_else(String::new, |project| project.name),
                 None => "all".to_owned(),
             };
-            let scope = token.scopes.iter().filter_map(|name| Scope::named(name)).max().map_or("", Scope::as_str);
+            let scope = token
+                .scopes
+                .iter()
+                .filter_map(|name| name.parse::<Scope>().ok())
+                .max()
+                .map_or("", |scope| scope.into_str());
             let expires = token.expires_at.map_or_else(|| "never".to_owned(), |at| at.format("%Y-%m-%d").to_string());
             let used = token.last_used_at.map_or_else(|| "never".to_owned(), |at| at.format("%Y-%m-%d").to_string());
             let (id, of, name) = (token.id, &user.name, &token.name);

@@ -109,7 +109,7 @@ async fn list(pool: &PgPool) -> anyhow::Result<()> {
         let state = state(worker);
         let (running, waiting) = (figure(worker.load.running), figure(worker.load.waiting));
         let WorkerSummary { model, name, engine, url, .. } = worker;
-        say!("{model:<24}  {name:<24}  {:<12}  {state:<9}  {running:>7}  {waiting:>7}  {url}", engine.as_str());
+        say!("{model:<24}  {name:<24}  {engine:<12}  {state:<9}  {running:>7}  {waiting:>7}  {url}");
         if let Some(detail) = &worker.detail {
             say!("  {detail}");
         }
@@ -121,7 +121,7 @@ async fn list(pool: &PgPool) -> anyhow::Result<()> {
 const fn state(worker: &WorkerSummary) -> &'static str {
     match (worker.lost, worker.order) {
         (true, _) => "lost",
-        (false, WorkerOrder::Serve) => worker.state.as_str(),
+        (false, WorkerOrder::Serve) => worker.state.into_str(),
         (false, WorkerOrder::Drain) => "leaving",
         (false, WorkerOrder::Restart) => "restarting",
     }

@@ -98,7 +98,7 @@ pub async fn cancel(
     let cancelled = corpora::cancel(&mut tx, id, clock::now()).await?;
     let corpus = detail(&mut tx, id).await?.summary;
     if !cancelled {
-        return Err(HttpError::Conflict(format!("the corpus is {} and is not being built", corpus.state.as_str())));
+        return Err(HttpError::Conflict(format!("the corpus is {} and is not being built", corpus.state)));
     }
     audit.commit(tx).await?;
     Ok(Json(corpus))
@@ -117,7 +117,7 @@ pub async fn retry(
     let begun = corpora::build_again(&mut tx, id).await?;
     let corpus = detail(&mut tx, id).await?.summary;
     if !begun {
-        let state = corpus.state.as_str();
+        let state = corpus.state;
         return Err(HttpError::Conflict(format!(
             "the corpus is {state}; only what failed or was cancelled is built again"
         )));

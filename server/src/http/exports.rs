@@ -90,7 +90,7 @@ pub async fn cancel(
     let cancelled = exports::cancel(&mut tx, id, clock::now()).await?;
     let export = found(&mut tx, id).await?;
     if !cancelled {
-        return Err(HttpError::Conflict(format!("the export is {} already", export.state.as_str())));
+        return Err(HttpError::Conflict(format!("the export is {} already", export.state)));
     }
     audit.commit(tx).await?;
     Ok(Json(export))
@@ -124,6 +124,6 @@ async fn ready(pool: &PgPool, id: Uuid) -> Result<ExportSummary> {
     let export = found(&mut *pool.acquire().await?, id).await?;
     match export.state {
         ExportState::Ready => Ok(export),
-        state => Err(HttpError::Conflict(format!("the export is {}", state.as_str()))),
+        state => Err(HttpError::Conflict(format!("the export is {state}"))),
     }
 }

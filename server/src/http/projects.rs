@@ -79,8 +79,7 @@ pub async fn change(
     responses((status = 200, body = Vec<MemberSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn members(State(pool): State<PgPool>, reader: Reader) -> Result<Json<Vec<MemberSummary>>> {
     let members = projects::members(&mut *pool.acquire().await?, reader.project).await?.into_iter();
-    let known =
-        members.filter_map(|member| Some(MemberSummary { role: Role::named(&member.role)?, user: member.user }));
+    let known = members.filter_map(|member| Some(MemberSummary { role: member.role.parse().ok()?, user: member.user }));
     Ok(Json(known.collect()))
 }
 
@@ -97,7 +96,7 @@ pub async fn set_member(
 ) -> Result<Json<MemberSummary>> {
     let mut tx = pool.begin().await?;
     let found = users::named(&mut tx, &user).await?.ok_or_else(|| HttpError::missing("user", &user))?;
-    projects::set_role(&mut tx, admin.project, found.id, membership.role.as_str()).await?;
+    projects::set_role(&mut tx, admin.project, found.id, membership.role.into_str()).await?;
     audit.detail(serde_json::json!({"role": membership.role}));
     audit.commit(tx).await?;
     Ok(Json(MemberSummary { user: found.name, role: membership.role }))

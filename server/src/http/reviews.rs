@@ -91,7 +91,7 @@ pub async fn change(
     let mut tx = pool.begin().await?;
     let mut queue = get(&mut tx, id).await?;
     if let Some(state) = change.state {
-        state.as_str().clone_into(&mut queue.state);
+        state.into_str().clone_into(&mut queue.state);
     }
     if let Some(instructions) = change.instructions {
         words::check_letters("/instructions", &instructions, LONGEST_INSTRUCTIONS)?;

@@ -74,7 +74,7 @@ pub async fn create(
         user_id: caller.id,
         project_id: project.as_ref().map(|project| project.id),
         name,
-        scopes: new.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
+        scopes: new.scopes.iter().map(|scope| scope.to_string()).collect(),
         created_at: now,
         expires_at: new.expires_at,
         last_used_at: None,
@@ -117,7 +117,7 @@ fn summary(token: Token, project: Option<String>) -> TokenSummary {
     TokenSummary {
         id: token.id.to_string(),
         name: token.name,
-        scopes: token.scopes.iter().filter_map(|name| Scope::named(name)).collect(),
+        scopes: token.scopes.iter().filter_map(|name| name.parse().ok()).collect(),
         project,
         created_at: token.created_at,
         expires_at: token.expires_at,

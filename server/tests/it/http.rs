@@ -110,9 +110,9 @@ impl TestApp {
 
     /// The same app, asked by a new member of the default project.
     pub async fn member(&self, role: Role) -> Self {
-        let user = somebody(&self.pool, &format!("member-{}-{}", role.as_str(), clock::id()), false).await;
+        let user = somebody(&self.pool, &format!("member-{role}-{}", clock::id()), false).await;
         let mut db = self.pool.acquire().await.unwrap();
-        stored::set_role(&mut db, stored::DEFAULT, user, role.as_str()).await.unwrap();
+        stored::set_role(&mut db, stored::DEFAULT, user, role.into_str()).await.unwrap();
         self.with_token(token(&self.pool, user, &[Scope::Admin]).await)
     }
 
@@ -193,7 +193,7 @@ pub async fn token(pool: &PgPool, user: Uuid, scopes: &[Scope]) -> String {
         user_id: user,
         project_id: None,
         name: "test".to_owned(),
-        scopes: scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
+        scopes: scopes.iter().map(|scope| scope.to_string()).collect(),
         created_at: clock::now(),
         expires_at: None,
         last_used_at: None,

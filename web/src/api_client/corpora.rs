@@ -47,13 +47,13 @@ pub async fn analytics(id: &str) -> Answer<CorpusAnalytics> {
 
 /// What it keeps, a page.
 pub async fn conversations(id: &str, side: Option<Side>, place: PageStart) -> Answer<Page<CorpusConversation>> {
-    let side = side.map(|side| ("split", side.as_str().to_owned()));
+    let side = side.map(|side| ("split", side.to_string()));
     query(&path(id, "/conversations"), &side.into_iter().chain(place.pairs()).collect::<Vec<_>>()).await
 }
 
 /// What its filter found and it does not keep, a page.
 pub async fn dropped(id: &str, by: Option<Step>, place: PageStart) -> Answer<Page<ManifestRow>> {
-    let by = by.map(|by| ("dropped_by", by.as_str().to_owned()));
+    let by = by.map(|by| ("dropped_by", by.to_string()));
     query(&path(id, "/dropped"), &by.into_iter().chain(place.pairs()).collect::<Vec<_>>()).await
 }
 

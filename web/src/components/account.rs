@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
+use strum::VariantArray;
 
 use crate::address::SIGN_IN;
 use crate::api_client;
@@ -52,16 +53,18 @@ fn ThemeChoice() -> impl IntoView {
     view! {
         <label>
             <span class="muted">"Theme "</span>
-            <select on:change:target=move |event| theme.choose(Choice::named(&event.target().value()))>
-                {Choice::ALL
+            <select on:change:target=move |event| theme.choose(event.target().value().parse().unwrap_or_default())>
+                {Choice::VARIANTS
+                    .iter()
                     .map(|choice| {
-                        let name = choice.as_str();
+                        let name = choice.into_str();
                         view! {
-                            <option value=name prop:selected=move || theme.get() == choice>
+                            <option value=name prop:selected=move || theme.get() == *choice>
                                 {name}
                             </option>
                         }
-                    })}
+                    })
+                    .collect_view()}
             </select>
         </label>
     }

@@ -4,6 +4,7 @@ use domain::access::Role;
 use domain::api::{RunState, RunSummary};
 use domain::outcome::Blame;
 use leptos::prelude::*;
+use strum::VariantArray;
 
 use crate::action::{Change, act};
 use crate::api_client::runs::Control;
@@ -34,8 +35,8 @@ pub fn RunControls(
     let state = Memo::new(move |_| run.read().state);
     let spoiled = Memo::new(move |_| {
         let run = run.read();
-        let failed = |blame: &Blame| run.failures.get(blame.as_str()).is_some_and(|n| *n > 0);
-        Blame::ALL.iter().any(|blame| blame.spoils() && failed(blame))
+        let failed = |blame: &Blame| run.failures.get(blame.into_str()).is_some_and(|n| *n > 0);
+        Blame::VARIANTS.iter().any(|blame| blame.spoils() && failed(blame))
     });
     let ending = RwSignal::new(false);
     // A confirmed end is not dropped because a pause is on its way.

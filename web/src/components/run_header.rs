@@ -71,5 +71,5 @@ pub const fn state_badge(state: RunState) -> (Tone, &'static str) {
         RunState::Paused => Tone::Notable,
         RunState::Finished | RunState::Cancelled => Tone::Neutral,
     };
-    (tone, state.as_str())
+    (tone, state.into_str())
 }

@@ -31,7 +31,7 @@ pub async fn ended(db: &PgPool, run: &Run, players: &mut [Child]) -> anyhow::Res
             return Ok(now);
         }
         if now.state != RunState::Running {
-            bail!("the run is {}: {}", now.state.as_str(), now.paused_because.unwrap_or_default());
+            bail!("the run is {}: {}", now.state, now.paused_because.unwrap_or_default());
         }
         for player in players.iter_mut() {
             if let Some(status) = player.try_wait()? {

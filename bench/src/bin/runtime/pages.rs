@@ -45,7 +45,7 @@ impl Reader {
             user_id: user,
             project_id: None,
             name: "bench".to_owned(),
-            scopes: vec![Scope::Read.as_str().to_owned()],
+            scopes: vec![Scope::Read.to_string()],
             created_at: now,
             expires_at: None,
             last_used_at: None,

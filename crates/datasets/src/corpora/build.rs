@@ -225,9 +225,9 @@ fn corrected(candidates: &Candidates, selected: &Selected, of: &HashMap<Uuid, u3
 fn fated<'a>(candidate: &Candidate, fate: &'a Fate) -> Fated<'a> {
     let (conversation, run) = (candidate.id, candidate.run);
     match fate {
-        Fate::Kept(side) => Fated { conversation, run, split: Some(side.as_str()), dropped_by: None, reason: None },
+        Fate::Kept(side) => Fated { conversation, run, split: Some(side.into_str()), dropped_by: None, reason: None },
         Fate::Dropped { by, reason } => {
-            Fated { conversation, run, split: None, dropped_by: Some(by.as_str()), reason: Some(reason) }
+            Fated { conversation, run, split: None, dropped_by: Some(by.into_str()), reason: Some(reason) }
         }
     }
 }

@@ -61,8 +61,8 @@ fn record(row: &ManifestRow) -> [String; 8] {
         row.run.clone(),
         row.position.to_string(),
         row.scenario.clone(),
-        row.split.map(|side| side.as_str().to_owned()).unwrap_or_default(),
-        row.dropped_by.map(|step| step.as_str().to_owned()).unwrap_or_default(),
+        row.split.map(|side| side.to_string()).unwrap_or_default(),
+        row.dropped_by.map(|step| step.to_string()).unwrap_or_default(),
         row.reason.clone().unwrap_or_default(),
     ]
 }

@@ -6,6 +6,7 @@ use domain::corpus::{Balance, Dimension, Duplicates, Side, Spec, Split, Step};
 use domain::filter::Symbols;
 use domain::persona::Complexity;
 use proptest::prelude::*;
+use strum::VariantArray;
 use uuid::Uuid;
 
 use super::scan;
@@ -87,7 +88,7 @@ fn candidates(plays: &[(usize, Play)]) -> Candidates {
             scenario: symbols.intern(&format!("scenario {}", play.scenario)),
             family: symbols.intern(&format!("family {}", play.family)),
             persona: symbols.intern(&format!("persona {}", play.persona)),
-            complexity: Complexity::ALL[play.complexity],
+            complexity: Complexity::VARIANTS[play.complexity],
             overall: Some(play.overall),
             hash: story.hash("playbook"),
             findings: scan::Findings::default(),
@@ -221,7 +222,7 @@ fn the_best_one_stays_for_its_duplicates() {
     let said: Vec<String> = fates(&spec, &plays)
         .values()
         .map(|fate| match fate {
-            Fate::Kept(side) => side.as_str().to_owned(),
+            Fate::Kept(side) => side.to_string(),
             Fate::Dropped { by, reason } => format!("{by}: {reason}"),
         })
         .collect();

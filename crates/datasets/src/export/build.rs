@@ -72,7 +72,7 @@ async fn part(
     folder: &Path,
     progress: &mut impl Progress,
 ) -> anyhow::Result<Part> {
-    let path = format!("data/{}.{}", split.as_str(), extension(&order.shape));
+    let path = format!("data/{split}.{}", extension(&order.shape));
     let to = PartWriter::new(File::create(folder.join(&path))?, &order.shape)?;
     let (to, written, pairs) = if order.shape.profile.is_of_pairs() {
         let (to, written, report) = pairs::write(pool, source, order.shape, order.pairs, to, progress).await?;
@@ -114,7 +114,7 @@ pub fn file_name(title: &str, shape: &Shape) -> String {
     let slug: Vec<&str> = slug.split('-').filter(|word| !word.is_empty()).collect();
     let end = if shape.profile.is_bundle() { "zip" } else { extension(shape) };
     let slug = if slug.is_empty() { "export".to_owned() } else { slug.join("-") };
-    format!("{slug}-{}.{end}", shape.profile.as_str().replace('_', "-"))
+    format!("{slug}-{}.{end}", shape.profile.into_str().replace('_', "-"))
 }
 
 /// The files of a folder, by their paths within it, in order.

@@ -29,7 +29,7 @@ fn declare(out: &mut String, order: &Order, built: &Built) -> std::fmt::Result {
     writeln!(out, "size_categories:\n- {}", size(built.rows))?;
     writeln!(out, "configs:\n- config_name: default\n  data_files:")?;
     for part in &built.parts {
-        writeln!(out, "  - split: {}\n    path: {}", part.split.as_str(), part.path)?;
+        writeln!(out, "  - split: {}\n    path: {}", part.split, part.path)?;
     }
     let json = |yes| if yes { "json" } else { "string" };
     let arguments = json(shape.arguments == Arguments::Object);
@@ -71,7 +71,7 @@ fn tell(out: &mut String, order: &Order, built: &Built) -> std::fmt::Result {
     }
     writeln!(out, "## How the rows were chosen\n\n{}\n", plain(&order.chosen))?;
     for part in &built.parts {
-        writeln!(out, "## `{}`: {} rows\n", part.split.as_str(), part.written.rows)?;
+        writeln!(out, "## `{}`: {} rows\n", part.split, part.written.rows)?;
         left_out(out, part)?;
         about(out, &part.written.about)?;
     }
@@ -96,7 +96,7 @@ fn scripted(out: &mut String, part: &Part) -> std::fmt::Result {
             out,
             "**In {rows} of {of_all} rows of `{}` the role `{role}` was played from the scenario's script: its words are no \
              output of a model.**\n",
-            part.split.as_str()
+            part.split
         )?;
     }
     Ok(())

@@ -21,7 +21,7 @@ pub fn document(order: &Order, built: &Built) -> Value {
         .parts
         .iter()
         .map(|part| {
-            let split = part.split.as_str();
+            let split = part.split.into_str();
             let field = |name: &str, about: &str| {
                 json!({"@type": "cr:Field", "@id": format!("{split}/{name}"), "name": name, "description": about,
                     "dataType": "sc:Text",

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use domain::export::{CorpusRows, ExportSpec, RunRows, Shape, SourceSpec, Split};
 use sqlx::PgPool;
+use strum::VariantArray;
 use uuid::Uuid;
 
 use super::build::Order;
@@ -126,7 +127,7 @@ async fn of_corpus(pool: &PgPool, rows: &CorpusRows, id: Uuid, shape: Shape) -> 
     let corpus = corpus.ok_or_else(|| anyhow::anyhow!("there is no corpus {id}"))?;
     let splits = match rows.split {
         Some(split) => vec![split],
-        None if shape.profile.is_bundle() => Split::ALL.to_vec(),
+        None if shape.profile.is_bundle() => Split::VARIANTS.to_vec(),
         None => vec![Split::Train],
     };
     let mut sources = Vec::new();

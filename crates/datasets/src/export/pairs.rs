@@ -97,7 +97,7 @@ fn seen(source: &Source, score: Score, page: Page<'_>) -> anyhow::Result<Seen> {
 
 /// Only what the agent did well or badly teaches it anything.
 fn is_data(row: &Row) -> bool {
-    row.metadata.accepted || row.metadata.blame == Blame::Agent.as_str()
+    row.metadata.accepted || row.metadata.blame == Blame::Agent.into_str()
 }
 
 fn candidate(source: &Source, material: &Material, row: &Row, score: Score) -> Candidate {

@@ -38,7 +38,7 @@ pub async fn preview(pool: &PgPool, order: &Order) -> anyhow::Result<Preview> {
     let records::Chunk { lines, written } = records::chunk(shape, *split, &mut made.into_iter().map(Ok), Vec::new())?;
     let record = lines.split(|byte| *byte == b'\n').find(|line| !line.is_empty());
     let card = shape.profile.is_bundle().then(|| {
-        let path = format!("data/{}.{}", split.as_str(), extension(shape));
+        let path = format!("data/{split}.{}", extension(shape));
         let rows = written.rows;
         let part = Part { path, split: *split, bytes: 0, hash: String::new(), written, pairs: None };
         card::text(order, &Built { parts: vec![part], rows })

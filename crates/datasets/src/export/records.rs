@@ -106,7 +106,7 @@ pub fn chunk(shape: &Shape, split: Split, page: Page<'_>, mut lines: Vec<u8>) ->
             Made::NotJudged => written.not_judged += 1,
             Made::Unfinished => written.unfinished += 1,
             Made::Rows(rows) => {
-                let place = Place { index: material.index, split: split.as_str() };
+                let place = Place { index: material.index, split: split.into_str() };
                 for row in rows {
                     let before = lines.len();
                     let recorded = row.and_then(|row| {

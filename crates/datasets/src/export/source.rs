@@ -125,7 +125,7 @@ impl Source {
     pub async fn size(&self, db: &mut PgConnection) -> anyhow::Result<i64> {
         Ok(match &self.what {
             What::Run { id, kin } => material::count_of_run(db, *id).await? + i64::try_from(kin.len())?,
-            What::Corpus { id, split } => material::count_of_corpus(db, *id, split.as_str()).await?,
+            What::Corpus { id, split } => material::count_of_corpus(db, *id, split.into_str()).await?,
         })
     }
 
@@ -145,7 +145,7 @@ impl Source {
                 Ok(wanted)
             }
             What::Corpus { id, split } => {
-                let kept = material::of_corpus(db, *id, split.as_str(), index, limit).await?;
+                let kept = material::of_corpus(db, *id, split.into_str(), index, limit).await?;
                 let wanted = |(index, run, id)| {
                     let (judging, original) = *self.judgings.get(&run)?;
                     Some(Wanted { id, index, judging, original })

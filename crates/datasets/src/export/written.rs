@@ -80,7 +80,7 @@ impl About {
         one(&mut self.playbooks, &metadata.playbook.name);
         one(&mut self.scenarios, &metadata.scenario.id);
         one(&mut self.personas, &metadata.persona.profile);
-        one(&mut self.complexities, metadata.complexity.as_str());
+        one(&mut self.complexities, metadata.complexity.into_str());
         one(&mut self.endings, metadata.ending);
         for (role, model) in &metadata.played.models {
             change(&mut self.models, role, |counts| one(counts, model));

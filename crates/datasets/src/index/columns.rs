@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use domain::filter::{Facts, Reviewed, Scored, Status, Symbols};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
+use strum::VariantArray;
 use uuid::Uuid;
 
 use super::about::{About, Scenarios};
@@ -123,7 +124,7 @@ pub fn unpacked(state: u8) -> Option<(Status, Option<Blame>)> {
     match state {
         0 => Some((Status::Unfinished, None)),
         1 => Some((Status::Accepted, None)),
-        failed => Some((Status::Failed, Some(*Blame::ALL.get(usize::from(failed).checked_sub(2)?)?))),
+        failed => Some((Status::Failed, Some(*Blame::VARIANTS.get(usize::from(failed).checked_sub(2)?)?))),
     }
 }
 
@@ -297,7 +298,7 @@ impl Columns {
             playbook: scenario.playbook,
             models: &self.models,
             persona: self.persona[i],
-            complexity: Complexity::ALL[usize::from(self.complexity[i])],
+            complexity: Complexity::VARIANTS[usize::from(self.complexity[i])],
             status,
             blame,
             reason: Some(self.reason[i]).filter(|reason| *reason != NONE_32).map(|reason| self.reasons.name(reason)),

@@ -6,6 +6,7 @@ use domain::analytics::{Counts, Outcomes, PairCounts};
 use domain::filter::Status;
 use domain::outcome::Blame;
 use domain::persona::Complexity;
+use strum::VariantArray;
 
 use super::Columns;
 use super::columns::{NONE_16, known, known_16, unpacked};
@@ -150,7 +151,7 @@ impl<'a> Counting<'a> {
             all
         };
         let personas = |number: usize| u32::try_from(number).map(name).into_iter().collect();
-        let complexities = |number: usize| vec![Complexity::ALL[number].to_string()];
+        let complexities = |number: usize| vec![Complexity::VARIANTS[number].to_string()];
         let scenarios = |number: usize| vec![name(columns.scenarios[number].name)];
         let tools = |number: usize| columns.tool_sets[number].iter().map(|tool| name(*tool)).collect();
         [
@@ -169,7 +170,7 @@ fn outcomes(states: &[u64; 256]) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for (state, count) in (0..=u8::MAX).zip(states).filter(|(_, count)| **count > 0) {
         let Some((status, blame)) = unpacked(state) else { continue };
-        *all.entry(blame.map_or(status.as_str(), Blame::as_str).to_owned()).or_default() += count;
+        *all.entry(blame.map_or(status.as_str(), |blame| blame.into_str()).to_owned()).or_default() += count;
     }
     all
 }

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use domain::filter::Status;
-use domain::outcome::Blame;
 use domain::persona::Complexity;
+use strum::VariantArray;
 
 use super::Query;
 use super::columns::{ANNOTATED, CORRECTED, Columns, NONE, NONE_16, NONE_32, RATED, unpacked};
@@ -132,11 +132,11 @@ impl<'a> FacetsOf<'a> {
             Dimension::Tag => scenario().tags.iter().map(|tag| name(*tag)).collect(),
             Dimension::Tool => columns.tool_sets[number].iter().map(|tool| name(*tool)).collect(),
             Dimension::Persona | Dimension::Ending => u32::try_from(number).map(name).into_iter().collect(),
-            Dimension::Complexity => {
-                Complexity::ALL.get(number).map(|complexity| complexity.as_str()).into_iter().collect()
-            }
+            Dimension::Complexity => Complexity::VARIANTS.get(number).map(Complexity::into_str).into_iter().collect(),
             Dimension::Outcome => state().map(|(status, _)| Status::as_str(status)).into_iter().collect(),
-            Dimension::Blame => state().and_then(|(_, blame)| blame.map(Blame::as_str)).into_iter().collect(),
+            Dimension::Blame => {
+                state().and_then(|(_, blame)| blame.map(|blame| blame.into_str())).into_iter().collect()
+            }
             Dimension::Goal | Dimension::Verified if number < 2 => vec![["false", "true"][number]],
             Dimension::Rated => vec![yes_or_no(number, RATED)],
             Dimension::Annotated => vec![yes_or_no(number, ANNOTATED)],

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::Context;
 use domain::filter::{Reviewed, Status};
 use domain::outcome::Blame;
-use domain::persona::Complexity;
 use futures::TryStreamExt;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;
@@ -180,7 +179,7 @@ impl Loaded {
 
     /// The row that it is put into.
     fn put(&mut self, played: &Played) -> anyhow::Result<usize> {
-        let complexity = Complexity::ALL.into_iter().find(|complexity| complexity.as_str() == played.complexity);
+        let complexity = played.complexity.parse().ok();
         let unread = !self.head.own && played.ending.is_some();
         let (status, blame) = match &played.outcome {
             // Another judging has yet to say something of what came to its end.
@@ -236,6 +235,6 @@ fn outcome_of(outcome: Option<&str>, blame: Option<&str>) -> (Status, Option<Bla
     match outcome {
         None => (Status::Unfinished, None),
         Some("accepted") => (Status::Accepted, None),
-        Some(_) => (Status::Failed, Blame::ALL.into_iter().find(|known| Some(known.as_str()) == blame)),
+        Some(_) => (Status::Failed, blame.and_then(|name| name.parse().ok())),
     }
 }

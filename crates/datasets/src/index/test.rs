@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use domain::filter::{Bounds, Filter, Status};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
+use strum::VariantArray;
 
 use super::Columns;
 use super::columns::{ANNOTATED, CORRECTED, Known, NEVER, NONE, NONE_16, RATED, unpacked};
@@ -127,7 +128,9 @@ fn cases<'a>(columns: &'a Columns, filter: &Filter, search: Option<&str>, tests:
     }
     if !filter.complexities.is_empty() {
         let passes = |value: u8| {
-            Complexity::ALL.get(usize::from(value)).is_some_and(|complexity| filter.complexities.contains(complexity))
+            Complexity::VARIANTS
+                .get(usize::from(value))
+                .is_some_and(|complexity| filter.complexities.contains(complexity))
         };
         tests.push((Dimension::Complexity, bytes(&columns.complexity, passes)));
     }

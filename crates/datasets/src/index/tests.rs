@@ -9,6 +9,7 @@ use domain::outcome::Blame;
 use domain::persona::Complexity;
 use domain::seed::Seed;
 use rand::Rng;
+use strum::VariantArray;
 use uuid::Uuid;
 
 use super::columns::{Columns, Row, Said};
@@ -72,14 +73,14 @@ fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
         }
         let tools: Vec<String> = TOOLS[..3].iter().filter(|_| chance.yes(2)).map(|tool| (*tool).to_owned()).collect();
         let status = Status::ALL[chance.below(3)];
-        let blame = (status == Status::Failed).then(|| Blame::ALL[chance.below(5)]);
+        let blame = (status == Status::Failed).then(|| Blame::VARIANTS[chance.below(5)]);
         columns.put(
             row,
             &Row {
                 id: Uuid::from_u128(run * 1_000_000 + row as u128),
                 scenario: NAMES[chance.below(3)],
                 persona: NAMES[chance.below(3)],
-                complexity: Complexity::ALL[chance.below(4)],
+                complexity: Complexity::VARIANTS[chance.below(4)],
                 status: Some(status),
                 blame,
                 reason: blame.and_then(|_| chance.maybe(|chance| REASONS[chance.below(3)])),
@@ -138,9 +139,9 @@ fn filter(chance: &mut Chance) -> Filter {
         tool_calls: bounds(chance),
         ..Filter::default()
     };
-    filter.complexities = if rare(chance) { Complexity::ALL[..chance.below(4)].to_vec() } else { Vec::new() };
+    filter.complexities = if rare(chance) { Complexity::VARIANTS[..chance.below(4)].to_vec() } else { Vec::new() };
     filter.outcomes = if rare(chance) { Status::ALL[chance.below(3)..].to_vec() } else { Vec::new() };
-    filter.blames = if rare(chance) { Blame::ALL[chance.below(5)..].to_vec() } else { Vec::new() };
+    filter.blames = if rare(chance) { Blame::VARIANTS[chance.below(5)..].to_vec() } else { Vec::new() };
     filter.min_overall = rare(chance).then(|| chance.small(11));
     filter.goal_achieved = rare(chance).then(|| chance.yes(2));
     filter.verified = rare(chance).then(|| chance.yes(2));

@@ -2,13 +2,16 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::corpus::{Report, Side, Spec, Step};
 use crate::progress::{Doing, Stage};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum CorpusState {
     /// It is being selected; nothing of it can be seen yet.
     Building,
@@ -19,27 +22,12 @@ pub enum CorpusState {
 }
 
 impl CorpusState {
-    pub const ALL: [Self; 4] = [Self::Building, Self::Ready, Self::Failed, Self::Cancelled];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Building => "building",
-            Self::Ready => "ready",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     pub const fn stage(self) -> Stage {
         match self {
             Self::Building => Stage::Building,
             Self::Ready => Stage::Ready,
             Self::Failed | Self::Cancelled => Stage::Unfinished,
         }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
 }
 

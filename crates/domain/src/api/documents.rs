@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use super::FieldError;
@@ -227,24 +228,15 @@ pub struct DocumentChange {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Change {
     Added,
     Changed,
     Deleted,
     /// A draft, as it is, is used from now on.
     Promoted,
-}
-
-impl Change {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Deleted => "deleted",
-            Self::Promoted => "promoted",
-        }
-    }
 }
 
 /// What differs between two versions of a document.

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::export::ExportSpec;
@@ -40,7 +41,9 @@ pub struct ExportSummary {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ExportState {
     Building,
     Ready,
@@ -49,17 +52,6 @@ pub enum ExportState {
 }
 
 impl ExportState {
-    pub const ALL: [Self; 4] = [Self::Building, Self::Ready, Self::Failed, Self::Cancelled];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Building => "building",
-            Self::Ready => "ready",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     pub const fn stage(self) -> Stage {
         match self {
             Self::Building => Stage::Building,

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::playbook::AgentStyle;
@@ -54,7 +55,9 @@ pub enum ProbeOutcome {
 
 /// What is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ProbeKind {
     /// Any words, after a system message.
     Reply,
@@ -85,40 +88,6 @@ pub enum ProbeKind {
 }
 
 impl ProbeKind {
-    pub const ALL: [Self; 13] = [
-        Self::Reply,
-        Self::Streaming,
-        Self::ToolCall,
-        Self::ParallelToolCalls,
-        Self::NestedArguments,
-        Self::UnicodeArguments,
-        Self::BracesInArguments,
-        Self::ToolResult,
-        Self::JsonSchema,
-        Self::Reasoning,
-        Self::StopReason,
-        Self::ContextOverflow,
-        Self::Seed,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Reply => "reply",
-            Self::Streaming => "streaming",
-            Self::ToolCall => "tool_call",
-            Self::ParallelToolCalls => "parallel_tool_calls",
-            Self::NestedArguments => "nested_arguments",
-            Self::UnicodeArguments => "unicode_arguments",
-            Self::BracesInArguments => "braces_in_arguments",
-            Self::ToolResult => "tool_result",
-            Self::JsonSchema => "json_schema",
-            Self::Reasoning => "reasoning",
-            Self::StopReason => "stop_reason",
-            Self::ContextOverflow => "context_overflow",
-            Self::Seed => "seed",
-        }
-    }
-
     /// Whether a role that is played so depends on it.
     const fn concerns(self, role: Role, style: AgentStyle) -> bool {
         match self {
@@ -173,7 +142,7 @@ impl ModelProbe {
         for replica in &self.replicas {
             let failed = replica.checks.iter().filter(|check| check.outcome == ProbeOutcome::Failed);
             for check in failed.filter(|check| check.kind.concerns(role, style)) {
-                let (name, detail) = (check.kind.as_str(), &check.detail);
+                let (name, detail) = (check.kind, &check.detail);
                 found.push(format!("{} failed its check `{name}`: {detail}", replica.url));
             }
         }
@@ -197,7 +166,7 @@ mod tests {
             let outcome = if failed.contains(&kind) { ProbeOutcome::Failed } else { ProbeOutcome::Passed };
             ProbeCheck { kind, outcome, detail: "as said".into(), first_byte_ms: None, total_ms: 1 }
         };
-        let checks = ProbeKind::ALL.map(check).to_vec();
+        let checks = ProbeKind::VARIANTS.iter().copied().map(check).collect();
         let replica = ReplicaProbe { url: "http://x/v1".into(), context_length: None, checks, features: Vec::new() };
         ModelProbe { probed_at: DateTime::UNIX_EPOCH, replicas: vec![replica] }
     }
@@ -228,12 +197,5 @@ mod tests {
         assert!(probe(&[ProbeKind::ToolCall, ProbeKind::JsonSchema, ProbeKind::Seed]).is_usable());
         assert!(!probe(&[ProbeKind::ContextOverflow]).is_usable());
         assert!(!ModelProbe { replicas: Vec::new(), ..probe(&[]) }.is_usable());
-    }
-
-    #[test]
-    fn names_are_those_of_json() {
-        for kind in ProbeKind::ALL {
-            assert_eq!(serde_json::to_value(kind).ok(), Some(kind.as_str().into()));
-        }
     }
 }

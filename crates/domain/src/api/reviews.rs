@@ -2,6 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 /// Largest queue: more than people rate, and few enough to look through whenever somebody takes the next one.
@@ -83,21 +85,14 @@ pub struct QueueChange {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum QueueState {
     /// Raters may take what is in it.
     Open,
     /// Nothing more is given out.
     Closed,
-}
-
-impl QueueState {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Closed => "closed",
-        }
-    }
 }
 
 /// How far a queue is.
@@ -149,23 +144,13 @@ pub struct ReviewAssignment {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum AssignmentState {
     Assigned,
     Done,
     Skipped,
-}
-
-impl AssignmentState {
-    pub const ALL: [Self; 3] = [Self::Assigned, Self::Done, Self::Skipped];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Assigned => "assigned",
-            Self::Done => "done",
-            Self::Skipped => "skipped",
-        }
-    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

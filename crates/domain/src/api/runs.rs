@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::budget::Budget;
@@ -184,7 +185,9 @@ pub struct RunTerms {
 
 /// What becomes of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum RunState {
     /// It is played by whoever has time.
     Running,
@@ -197,15 +200,6 @@ pub enum RunState {
 }
 
 impl RunState {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     /// Whether nothing is played any more, unless what was spoiled is played again.
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Finished | Self::Cancelled)

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 /// What a worker says when it joins. It joins before its engine is up: people see how far it is.
@@ -42,30 +43,15 @@ impl WorkerJoin {
 
 /// What serves the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Engine {
     Vllm,
     Sglang,
     LlamaServer,
     /// Something that somebody else runs.
     External,
-}
-
-impl Engine {
-    pub const ALL: [Self; 4] = [Self::Vllm, Self::Sglang, Self::LlamaServer, Self::External];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Vllm => "vllm",
-            Self::Sglang => "sglang",
-            Self::LlamaServer => "llama-server",
-            Self::External => "external",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|engine| engine.as_str() == name)
-    }
 }
 
 /// The answer to a worker that joined.
@@ -98,7 +84,9 @@ pub struct WorkerBeat {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum WorkerState {
     /// Its engine is not up yet.
     Starting,
@@ -108,23 +96,6 @@ pub enum WorkerState {
     Unhealthy,
     /// It ends what it has begun and takes nothing new.
     Draining,
-}
-
-impl WorkerState {
-    pub const ALL: [Self; 4] = [Self::Starting, Self::Ready, Self::Unhealthy, Self::Draining];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Starting => "starting",
-            Self::Ready => "ready",
-            Self::Unhealthy => "unhealthy",
-            Self::Draining => "draining",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
-    }
 }
 
 /// What the engine says of itself; what it does not say is absent.
@@ -167,7 +138,9 @@ pub struct Gpu {
 
 /// What people want of a worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum WorkerOrder {
     #[default]
     Serve,
@@ -175,22 +148,6 @@ pub enum WorkerOrder {
     Restart,
     /// End what was begun, and leave.
     Drain,
-}
-
-impl WorkerOrder {
-    pub const ALL: [Self; 3] = [Self::Serve, Self::Restart, Self::Drain];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Serve => "serve",
-            Self::Restart => "restart",
-            Self::Drain => "drain",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|order| order.as_str() == name)
-    }
 }
 
 /// Carries an order, to the server and from it.

@@ -1,9 +1,9 @@
 //! What is to be said of a corpus when it is made.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 /// How many conversations are left after each step, how they are split, and the proof that nothing leaks.
@@ -52,7 +52,9 @@ pub struct Cutoff {
 
 /// A step that may drop conversations, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Step {
     Pii,
     Secrets,
@@ -60,28 +62,6 @@ pub enum Step {
     NearDuplicates,
     Balance,
     Limit,
-}
-
-impl Step {
-    pub const ALL: [Self; 6] =
-        [Self::Pii, Self::Secrets, Self::ExactDuplicates, Self::NearDuplicates, Self::Balance, Self::Limit];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pii => "pii",
-            Self::Secrets => "secrets",
-            Self::ExactDuplicates => "exact_duplicates",
-            Self::NearDuplicates => "near_duplicates",
-            Self::Balance => "balance",
-            Self::Limit => "limit",
-        }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -1,15 +1,17 @@
 //! For whom: each profile is the exact shape that one kind of trainer loads as it is.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::problem::did_you_mean;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str, parse_err_ty = String, parse_err_fn = unknown)]
 pub enum Profile {
     /// A bundle for the Hugging Face Hub: a card that declares the columns, the data, and Croissant.
     #[default]
@@ -35,7 +37,9 @@ pub enum Profile {
 
 /// What becomes of what the model thought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Reasoning {
     /// `reasoning_content`, beside the content.
     Keep,
@@ -46,7 +50,9 @@ pub enum Reasoning {
 
 /// How the arguments of a call are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Arguments {
     /// JSON text, as on the wire.
     String,
@@ -56,7 +62,9 @@ pub enum Arguments {
 
 /// How the descriptions of tools are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ToolsAs {
     Array,
     /// JSON text: tools of unlike schemas need not share one type.
@@ -64,7 +72,9 @@ pub enum ToolsAs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Data {
     Jsonl,
     Parquet,
@@ -118,34 +128,6 @@ const LINES_OR_PARQUET: &[Data] = &[Data::Jsonl, Data::Parquet];
 const PARQUET_OR_LINES: &[Data] = &[Data::Parquet, Data::Jsonl];
 
 impl Profile {
-    pub const ALL: [Self; 10] = [
-        Self::Huggingface,
-        Self::Canonical,
-        Self::Trl,
-        Self::Openai,
-        Self::OpenaiDpo,
-        Self::TrlDpo,
-        Self::Llamafactory,
-        Self::MsSwift,
-        Self::Verl,
-        Self::JsonStrings,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Huggingface => "huggingface",
-            Self::Canonical => "canonical",
-            Self::Trl => "trl",
-            Self::Openai => "openai",
-            Self::OpenaiDpo => "openai_dpo",
-            Self::TrlDpo => "trl_dpo",
-            Self::Llamafactory => "llamafactory",
-            Self::MsSwift => "ms_swift",
-            Self::Verl => "verl",
-            Self::JsonStrings => "json_strings",
-        }
-    }
-
     /// Whether its records are pairs, not rows.
     pub const fn is_of_pairs(self) -> bool {
         matches!(self, Self::OpenaiDpo | Self::TrlDpo)
@@ -189,7 +171,7 @@ impl Profile {
         }
     }
 
-    fn choose<T: Copy + PartialEq + Serialize>(
+    fn choose<T: Copy + PartialEq + fmt::Display>(
         self,
         name: &'static str,
         asked: Option<T>,
@@ -200,34 +182,16 @@ impl Profile {
         if offered.contains(&asked) {
             return Some(asked);
         }
-        let can: Vec<String> = offered.iter().map(word).collect();
-        let (can, not) = (can.join(" or "), word(&asked));
-        wrong.push((name, format!("the profile `{self}` cannot have {name} as {not}, only as {can}")));
+        let can: Vec<String> = offered.iter().map(|choice| format!("`{choice}`")).collect();
+        let can = can.join(" or ");
+        wrong.push((name, format!("the profile `{self}` cannot have {name} as `{asked}`, only as {can}")));
         None
     }
 }
 
-/// How a choice is written in documents, in backticks.
-fn word(choice: &impl Serialize) -> String {
-    serde_json::to_string(choice).unwrap_or_default().replace('"', "`")
-}
-
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Profile {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|profile| profile.as_str() == text);
-        found.ok_or_else(|| {
-            let hint = did_you_mean(text, Self::ALL.iter().map(|profile| profile.as_str()));
-            format!("there is no profile `{text}`{hint}")
-        })
-    }
+fn unknown(name: &str) -> String {
+    let hint = did_you_mean(name, Profile::VARIANTS.iter().map(Profile::into_str));
+    format!("there is no profile `{name}`{hint}")
 }
 
 #[cfg(test)]
@@ -235,11 +199,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_profile_has_defaults_and_a_name_that_is_read_back() {
-        for profile in Profile::ALL {
+    fn every_profile_has_defaults_and_unknown_ones_are_named() {
+        for profile in Profile::VARIANTS {
             assert!(profile.settle(&Toggles::default()).is_ok());
-            assert_eq!(profile.as_str().parse(), Ok(profile));
-            assert_eq!(serde_json::to_value(profile).ok(), Some(profile.as_str().into()));
         }
         assert_eq!("open_ai".parse::<Profile>(), Err("there is no profile `open_ai` (did you mean `openai`?)".into()));
     }

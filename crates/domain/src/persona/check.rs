@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use strum::VariantArray;
+
 use super::{Complexity, Correlation, PersonaModel, Profile};
 use crate::patch::join;
 use crate::problem::did_you_mean;
@@ -51,8 +53,8 @@ impl PersonaModel {
 
     fn tier_problems(&self) -> Vec<Finding> {
         let mut found = Vec::new();
-        for name in Complexity::ALL {
-            let at = join("/complexity", name.as_str());
+        for name in Complexity::VARIANTS {
+            let at = join("/complexity", name.into_str());
             match self.complexity.get(&name) {
                 None => found.push(("/complexity".into(), format!("the tier `{name}` is missing"))),
                 Some(tier) if tier.words[0] > tier.words[1] => {

@@ -3,6 +3,7 @@ mod shipped;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use strum::VariantArray;
 
 use super::*;
 
@@ -31,7 +32,7 @@ pub(super) fn model() -> PersonaModel {
             guidance: "You are about to hang up.".into(),
         }],
         trait_correlation: None,
-        complexity: Complexity::ALL.map(|name| (name, tier([3, 8]))).into(),
+        complexity: Complexity::VARIANTS.iter().map(|name| (*name, tier([3, 8]))).collect(),
         closing_questions: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
+use strum::VariantArray;
 
 use crate::facts;
 use crate::finding::{Finding, Rule};
@@ -64,7 +65,7 @@ fn leaked(scenario: &Scenario, backend: &impl Fn(&str) -> bool) -> Vec<Finding> 
 /// The facts of a line in all its forms, each once. Small numbers are ways of speaking ("2 cards"), as for the gate.
 fn said(line: &Line) -> Vec<String> {
     let mut said: Vec<String> =
-        Complexity::ALL.iter().flat_map(|complexity| facts::tokens(line.at(*complexity))).collect();
+        Complexity::VARIANTS.iter().flat_map(|complexity| facts::tokens(line.at(*complexity))).collect();
     said.sort();
     said.dedup();
     said.retain(|fact| fact.len() > 2);

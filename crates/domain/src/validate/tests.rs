@@ -47,7 +47,7 @@ fn findings(edits: &[(&str, &str)], backend: &[&str]) -> String {
     let scenario: Scenario = crate::parse("scenario.yaml", &text).unwrap();
     let mut found = super::scenario(&playbook, &scenario);
     found.extend(super::facts::scenario(&scenario, |fact| backend.contains(&fact)));
-    let line = |f: &crate::finding::Finding| format!("{}: {} [{}]", f.at, f.message, f.rule.as_str());
+    let line = |f: &crate::finding::Finding| format!("{}: {} [{}]", f.at, f.message, f.rule);
     found.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 

@@ -6,6 +6,7 @@ use domain::persona::Complexity;
 use domain::scenario::Scenario;
 use parking_lot::Mutex;
 use serde_json::Value;
+use strum::VariantArray;
 
 use crate::gate::Known;
 use crate::templates::Parsed;
@@ -17,7 +18,7 @@ pub struct Shared(Mutex<Option<(Arc<Scenario>, Arc<OfScenario>)>>);
 #[derive(Debug)]
 pub struct OfScenario {
     /// By complexity: what its user knows before the first word.
-    known: [OnceLock<Known>; Complexity::ALL.len()],
+    known: [OnceLock<Known>; Complexity::VARIANTS.len()],
     /// The lines and arguments of its script.
     lines: OnceLock<Parsed>,
 }
@@ -37,7 +38,7 @@ impl Shared {
 
 impl OfScenario {
     pub fn known(&self, scenario: &Scenario, complexity: Complexity) -> &Known {
-        let place = Complexity::ALL.iter().position(|c| *c == complexity).unwrap_or_default();
+        let place = Complexity::VARIANTS.iter().position(|c| *c == complexity).unwrap_or_default();
         self.known[place].get_or_init(|| Known::of(scenario, complexity))
     }
 

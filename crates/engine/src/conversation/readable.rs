@@ -22,7 +22,7 @@ impl Conversation {
         }
         parts.extend(user.flat_map(user_act));
         if let (Phase::Judge, Some(ending)) = (&self.state.phase, &self.state.ending) {
-            parts.push(format!("[the conversation ended: {}]", ending.as_str()));
+            parts.push(format!("[the conversation ended: {}]", ending.into_str()));
         }
         parts.join("\n\n")
     }

@@ -3,6 +3,7 @@ use domain::persona::Profile;
 use domain::review::Question;
 use insta::assert_snapshot;
 use serde_json::json;
+use strum::VariantArray;
 
 use super::{ask, ask_again, read};
 use crate::ChatReply;
@@ -24,7 +25,8 @@ fn prompt(edits: &[(&str, &str)]) -> String {
 
 /// Six answers as a model gives them, with changes to the text.
 fn reply(edits: &[(&str, &str)]) -> ChatReply {
-    let answers = Question::ALL.map(|q| json!({"question": q.as_str(), "passed": true, "reason": "fine"}));
+    let answers = Question::VARIANTS.iter().map(|q| json!({"question": q, "passed": true, "reason": "fine"}));
+    let answers: Vec<_> = answers.collect();
     let text = json!({"answers": answers}).to_string();
     let content = edits.iter().fold(text, |text, (from, to)| {
         assert!(text.contains(from), "no `{from}` in {text}");
@@ -147,7 +149,7 @@ fn the_same_scenario_is_asked_about_in_the_same_words() {
 #[test]
 fn votes_are_read_strictly() {
     let votes = read(&reply(&[])).unwrap();
-    assert_eq!(votes.iter().map(|answer| answer.question).collect::<Vec<_>>(), Question::ALL);
+    assert_eq!(votes.iter().map(|answer| answer.question).collect::<Vec<_>>(), Question::VARIANTS);
     assert!(read(&reply(&[("{\"answers\"", "<think>hm</think>```json\n{\"answers\"")])).is_ok());
     let no =
         read(&reply(&[("true,\"reason\":\"fine\"", "false,\"reason\":\" It \\u001b[31m is\\n\\nnot. \"")])).unwrap();

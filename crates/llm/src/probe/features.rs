@@ -38,7 +38,7 @@ fn function_calling(checks: &[ProbeCheck], json: bool) -> ProbeFeature {
     let needed = [Reply, ToolCall, ToolResult, NestedArguments, UnicodeArguments, BracesInArguments];
     let worst = checks.iter().filter(|check| needed.contains(&check.kind));
     let broken = worst.filter(|check| !matches!(check.outcome, ProbeOutcome::Passed | ProbeOutcome::Warning));
-    let broken: Vec<&str> = broken.map(|check| check.kind.as_str()).collect();
+    let broken: Vec<&str> = broken.map(|check| check.kind.into_str()).collect();
     let used = broken.is_empty();
     let detail = if used {
         "the agent style `function_calling`".to_owned()

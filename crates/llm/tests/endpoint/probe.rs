@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::api::probe::{Feature, ProbeKind, ProbeOutcome, ReplicaProbe};
 use llm::{Member, PoolSpec, ProbeOptions, Standing};
 use serde_json::{Value, json};
+use strum::VariantArray;
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
@@ -111,7 +112,7 @@ async fn an_endpoint_that_can_all_is_used_for_all() {
     let server = server(Able).await;
     let found = probed(&server, OPTIONS).await;
     let kinds: Vec<ProbeKind> = found.checks.iter().map(|check| check.kind).collect();
-    assert_eq!(kinds, ProbeKind::ALL);
+    assert_eq!(kinds, ProbeKind::VARIANTS);
     assert!(found.checks.iter().all(|check| check.outcome == ProbeOutcome::Passed), "{found:#?}");
     assert_eq!(outcome(&found, ProbeKind::Reasoning).1, "the model shows none");
     assert_eq!(outcome(&found, ProbeKind::ParallelToolCalls).1, "2 calls in one reply");
@@ -119,7 +120,7 @@ async fn an_endpoint_that_can_all_is_used_for_all() {
     assert_eq!(used(&found).iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>(), all);
     let asked = server.received_requests().await.unwrap();
     let completions = asked.iter().filter(|request| request.url.path().ends_with("completions")).count();
-    assert_eq!(completions, ProbeKind::ALL.len() - 2 + 1, "two follow from the others, and a seed is asked twice");
+    assert_eq!(completions, ProbeKind::VARIANTS.len() - 2 + 1, "two follow from the others, and a seed is asked twice");
 }
 
 #[tokio::test]

@@ -84,8 +84,7 @@ mod tests {
         +y
         ");
         let fields = found.files[0].fields.as_ref().expect("it is YAML");
-        let fields: Vec<String> =
-            fields.iter().map(|field| format!("{} {}", field.pointer, field.change.as_str())).collect();
+        let fields: Vec<String> = fields.iter().map(|field| format!("{} {}", field.pointer, field.change)).collect();
         insta::assert_snapshot!(fields.join("\n"), @"
         /gone deleted
         /list/1 deleted

@@ -55,7 +55,7 @@ pub async fn kept(
            ORDER BY ordinal LIMIT $4 OFFSET $5"#,
         corpus,
         part.after,
-        of.map(Side::as_str),
+        of.map(|side| side.into_str()),
         part.limit,
         part.skip
     );
@@ -84,7 +84,7 @@ pub async fn dropped(db: &mut PgConnection, corpus: Uuid, by: Option<Step>, part
            ORDER BY ordinal LIMIT $4 OFFSET $5"#,
         corpus,
         part.after,
-        by.map(Step::as_str),
+        by.map(|step| step.into_str()),
         part.limit,
         part.skip
     );
@@ -127,8 +127,8 @@ pub async fn neighbours(
          FROM corpus_rows here WHERE here.corpus_id = $1 AND here.conversation_id = $2",
         corpus,
         conversation,
-        of.map(Side::as_str),
-        by.map(Step::as_str)
+        of.map(|side| side.into_str()),
+        by.map(|step| step.into_str())
     );
     let text = |id: Option<Uuid>| id.map(|id| id.to_string());
     let found = found.fetch_optional(db).await?;
@@ -136,13 +136,11 @@ pub async fn neighbours(
 }
 
 fn side(row: Uuid, name: &str) -> Result<Side> {
-    let known = Side::ALL.into_iter().find(|side| side.as_str() == name);
-    Ok(known.ok_or_else(|| bad(row, "split", format!("`{name}` is no side")))?)
+    Ok(name.parse().map_err(|_| bad(row, "split", format!("`{name}` is no side")))?)
 }
 
 fn step(row: Uuid, name: &str) -> Result<Step> {
-    let known = Step::ALL.into_iter().find(|step| step.as_str() == name);
-    Ok(known.ok_or_else(|| bad(row, "dropped_by", format!("`{name}` is no step")))?)
+    Ok(name.parse().map_err(|_| bad(row, "dropped_by", format!("`{name}` is no step")))?)
 }
 
 fn bad(row: Uuid, column: &'static str, reason: String) -> BadRow {

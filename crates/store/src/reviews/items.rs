@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::api::{AssignmentState, ReviewAssignment, ReviewItem};
+use domain::api::{ReviewAssignment, ReviewItem};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -57,8 +57,7 @@ pub async fn items(
         &conversations
     );
     for row in assignments.fetch_all(db).await? {
-        let state = AssignmentState::ALL.into_iter().find(|state| state.as_str() == row.state);
-        let state = state.ok_or_else(|| BadRow {
+        let state = row.state.parse().map_err(|_| BadRow {
             table: "review_assignments",
             column: "state",
             row: row.conversation_id.to_string(),

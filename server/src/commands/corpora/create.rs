@@ -68,8 +68,7 @@ pub struct Create {
 }
 
 fn dimension(text: &str) -> Result<Dimension, String> {
-    let all = [Dimension::Scenario, Dimension::Persona, Dimension::Complexity];
-    all.into_iter().find(|by| by.as_str() == text).ok_or_else(|| "expected scenario, persona or complexity".to_owned())
+    text.parse().map_err(|_| "expected scenario, persona or complexity".to_owned())
 }
 
 impl Create {

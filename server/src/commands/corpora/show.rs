@@ -14,7 +14,7 @@ pub async fn show(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
     let summary = corpus.summary;
     say!("corpus     {} ({})", summary.name, summary.id);
     let because = summary.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    say!("state      {}{because}", summary.state.as_str());
+    say!("state      {}{because}", summary.state);
     if let Some(hash) = summary.manifest_hash {
         say!("manifest   sha256 {hash}");
     }

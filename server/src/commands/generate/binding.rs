@@ -9,6 +9,7 @@ use domain::problem::did_you_mean;
 use domain::role::Role;
 use engine::Playbook;
 use llm::ModelSpec;
+use strum::VariantArray;
 
 /// A model is `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`.
 #[derive(clap::Args)]
@@ -132,7 +133,7 @@ impl Bindings {
 
 /// How users put things, from the flags.
 pub fn complexity(given: &[String], problem: &mut impl FnMut(&str, String)) -> ComplexityMix {
-    let known = Complexity::ALL.map(|name| (name.as_str(), name));
+    let known = Complexity::VARIANTS.iter().map(|name| (name.into_str(), *name)).collect::<Vec<_>>();
     by_name("--complexity", given, &known, problem, |value| match value.parse::<f64>() {
         Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
         _ => Err(format!("`{value}` is no weight above 0")),

@@ -10,6 +10,7 @@ use domain::outcome::Blame;
 use engine::plan::Row;
 use engine::{Playbook, scripted};
 use sqlx::PgPool;
+use strum::VariantArray;
 
 use datasets::export::Written;
 use generation::ConversationRun;
@@ -113,13 +114,13 @@ pub fn spent(summary: &RunSummary) {
 }
 
 pub fn by_blame(counts: &BTreeMap<String, i64>) -> String {
-    let by = |blame: Blame| counts.get(blame.as_str()).map(|n| format!("{n} by {}", words(blame)));
-    let known: Vec<String> = Blame::ALL.into_iter().filter_map(by).collect();
+    let by = |blame: Blame| counts.get(blame.into_str()).map(|n| format!("{n} by {}", words(blame)));
+    let known: Vec<String> = Blame::VARIANTS.iter().copied().filter_map(by).collect();
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }
 
 fn words(blame: Blame) -> String {
-    blame.as_str().replace('_', " ")
+    blame.into_str().replace('_', " ")
 }
 
 /// Nobody should take a script for a model.
@@ -146,7 +147,7 @@ pub fn dry_run(playbook: &str, rows: &[Row<'_>], config: &RunConfig) {
     }
     counts("scenario", rows.iter().map(|row| row.scenario.id.as_str()));
     counts("persona", rows.iter().map(|row| row.profile.name.as_str()));
-    counts("complexity", rows.iter().map(|row| row.complexity.as_str()));
+    counts("complexity", rows.iter().map(|row| row.complexity.into_str()));
     say!("rows would go to {}", config.out);
 }
 

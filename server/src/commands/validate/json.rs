@@ -6,6 +6,7 @@ use domain::Problem;
 use domain::finding::{Grade, Reported, Rule};
 use domain::review::Review;
 use serde::Serialize;
+use strum::VariantArray;
 
 use super::{Outcome, count};
 
@@ -32,7 +33,7 @@ pub fn report(found: &Outcome) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&Report {
         playbooks: found.library.playbooks.len(),
         scenarios: found.library.scenarios.len(),
-        counts: Grade::ALL.iter().map(|grade| (grade.as_str(), count(&found.findings, *grade))).collect(),
+        counts: Grade::VARIANTS.iter().rev().map(|grade| (grade.into_str(), count(&found.findings, *grade))).collect(),
         findings: entries(&found.findings),
         reviews: &found.reviews,
     })

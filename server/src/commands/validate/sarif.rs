@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use domain::finding::{Grade, Reported, Rule};
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 use super::Outcome;
 
@@ -17,7 +18,7 @@ pub fn report(found: &Outcome) -> serde_json::Result<String> {
             "tool": {"driver": {
                 "name": "groundstate",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": Rule::ALL.map(rule),
+                "rules": Rule::VARIANTS.iter().copied().map(rule).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
             "results": found.findings.iter().map(result).collect::<Vec<_>>(),
@@ -31,7 +32,7 @@ pub fn report(found: &Outcome) -> serde_json::Result<String> {
 
 fn rule(rule: Rule) -> Value {
     json!({
-        "id": rule.as_str(),
+        "id": rule.into_str(),
         "shortDescription": {"text": rule.says()},
         "defaultConfiguration": {"level": level(rule.grade())},
         "properties": {"grade": rule.grade()},
@@ -45,7 +46,7 @@ fn result(Reported { rule, problem }: &Reported) -> Value {
         place["region"] = json!({"startLine": problem.line});
     }
     json!({
-        "ruleId": rule.as_str(),
+        "ruleId": rule.into_str(),
         "level": level(rule.grade()),
         "message": {"text": format!("{}: {}", problem.field, problem.message)},
         "locations": [{"physicalLocation": place}],

@@ -1,6 +1,7 @@
 //! Findings for people, by file.
 
 use domain::finding::{Grade, Reported};
+use strum::VariantArray;
 
 use domain::review::Review;
 
@@ -46,8 +47,8 @@ fn votes(reviews: &[Review], pass_ratio: f64) -> Option<String> {
 fn of_file(findings: &[Reported]) -> String {
     let mut lines: Vec<String> = findings.iter().take(1).map(|found| found.problem.file.clone()).collect();
     lines.extend(findings.iter().map(|Reported { rule, problem }| {
-        let (grade, name) = (rule.grade(), rule.as_str());
-        format!("  {}: {grade}: {}: {} [{name}]", problem.line, problem.field, problem.message)
+        let grade = rule.grade();
+        format!("  {}: {grade}: {}: {} [{rule}]", problem.line, problem.field, problem.message)
     }));
     lines.join("\n")
 }
@@ -56,9 +57,9 @@ fn counts(findings: &[Reported]) -> String {
     if findings.is_empty() {
         return "no problem found".to_owned();
     }
-    let counted = Grade::ALL.map(|grade| (grade, count(findings, grade)));
-    let counted = counted.iter().filter(|(_, count)| *count > 0);
-    counted.map(|(grade, count)| format!("{count} {grade}{}", plural(*grade, *count))).collect::<Vec<_>>().join(", ")
+    let counted = Grade::VARIANTS.iter().rev().map(|grade| (*grade, count(findings, *grade)));
+    let counted = counted.filter(|(_, count)| *count > 0);
+    counted.map(|(grade, count)| format!("{count} {grade}{}", plural(grade, count))).collect::<Vec<_>>().join(", ")
 }
 
 /// Errors and warnings are things; "critical" and "info" are not.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::api::workers::Engine;
+use strum::VariantArray;
 
 use worker::Timing;
 use worker::config::ModelConfig;
@@ -67,8 +68,8 @@ pub struct ModelArgs {
 }
 
 fn engine(text: &str) -> Result<Engine, String> {
-    let known = || Engine::ALL.map(Engine::as_str).join(", ");
-    Engine::named(text).ok_or_else(|| format!("there is no such engine; known: {}", known()))
+    let known = || Engine::VARIANTS.iter().map(Engine::into_str).collect::<Vec<_>>().join(", ");
+    text.parse().map_err(|_| format!("there is no such engine; known: {}", known()))
 }
 
 impl ModelArgs {

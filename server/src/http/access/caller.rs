@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use sqlx::PgConnection;
+use strum::VariantArray;
 use uuid::Uuid;
 
 use super::{Role, Scope};
@@ -37,15 +38,15 @@ impl Caller {
             name: user.name,
             administrator: user.administrator,
             token: None,
-            scopes: Scope::ALL.into(),
+            scopes: Scope::VARIANTS.iter().copied().collect(),
             only_project: None,
         }
     }
 
     pub fn with_token(user: User, token: Token) -> Self {
         // The scopes of a token include those below the highest.
-        let highest = token.scopes.iter().filter_map(|name| Scope::named(name)).max();
-        let scopes = Scope::ALL.into_iter().filter(|scope| highest.is_some_and(|highest| *scope <= highest));
+        let highest = token.scopes.iter().filter_map(|name| name.parse().ok()).max();
+        let scopes = Scope::VARIANTS.iter().copied().filter(|scope| highest.is_some_and(|highest| *scope <= highest));
         Self {
             scopes: scopes.collect(),
             token: Some(ByToken { id: token.id, name: token.name }),
@@ -63,7 +64,7 @@ impl Caller {
             return Ok(Some(Role::Admin));
         }
         let role = projects::role(db, project, self.id).await?;
-        Ok(role.and_then(|name| Role::named(&name)))
+        Ok(role.and_then(|name| name.parse().ok()))
     }
 
     /// # Errors
@@ -74,16 +75,14 @@ impl Caller {
         };
         if role.scope() < scope {
             return Err(HttpError::Forbidden(format!(
-                "this needs the role {} in the project {}, and you are {}; ask one of its admins",
-                scope.role().as_str(),
-                project.name,
-                role.as_str()
+                "this needs the role {} in the project {}, and you are {role}; ask one of its admins",
+                scope.role(),
+                project.name
             )));
         }
         if !self.scopes.contains(&scope) {
             return Err(HttpError::Forbidden(format!(
-                "this needs the scope {}, which the token has not; make another token",
-                scope.as_str()
+                "this needs the scope {scope}, which the token has not; make another token"
             )));
         }
         Ok(())

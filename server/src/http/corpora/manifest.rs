@@ -52,7 +52,7 @@ pub async fn show(
     let Some((_, corpus)) = found else { return Err(HttpError::missing("corpus", &id.to_string())) };
     let state = corpus.summary.state;
     if state != CorpusState::Ready {
-        return Err(HttpError::Conflict(format!("the corpus is {} and has no manifest", state.as_str())));
+        return Err(HttpError::Conflict(format!("the corpus is {state} and has no manifest")));
     }
     let (format, kind, ending) = match params.format.unwrap_or_default() {
         ManifestFormat::Jsonl => (Format::Jsonl, "application/jsonl", "jsonl"),

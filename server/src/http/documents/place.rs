@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use domain::project::{DocumentId, Kind};
 use serde::Deserialize;
 use std::collections::HashMap;
+use strum::VariantArray;
 use utoipa::ToSchema;
 
 use crate::http::app::App;
@@ -44,7 +45,7 @@ impl FromRequestParts<App> for Place {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let Path(params) = Path::<HashMap<String, String>>::from_request_parts(parts, app).await?;
         let part = |name: &str| params.get(name).map(String::as_str).unwrap_or_default();
-        let kind = Kind::ALL.into_iter().find(|kind| kind.folder() == part("kind"));
+        let kind = Kind::VARIANTS.iter().copied().find(|kind| kind.folder() == part("kind"));
         let kind = kind.ok_or_else(|| HttpError::NotFound(format!("there is nothing at {}", parts.uri.path())))?;
         let id = DocumentId::new(kind, part("name")).map_err(HttpError::NotFound)?;
         Ok(Self { id })

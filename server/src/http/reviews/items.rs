@@ -144,7 +144,7 @@ async fn item(db: &mut PgConnection, queue: Uuid, conversation: Uuid) -> Result<
 async fn check_rater(db: &mut PgConnection, project: Uuid, rater: &str) -> Result<()> {
     let members = projects::members(db, project).await?;
     if let Some(member) = members.iter().find(|member| member.user == rater) {
-        return match Role::named(&member.role) {
+        return match member.role.parse::<Role>().ok() {
             Some(role) if role.rates() => Ok(()),
             _ => Err(HttpError::invalid("/rater", format!("{rater} is a viewer, and viewers do not rate"))),
         };

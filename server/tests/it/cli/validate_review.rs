@@ -5,6 +5,7 @@ use domain::review::Question;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::validations::{self, Validation};
+use strum::VariantArray;
 
 use super::{Project, Said, database_url, said};
 use crate::support::endpoint::{Endpoint, nobody, says, status};
@@ -24,11 +25,12 @@ fn project(others: usize) -> Project {
 
 /// A reviewer's answers; those to these questions are no.
 fn answers(no: &[Question]) -> String {
-    let answers = Question::ALL.map(|question| {
-        let passed = !no.contains(&question);
+    let answers = Question::VARIANTS.iter().map(|question| {
+        let passed = !no.contains(question);
         let reason = if passed { "fine" } else { "`daily_transfer_limit` is\nbelow the rent" };
-        json!({"question": question.as_str(), "passed": passed, "reason": reason})
+        json!({"question": question, "passed": passed, "reason": reason})
     });
+    let answers: Vec<Value> = answers.collect();
     json!({"answers": answers}).to_string()
 }
 

@@ -7,6 +7,7 @@ use domain::access::{Role, Scope};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use strum::VariantArray;
 
 use super::archive::filled;
 use super::{TestApp, somebody, token};
@@ -45,8 +46,8 @@ async fn callers(app: &TestApp) -> Vec<(&'static str, TestApp)> {
         ("stranger", app.with_token(token(&app.pool, stranger, &[Scope::Admin]).await)),
         ("reading root", app.with_token(token(&app.pool, root, &[Scope::Read]).await)),
     ];
-    for role in Role::ALL {
-        callers.push((role.as_str(), app.member(role).await));
+    for role in Role::VARIANTS.iter().copied() {
+        callers.push((role.into_str(), app.member(role).await));
     }
     callers.push(("administrator", app.with_token(token(&app.pool, root, &[Scope::Admin]).await)));
     callers
@@ -66,7 +67,7 @@ fn may(caller: &str, scope: &str) -> bool {
         "installation" => caller == "administrator",
         // Anybody who is signed in.
         "" | "session" => caller != "nobody",
-        name => Scope::named(name).is_some_and(|needed| highest.is_some_and(|highest| needed <= highest)),
+        name => name.parse().is_ok_and(|needed: Scope| highest.is_some_and(|highest| needed <= highest)),
     }
 }
 

@@ -27,7 +27,7 @@ const QUEUES: &str = "/api/v1/projects/default/review-queues";
 async fn named(app: &TestApp, name: &str, role: Role) -> TestApp {
     let user = somebody(&app.pool, name, false).await;
     let mut db = app.pool.acquire().await.unwrap();
-    projects::set_role(&mut db, projects::DEFAULT, user, role.as_str()).await.unwrap();
+    projects::set_role(&mut db, projects::DEFAULT, user, role.into_str()).await.unwrap();
     app.with_token(token(&app.pool, user, &[Scope::Admin]).await)
 }
 

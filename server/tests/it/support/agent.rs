@@ -3,6 +3,7 @@
 use axum::response::Response;
 use domain::persona::Complexity;
 use serde_json::{Map, Value, json};
+use strum::VariantArray;
 
 use super::endpoint::{calls, message, says};
 use super::library;
@@ -31,7 +32,7 @@ pub fn is_help(request: &Value) -> bool {
     let library = library();
     let line = library.scenario(HELP).unwrap().script[0].user.as_ref().unwrap();
     let opening = request["messages"][1]["content"].as_str().unwrap();
-    Complexity::ALL.into_iter().any(|complexity| line.at(complexity) == opening)
+    Complexity::VARIANTS.iter().any(|complexity| line.at(*complexity) == opening)
 }
 
 /// A judge that is content.

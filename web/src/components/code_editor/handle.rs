@@ -81,7 +81,7 @@ impl Editor {
         let (on_change, on_save) = (Closure::<dyn Fn(String)>::new(on_change), Closure::<dyn Fn()>::new(on_save));
         let given: JsOptions = js_sys::Object::new().unchecked_into();
         given.set_text(options.text);
-        given.set_language(options.language.as_str());
+        given.set_language(options.language.into_str());
         given.set_label(options.label);
         given.set_on_change(&on_change);
         given.set_on_save(&on_save);

@@ -3,24 +3,15 @@
 use domain::api::documents::Found;
 use domain::finding::Grade;
 use serde::Serialize;
+use strum::IntoStaticStr;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Language {
     Yaml,
     Starlark,
     Jinja,
     Json,
-}
-
-impl Language {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Yaml => "yaml",
-            Self::Starlark => "starlark",
-            Self::Jinja => "jinja",
-            Self::Json => "json",
-        }
-    }
 }
 
 /// Something wrong with the text.

@@ -170,7 +170,7 @@ fn Item(found: Found) -> impl IntoView {
     view! {
         <li title=rule.map_or("", Rule::says)>
             <p>
-                <Badge tone=words::tone(grade) text=grade.as_str() />
+                <Badge tone=words::tone(grade) text=grade.into_str() />
                 <span class="text" dir="auto">
                     {message}
                 </span>

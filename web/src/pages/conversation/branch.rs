@@ -144,7 +144,7 @@ fn List(branches: Signal<Vec<BranchSummary>>) -> impl IntoView {
         </Show>
         <ul class="branches">
             // A branch that was played is another row: it has come to an end, and is half of a pair.
-            <For each=shown key=|branch| (branch.conversation.clone(), branch.outcome.clone(), branch.run_state.as_str()) let:branch>
+            <For each=shown key=|branch| (branch.conversation.clone(), branch.outcome.clone(), branch.run_state.into_str()) let:branch>
                 <Row branch />
             </For>
         </ul>
@@ -160,7 +160,7 @@ fn Row(branch: BranchSummary) -> impl IntoView {
         Some("accepted") => (Tone::Good, "accepted"),
         Some(_) => (Tone::Bad, "failed"),
         None if run_state == RunState::Running => (Tone::Neutral, "playing"),
-        None => (Tone::Neutral, run_state.as_str()),
+        None => (Tone::Neutral, run_state.into_str()),
     };
     let href = address::conversation(&Project::here().name(), &conversation);
     view! {

@@ -49,7 +49,7 @@ fn List(all: Vec<VerdictSummary>) -> impl IntoView {
 fn VerdictRow(one: VerdictSummary) -> impl IntoView {
     let (tone, outcome) = match &one.outcome {
         Outcome::Accepted => (Tone::Good, "accepted".to_owned()),
-        Outcome::Failed { blame, .. } => (Tone::Bad, format!("failed: {}", labels::words(blame.as_str()))),
+        Outcome::Failed { blame, .. } => (Tone::Bad, format!("failed: {}", labels::words(blame.into_str()))),
     };
     let (score, said) = match one.verdict {
         Some(verdict) => {

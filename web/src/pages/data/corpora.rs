@@ -104,7 +104,7 @@ fn Row(own: Memo<CorpusSummary>) -> impl IntoView {
             <td>
                 {move || {
                     let state = own.read().state;
-                    view! { <Badge tone=tone(state) text=state.as_str() /> }
+                    view! { <Badge tone=tone(state) text=state.into_str() /> }
                 }}
             </td>
             <td class="number">{move || count(own.read().train)}</td>

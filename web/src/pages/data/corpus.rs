@@ -61,7 +61,7 @@ fn Corpus(detail: CorpusDetail) -> impl IntoView {
     let state = Memo::new(move |_| corpus.read().summary.state);
     view! {
         <header class="heading">
-            <h1>{name} " " {move || view! { <Badge tone=tone(state.get()) text=state.get().as_str() /> }}</h1>
+            <h1>{name} " " {move || view! { <Badge tone=tone(state.get()) text=state.get().into_str() /> }}</h1>
             {move || view! { <actions::Actions corpus state=state.get() /> }}
         </header>
         <Stale error=lost />
@@ -171,7 +171,7 @@ fn Filter(corpus: RwSignal<CorpusDetail>) -> impl IntoView {
     let mut steps = vec![format!("golden share {}", format::percent(spec.split.golden))];
     steps.extend(spec.duplicates.near.map(|near| format!("no near-duplicates from {near}")));
     steps.extend((!spec.duplicates.exact).then(|| "duplicates stay".to_owned()));
-    steps.extend(spec.balance.map(|balance| format!("balanced by {}", words(balance.by.as_str()))));
+    steps.extend(spec.balance.map(|balance| format!("balanced by {}", words(balance.by.into_str()))));
     steps.extend(spec.limit.map(|limit| format!("at most {limit}")));
     let step = |step: String| view! { <li class="badge">{step}</li> };
     view! {

@@ -54,7 +54,7 @@ fn Export(export: ExportSummary) -> impl IntoView {
     let state = Memo::new(move |_| export.read().state);
     view! {
         <header class="heading">
-            <h1>{name} " " {move || view! { <Badge tone=tone(state.get()) text=state.get().as_str() /> }}</h1>
+            <h1>{name} " " {move || view! { <Badge tone=tone(state.get()) text=state.get().into_str() /> }}</h1>
             {move || view! { <Actions export state=state.get() /> }}
         </header>
         <Stale error=lost />
@@ -129,7 +129,7 @@ fn ExportDetails(export: ExportSummary) -> impl IntoView {
         <dl class="strip">
             <div>
                 <dt>"Profile"</dt>
-                <dd>{export.spec.profile.as_str()}</dd>
+                <dd>{export.spec.profile.into_str()}</dd>
             </div>
             <div>
                 <dt>"Made of"</dt>

@@ -93,11 +93,11 @@ fn Row(own: Memo<ExportSummary>) -> impl IntoView {
             <td class="scenario">
                 <A href>{export.file_name}</A>
             </td>
-            <td>{export.spec.profile.as_str()}</td>
+            <td>{export.spec.profile.into_str()}</td>
             <td>
                 {move || {
                     let state = own.read().state;
-                    view! { <Badge tone=tone(state) text=state.as_str() /> }
+                    view! { <Badge tone=tone(state) text=state.into_str() /> }
                 }}
             </td>
             <td class="number">{move || own.read().rows.map_or_else(dash, format::count)}</td>

@@ -4,6 +4,7 @@ use domain::access::Role;
 use domain::api::MemberSummary;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use strum::VariantArray;
 
 use super::naming;
 use crate::action::{act, act_at_once};
@@ -79,7 +80,7 @@ fn Row(member: MemberSummary, rows: RwSignal<Vec<MemberSummary>>) -> impl IntoVi
                 {move || if project.may(Role::Admin) {
                     view! { <RoleOf user=own.get_value() role busy /> }.into_any()
                 } else {
-                    role.read().as_str().into_any()
+                    role.read().into_str().into_any()
                 }}
             </td>
             <td>
@@ -111,7 +112,7 @@ fn RoleOf(user: String, role: RwSignal<Role>, busy: RwSignal<bool>) -> impl Into
     let (project, label) = (Project::here(), format!("Role of {user}"));
     let set = move |to: Role| {
         let (name, user) = (project.0.get_untracked(), user.clone());
-        let done = format!("{user} is {} now.", to.as_str());
+        let done = format!("{user} is {to} now.");
         let change = async move { api_client::projects::set_member(&name, &user, to).await.map(|member| member.role) };
         act_at_once(busy, done, role, to, change);
     };
@@ -119,12 +120,12 @@ fn RoleOf(user: String, role: RwSignal<Role>, busy: RwSignal<bool>) -> impl Into
         <select
             aria-label=label
             aria-disabled=move || busy.get().to_string()
-            prop:value=move || role.read().as_str()
+            prop:value=move || role.read().into_str()
             on:change:target=move |event| {
-                match Role::named(&event.target().value()).filter(|_| !busy.get_untracked()) {
+                match event.target().value().parse().ok().filter(|_| !busy.get_untracked()) {
                     Some(to) => set(to),
                     // One change at a time: what was chosen too early is not what holds.
-                    None => event.target().set_value(role.read_untracked().as_str()),
+                    None => event.target().set_value(role.read_untracked().into_str()),
                 }
             }
         >
@@ -137,28 +138,28 @@ fn RoleOf(user: String, role: RwSignal<Role>, busy: RwSignal<bool>) -> impl Into
 fn Roles(chosen: Role) -> impl IntoView {
     let option = move |role: Role| {
         view! {
-            <option value=role.as_str() selected=role == chosen>
-                {format!("{}: {}", role.as_str(), may(role))}
+            <option value=role.into_str() selected=role == chosen>
+                {format!("{role}: {}", may(role))}
             </option>
         }
     };
-    Role::ALL.map(option).into_iter().collect_view()
+    Role::VARIANTS.iter().copied().map(option).collect_view()
 }
 
 #[component]
 fn Add(added: Callback<()>) -> impl IntoView {
     let project = Project::here();
-    let (user, role) = (RwSignal::new(String::new()), RwSignal::new(Role::Viewer.as_str().to_owned()));
+    let (user, role) = (RwSignal::new(String::new()), RwSignal::new(Role::Viewer.to_string()));
     let (problems, busy, toasts) = (Problems::default(), RwSignal::new(false), Toasts::here());
     let submit = move |event: SubmitEvent| {
         let (name, who) = (project.0.get_untracked(), user.get_untracked().trim().to_owned());
-        let role = Role::named(&role.read_untracked()).unwrap_or(Role::Viewer);
+        let role = role.read_untracked().parse().unwrap_or(Role::Viewer);
         if naming::missing(&event, &who, "/user", problems) {
             return;
         }
         let ask = async move { api_client::projects::set_member(&name, &who, role).await };
         send(&event, busy, problems, ask, move |member| {
-            toasts.good(format!("{} is {} now.", member.user, member.role.as_str()));
+            toasts.good(format!("{} is {} now.", member.user, member.role));
             user.try_set(String::new());
             added.run(());
         });

@@ -77,7 +77,7 @@ fn Worker(id: i64, known: Signal<Vec<WorkerSummary>>, workers: Polled<Vec<Worker
             {move || worker.read().detail.clone().map(|detail| view! { <p class="muted">{detail}</p> })}
             <dl class="strip">
                 <Figure label="Model" value=move || model.clone() />
-                <Figure label="Engine" value=move || engine.as_str().to_owned() />
+                <Figure label="Engine" value=move || engine.to_string() />
                 <Figure label="Address" value=move || url.clone() />
                 <Figure label="Running" value=move || count(worker.read().load.running) />
                 <Figure label="Waiting in it" value=move || count(worker.read().load.waiting) />

@@ -5,6 +5,7 @@ use domain::access::Scope;
 use domain::api::{NewToken, NewTokenAnswer};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use strum::VariantArray;
 
 use crate::api_client;
 use crate::components::{Command, FormError, FormField, Problems, Send, TextField, send};
@@ -55,7 +56,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
                     on:change=move |_| scope.set(own)
                 />
                 <span>
-                    <strong>{own.as_str()}</strong>
+                    <strong>{own.into_str()}</strong>
                     " "
                     <span class="muted">{may(own)}</span>
                 </span>
@@ -70,7 +71,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
             <TextField label="What it is for" value=name placeholder="nightly run" wrong=problems.at("/name") />
             <fieldset class="field checks-of">
                 <legend>"What it may do"</legend>
-                {Scope::ALL.map(way).into_iter().collect_view()}
+                {Scope::VARIANTS.iter().copied().map(way).collect_view()}
                 {move || wrong.get().map(|text| view! { <p class="wrong">{text}</p> })}
             </fieldset>
             <FormField label="Where" wrong=problems.at("/project")>

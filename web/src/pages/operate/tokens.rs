@@ -78,7 +78,7 @@ fn Row(token: TokenSummary, again: Callback<()>) -> impl IntoView {
         let id = id.clone();
         act(busy, done.clone(), async move { api_client::tokens::withdraw(&id).await }, move |()| again.run(()));
     };
-    let scopes = token.scopes.iter().map(|scope| view! { <Badge tone=Tone::Neutral text=scope.as_str() /> });
+    let scopes = token.scopes.iter().map(|scope| view! { <Badge tone=Tone::Neutral text=scope.into_str() /> });
     view! {
         <tr>
             <td class="scenario text">{name.clone()}</td>

@@ -62,7 +62,7 @@ pub fn RunList() -> impl IntoView {
 #[component]
 pub fn RunTable(#[prop(into)] rows: Signal<Vec<RunSummary>>) -> impl IntoView {
     // A row is made anew when it says something else.
-    let key = |run: &RunSummary| (run.id.clone(), run.finished, run.accepted, run.state.as_str());
+    let key = |run: &RunSummary| (run.id.clone(), run.finished, run.accepted, run.state.into_str());
     view! {
         <table class="rows">
             <thead>

@@ -137,7 +137,7 @@ fn Actions(queue: RwSignal<ReviewQueue>) -> impl IntoView {
         let id = turned.id.clone();
         let body = QueueChange { state: Some(to), ..QueueChange::default() };
         let change = async move { api_client::reviews::change(&id, &body).await };
-        act_at_once(busy, format!("The queue is {}.", to.as_str()), queue, turned, change);
+        act_at_once(busy, format!("The queue is {}.", to.into_str()), queue, turned, change);
     };
     move || {
         project.may(Role::Author).then(|| {

@@ -160,7 +160,7 @@ pub fn State(state: QueueState, blind: bool) -> impl IntoView {
     };
     view! {
         <span class="badges">
-            <Badge tone text=state.as_str() />
+            <Badge tone text=state.into_str() />
             {blind.then(|| view! { <Badge tone=Tone::Neutral text="blind" /> })}
         </span>
     }

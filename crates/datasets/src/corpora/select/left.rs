@@ -6,6 +6,7 @@ use std::io;
 
 use domain::corpus::{Balance, Dimension, Reason, Stage, Step, Treatment};
 use domain::persona::Complexity;
+use strum::VariantArray;
 use uuid::Uuid;
 
 use super::{Candidates, Fate};
@@ -90,7 +91,7 @@ impl<'a> Left<'a> {
         let groups = self.groups(Some(rule.by));
         let (stays, most) = balance::balance(&groups, rule.at_most);
         let over: HashMap<usize, u32> = Self::over(&stays).map(|i| (self.places[i], groups[i])).collect();
-        let (candidates, by) = (self.candidates, rule.by.as_str());
+        let (candidates, by) = (self.candidates, rule.by.into_str());
         self.drop(Step::Balance, |place| {
             let name = name(candidates, rule.by, *over.get(&place)?);
             Some((format!("{by} {name}"), format!("{most} of {by} {name} are better")))
@@ -127,8 +128,6 @@ impl<'a> Left<'a> {
 fn name(candidates: &Candidates, by: Dimension, group: u32) -> &str {
     match by {
         Dimension::Scenario | Dimension::Persona => candidates.symbols.name(group),
-        Dimension::Complexity => {
-            Complexity::ALL.into_iter().find(|complexity| *complexity as u32 == group).map_or("", Complexity::as_str)
-        }
+        Dimension::Complexity => Complexity::VARIANTS.get(group as usize).map_or("", Complexity::into_str),
     }
 }

@@ -2,6 +2,7 @@
 
 use domain::event::{Event, EventKind};
 use domain::persona::Complexity;
+use strum::VariantArray;
 
 use super::*;
 use crate::Case;
@@ -101,7 +102,7 @@ fn branches_are_conversations_of_their_own() {
 fn one_script_plays_with_every_agent() {
     for variant in [None, Some("flat")] {
         for style in [AgentStyle::FunctionCalling, AgentStyle::React] {
-            for complexity in Complexity::ALL {
+            for complexity in Complexity::VARIANTS.iter().copied() {
                 let case = Case { complexity, ..team_case(variant, style) };
                 let (_, events) = played(case, &[]);
                 let end = events.last().map(|event| log(std::slice::from_ref(event)));

@@ -97,7 +97,7 @@ pub fn examine(library: &Library, text: &str) -> Result<Vec<String>, Vec<String>
     let examined = library.examine_scenario(PATH, text);
     let (_, found) = examined.map_err(|problems| problems.iter().map(said).collect::<Vec<_>>())?;
     let grave = found.iter().filter(|found| found.rule.grade() >= Grade::Error);
-    Ok(grave.map(|Reported { problem, rule }| format!("{} [{}]", said(problem), rule.as_str())).collect())
+    Ok(grave.map(|Reported { problem, rule }| format!("{} [{rule}]", said(problem))).collect())
 }
 
 /// A name: nothing is read from there.

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::filter::{Filter, Status, Top, Whose};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
+use strum::VariantArray;
 
 /// The flag that each field of a filter is set by; of bounds the upper one, at which an empty range is noticed.
 pub const FLAGS: [(&str, &str); 25] = [
@@ -66,13 +67,13 @@ pub struct FilterFlags {
     /// Only runs in which this model played the agent, or, as ROLE:MODEL, another role, such as judge:MODEL
     #[arg(long = "model", value_name = "[ROLE:]MODEL")]
     models: Vec<String>,
-    #[arg(long = "complexity", value_name = "TIER", value_parser = one_of(Complexity::ALL, Complexity::as_str))]
+    #[arg(long = "complexity", value_name = "TIER", value_parser = one_of(Complexity::VARIANTS, Complexity::into_str))]
     complexities: Vec<Complexity>,
     /// How far they came; without it, what was accepted
-    #[arg(long = "outcome", value_name = "OUTCOME", value_parser = one_of(ENDED, Status::as_str))]
+    #[arg(long = "outcome", value_name = "OUTCOME", value_parser = one_of(&ENDED, |status| status.as_str()))]
     outcomes: Vec<Status>,
     /// Who is to blame; only failures pass, so give --outcome failed with it
-    #[arg(long = "blame", value_name = "WHO", value_parser = one_of(Blame::ALL, Blame::as_str))]
+    #[arg(long = "blame", value_name = "WHO", value_parser = one_of(Blame::VARIANTS, Blame::into_str))]
     blames: Vec<Blame>,
     /// A part of the reason why they failed, letter by letter, 1 to 200 bytes; give --outcome failed with it
     #[arg(long, value_name = "TEXT")]
@@ -197,12 +198,12 @@ fn lay<T: Clone>(own: &mut Vec<T>, flags: &[T]) {
 }
 
 /// One of the words that an enumeration is written with; help and errors name them all.
-fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [T; N],
-    name: fn(T) -> &'static str,
+fn one_of<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(&T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.map(name))
-        .try_map(move |text| all.into_iter().find(|one| name(*one) == text).ok_or("nobody knows this word"))
+    PossibleValuesParser::new(all.iter().map(name))
+        .try_map(move |text| all.iter().copied().find(|one| name(one) == text).ok_or("nobody knows this word"))
 }
 
 /// Scores that fit a byte are checked with all else; of others the number's type would be named, not the scores' range.

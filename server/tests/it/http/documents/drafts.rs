@@ -41,7 +41,7 @@ async fn a_sound_draft_is_promoted_as_it_is(pool: PgPool) {
     let (status, _) = app.send(Method::POST, &format!("{HELP}/promote"), &json!({"version": 1})).await;
     assert_eq!(status, StatusCode::CONFLICT, "it is not the newest");
     let promoted: Changes = app.post(&format!("{HELP}/promote"), &json!({"version": 2})).await;
-    assert_eq!((promoted.documents[0].version, promoted.documents[0].change.as_str()), (2, "promoted"));
+    assert_eq!((promoted.documents[0].version, promoted.documents[0].change.into_str()), (2, "promoted"));
     let again: Changes = app.post(&format!("{HELP}/promote"), &json!({})).await;
     assert_eq!(again.documents, []);
     let document: Document = app.json(HELP).await;

@@ -25,7 +25,7 @@ fn File(file: FileDiff) -> impl IntoView {
             <h3>
                 <code>{path}</code>
                 " "
-                <Badge tone=tone(change) text=change.as_str() />
+                <Badge tone=tone(change) text=change.into_str() />
             </h3>
             <ul class="fields-changed">
                 {first.rows(fields, |field| view! { <Field field /> })}
@@ -41,7 +41,7 @@ fn Field(field: FieldChange) -> impl IntoView {
     let pointer = if field.pointer.is_empty() { "/".to_owned() } else { field.pointer };
     view! {
         <li>
-            <Badge tone=tone(field.change) text=field.change.as_str() />
+            <Badge tone=tone(field.change) text=field.change.into_str() />
             " "
             <code>{pointer}</code>
         </li>

@@ -64,7 +64,7 @@ fn Item(found: Found) -> impl IntoView {
     let own = draft.files.with_untracked(|files| files.contains_key(&file));
     let says = rule.map_or("", domain::finding::Rule::says);
     let body = view! {
-        <Badge tone=words::tone(grade) text=grade.as_str() />
+        <Badge tone=words::tone(grade) text=grade.into_str() />
         <span class="text" dir="auto">
             {message}
         </span>

@@ -38,7 +38,7 @@ pub fn Uses(uses: UsedBy) -> impl IntoView {
             let href = address::document(&project, kind, &name);
             view! {
                 <li>
-                    <span class="muted">{kind.as_str()}</span>
+                    <span class="muted">{kind.into_str()}</span>
                     " "
                     <A href>{name}</A>
                 </li>

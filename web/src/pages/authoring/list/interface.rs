@@ -2,6 +2,7 @@
 
 use domain::api::trials::ImportInterface;
 use leptos::prelude::*;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::components::{Command, FormField};
 
@@ -9,27 +10,17 @@ use crate::components::{Command, FormField};
 const LIST: &str = "npx @modelcontextprotocol/inspector --cli npx some-server --method tools/list";
 const IMPORT: &str = "groundstate playbook import mcp \"npx some-server\" --name desk";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// As text it stands where the name of a copied document does; no document can have such a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(const_into_str)]
 pub enum Kind {
+    #[strum(serialize = "@openapi")]
     OpenApi,
+    #[strum(serialize = "@mcp")]
     Mcp,
 }
 
 impl Kind {
-    pub const ALL: [Self; 2] = [Self::OpenApi, Self::Mcp];
-
-    /// Stands where the name of a copied document does; no document can have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenApi => "@openapi",
-            Self::Mcp => "@mcp",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     pub const fn says(self) -> &'static str {
         match self {
             Self::OpenApi => "An OpenAPI document",
@@ -93,7 +84,5 @@ mod tests {
         assert_eq!((wanted.openapi, wanted.mcp), (None, Some(serde_json::json!({"tools": []}))));
         assert!(Kind::Mcp.read("{").is_err_and(|why| why.starts_with("Is no JSON")));
         assert_eq!(Kind::OpenApi.read("openapi: 3.1.0").unwrap().openapi.as_deref(), Some("openapi: 3.1.0"));
-        assert_eq!(Kind::ALL.map(|kind| Kind::named(kind.name())), Kind::ALL.map(Some));
-        assert_eq!(Kind::named(""), None);
     }
 }

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
+use strum::VariantArray;
 
 use super::interface::{InterfaceField, Kind as Interface};
 use super::start::{Notes, Origin, create};
@@ -77,7 +78,7 @@ fn Form(
         }
         unread.set(None);
         let from = from.get_untracked();
-        let origin = match Interface::named(&from).map(|kind| kind.read(&interface.read_untracked())) {
+        let origin = match from.parse().ok().map(|kind: Interface| kind.read(&interface.read_untracked())) {
             Some(Ok(wanted)) => Origin::Interface(wanted),
             Some(Err(why)) => return unread.set(Some(why)),
             None if from == COPY => Origin::Copy(original.get_untracked()),
@@ -112,7 +113,10 @@ fn Form(
                 <select bind:value=from>
                     <option value="">"An example to change"</option>
                     {(kind == Kind::Playbook)
-                        .then(|| Interface::ALL.map(|kind| view! { <option value=kind.name()>{kind.says()}</option> }))}
+                        .then(|| {
+                            let option = |kind: &Interface| view! { <option value=kind.into_str()>{kind.says()}</option> };
+                            Interface::VARIANTS.iter().map(option).collect_view()
+                        })}
                     {originals
                         .with_value(|all| !all.is_empty())
                         .then(|| view! { <option value=COPY>{format!("A copy of another {kind}")}</option> })}
@@ -128,7 +132,7 @@ fn Form(
                 />
             </Show>
             {move || {
-                Interface::named(&from.read()).map(|kind| view! { <InterfaceField kind text=interface wrong=unread /> })
+                from.read().parse().ok().map(|kind| view! { <InterfaceField kind text=interface wrong=unread /> })
             }}
             {choices
                 .map(|choices| {

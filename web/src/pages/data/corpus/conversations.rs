@@ -17,7 +17,7 @@ use crate::{address, api_client};
 pub fn CorpusConversations(summary: CorpusSummary) -> impl IntoView {
     let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (named, name) = query_signal_with_options::<String>("side", options);
-    let side = Memo::new(move |_| Side::ALL.into_iter().find(|side| named.read().as_deref() == Some(side.as_str())));
+    let side = Memo::<Option<Side>>::new(move |_| named.read().as_deref().and_then(|name| name.parse().ok()));
     let options = [("", "Both sides"), ("train", "Train"), ("golden", "Golden")];
     let project = Project::here();
     view! {
@@ -25,7 +25,7 @@ pub fn CorpusConversations(summary: CorpusSummary) -> impl IntoView {
             <Choice
                 label="Side"
                 options=options.map(|(key, says)| (key.to_owned(), says.to_owned()))
-                value=Signal::derive(move || side.get().map(|side| side.as_str().to_owned()).unwrap_or_default())
+                value=Signal::derive(move || side.get().map(|side| side.to_string()).unwrap_or_default())
                 change=Callback::new(move |to: String| name.set(Some(to).filter(|to| !to.is_empty())))
             />
         </div>
@@ -37,7 +37,7 @@ pub fn CorpusConversations(summary: CorpusSummary) -> impl IntoView {
                 Some(Side::Golden) => summary.golden,
             };
             let remember = format!("{id} {side:?}");
-            let list = list_of(&id, "split", side.map(Side::as_str));
+            let list = list_of(&id, "split", side.map(|side| side.into_str()));
             let load = move |place| {
                 let id = id.clone();
                 async move { api_client::corpora::conversations(&id, side, place).await }
@@ -75,7 +75,7 @@ fn Row(row: CorpusConversation, href: String) -> impl IntoView {
         <span role="cell">{row.persona}</span>
         <span role="cell">{words(&row.complexity)}</span>
         <span role="cell">
-            <Badge tone text=row.split.as_str() />
+            <Badge tone text=row.split.into_str() />
         </span>
     }
 }

@@ -37,13 +37,13 @@ pub fn Manifest(id: String, funnel: Vec<Stage>) -> impl IntoView {
 fn Dropped(id: String, funnel: Vec<Stage>) -> impl IntoView {
     let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (named, name) = query_signal_with_options::<String>("dropped_by", options);
-    let by = Memo::new(move |_| Step::ALL.into_iter().find(|step| named.read().as_deref() == Some(step.as_str())));
+    let by = Memo::<Option<Step>>::new(move |_| named.read().as_deref().and_then(|name| name.parse().ok()));
     let all: u64 = funnel.iter().map(|stage| stage.dropped).sum();
     let mut choices = vec![(String::new(), format!("Any step ({})", count(all)))];
     choices.extend(
         funnel
             .iter()
-            .map(|stage| (stage.step.as_str().to_owned(), format!("{} ({})", cause(stage.step), count(stage.dropped)))),
+            .map(|stage| (stage.step.to_string(), format!("{} ({})", cause(stage.step), count(stage.dropped)))),
     );
     let project = Project::here();
     view! {
@@ -51,7 +51,7 @@ fn Dropped(id: String, funnel: Vec<Stage>) -> impl IntoView {
             <Choice
                 label="Dropped by"
                 options=choices
-                value=Signal::derive(move || by.get().map(|by| by.as_str().to_owned()).unwrap_or_default())
+                value=Signal::derive(move || by.get().map(|by| by.to_string()).unwrap_or_default())
                 change=Callback::new(move |to: String| name.set(Some(to).filter(|to| !to.is_empty())))
             />
         </div>
@@ -60,7 +60,7 @@ fn Dropped(id: String, funnel: Vec<Stage>) -> impl IntoView {
             let dropped = |stage: &&Stage| by.is_none_or(|by| stage.step == by);
             let total: u64 = funnel.iter().filter(dropped).map(|stage| stage.dropped).sum();
             let remember = format!("{id} {by:?}");
-            let list = list_of(&id, "dropped_by", by.map(Step::as_str));
+            let list = list_of(&id, "dropped_by", by.map(|step| step.into_str()));
             let load = move |place| {
                 let id = id.clone();
                 async move { api_client::corpora::dropped(&id, by, place).await }

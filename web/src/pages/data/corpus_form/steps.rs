@@ -1,6 +1,6 @@
 //! What becomes of what the filter finds, step after step.
 
-use domain::corpus::{Balance, Dimension, NEAR, Treatment};
+use domain::corpus::{Balance, NEAR, Treatment};
 use leptos::prelude::*;
 
 use super::super::inputs::{Choice, Number, Switch, whole};
@@ -90,11 +90,9 @@ fn DuplicateOptions(rest: SelectionParams, problems: Problems) -> impl IntoView 
 fn Balancing(rest: SelectionParams, problems: Problems) -> impl IntoView {
     let options =
         [("", "Not balanced"), ("scenario", "By scenario"), ("persona", "By persona"), ("complexity", "By complexity")];
-    let by =
-        Signal::derive(move || rest.read().balance.map(|balance| balance.by.as_str().to_owned()).unwrap_or_default());
+    let by = Signal::derive(move || rest.read().balance.map(|balance| balance.by.to_string()).unwrap_or_default());
     let choose = Callback::new(move |to: String| {
-        let by =
-            [Dimension::Scenario, Dimension::Persona, Dimension::Complexity].into_iter().find(|by| by.as_str() == to);
+        let by = to.parse().ok();
         rest.update(|spec| {
             let at_most = spec.balance.and_then(|balance| balance.at_most);
             spec.balance = by.map(|by| Balance { by, at_most });

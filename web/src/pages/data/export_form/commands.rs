@@ -2,7 +2,6 @@
 
 use domain::export::{ExportSpec, Profile, SourceSpec, Toggles};
 use leptos::prelude::*;
-use serde::Serialize;
 
 /// How `groundstate export` says it.
 pub fn cli(spec: &ExportSpec, file: &str) -> String {
@@ -18,7 +17,7 @@ pub fn cli(spec: &ExportSpec, file: &str) -> String {
         }
         SourceSpec::Corpus(rows) => {
             words.push(format!("--corpus {}", rows.id));
-            words.extend(rows.split.map(|split| format!("--split {}", split.as_str())));
+            words.extend(rows.split.map(|split| format!("--split {split}")));
             branches |= rows.branches;
         }
     }
@@ -26,7 +25,7 @@ pub fn cli(spec: &ExportSpec, file: &str) -> String {
     words.push(format!("--profile {}", spec.profile));
     words.extend(toggles(&spec.toggles));
     if spec.profile.is_of_pairs() {
-        words.push(format!("--score {} --margin {}", word(&spec.pairs.score), spec.pairs.margin));
+        words.push(format!("--score {} --margin {}", spec.pairs.score, spec.pairs.margin));
     }
     words.push(format!("--out {file}"));
     words.join(" \\\n  ")
@@ -64,16 +63,12 @@ fn body(spec: &ExportSpec) -> serde_json::Value {
 fn toggles(toggles: &Toggles) -> Vec<String> {
     let Toggles { reasoning, arguments, tools, data } = toggles;
     let all = [
-        reasoning.map(|value| format!("--reasoning {}", word(&value))),
-        arguments.map(|value| format!("--arguments {}", word(&value))),
-        tools.map(|value| format!("--tools {}", word(&value))),
-        data.map(|value| format!("--data {}", word(&value))),
+        reasoning.map(|value| format!("--reasoning {value}")),
+        arguments.map(|value| format!("--arguments {value}")),
+        tools.map(|value| format!("--tools {value}")),
+        data.map(|value| format!("--data {value}")),
     ];
     all.into_iter().flatten().collect()
-}
-
-fn word(choice: &impl Serialize) -> String {
-    serde_json::to_string(choice).unwrap_or_default().replace('"', "")
 }
 
 fn origin() -> String {

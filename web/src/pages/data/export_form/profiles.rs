@@ -2,6 +2,7 @@
 
 use domain::export::Profile;
 use leptos::prelude::*;
+use strum::VariantArray;
 
 #[component]
 pub fn Profiles(profile: Memo<Profile>, choose: Callback<Profile>) -> impl IntoView {
@@ -11,7 +12,7 @@ pub fn Profiles(profile: Memo<Profile>, choose: Callback<Profile>) -> impl IntoV
                 <input
                     type="radio"
                     name="profile"
-                    value=own.as_str()
+                    value=own.into_str()
                     prop:checked=move || profile.get() == own
                     on:change=move |_| choose.run(own)
                 />
@@ -25,7 +26,7 @@ pub fn Profiles(profile: Memo<Profile>, choose: Callback<Profile>) -> impl IntoV
     view! {
         <fieldset class="panel profiles">
             <legend>"For which trainer"</legend>
-            {Profile::ALL.map(one).into_iter().collect_view()}
+            {Profile::VARIANTS.iter().copied().map(one).collect_view()}
         </fieldset>
     }
 }

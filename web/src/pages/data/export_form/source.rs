@@ -3,6 +3,7 @@
 use domain::api::{CorpusState, CorpusSummary, Page, RunSummary};
 use domain::export::Split;
 use leptos::prelude::*;
+use strum::VariantArray;
 
 use super::super::filters::Filters;
 use super::super::inputs::{Choice, Switch};
@@ -71,7 +72,7 @@ fn Choices(sources: Vec<SourceOption>, named: Memo<Option<(&'static str, String)
 #[component]
 fn OfCorpus(filters: Filters) -> impl IntoView {
     let split = Signal::derive(move || filters.params.read().one("split").unwrap_or_default().to_owned());
-    let sides = Split::ALL.map(Split::as_str).into_iter().zip(["Train", "Golden"]);
+    let sides = Split::VARIANTS.iter().map(Split::into_str).zip(["Train", "Golden"]);
     let options = [("", "As the profile does")].into_iter().chain(sides);
     let options: Vec<_> = options.map(|(key, says)| (key.to_owned(), says.to_owned())).collect();
     view! {

@@ -1,9 +1,10 @@
 //! What differs from a profile's defaults. Only what the profile can honour is offered.
 
+use std::fmt::Display;
+
 use domain::export::{Arguments, Data, Profile, Reasoning, Shape as Settled, Toggles, ToolsAs};
 use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
-use serde::Serialize;
 
 use super::super::filters::Filters;
 use super::super::inputs::{Choice, Number};
@@ -98,18 +99,18 @@ fn choice<T>(
     wrong: Signal<Option<String>>,
 ) -> impl IntoView
 where
-    T: Copy + PartialEq + Serialize + Send + Sync + 'static,
+    T: Copy + PartialEq + Display + Send + Sync + 'static,
 {
     let offered = toggle.all.iter().filter(|(value, _)| {
         let mut only = Toggles::default();
         (toggle.put)(&mut only, Some(*value));
         profile.settle(&only).is_ok()
     });
-    let options: Vec<(String, String)> = offered.map(|(value, says)| (word(value), (*says).to_owned())).collect();
+    let options: Vec<(String, String)> = offered.map(|(value, says)| (value.to_string(), (*says).to_owned())).collect();
     let value = Signal::derive(move || {
         let chosen = (toggle.get)(&applicable(profile, query_params::toggles(&filters.params.read())));
         let default = || profile.settle(&Toggles::default()).ok().map(|shape| (toggle.settled)(&shape));
-        chosen.or_else(default).map(|value| word(&value)).unwrap_or_default()
+        chosen.or_else(default).map(|value| value.to_string()).unwrap_or_default()
     });
     let change = Callback::new(move |to: String| filters.choose(|params| params.with(toggle.name, Some(to))));
     view! { <Choice label=toggle.label options value change wrong /> }
@@ -119,7 +120,7 @@ where
 #[component]
 fn PairOptions(filters: Filters, problems: Problems) -> impl IntoView {
     let pairs = Memo::new(move |_| query_params::pairs(&filters.params.read()));
-    let score = Signal::derive(move || word(&pairs.read().score));
+    let score = Signal::derive(move || pairs.read().score.to_string());
     let choose = Callback::new(move |to: String| filters.choose(|params| params.with("score", Some(to))));
     let part = Callback::new(move |margin: Option<f64>| {
         // A field that was emptied asks for any difference.
@@ -146,11 +147,6 @@ fn PairOptions(filters: Filters, problems: Problems) -> impl IntoView {
             />
         </div>
     }
-}
-
-/// As documents write it.
-fn word(choice: &impl Serialize) -> String {
-    serde_json::to_value(choice).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What becomes of the conversations that a corpus is selected from, as parameters of the form's address. What is as usual is
 //! left out.
 
-use domain::corpus::{Balance, Dimension, Spec, Treatment};
+use domain::corpus::{Balance, Spec, Treatment};
 
 pub const NAMES: [&str; 10] =
     ["pii", "secrets", "duplicates", "near", "balance", "at_most", "most", "golden", "apart", "seed"];
@@ -28,9 +28,7 @@ fn take(spec: &mut Spec, name: &str, value: &str) {
         "duplicates" => spec.duplicates.exact = value != KEEP,
         "near" => spec.duplicates.near = value.parse().ok(),
         "balance" => {
-            let all = [Dimension::Scenario, Dimension::Persona, Dimension::Complexity];
-            let by = all.into_iter().find(|by| by.as_str() == value);
-            spec.balance = by.map(|by| Balance { by, at_most: None });
+            spec.balance = value.parse().ok().map(|by| Balance { by, at_most: None });
         }
         "most" => spec.limit = value.parse().ok(),
         "golden" => spec.split.golden = value.parse().unwrap_or(spec.split.golden),
@@ -51,7 +49,7 @@ pub fn encode(spec: &Spec) -> Vec<(String, String)> {
         kept(spec.scan.secrets),
         (!spec.duplicates.exact).then(|| KEEP.to_owned()),
         spec.duplicates.near.map(|near| near.to_string()),
-        balance.map(|balance| balance.by.as_str().to_owned()),
+        balance.map(|balance| balance.by.to_string()),
         balance.and_then(|balance| balance.at_most).map(|most| most.to_string()),
         spec.limit.map(|most| most.to_string()),
         other(spec.split.golden, usual.split.golden),

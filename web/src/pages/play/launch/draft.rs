@@ -11,6 +11,7 @@ use leptos::prelude::*;
 
 use crate::api_client::{Answer, ApiError};
 use crate::components::FieldReader;
+use strum::VariantArray;
 
 /// The name of what asks no model.
 pub const SCRIPTED: &str = "scripted";
@@ -30,7 +31,7 @@ pub struct Draft {
     pub tag: RwSignal<String>,
     pub personas: RwSignal<BTreeSet<String>>,
     /// Weights, as they are typed; all empty for those of the persona model.
-    pub complexity: [(Complexity, RwSignal<String>); 4],
+    pub complexity: [(Complexity, RwSignal<String>); Complexity::VARIANTS.len()],
     pub n: RwSignal<String>,
     pub seed: RwSignal<String>,
     pub parts: [Part; 5],
@@ -91,7 +92,7 @@ impl Draft {
             family: text(),
             tag: text(),
             personas: names(),
-            complexity: Complexity::ALL.map(|name| (name, text())),
+            complexity: std::array::from_fn(|place| (Complexity::VARIANTS[place], text())),
             n: RwSignal::new("24".to_owned()),
             seed: RwSignal::new("1".to_owned()),
             parts: Role::ALL.map(part),

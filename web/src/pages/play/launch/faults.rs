@@ -42,7 +42,7 @@ pub fn Faults(draft: Draft, problems: Problems) -> impl IntoView {
 
 #[component]
 fn Rule(fault: Fault, draft: Draft) -> impl IntoView {
-    let option = |kind: FaultKind| view! { <option value=kind.as_str()>{labels::words(kind.as_str())}</option> };
+    let option = |kind: FaultKind| view! { <option value=kind.into_str()>{labels::words(kind.into_str())}</option> };
     let when = move |event: leptos::ev::Targeted<leptos::ev::Event, leptos::web_sys::HtmlSelectElement>| {
         fault.at_calls.set(event.target().value() == CALLS);
     };

@@ -27,7 +27,7 @@ pub fn Amount(draft: Draft, problems: Problems) -> impl IntoView {
 #[component]
 pub fn Mix(draft: Draft, problems: Problems) -> impl IntoView {
     let field = |(name, weight): (Complexity, RwSignal<String>)| {
-        let label = words(name.as_str());
+        let label = words(name.into_str());
         let (default, wrong) = ("0", problems.at(pointer(name)));
         view! { <NumberField label value=weight default min="0" step="any" wrong /> }
     };

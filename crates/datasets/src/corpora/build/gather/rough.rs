@@ -96,7 +96,7 @@ pub struct Rough {
 
 impl Rough {
     pub fn new(run: &Arc<Run>, own: Found, cases: &mut Cases, symbols: &mut Symbols) -> Result<Self, BadRow> {
-        let complexity = Complexity::ALL.into_iter().find(|known| known.as_str() == own.complexity);
+        let complexity = own.complexity.parse().ok();
         let complexity = complexity.ok_or_else(|| BadRow {
             table: "conversations",
             column: "complexity",
