@@ -172,7 +172,7 @@ pub fn summary(state: &State) -> ConversationSummary {
     let calls = || state.calls.iter().filter(|call| call.caller != Caller::User);
     let known = calls().filter(|call| call.answer != CallAnswer::UnknownTool).map(|call| &call.tool);
     ConversationSummary {
-        ending: state.ending.as_ref().map(Ending::as_str),
+        ending: state.ending.as_ref().map(Ending::into_str),
         user_turns: i32::try_from(state.user_turns).unwrap_or(i32::MAX),
         verified: state.verification.as_ref().map(Verification::passed),
         tool_calls: i32::try_from(calls().count()).unwrap_or(i32::MAX),

@@ -116,7 +116,7 @@ pub async fn fail<K: RunKind>(
     begins: bool,
     reason: String,
 ) -> Result<TaskFailure, CommitError> {
-    let failure = TaskFailure { blame: Cow::Borrowed(Blame::Infrastructure.as_str()), reason };
+    let failure = TaskFailure { blame: Cow::Borrowed(Blame::Infrastructure.into_str()), reason };
     let completion = Completion {
         failure: Some(failure.clone()),
         keep_through: None,

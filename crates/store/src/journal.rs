@@ -64,7 +64,7 @@ impl TaskFailure {
         match outcome {
             Outcome::Accepted => None,
             Outcome::Failed { blame, reason } => {
-                Some(Self { blame: Cow::Borrowed(blame.as_str()), reason: reason.clone() })
+                Some(Self { blame: Cow::Borrowed(blame.into_str()), reason: reason.clone() })
             }
         }
     }

@@ -34,7 +34,7 @@ pub async fn checked(new: NewQueue, db: &mut PgConnection, project: Uuid, by: &s
         raters_each: new.raters_each.into(),
         judging_id: if let Choice::Run { judging, .. } = &choice { Some(*judging) } else { None },
         blind: new.blind,
-        state: QueueState::Open.as_str().to_owned(),
+        state: QueueState::Open.to_string(),
         created_by: by.to_owned(),
         created_at: clock::now(),
     };

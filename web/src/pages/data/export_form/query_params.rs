@@ -1,7 +1,8 @@
 //! What is to be exported, as parameters of the form's address. What is as usual is left out.
 
-use domain::export::{CorpusRows, ExportSpec, PairRule, Profile, RunRows, SourceSpec, Split, Toggles};
-use serde::de::DeserializeOwned;
+use std::str::FromStr;
+
+use domain::export::{CorpusRows, ExportSpec, PairRule, Profile, RunRows, SourceSpec, Toggles};
 
 use super::super::query_params::QueryParams;
 use super::toggles::applicable;
@@ -30,8 +31,7 @@ fn source(params: &QueryParams) -> Option<SourceSpec> {
     let (kind, id) = named(params)?;
     let branches = is_on(params, "branches");
     Some(if kind == "corpus" {
-        let split = Split::ALL.into_iter().find(|split| params.has("split", split.as_str()));
-        SourceSpec::Corpus(CorpusRows { id, split, branches })
+        SourceSpec::Corpus(CorpusRows { id, split: word(params, "split"), branches })
     } else {
         let (corrected, all) = (is_on(params, "corrected"), is_on(params, "all"));
         SourceSpec::Run(RunRows { id, judging: None, corrected, all, branches })
@@ -47,11 +47,11 @@ pub fn turned(params: &QueryParams, name: &str, on: bool) -> QueryParams {
 }
 
 pub fn profile(params: &QueryParams) -> Profile {
-    params.one("profile").and_then(|name| name.parse().ok()).unwrap_or_default()
+    word(params, "profile").unwrap_or_default()
 }
 
 pub fn with_profile(params: &QueryParams, to: Profile) -> QueryParams {
-    params.with("profile", (to != Profile::default()).then(|| to.as_str().to_owned()))
+    params.with("profile", (to != Profile::default()).then(|| to.to_string()))
 }
 
 pub fn toggles(params: &QueryParams) -> Toggles {
@@ -72,13 +72,13 @@ pub fn pairs(params: &QueryParams) -> PairRule {
 }
 
 /// One of the words that an enumeration is written with.
-fn word<T: DeserializeOwned>(params: &QueryParams, name: &str) -> Option<T> {
-    serde_json::from_value(params.one(name)?.into()).ok()
+fn word<T: FromStr>(params: &QueryParams, name: &str) -> Option<T> {
+    params.one(name)?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::export::{Data, Score};
+    use domain::export::{Data, Score, Split};
 
     use super::*;
 
