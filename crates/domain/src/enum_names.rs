@@ -38,13 +38,13 @@ fn names_are_those_of_json() {
     agree::<api::workers::Engine>();
     agree::<api::workers::WorkerOrder>();
     agree::<api::workers::WorkerState>();
-    agree::<corpus::CorpusState>();
+    agree::<api::CorpusState>();
     agree::<corpus::Dimension>();
     agree::<corpus::Side>();
     agree::<corpus::Step>();
     agree::<export::Arguments>();
     agree::<export::Data>();
-    agree::<export::ExportState>();
+    agree::<api::ExportState>();
     agree::<export::Profile>();
     agree::<export::Reasoning>();
     agree::<export::Score>();

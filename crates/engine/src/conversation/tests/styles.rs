@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::task::Task;
 use domain::persona::Complexity;
 use domain::playbook::{AgentStyle, UserStyle};
 use domain::role::Role;
+use domain::task::Task;
 use insta::assert_snapshot;
 
 use super::{case, log, play, says};
