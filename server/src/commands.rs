@@ -8,6 +8,7 @@ pub mod db;
 pub mod export;
 pub mod generate;
 mod interrupts;
+pub mod jobs;
 pub mod judge;
 pub mod models;
 mod models_file;

@@ -21,6 +21,7 @@ mod extract;
 mod followed;
 mod headers;
 mod idempotency;
+mod jobs;
 mod judgings;
 mod limits;
 mod models;
@@ -104,6 +105,8 @@ fn projects() -> OpenApiRouter<App> {
         .routes(routes!(projects::members))
         .routes(routes!(projects::set_member, projects::remove_member))
         .routes(routes!(audit_log::of_project))
+        .routes(routes!(jobs::list))
+        .routes(routes!(jobs::show, jobs::cancel))
 }
 
 fn documents() -> OpenApiRouter<App> {
@@ -169,6 +172,7 @@ fn conversations() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(judgings::show))
         .routes(routes!(judgings::cancel))
+        .routes(routes!(judgings::resume))
         .routes(routes!(judgings::of_judging))
         .routes(routes!(judgings::of_conversation))
         .routes(routes!(conversations::of_run))

@@ -2,6 +2,7 @@
 
 pub mod commands;
 pub mod http;
+pub mod jobs;
 pub mod people;
 pub mod postgres;
 mod say;

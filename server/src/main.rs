@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use server::commands::{
-    self, author, calibrate, corpora, db, export, generate, judge, models, openapi, persona, play, playbook, projects,
+    self, author, calibrate, corpora, db, export, generate, jobs, judge, models, openapi, persona, play, playbook, projects,
     runs, serve, sync, tokens, users, validate, worker, workers,
 };
 use server::telemetry::{self, LogFormat};
@@ -43,6 +43,9 @@ enum Command {
     /// Look at runs; pause, resume, cancel them, and more
     #[command(subcommand)]
     Runs(runs::RunsCommand),
+    /// Look at what is made in the background: exports, corpora, judgings and more; cancel it
+    #[command(subcommand)]
+    Jobs(jobs::JobsCommand),
     /// What runs, documents and corpora belong to
     #[command(subcommand)]
     Projects(projects::ProjectsCommand),
@@ -105,6 +108,7 @@ async fn run() -> anyhow::Result<ExitCode> {
         Command::Worker(args) => worker::run(*args).await,
         Command::BecomeEngine(args) => Ok(worker::become_engine(&args)),
         Command::Runs(command) => runs::run(command).await,
+        Command::Jobs(command) => jobs::run(command).await,
         Command::Projects(command) => projects::run(command).await,
         Command::Users(command) => users::run(command).await,
         Command::Tokens(command) => tokens::run(command).await,

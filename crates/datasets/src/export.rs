@@ -30,11 +30,9 @@ use sqlx::PgPool;
 use generation::plan::RunConfig;
 use part::PartWriter;
 use projects::library::Library;
-pub use records::{Progress, Unwatched};
 pub use row::{Made, rows};
 pub use source::{Choice, Source};
 use store::runs::Run;
-pub use stream::pages;
 pub use written::{About, Written};
 
 /// Writes a run's rows as canonical JSONL. The file appears whole or not at all.
@@ -51,7 +49,7 @@ pub async fn write_jsonl(
     let shape = Profile::Canonical.settle(&Toggles::default());
     let shape = shape.ok().context("the canonical profile has defaults")?;
     let to = PartWriter::new(file.reopen()?, &shape)?;
-    let (to, written) = records::write(pool, &Arc::new(source), shape, Split::Train, to, &mut Unwatched).await?;
+    let (to, written) = records::write(pool, &Arc::new(source), shape, Split::Train, to, &mut |_| {}).await?;
     to.finish()?;
     keep(file, out)?;
     Ok(written)

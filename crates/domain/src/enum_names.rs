@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use strum::VariantArray;
 
 use crate::outcome::Ending;
-use crate::{access, api, corpus, export, fault, finding, outcome, persona, project, review};
+use crate::{access, api, corpus, export, fault, finding, job, outcome, persona, project, review};
 
 fn agree<T>()
 where
@@ -53,6 +53,8 @@ fn names_are_those_of_json() {
     agree::<fault::FaultKind>();
     agree::<finding::Grade>();
     agree::<finding::Rule>();
+    agree::<job::JobKind>();
+    agree::<job::JobState>();
     agree::<outcome::Blame>();
     agree::<persona::Complexity>();
     agree::<project::Kind>();

@@ -23,6 +23,7 @@ pub mod fault;
 pub mod filter;
 pub mod finding;
 pub mod forecast;
+pub mod job;
 pub mod judge;
 pub mod message;
 pub mod origin;

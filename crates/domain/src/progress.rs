@@ -1,4 +1,4 @@
-//! How far a long work is.
+//! How far a long work is: one form for jobs of every kind, and for what somebody waits for.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,17 +6,18 @@ use utoipa::ToSchema;
 /// What a step is about, and how far it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Doing {
-    /// Of a corpus: `filter`, `read`, `select` or `keep`. Of a validation: `prove` or `compare`.
+    /// Of a corpus: `filter`, `read`, `select` or `keep`. Of an export: `write` or `pack`. Of a judging: `judge`. Of a
+    /// validation: `prove` or `compare`. Of a probe: `ask`.
     pub step: String,
-    pub done: i32,
+    pub done: i64,
     /// Absent if it is not known how much there is to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub total: Option<i32>,
+    pub total: Option<i64>,
 }
 
 impl Doing {
     pub fn new(step: &str, done: usize, total: Option<usize>) -> Self {
-        let number = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
+        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         Self { step: step.to_owned(), done: number(done), total: total.map(number) }
     }
 }

@@ -1,27 +1,31 @@
-//! Judging a run again, without playing it: its conversations are verified and judged as if they had just ended.
+//! Judging a run again, without playing it: its conversations are verified and judged as if they had just ended. What
+//! that costs is the run's: it is counted in its usage, and stops at the caps of its budget.
 
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use domain::budget::Budget;
 use domain::event::{Event, Usage};
 use domain::outcome::{Blame, Outcome};
 use engine::Conversation;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use llm::ModelSpec;
+use llm::{ModelSpec, PoolSpec};
 use projects::library::Library;
-use runtime::drive;
+use runtime::jobs::{JobLease, LeaseLost};
+use runtime::{cap_reached, drive};
 use sqlx::PgConnection;
-use store::clock;
 use store::conversations::{self, Planned};
-use store::events;
-use store::journal::ModelUsage;
-use store::judgings::{self, Judging, State};
+use store::journal::{self, ModelUsage, Writer};
+use store::judgings::{self, Judging};
 use store::runs::{self, Run};
 use store::verdicts::{self, Judged};
+use store::{Outage as _, clock, events};
+use uuid::Uuid;
 
 use crate::conversations::{ConversationRun, Conversations, judged, outcome};
-use crate::plan;
+use crate::plan::{self, RunConfig};
+use crate::run::NOBODY;
 
 pub struct Judge {
     /// The run, with the panel that judges it as its models.
@@ -29,7 +33,14 @@ pub struct Judge {
     /// Documents whose judges are asked, if they are not the run's.
     pub judges: Option<Library>,
     pub judging: Judging,
+    /// The job that it is done for; a command needs none.
+    pub lease: Option<JobLease>,
 }
+
+/// A cap of the run's budget was reached: no judge is asked any more.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; raise that cap of the run, then resume the judging")]
+pub struct CapReached(&'static str);
 
 /// What became of one conversation.
 pub struct Rejudged {
@@ -46,12 +57,18 @@ pub fn plan(run: &Run, judges: &Library, models: &[ModelSpec]) -> anyhow::Result
         models: serde_json::to_value(models)?,
         original: false,
         created_at: clock::now(),
-        // Whoever asks for it by a command does it, too.
-        state: State::Finished,
         created_by: String::new(),
         criteria_apart: false,
         pools: serde_json::json!([]),
     })
+}
+
+/// Lets a run's configuration know the models that its judges may be named by; what it knew by these names is forgotten.
+pub fn add_pools(config: &mut RunConfig, own: impl IntoIterator<Item = PoolSpec>) {
+    for own in own {
+        config.pools.retain(|pool| pool.name != own.name);
+        config.pools.push(own);
+    }
 }
 
 pub async fn store(tx: &mut PgConnection, judging: &Judging, judges: &Library) -> anyhow::Result<()> {
@@ -75,13 +92,16 @@ impl Judge {
     /// given.
     ///
     /// # Errors
-    /// The database fails, or what it holds is no conversation of this run: the others were judged all the same.
+    /// [`CapReached`]: what was being judged then was waited for. The database fails, or what it holds is no conversation
+    /// of this run: the others were judged all the same.
     pub async fn judge_all(
         &self,
         left: &[Planned],
         concurrency: usize,
         mut ended: impl FnMut(&Rejudged),
     ) -> anyhow::Result<()> {
+        // Its caps are looked at before each conversation, by what all processes have spent together.
+        self.run.control.spending.agree(Budget::default(), None);
         let (mut waiting, mut judging) = (left.iter(), FuturesUnordered::new());
         let mut failure = Ok(());
         loop {
@@ -89,7 +109,12 @@ impl Judge {
             judging.extend(waiting.by_ref().take(room).map(|planned| self.judge(planned).boxed()));
             match judging.next().await {
                 Some(Ok(rejudged)) => ended(&rejudged),
-                Some(Err(error)) => failure = failure.and(Err(error)),
+                Some(Err(error)) => {
+                    if error.is::<CapReached>() || error.is::<LeaseLost>() || error.is_outage() {
+                        waiting = [].iter();
+                    }
+                    failure = failure.and(Err(error));
+                }
                 None => return failure,
             }
         }
@@ -99,6 +124,7 @@ impl Judge {
     async fn judge(&self, planned: &Planned) -> anyhow::Result<Rejudged> {
         let mut all = Usage::default();
         for attempt in 1.. {
+            self.check_budget().await?;
             let Rejudged { outcome, usage } = self.attempt(planned, attempt).await?;
             all += usage;
             let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
@@ -125,12 +151,34 @@ impl Judge {
         let task = planned.clone().into();
         let (conversation, usage) = drive::play_unkept(&self.run, None, &task, conversation).await?;
         let outcome = outcome(&conversation);
-        // If an endpoint did not answer, nothing is stored: the conversation is left for when the endpoint is back.
-        if let Some(judged) = judged(&conversation, &outcome) {
-            let judged = Judged { verification: conversation.state().verification.clone(), ..judged };
-            verdicts::insert(&mut *pool.acquire().await?, self.judging.id, planned.id, &judged, clock::now()).await?;
-        }
+        // If an endpoint did not answer, there is no verdict: the conversation is left for when the endpoint is back.
+        let verification = || conversation.state().verification.clone();
+        let judged = judged(&conversation, &outcome).map(|judged| Judged { verification: verification(), ..judged });
+        self.keep(planned, judged.as_ref(), &usage).await?;
         Ok(Rejudged { outcome, usage: usage.iter().map(tokens).sum() })
+    }
+
+    /// Keeps what was said of a conversation, and what that cost.
+    async fn keep(&self, planned: &Planned, judged: Option<&Judged>, usage: &[ModelUsage]) -> anyhow::Result<()> {
+        let mut tx = match &self.lease {
+            Some(lease) => lease.transaction().await?,
+            None => self.run.control.pool.begin().await?,
+        };
+        if let Some(judged) = judged {
+            verdicts::insert(&mut tx, self.judging.id, planned.id, judged, clock::now()).await?;
+        }
+        let usage: Vec<(Uuid, &ModelUsage)> = usage.iter().map(|usage| (self.judging.run_id, usage)).collect();
+        journal::count_usage(&mut tx, Writer::JUDGING, &usage).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Whether the run may spend more. Time and conversations are those of playing.
+    async fn check_budget(&self) -> anyhow::Result<()> {
+        let mut db = self.run.control.pool.acquire().await?;
+        let asked = runs::asked(&mut db, NOBODY, &[self.judging.run_id]).await?;
+        let reached = asked.iter().find_map(|asked| cap_reached(&asked.budget, &asked.others));
+        reached.map_or(Ok(()), |cap| Err(CapReached(cap).into()))
     }
 }
 

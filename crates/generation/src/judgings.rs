@@ -1,100 +1,74 @@
-//! Judgings that a server does in the background: asked for over HTTP, gone on with when the server is started again.
+//! What the job of a judging does: it goes on from the verdicts that were given.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context as _, ensure};
+use domain::bad_input::BadInput;
+use domain::outcome::{Blame, Outcome};
+use domain::progress::Doing;
 use llm::{ModelSpec, PoolSpec};
-use sqlx::PgPool;
-use tokio_util::sync::CancellationToken;
-use tracing::{error, info};
-use uuid::Uuid;
-
+use projects::library::Library;
 use runtime::ModelClients;
+use runtime::jobs::{Completion, JobLease, LeaseLost};
+use serde_json::json;
+use sqlx::PgPool;
+use store::{judgings, runs};
 
-use super::conversations::{ConversationRun, Conversations};
-use super::judge::Judge;
-use super::models::Models;
-use super::stored;
-use store::judgings::{self, State};
+use crate::conversations::{ConversationRun, Conversations};
+use crate::judge::{self, Judge};
+use crate::models::Models;
+use crate::stored;
 
 /// Conversations judged at once; what models can take is found out by the pools.
 const CONCURRENCY: usize = 32;
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Goes on with what was left behind.
-pub async fn take_up(pool: &PgPool, clients: &ModelClients, stop: &CancellationToken) -> anyhow::Result<()> {
-    for id in judgings::running(&mut *pool.acquire().await?).await? {
-        begin(pool, clients, id, stop);
-    }
-    Ok(())
+/// Judges what has no verdict yet.
+///
+/// # Errors
+/// A model cannot be set up, did not answer, or may not be asked: the run's budget is used up. What was judged until then
+/// stays. Or the database.
+pub async fn work(lease: JobLease, clients: &ModelClients) -> anyhow::Result<Completion> {
+    let judge = prepare(&lease, clients).await?;
+    let left = judge.left().await?;
+    let (total, mut done, mut lost) = (left.len(), 0, 0_usize);
+    lease.tell(Doing::new("judge", 0, Some(total)));
+    judge
+        .judge_all(&left, CONCURRENCY, |rejudged| {
+            done += 1;
+            let unanswered = matches!(&rejudged.outcome, Outcome::Failed { blame: Blame::Infrastructure, .. });
+            lost += usize::from(unanswered);
+            lease.tell(Doing::new("judge", done, Some(total)));
+        })
+        .await?;
+    let without = judge.left().await?.len();
+    ensure!(
+        without == 0 || lost == 0,
+        "{without} conversations have no verdict: the endpoint did not answer; resume the judging"
+    );
+    let tx = lease.transaction().await?;
+    Ok(Completion::finished(tx, json!({"judged": total, "without_verdict": without})))
 }
 
-/// Judges in the background.
-pub fn begin(pool: &PgPool, clients: &ModelClients, id: Uuid, stop: &CancellationToken) {
-    let (pool, clients, stop) = (pool.clone(), clients.clone(), stop.clone());
-    tokio::spawn(async move {
-        let done = tokio::select! {
-            done = judge(&pool, &clients, id) => done,
-            // Another process, or this one when it is started again, goes on.
-            () = stop.cancelled() => return,
-        };
-        let ended = async {
-            let mut db = pool.acquire().await?;
-            match done {
-                Ok(true) => judgings::end(&mut db, id, State::Finished, None).await?,
-                Ok(false) => false,
-                Err(error) => judgings::end(&mut db, id, State::Failed, Some(&format!("{error:#}"))).await?,
-            };
-            anyhow::Ok(())
-        };
-        if let Err(error) = ended.await {
-            error!(judging = %id, error = format!("{error:#}"), "how a judging ended could not be kept");
-        }
-    });
-}
-
-/// False if it was cancelled, or somebody else does it.
-async fn judge(pool: &PgPool, clients: &ModelClients, id: Uuid) -> anyhow::Result<bool> {
-    // The lock lives as long as this connection.
-    let mut lock = pool.acquire().await?.detach();
-    if !judgings::take(&mut lock, id).await? {
-        return Ok(false);
-    }
-    let judging = judgings::get(&mut lock, id).await?.context("the judging is gone")?;
+async fn prepare(lease: &JobLease, clients: &ModelClients) -> anyhow::Result<Judge> {
+    let pool = &lease.pool;
+    let judging = judgings::get(&mut *pool.acquire().await?, lease.job.subject).await?.ok_or(LeaseLost)?;
     let (run, mut config, library) = stored::load(pool, judging.run_id).await?;
+    let judges = if judging.library == run.library { None } else { Some(documents(pool, &judging.library).await?) };
     config.criteria_apart = judging.criteria_apart;
     let specs: Vec<ModelSpec> = serde_json::from_value(judging.models.clone())?;
     let own: Vec<PoolSpec> = serde_json::from_value(judging.pools.clone())?;
-    let pools = config.pools.iter().cloned().chain(own).collect();
-    let models = Models::of_panel(&specs, &pools, clients)?;
+    judge::add_pools(&mut config, own);
+    let models = Models::of_panel(&specs, &config.registry(), clients)?;
     let kind = Conversations::judged_by(Arc::new(library), config, models)?;
-    let judge = Judge { run: ConversationRun::new(pool, run, kind), judges: None, judging };
-    let left = judge.left().await?;
-    info!(judging = %id, conversations = left.len(), "judging");
-    let mut lost = 0usize;
-    tokio::select! {
-        done = judge.judge_all(&left, CONCURRENCY, |rejudged| {
-            let verdict = !matches!(&rejudged.outcome, domain::outcome::Outcome::Failed { blame: domain::outcome::Blame::Infrastructure, .. });
-            lost += usize::from(!verdict);
-        }) => done?,
-        () = cancelled(pool, id) => return Ok(false),
-    }
-    let still = judge.left().await?.len();
-    ensure!(still == 0 || lost == 0, "{still} conversations have no verdict: the endpoint did not answer; ask again");
-    Ok(true)
+    Ok(Judge { run: ConversationRun::new(pool, run, kind), judges, judging, lease: Some(lease.clone()) })
 }
 
-/// Waits until somebody has ended the judging.
-async fn cancelled(pool: &PgPool, id: Uuid) {
-    loop {
-        tokio::time::sleep(LOOK_EVERY).await;
-        let look = async { anyhow::Ok(judgings::get(&mut *pool.acquire().await?, id).await?) };
-        // While the database is away, nobody can have cancelled it.
-        if let Ok(found) = look.await
-            && found.is_none_or(|judging| judging.state != State::Running)
-        {
-            return;
-        }
-    }
+/// Documents that a judging was started with, if they are not the run's.
+///
+/// # Errors
+/// This version does not accept them, or the database.
+pub async fn documents(pool: &PgPool, hash: &str) -> anyhow::Result<Library> {
+    let files = serde_json::from_value(runs::library(&mut *pool.acquire().await?, hash).await?)?;
+    let library = Library::assemble_proved(files).map_err(BadInput);
+    library.context("this version of Groundstate does not accept the judging's documents")
 }

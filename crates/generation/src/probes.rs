@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use domain::api::probe::ModelProbe;
 use domain::playbook::AgentStyle;
+use domain::progress::Doing;
 use domain::role::Role;
 use llm::{ModelSpec, PoolSpec, ProbeOptions};
+use runtime::jobs::{Completion, JobLease};
+use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 
 use super::plan::RunConfig;
@@ -26,6 +29,30 @@ pub async fn ask(pool: &PgPool, spec: &PoolSpec, options: &ProbeOptions) -> anyh
 
 /// How long an endpoint has that a command asks.
 pub const PATIENCE: Duration = Duration::from_mins(5);
+/// How long an endpoint has that a job asks: somebody waits for the answer, and no longer than a minute.
+const PATIENCE_OF_JOBS: Duration = Duration::from_secs(45);
+
+/// What the job of a probe is to ask. It names where the key is, and never the key.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ProbeOrder {
+    pub model: PoolSpec,
+    /// Tokens that a prompt and its reply may have together; what the endpoint says itself if it is absent.
+    pub context_length: Option<u64>,
+}
+
+/// Asks all endpoints of a model, and keeps what is found under its name.
+///
+/// # Errors
+/// As [`ask`].
+pub async fn work(lease: JobLease) -> anyhow::Result<Completion> {
+    let ProbeOrder { model, context_length } = serde_json::from_value(lease.job.spec.clone())?;
+    lease.tell(Doing::new("ask", 0, None));
+    let options = ProbeOptions { context_length, patience: PATIENCE_OF_JOBS };
+    let probe = ask(&lease.pool, &model, &options).await?;
+    let mut tx = lease.transaction().await?;
+    models::keep_probe(&mut tx, &model.name, &probe).await?;
+    Ok(Completion::finished(tx, serde_json::to_value(&probe)?))
+}
 
 /// What should be known of a run's models before it plays: what they failed, and which were never probed.
 ///

@@ -14,7 +14,7 @@ use super::worlds;
 use projects::library::Library;
 use store::clock;
 use store::control;
-use store::judgings::{self, Judging, State};
+use store::judgings::{self, Judging};
 use store::runs::{self, Run};
 
 /// What a run is to be, beside its configuration.
@@ -60,7 +60,6 @@ pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig
         models: serde_json::to_value(config.judges())?,
         original: true,
         created_at: now,
-        state: State::Finished,
         created_by: String::new(),
         criteria_apart: config.criteria_apart,
         pools: serde_json::to_value(&config.pools)?,
@@ -74,7 +73,7 @@ pub async fn insert(tx: &mut PgConnection, library: &Library, config: &RunConfig
 }
 
 /// No player: what "others" spent is all of it.
-const NOBODY: i64 = 0;
+pub(crate) const NOBODY: i64 = 0;
 
 /// Goes on with a run that was paused. After a forecast it has the cap on conversations that was ordered.
 ///

@@ -9,7 +9,7 @@ mod replace;
 mod save;
 pub mod trial;
 mod used_by;
-mod validate;
+pub mod validate;
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub use refused::Refused;
 pub use replace::{Replacement, replace};
 pub use save::{Edit, Order, Saved, check, save};
 pub use used_by::used_by;
-pub use validate::{counted, found_in, validate};
+pub use validate::{counted, found_in};
 
 use crate::library::{Cache, Files, Library};
 use domain::bad_input::BadInput;

@@ -66,20 +66,25 @@ impl Spending {
     /// The cap that is reached, in words; `None` if there is none.
     pub fn used_up(&self) -> Option<&'static str> {
         let terms = self.terms.read();
-        let reached = |cap: Option<i64>, field: fn(&Amount) -> &AtomicI64| {
+        let sum = |field: fn(&Amount) -> &AtomicI64| {
             let spent = [&self.own, &self.others].map(|amount| field(amount).load(Ordering::Relaxed));
-            cap.is_some_and(|cap| spent[0].saturating_add(spent[1]) >= cap)
+            spent[0].saturating_add(spent[1])
         };
+        let spent = Spent { tokens: sum(|amount| &amount.tokens), cost: sum(|amount| &amount.cost) };
         let played = terms.played.map(|(played, then)| played.saturating_add(then.elapsed()));
         let most = terms.budget.seconds.map(|seconds| Duration::from_secs(seconds.unsigned_abs()));
-        if reached(terms.budget.tokens, |amount| &amount.tokens) {
-            Some("the budget of tokens is used up")
-        } else if reached(terms.budget.money_in_billionths(), |amount| &amount.cost) {
-            Some("the budget of money is used up")
-        } else if played.zip(most).is_some_and(|(played, most)| played >= most) {
-            Some("the budget of time is used up")
-        } else {
-            None
-        }
+        let over_time = || played.zip(most).is_some_and(|(played, most)| played >= most);
+        cap_reached(&terms.budget, &spent).or_else(|| over_time().then_some("the budget of time is used up"))
+    }
+}
+
+/// The cap on tokens or money that is reached by what was spent, in words; `None` if there is none.
+pub fn cap_reached(budget: &Budget, spent: &Spent) -> Option<&'static str> {
+    if budget.tokens.is_some_and(|cap| spent.tokens >= cap) {
+        Some("the budget of tokens is used up")
+    } else if budget.money_in_billionths().is_some_and(|cap| spent.cost >= cap) {
+        Some("the budget of money is used up")
+    } else {
+        None
     }
 }

@@ -456,7 +456,8 @@ impl<'a, K: RunKind> Drive<'a, K> {
             }
             Err(error) => {
                 warn!(role = %request.role, %error, "a model call was lost");
-                if binding.lost_one() {
+                // What is not kept, such as judging again, pauses nothing that others play.
+                if self.queue.is_some() && binding.lost_one() {
                     self.run.control.pause_because(format!("a model does not answer any more: {error}"));
                     return Err(Stopped::Halted(Halt::Paused));
                 }

@@ -1,8 +1,9 @@
-//! The runtime: it plays the tasks of runs, durably, on any number of processes.
+//! The runtime: it plays the tasks of runs and works on jobs, durably, on any number of processes.
 //!
 //! A [`Player`] claims positions of runs, a [`drive`] plays one task from wherever it stands to its end, the
 //! [`commit`] queue keeps journal entries of many tasks in one transaction. The runtime knows what a task needs
-//! ([`domain::task::Task`]) and never what a task is about: that is the [`RunKind`]'s.
+//! ([`domain::task::Task`]) and never what a task is about: that is the [`RunKind`]'s. What else takes long is done as
+//! [`jobs`], by handlers that know what a job is about.
 
 mod binding;
 mod budget;
@@ -12,7 +13,9 @@ pub mod commit;
 pub mod drive;
 mod heartbeat;
 mod inbox;
+pub mod jobs;
 mod kind;
+mod listen;
 mod loaded_run;
 mod player;
 mod prefetch;
@@ -20,7 +23,7 @@ mod run_signals;
 mod worker_pools;
 
 pub use binding::{Executor, ModelBinding, ModelClients, Pace};
-pub use budget::Spending;
+pub use budget::{Spending, cap_reached};
 pub use claims::Place;
 pub use inbox::Inbox;
 pub use kind::{Ended, ModelCall, RunKind, Runnable};

@@ -12,7 +12,8 @@ use store::{players, runs};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tokio_util::task::AbortOnDropHandle;
+use tracing::{error, info, warn};
 use uuid::Uuid;
 
 use crate::binding::ModelClients;
@@ -21,6 +22,7 @@ use crate::claims::Claims;
 use crate::commit::CommitQueue;
 use crate::heartbeat;
 use crate::inbox::Inbox;
+use crate::jobs::{self, Handlers};
 use crate::kind::Runnable;
 use crate::loaded_run::RunControl;
 use crate::run_signals::{self, Runs};
@@ -56,11 +58,19 @@ pub struct Player<R> {
     pub(crate) clients: ModelClients,
     /// The runs that are played here.
     pub(crate) runs: Arc<Runs<R>>,
+    /// What is done about jobs here, beside playing.
+    jobs: Option<Handlers>,
 }
 
 impl<R: Runnable> Player<R> {
     pub fn new(pool: PgPool, clients: ModelClients, options: Options) -> Self {
-        Self { pool, options, clients, runs: Arc::default() }
+        Self { pool, options, clients, runs: Arc::default(), jobs: None }
+    }
+
+    /// Works on jobs, too.
+    #[must_use]
+    pub fn with_jobs(self, handlers: Handlers) -> Self {
+        Self { jobs: Some(handlers), ..self }
     }
 
     /// Spares it reading a run that is known already.
@@ -97,8 +107,13 @@ impl<R: Runnable> Player<R> {
         let mut writers = JoinSet::new();
         let queue = CommitQueue::start(&self.pool, id, &given_up, &mut writers);
         let claims = Claims::new(self.pool.clone(), id);
+        let leaving = stop.child_token();
+        let working = self.work_on_jobs(id, &given_up, &leaving);
         let mut claim_loop = ClaimLoop { player: self, id, claims, playing: JoinSet::new(), queue, inbox, stuck: None };
         let end = claim_loop.work(stop, &given_up, &wake).await;
+        leaving.cancel();
+        // Others take up its jobs once they are released, or when it has left.
+        let _ = timeout(LAST_WORDS, working).await;
         claim_loop.playing.shutdown().await;
         // What the database does not hear now is free once the player has left, or is given up.
         let _ = timeout(LAST_WORDS, claim_loop.claims.settled()).await;
@@ -121,6 +136,19 @@ impl<R: Runnable> Player<R> {
             }
         }
         stuck.map_or(end, Err)
+    }
+
+    /// Until it leaves, or is given up.
+    fn work_on_jobs(&self, id: i64, given_up: &CancellationToken, leaving: &CancellationToken) -> AbortOnDropHandle<()> {
+        let options = jobs::Options { only: None, lease: self.options.lease, poll: self.options.poll };
+        let (pool, handlers) = (self.pool.clone(), self.jobs.clone());
+        let (given_up, leaving) = (given_up.clone(), leaving.clone());
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            let Some(handlers) = handlers else { return };
+            if let Err(error) = jobs::work(&pool, id, &given_up, &leaving, &handlers, &options).await {
+                error!(%error, "no jobs are worked on here any more");
+            }
+        }))
     }
 
     pub(crate) fn each_run(&self, act: impl Fn(&RunControl)) {

@@ -7,15 +7,15 @@ use std::time::Duration;
 use domain::api::RunState;
 use parking_lot::Mutex;
 use sqlx::PgPool;
-use sqlx::postgres::PgListener;
 use store::control::CHANNEL;
 use store::runs;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tracing::{debug, warn};
+use tracing::warn;
 use uuid::Uuid;
 
 use crate::kind::Runnable;
+use crate::listen::listen;
 
 /// The runs that a process plays.
 pub type Runs<R> = Mutex<HashMap<Uuid, R>>;
@@ -49,29 +49,10 @@ pub fn start<R: Runnable>(
     tasks: &mut JoinSet<()>,
 ) -> Wake {
     let wake = Wake::default();
-    tasks.spawn(listen(pool.clone(), wake.clone()));
+    let bells = wake.clone();
+    tasks.spawn(listen(pool.clone(), CHANNEL, move || bells.ring()));
     tasks.spawn(follow(pool.clone(), player, poll, Arc::clone(runs), wake.clone()));
     wake
-}
-
-/// Rings whenever the database says that runs have changed. Without it, changes are seen a poll later.
-async fn listen(pool: PgPool, wake: Wake) {
-    loop {
-        if let Err(error) = ring_at_changes(&pool, &wake).await {
-            debug!(%error, "cannot listen for changes of runs");
-        }
-        wake.ring();
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
-}
-
-async fn ring_at_changes(pool: &PgPool, wake: &Wake) -> sqlx::Result<()> {
-    let mut listener = PgListener::connect_with(pool).await?;
-    listener.listen(CHANNEL).await?;
-    while listener.try_recv().await?.is_some() {
-        wake.ring();
-    }
-    Ok(())
 }
 
 async fn follow<R: Runnable>(pool: PgPool, player: i64, poll: Duration, runs: Arc<Runs<R>>, wake: Wake) {

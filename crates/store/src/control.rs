@@ -70,9 +70,10 @@ pub async fn set_priority(db: &mut PgConnection, run: Uuid, priority: i32) -> Re
     told(tx, run).await
 }
 
-/// Other caps. A run that was paused at one of the old ones is resumed by whoever wants it so.
+/// Other caps, also of a run that has ended: it may be judged again. A run that was paused at one of the old ones is resumed
+/// by whoever wants it so.
 pub async fn set_budget(db: &mut PgConnection, run: Uuid, budget: &Budget) -> Result<()> {
-    let mut tx = change(db, run, Change::Unfinished).await?;
+    let mut tx = change(db, run, Change::Any).await?;
     sqlx::query!("UPDATE runs SET budget = $2 WHERE id = $1", run, Json(budget) as _).execute(&mut *tx).await?;
     told(tx, run).await
 }
@@ -80,7 +81,7 @@ pub async fn set_budget(db: &mut PgConnection, run: Uuid, budget: &Budget) -> Re
 /// Plays again what somebody else than the agent spoiled, and says how many: each gets another attempt, and the spoiled
 /// one is kept and counted apart. What stands between conversations that are being played is left for the next time.
 pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
-    let mut tx = change(db, run, Change::Any).await?;
+    let mut tx = change(db, run, Change::Uncancelled).await?;
     let spoiled = sqlx::query!(
         r#"UPDATE tasks SET superseded = true
            WHERE run_id = $1 AND NOT superseded AND outcome = 'failed' AND blame <> 'agent' AND NOT EXISTS (
@@ -150,6 +151,7 @@ pub async fn retry_failed(db: &mut PgConnection, run: Uuid) -> Result<i64> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     Unfinished,
+    Uncancelled,
     Any,
 }
 
@@ -159,7 +161,7 @@ async fn change(db: &mut PgConnection, run: Uuid, which: Change) -> Result<Trans
     let row = sqlx::query!("SELECT state, finished_at FROM runs WHERE id = $1 FOR NO KEY UPDATE", run);
     match row.fetch_optional(&mut *tx).await? {
         None => Err(Refused::Missing.into()),
-        Some(row) if row.state == "cancelled" => Err(Refused::Cancelled.into()),
+        Some(row) if which != Change::Any && row.state == "cancelled" => Err(Refused::Cancelled.into()),
         Some(row) if which == Change::Unfinished && row.finished_at.is_some() => Err(Refused::Ended.into()),
         Some(_) => Ok(tx),
     }

@@ -1,4 +1,4 @@
-//! Corpora: what was asked for, how far it is built, and the manifest.
+//! Corpora: what was asked for, the manifest, and by their jobs how far they are built.
 
 mod conversations;
 mod manifest;
@@ -6,19 +6,23 @@ mod manifest;
 use chrono::{DateTime, Utc};
 use domain::api::{CorpusDetail, CorpusState, CorpusSummary};
 use domain::corpus::{Report, Spec};
+use domain::job::JobKind;
 use domain::progress::Doing;
+use serde_json::json;
+use sqlx::PgConnection;
 use sqlx::types::Json;
-use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 pub use conversations::{Found, Long, Looked, conversations, ended, events, runs};
 pub use manifest::{Part, dropped, kept, manifest, neighbours};
 
 use super::copy::Rows;
-use super::{BadRow, Result, StoreError};
+use super::{Result, StoreError, jobs};
 
 pub struct New<'a> {
     pub id: Uuid,
+    /// Id of the job that builds it.
+    pub job: Uuid,
     pub project: Uuid,
     pub name: &'a str,
     pub spec: &'a Spec,
@@ -29,8 +33,8 @@ pub struct New<'a> {
 /// False if the project has a corpus of this name.
 pub async fn insert(db: &mut PgConnection, new: &New<'_>) -> Result<bool> {
     let done = sqlx::query!(
-        "INSERT INTO corpora (id, project_id, name, spec, state, created_by, created_at)
-         VALUES ($1, $2, $3, $4, 'building', $5, $6) ON CONFLICT (project_id, name) DO NOTHING",
+        "INSERT INTO corpora (id, project_id, name, spec, created_by, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project_id, name) DO NOTHING",
         new.id,
         new.project,
         new.name,
@@ -38,16 +42,35 @@ pub async fn insert(db: &mut PgConnection, new: &New<'_>) -> Result<bool> {
         new.created_by,
         new.created_at
     );
-    Ok(done.execute(db).await?.rows_affected() == 1)
+    if done.execute(&mut *db).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    jobs::insert(db, &job(new.job, new.project, new.id, new.created_by, new.created_at)).await?;
+    Ok(true)
+}
+
+fn job<'a>(id: Uuid, project: Uuid, corpus: Uuid, created_by: &'a str, created_at: DateTime<Utc>) -> jobs::New<'a> {
+    jobs::New {
+        id,
+        project: Some(project),
+        kind: JobKind::Corpus,
+        subject: corpus,
+        spec: json!({}),
+        total: None,
+        run: None,
+        created_by,
+        created_at,
+    }
 }
 
 /// The project of a corpus, and all that is to be said of it.
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<(Uuid, CorpusDetail)>> {
     let row = sqlx::query_as!(
         Row,
-        r#"SELECT id, project_id, name, spec AS "spec: Json<Spec>", state, reason, report AS "report: Json<Report>",
-                  manifest_hash, created_by, created_at, finished_at, step, done, total
-           FROM corpora WHERE id = $1"#,
+        r#"SELECT corpora.id, corpora.project_id, name, corpora.spec AS "spec: Json<Spec>", job.id AS "job!", state AS "state!",
+                  reason, corpora.report AS "report: Json<Report>", manifest_hash, corpora.created_by, corpora.created_at,
+                  finished_at, phase, done AS "done!", total
+           FROM corpora CROSS JOIN LATERAL current_job('corpus', corpora.id) AS job WHERE corpora.id = $1"#,
         id
     );
     row.fetch_optional(db).await?.map(|row| Ok((row.project_id, row.detail()?))).transpose()
@@ -62,11 +85,13 @@ pub async fn named(db: &mut PgConnection, project: Uuid, name: &str) -> Result<O
 pub async fn list(db: &mut PgConnection, project: Uuid, after: Option<Uuid>, limit: i64) -> Result<Vec<CorpusSummary>> {
     let rows = sqlx::query_as!(
         Row,
-        r#"SELECT id, project_id, name, spec AS "spec: Json<Spec>", state, reason, report AS "report: Json<Report>",
-                  manifest_hash, created_by, created_at, finished_at, step, done, total
-           FROM corpora WHERE project_id = $1 AND ($2::uuid IS NULL
-               OR (created_at, id) < (SELECT created_at, id FROM corpora WHERE id = $2))
-           ORDER BY created_at DESC, id DESC LIMIT $3"#,
+        r#"SELECT corpora.id, corpora.project_id, name, corpora.spec AS "spec: Json<Spec>", job.id AS "job!", state AS "state!",
+                  reason, corpora.report AS "report: Json<Report>", manifest_hash, corpora.created_by, corpora.created_at,
+                  finished_at, phase, done AS "done!", total
+           FROM corpora CROSS JOIN LATERAL current_job('corpus', corpora.id) AS job
+           WHERE corpora.project_id = $1 AND ($2::uuid IS NULL
+               OR (corpora.created_at, corpora.id) < (SELECT created_at, id FROM corpora WHERE id = $2))
+           ORDER BY corpora.created_at DESC, corpora.id DESC LIMIT $3"#,
         project,
         after,
         limit
@@ -79,6 +104,7 @@ struct Row {
     project_id: Uuid,
     name: String,
     spec: Json<Spec>,
+    job: Uuid,
     state: String,
     reason: Option<String>,
     report: Option<Json<Report>>,
@@ -86,20 +112,15 @@ struct Row {
     created_by: String,
     created_at: DateTime<Utc>,
     finished_at: Option<DateTime<Utc>>,
-    step: Option<String>,
-    done: i32,
-    total: Option<i32>,
+    phase: Option<String>,
+    done: i64,
+    total: Option<i64>,
 }
 
 impl Row {
     fn detail(self) -> Result<CorpusDetail> {
-        let state = self.state.parse().map_err(|_| BadRow {
-            table: "corpora",
-            column: "state",
-            row: self.id.to_string(),
-            reason: format!("`{}` is no state", self.state),
-        })?;
-        let doing = self.step.filter(|_| state == CorpusState::Building);
+        let state = CorpusState::of_job(jobs::state(self.job, &self.state)?);
+        let doing = self.phase.filter(|_| state == CorpusState::Building);
         let split = self.report.as_ref().map(|report| &report.split);
         let summary = CorpusSummary {
             id: self.id.to_string(),
@@ -118,32 +139,6 @@ impl Row {
     }
 }
 
-/// Those that are to be built, the oldest first.
-pub async fn building(db: &mut PgConnection) -> Result<Vec<Uuid>> {
-    let ids = sqlx::query_scalar!("SELECT id FROM corpora WHERE state = 'building' ORDER BY created_at");
-    Ok(ids.fetch_all(db).await?)
-}
-
-/// Makes the connection the one that builds a corpus, as long as it lives; false if another one is. A builder that dies
-/// takes its connection with it, so the next one need not wait.
-pub async fn hold(db: &mut PgConnection, id: Uuid) -> Result<bool> {
-    let (high, low) = id.as_u64_pair();
-    let held = sqlx::query_scalar!(r#"SELECT pg_try_advisory_lock($1) AS "held!""#, (high ^ low).cast_signed());
-    Ok(held.fetch_one(db).await?)
-}
-
-/// Says how far it is; false if it is not to be built any more.
-pub async fn proceed(db: &mut PgConnection, id: Uuid, doing: &Doing) -> Result<bool> {
-    let told = sqlx::query!(
-        "UPDATE corpora SET step = $2, done = $3, total = $4 WHERE id = $1 AND state = 'building'",
-        id,
-        doing.step,
-        doing.done,
-        doing.total
-    );
-    Ok(told.execute(db).await?.rows_affected() == 1)
-}
-
 /// A conversation that the filter found, and what became of it.
 pub struct Fated<'a> {
     pub conversation: Uuid,
@@ -159,29 +154,22 @@ const ROWS: &str = "COPY corpus_rows (corpus_id, ordinal, run_id, conversation_i
 /// Rows that are sent at once.
 const SENT: usize = 4096;
 
-/// Keeps the whole corpus at once, in the order of the manifest; false, and nothing is kept, if it is not to be built
-/// any more.
+/// Keeps the whole corpus, in the order of the manifest: in the transaction that ends the job.
 pub async fn finish(
     db: &mut PgConnection,
     id: Uuid,
     rows: &[Fated<'_>],
     report: &Report,
     manifest_hash: &str,
-    now: DateTime<Utc>,
-) -> Result<bool> {
-    let mut tx = db.begin().await?;
-    let kept = sqlx::query!(
-        "UPDATE corpora SET state = 'ready', report = $2, manifest_hash = $3, finished_at = $4
-         WHERE id = $1 AND state = 'building'",
+) -> Result<()> {
+    sqlx::query!(
+        "UPDATE corpora SET report = $2, manifest_hash = $3 WHERE id = $1",
         id,
         Json(report) as _,
-        manifest_hash,
-        now
-    );
-    if kept.execute(&mut *tx).await?.rows_affected() == 0 {
-        tx.rollback().await?;
-        return Ok(false);
-    }
+        manifest_hash
+    )
+    .execute(&mut *db)
+    .await?;
     let mut ordinal = 0;
     for some in rows.chunks(SENT) {
         let mut sent = Rows::new();
@@ -190,54 +178,39 @@ pub async fn finish(
             sent.optional(row.split).optional(row.dropped_by).optional(row.reason);
             ordinal += 1;
         }
-        let mut copy = tx.copy_in_raw(ROWS).await?;
+        let mut copy = db.copy_in_raw(ROWS).await?;
         copy.send(sent.finish()).await?;
         copy.finish().await?;
     }
-    tx.commit().await?;
-    Ok(true)
-}
-
-/// It cannot be made, and why; with what was found out until then.
-pub async fn fail(
-    db: &mut PgConnection,
-    id: Uuid,
-    reason: &str,
-    report: Option<&Report>,
-    now: DateTime<Utc>,
-) -> Result<()> {
-    sqlx::query!(
-        "UPDATE corpora SET state = 'failed', reason = $2, report = $3, finished_at = $4
-         WHERE id = $1 AND state = 'building'",
-        id,
-        reason,
-        report.map(Json) as _,
-        now
-    )
-    .execute(db)
-    .await?;
     Ok(())
 }
 
-/// Builds it no further; false if it was not being built.
-pub async fn cancel(db: &mut PgConnection, id: Uuid, now: DateTime<Utc>) -> Result<bool> {
-    let done = sqlx::query!(
-        "UPDATE corpora SET state = 'cancelled', finished_at = $2 WHERE id = $1 AND state = 'building'",
-        id,
-        now
-    );
-    Ok(done.execute(db).await?.rows_affected() == 1)
+/// Keeps what was found out about a corpus that cannot be made: in the transaction that ends the job.
+pub async fn keep_report(db: &mut PgConnection, id: Uuid, report: &Report) -> Result<()> {
+    sqlx::query!("UPDATE corpora SET report = $2 WHERE id = $1", id, Json(report) as _).execute(db).await?;
+    Ok(())
 }
 
-/// Has it built again, from nothing and by the same selection; false if it neither failed nor was cancelled.
-pub async fn build_again(db: &mut PgConnection, id: Uuid) -> Result<bool> {
-    let done = sqlx::query!(
-        "UPDATE corpora SET state = 'building', reason = NULL, report = NULL, finished_at = NULL,
-                            step = NULL, done = 0, total = NULL
-         WHERE id = $1 AND state IN ('failed', 'cancelled')",
+/// Has it built again, from nothing and by the same selection, by a job with this id; false if it neither failed nor was
+/// cancelled.
+pub async fn build_again(
+    db: &mut PgConnection,
+    id: Uuid,
+    job_id: Uuid,
+    created_by: &str,
+    now: DateTime<Utc>,
+) -> Result<bool> {
+    // Whoever else asks for it waits here, and then looks at what this one wrote.
+    sqlx::query!("SELECT id FROM corpora WHERE id = $1 FOR NO KEY UPDATE", id).fetch_optional(&mut *db).await?;
+    let unmade = sqlx::query_scalar!(
+        "UPDATE corpora SET report = NULL WHERE id = $1 AND manifest_hash IS NULL
+             AND NOT EXISTS (SELECT FROM jobs WHERE kind = 'corpus' AND subject = $1 AND finished_at IS NULL)
+         RETURNING project_id",
         id
     );
-    Ok(done.execute(db).await?.rows_affected() == 1)
+    let Some(project) = unmade.fetch_optional(&mut *db).await? else { return Ok(false) };
+    jobs::insert(db, &job(job_id, project, id, created_by, now)).await?;
+    Ok(true)
 }
 
 /// Whether a corpus could be deleted.
@@ -249,7 +222,9 @@ pub enum Deleted {
     Missing,
 }
 
+/// With its jobs: whoever builds it stops.
 pub async fn delete(db: &mut PgConnection, id: Uuid) -> Result<Deleted> {
+    jobs::delete_subject(&mut *db, JobKind::Corpus, id).await?;
     match sqlx::query!("DELETE FROM corpora WHERE id = $1", id).execute(db).await {
         Ok(done) if done.rows_affected() == 0 => Ok(Deleted::Missing),
         Ok(_) => Ok(Deleted::Done),

@@ -1,24 +1,25 @@
-//! Exports: asked for, built, and then never changed.
+//! Exports: asked for, built by a job, and then never changed.
 
 use chrono::{DateTime, Utc};
-use domain::api::{ExportState, ExportSummary};
+use domain::api::{CorpusState, ExportState, ExportSummary};
 use domain::export::{ExportSpec, SourceSpec};
-use serde_json::Value;
+use domain::job::JobKind;
+use serde_json::{Value, json};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{BadRow, Result};
-
-/// Seconds without a heartbeat after which somebody else builds an export.
-const OVERDUE: f64 = 30.0;
+use super::{BadRow, Result, jobs};
 
 /// An export that is asked for.
 pub struct New {
     pub id: Uuid,
+    /// Id of the job that builds it.
+    pub job: Uuid,
     pub project: Uuid,
     pub spec: ExportSpec,
     /// Of the run or the corpus.
     pub source: Uuid,
+    /// Conversations that are to be looked at.
     pub total: i64,
     pub file_name: String,
     pub created_by: String,
@@ -30,18 +31,27 @@ pub struct Corpus {
     pub id: Uuid,
     pub project: Uuid,
     pub name: String,
-    pub state: String,
+    pub state: CorpusState,
     pub spec: Value,
+    /// Of what is ready.
     pub manifest_hash: Option<String>,
 }
 
 pub async fn corpus(db: &mut PgConnection, id: Uuid) -> Result<Option<Corpus>> {
-    let corpus = sqlx::query_as!(
-        Corpus,
-        "SELECT id, project_id AS project, name, state, spec, manifest_hash FROM corpora WHERE id = $1",
+    let row = sqlx::query!(
+        r#"SELECT corpora.project_id, name, corpora.spec, manifest_hash, job.id AS "job!", state AS "state!"
+           FROM corpora CROSS JOIN LATERAL current_job('corpus', corpora.id) AS job WHERE corpora.id = $1"#,
         id
     );
-    Ok(corpus.fetch_optional(db).await?)
+    let Some(row) = row.fetch_optional(db).await? else { return Ok(None) };
+    Ok(Some(Corpus {
+        id,
+        project: row.project_id,
+        name: row.name,
+        state: CorpusState::of_job(jobs::state(row.job, &row.state)?),
+        spec: row.spec,
+        manifest_hash: row.manifest_hash,
+    }))
 }
 
 /// The corpus of a project that has a name.
@@ -54,30 +64,40 @@ pub async fn insert(db: &mut PgConnection, new: &New) -> Result<()> {
     let spec = serde_json::to_string(&new.spec).map_err(|e| bad(new.id, &e))?;
     let of_run = matches!(new.spec.source, SourceSpec::Run(_));
     sqlx::query!(
-        "INSERT INTO exports
-             (id, project_id, spec, run_id, corpus_id, state, total, file_name, created_by, created_at)
-         VALUES ($1, $2, $3::text::json, $4, $5, 'building', $6, $7, $8, $9)",
+        "INSERT INTO exports (id, project_id, spec, run_id, corpus_id, file_name, created_by, created_at)
+         VALUES ($1, $2, $3::text::json, $4, $5, $6, $7, $8)",
         new.id,
         new.project,
         spec,
         of_run.then_some(new.source),
         (!of_run).then_some(new.source),
-        new.total,
         new.file_name,
         new.created_by,
         new.created_at
     )
-    .execute(db)
+    .execute(&mut *db)
     .await?;
-    Ok(())
+    let job = jobs::New {
+        id: new.job,
+        project: Some(new.project),
+        kind: JobKind::Export,
+        subject: new.id,
+        spec: json!({}),
+        total: Some(new.total),
+        run: None,
+        created_by: &new.created_by,
+        created_at: new.created_at,
+    };
+    jobs::insert(db, &job).await
 }
 
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<ExportSummary>> {
     let row = sqlx::query_as!(
         Row,
-        r#"SELECT id, spec::text AS "spec!", state, reason, done, total, file_name, bytes, hash, rows,
-                  report::text AS report, created_by, created_at, finished_at
-           FROM exports WHERE id = $1"#,
+        r#"SELECT exports.id, exports.spec::text AS "spec!", job.id AS "job!", state AS "state!", reason, done AS "done!",
+                  coalesce(total, 0) AS "total!", file_name, bytes, hash, rows, exports.report::text AS report,
+                  exports.created_by, exports.created_at, finished_at
+           FROM exports CROSS JOIN LATERAL current_job('export', exports.id) AS job WHERE exports.id = $1"#,
         id
     );
     row.fetch_optional(db).await?.map(Row::summary).transpose()
@@ -87,45 +107,18 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<ExportSummary
 pub async fn list(db: &mut PgConnection, project: Uuid, after: Option<Uuid>, limit: i64) -> Result<Vec<ExportSummary>> {
     let rows = sqlx::query_as!(
         Row,
-        r#"SELECT id, spec::text AS "spec!", state, reason, done, total, file_name, bytes, hash, rows,
-                  report::text AS report, created_by, created_at, finished_at
-           FROM exports
-           WHERE project_id = $1 AND ($2::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM exports WHERE id = $2))
-           ORDER BY created_at DESC, id DESC LIMIT $3"#,
+        r#"SELECT exports.id, exports.spec::text AS "spec!", job.id AS "job!", state AS "state!", reason, done AS "done!",
+                  coalesce(total, 0) AS "total!", file_name, bytes, hash, rows, exports.report::text AS report,
+                  exports.created_by, exports.created_at, finished_at
+           FROM exports CROSS JOIN LATERAL current_job('export', exports.id) AS job
+           WHERE exports.project_id = $1 AND ($2::uuid IS NULL
+               OR (exports.created_at, exports.id) < (SELECT created_at, id FROM exports WHERE id = $2))
+           ORDER BY exports.created_at DESC, exports.id DESC LIMIT $3"#,
         project,
         after,
         limit
     );
     rows.fetch_all(db).await?.into_iter().map(Row::summary).collect()
-}
-
-/// Takes the oldest export that nobody builds, or whose builder is overdue by the database's clock.
-pub async fn claim(db: &mut PgConnection) -> Result<Option<Uuid>> {
-    let id = sqlx::query_scalar!(
-        "UPDATE exports SET heartbeat_at = now(), done = 0 WHERE id = (
-             SELECT id FROM exports WHERE state = 'building'
-               AND (heartbeat_at IS NULL OR heartbeat_at < now() - make_interval(secs => $1))
-             ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-         RETURNING id",
-        OVERDUE
-    );
-    Ok(id.fetch_optional(db).await?)
-}
-
-/// Lets others build what this process will not go on with.
-pub async fn release(db: &mut PgConnection, id: Uuid) -> Result<()> {
-    sqlx::query!("UPDATE exports SET heartbeat_at = NULL WHERE id = $1 AND state = 'building'", id).execute(db).await?;
-    Ok(())
-}
-
-/// Says how far it is. False if it is no longer to be built.
-pub async fn went_on(db: &mut PgConnection, id: Uuid, done: i64) -> Result<bool> {
-    let updated = sqlx::query!(
-        "UPDATE exports SET done = least($2, total), heartbeat_at = now() WHERE id = $1 AND state = 'building'",
-        id,
-        done
-    );
-    Ok(updated.execute(db).await?.rows_affected() == 1)
 }
 
 /// What a built export came to.
@@ -136,45 +129,24 @@ pub struct Finished {
     pub report: Value,
 }
 
-/// False if it was cancelled or deleted meanwhile.
-pub async fn finish(db: &mut PgConnection, id: Uuid, finished: &Finished, now: DateTime<Utc>) -> Result<bool> {
-    let updated = sqlx::query!(
-        "UPDATE exports SET state = 'ready', done = total, bytes = $2, hash = $3, rows = $4, report = $5::text::json,
-                finished_at = $6
-         WHERE id = $1 AND state = 'building'",
+/// Keeps what was built: in the transaction that ends the job.
+pub async fn finish(db: &mut PgConnection, id: Uuid, finished: &Finished) -> Result<()> {
+    sqlx::query!(
+        "UPDATE exports SET bytes = $2, hash = $3, rows = $4, report = $5::text::json WHERE id = $1",
         id,
         finished.bytes,
         finished.hash,
         finished.rows,
-        finished.report.to_string(),
-        now
-    );
-    Ok(updated.execute(db).await?.rows_affected() == 1)
-}
-
-pub async fn fail(db: &mut PgConnection, id: Uuid, reason: &str, now: DateTime<Utc>) -> Result<()> {
-    sqlx::query!(
-        "UPDATE exports SET state = 'failed', reason = $2, finished_at = $3 WHERE id = $1 AND state = 'building'",
-        id,
-        reason,
-        now
+        finished.report.to_string()
     )
     .execute(db)
     .await?;
     Ok(())
 }
 
-/// False if it had ended.
-pub async fn cancel(db: &mut PgConnection, id: Uuid, now: DateTime<Utc>) -> Result<bool> {
-    let updated = sqlx::query!(
-        "UPDATE exports SET state = 'cancelled', finished_at = $2 WHERE id = $1 AND state = 'building'",
-        id,
-        now
-    );
-    Ok(updated.execute(db).await?.rows_affected() == 1)
-}
-
+/// Deletes an export with its jobs: whoever builds it stops.
 pub async fn delete(db: &mut PgConnection, id: Uuid) -> Result<()> {
+    jobs::delete_subject(&mut *db, JobKind::Export, id).await?;
     sqlx::query!("DELETE FROM exports WHERE id = $1", id).execute(db).await?;
     Ok(())
 }
@@ -182,6 +154,7 @@ pub async fn delete(db: &mut PgConnection, id: Uuid) -> Result<()> {
 struct Row {
     id: Uuid,
     spec: String,
+    job: Uuid,
     state: String,
     reason: Option<String>,
     done: i64,
@@ -199,11 +172,10 @@ struct Row {
 impl Row {
     fn summary(self) -> Result<ExportSummary> {
         let wrong = |e: serde_json::Error| bad(self.id, &e);
-        let state = self.state.parse();
         Ok(ExportSummary {
             id: self.id.to_string(),
             spec: serde_json::from_str(&self.spec).map_err(wrong)?,
-            state: state.map_err(|_| bad(self.id, &format!("the state `{}` is unknown", self.state)))?,
+            state: ExportState::of_job(jobs::state(self.job, &self.state)?),
             reason: self.reason,
             done: self.done,
             total: self.total,

@@ -77,7 +77,7 @@ pub async fn kept(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<Kept>> {
 /// Whose verdicts a corpus was selected by, as its filter names them, and whether it is ready.
 pub async fn selected_by(db: &mut PgConnection, corpus: Uuid) -> Result<Option<(Option<String>, bool)>> {
     let row = sqlx::query!(
-        r#"SELECT spec -> 'filter' ->> 'judging' AS judging, state = 'ready' AS "ready!" FROM corpora WHERE id = $1"#,
+        r#"SELECT spec -> 'filter' ->> 'judging' AS judging, manifest_hash IS NOT NULL AS "ready!" FROM corpora WHERE id = $1"#,
         corpus
     );
     Ok(row.fetch_optional(db).await?.map(|row| (row.judging, row.ready)))

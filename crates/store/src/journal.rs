@@ -113,6 +113,11 @@ pub struct Writer {
     pub number: i16,
 }
 
+impl Writer {
+    /// Whoever judges a run again is none of its players: all of them count it as spent by others.
+    pub const JUDGING: Self = Self { player: -1, number: 0 };
+}
+
 /// Keeps the entries. False, and nothing is kept, if the player was given up: others play its tasks now.
 pub async fn commit(
     db: &mut PgConnection,
@@ -131,7 +136,8 @@ pub async fn commit(
     close_requests(&mut tx, entries).await?;
     copy(&mut tx, VERDICTS, verdicts(entries, now)?).await?;
     tally(&mut tx, writer, entries).await?;
-    count_usage(&mut tx, writer, entries).await?;
+    let usage = entries.iter().flat_map(|entry| entry.usage.iter().map(|usage| (entry.run, usage)));
+    count_usage(&mut tx, writer, &usage.collect::<Vec<_>>()).await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -350,11 +356,11 @@ async fn tally(db: &mut PgConnection, writer: Writer, entries: &[&JournalEntry])
     Ok(())
 }
 
-/// Counts what models were asked for.
-async fn count_usage(db: &mut PgConnection, writer: Writer, entries: &[&JournalEntry]) -> Result<()> {
+/// Counts what models were asked for, each for its run.
+pub async fn count_usage(db: &mut PgConnection, writer: Writer, usage: &[(Uuid, &ModelUsage)]) -> Result<()> {
     let mut sums: BTreeMap<(Uuid, &str, &str), [i64; 6]> = BTreeMap::new();
-    for (entry, spent) in entries.iter().flat_map(|entry| entry.usage.iter().map(move |spent| (entry, spent))) {
-        let sum = sums.entry((entry.run, spent.role.as_str(), &spent.model)).or_default();
+    for (run, spent) in usage {
+        let sum = sums.entry((*run, spent.role.as_str(), &spent.model)).or_default();
         let tokens = [spent.prompt_tokens, spent.cached_tokens, spent.completion_tokens];
         let own = [spent.calls, spent.retries, tokens[0], tokens[1], tokens[2], spent.cost];
         sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);

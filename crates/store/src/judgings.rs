@@ -1,12 +1,14 @@
-//! Judgings of a run: its own, and those that were made later without playing it again.
+//! Judgings of a run: its own, and those that were made later without playing it again. A run's own is as far as the run
+//! is; what a command judges it judges by itself; for all others there are jobs.
 
 use chrono::{DateTime, Utc};
 use domain::api::JudgingSummary;
-use serde_json::Value;
+use domain::job::{JobKind, JobState};
+use serde_json::{Value, json};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::Result;
+use super::{Result, jobs};
 
 pub struct Judging {
     pub id: Uuid,
@@ -17,7 +19,6 @@ pub struct Judging {
     pub models: Value,
     pub original: bool,
     pub created_at: DateTime<Utc>,
-    pub state: State,
     /// Who asked for it, by name; empty: a command.
     pub created_by: String,
     /// Whether judges are asked for each criterion by itself.
@@ -26,44 +27,17 @@ pub struct Judging {
     pub pools: Value,
 }
 
-/// Whether somebody still judges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// A server judges; it goes on if it is started again.
-    Running,
-    Finished,
-    Cancelled,
-    Failed,
-}
-
-impl State {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-        }
-    }
-
-    fn named(name: &str) -> Self {
-        let all = [Self::Running, Self::Finished, Self::Cancelled, Self::Failed];
-        all.into_iter().find(|state| state.as_str() == name).unwrap_or(Self::Failed)
-    }
-}
-
 pub async fn insert(db: &mut PgConnection, judging: &Judging) -> Result<()> {
     sqlx::query!(
         "INSERT INTO judgings
-             (id, run_id, library, models, original, created_at, state, created_by, criteria_apart, pools)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+             (id, run_id, library, models, original, created_at, created_by, criteria_apart, pools)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         judging.id,
         judging.run_id,
         judging.library,
         judging.models,
         judging.original,
         judging.created_at,
-        judging.state.as_str(),
         judging.created_by,
         judging.criteria_apart,
         judging.pools
@@ -75,7 +49,7 @@ pub async fn insert(db: &mut PgConnection, judging: &Judging) -> Result<()> {
 
 pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Judging>> {
     let row = sqlx::query!(
-        "SELECT id, run_id, library, models, original, created_at, state, created_by, criteria_apart, pools
+        "SELECT id, run_id, library, models, original, created_at, created_by, criteria_apart, pools
          FROM judgings WHERE id = $1",
         id
     );
@@ -86,64 +60,81 @@ pub async fn get(db: &mut PgConnection, id: Uuid) -> Result<Option<Judging>> {
         models: row.models,
         original: row.original,
         created_at: row.created_at,
-        state: State::named(&row.state),
         created_by: row.created_by,
         criteria_apart: row.criteria_apart,
         pools: row.pools,
     }))
 }
 
+/// Like [`get`]; whoever else wants to have it done waits until the transaction ends.
+pub async fn hold(db: &mut PgConnection, id: Uuid) -> Result<Option<Judging>> {
+    sqlx::query!("SELECT id FROM judgings WHERE id = $1 FOR NO KEY UPDATE", id).fetch_optional(&mut *db).await?;
+    get(db, id).await
+}
+
 /// The judgings of a run, newest first, or one of them.
 pub async fn summaries(db: &mut PgConnection, run: Uuid, one: Option<Uuid>) -> Result<Vec<JudgingSummary>> {
     let rows = sqlx::query!(
-        r#"SELECT id, models, original, state, reason, created_by, created_at,
-                  (SELECT count(*) FROM verdicts JOIN tasks c ON c.id = conversation_id
+        r#"SELECT judgings.id, models, original, job.id AS "job?", state AS "state?", reason, judgings.created_by,
+                  judgings.created_at, (SELECT count(*) FROM verdicts JOIN tasks c ON c.id = conversation_id
                    WHERE judging_id = judgings.id AND NOT superseded) AS "judged!",
                   (SELECT count(*) FROM tasks
                    WHERE run_id = $1 AND NOT superseded AND ending IS NOT NULL) AS "conversations!"
-           FROM judgings WHERE run_id = $1 AND ($2::uuid IS NULL OR id = $2) ORDER BY created_at DESC, id DESC"#,
+           FROM judgings LEFT JOIN LATERAL current_job('judging', judgings.id) AS job ON true
+           WHERE judgings.run_id = $1 AND ($2::uuid IS NULL OR judgings.id = $2)
+           ORDER BY judgings.created_at DESC, judgings.id DESC"#,
         run,
         one
     );
     let rows = rows.fetch_all(db).await?.into_iter();
-    Ok(rows
-        .map(|row| JudgingSummary {
+    rows.map(|row| {
+        let state = row.job.zip(row.state).map(|(job, state)| jobs::state(job, &state)).transpose()?;
+        Ok(JudgingSummary {
             id: row.id.to_string(),
             run_id: run.to_string(),
             models: row.models.as_array().into_iter().flatten().filter_map(|m| m.as_str().map(str::to_owned)).collect(),
             original: row.original,
-            state: row.state,
+            state: name(state).to_owned(),
             reason: row.reason,
             created_by: row.created_by,
             created_at: row.created_at,
             judged: row.judged,
             conversations: row.conversations,
         })
-        .collect())
+    })
+    .collect()
 }
 
-/// Those that a server was doing, and that nobody may be doing now.
-pub async fn running(db: &mut PgConnection) -> Result<Vec<Uuid>> {
-    let ids = sqlx::query_scalar!("SELECT id FROM judgings WHERE state = 'running' ORDER BY created_at");
-    Ok(ids.fetch_all(db).await?)
+/// How far a judging is, as the API names it.
+const fn name(job: Option<JobState>) -> &'static str {
+    match job {
+        None => JobState::Finished.into_str(),
+        Some(JobState::Queued) => JobState::Running.into_str(),
+        Some(state) => state.into_str(),
+    }
 }
 
-/// Ends a judging that runs. False if it has ended already.
-pub async fn end(db: &mut PgConnection, id: Uuid, state: State, reason: Option<&str>) -> Result<bool> {
-    let done = sqlx::query!(
-        "UPDATE judgings SET state = $2, reason = $3 WHERE id = $1 AND state = 'running'",
-        id,
-        state.as_str(),
-        reason
-    );
-    Ok(done.execute(db).await?.rows_affected() == 1)
-}
-
-/// Takes the right to do a judging, for as long as the connection lives. False if another process has it.
-pub async fn take(db: &mut PgConnection, id: Uuid) -> Result<bool> {
-    let taken =
-        sqlx::query_scalar!(r#"SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS "taken!""#, id.to_string());
-    Ok(taken.fetch_one(db).await?)
+/// Has a judging done by a job with this id, from where it stands.
+pub async fn ask(
+    db: &mut PgConnection,
+    judging: &Judging,
+    project: Uuid,
+    job: Uuid,
+    created_by: &str,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    let job = jobs::New {
+        id: job,
+        project: Some(project),
+        kind: JobKind::Judging,
+        subject: judging.id,
+        spec: json!({}),
+        total: None,
+        run: Some(judging.run_id),
+        created_by,
+        created_at: now,
+    };
+    jobs::insert(db, &job).await
 }
 
 /// The newest one of a run.

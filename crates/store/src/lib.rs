@@ -16,6 +16,7 @@ pub mod exports;
 pub mod facts;
 pub mod idempotency;
 pub mod invitations;
+pub mod jobs;
 pub mod join_tokens;
 pub mod journal;
 pub mod judgings;

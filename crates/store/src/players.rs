@@ -2,6 +2,7 @@
 //!
 //! A claim is a range of a run's positions. It belongs to a player as long as the player's row is there: whoever finds
 //! that a heartbeat is overdue deletes the row, and its claims are free again. The row's number is the fencing token.
+//! Jobs ([`jobs`](super::jobs)) are held in the same way.
 
 use std::time::Duration;
 
@@ -41,13 +42,24 @@ pub async fn register(db: &mut PgConnection, host: &str, pid: i32, lease: Durati
     Ok(id.fetch_one(db).await?)
 }
 
+/// Like [`register`], for a process that works on jobs and leaves playing to others.
+pub async fn register_for_jobs(db: &mut PgConnection, host: &str, pid: i32, lease: Duration) -> Result<i64> {
+    let id = sqlx::query_scalar!(
+        "INSERT INTO players (host, pid, lease, plays) VALUES ($1, $2, $3, false) RETURNING id",
+        host,
+        pid,
+        interval(lease)
+    );
+    Ok(id.fetch_one(db).await?)
+}
+
 /// All that play, the newest first.
 pub async fn list(db: &mut PgConnection) -> Result<Vec<PlayerSummary>> {
     let players = sqlx::query_as!(
         PlayerSummary,
         r#"SELECT id, host, pid, started_at, heartbeat_at, (SELECT coalesce(sum(last_position - first_position + 1), 0)
                FROM claims WHERE player = players.id)::bigint AS "claimed!"
-           FROM players ORDER BY id DESC"#
+           FROM players WHERE plays ORDER BY id DESC"#
     );
     Ok(players.fetch_all(db).await?)
 }
@@ -65,7 +77,14 @@ pub async fn own(db: &mut PgConnection, player: i64) -> Result<()> {
     Ok(())
 }
 
-/// Gives up players whose heartbeat is overdue; their claims wait for somebody else. While the database was down nobody
+/// Like [`own`], until the transaction ends.
+pub(super) async fn own_transaction(tx: &mut PgConnection, player: i64) -> Result<()> {
+    let name = format!("{CONNECTION}{player}");
+    sqlx::query_scalar!("SELECT set_config('application_name', $1, true)", name).fetch_one(tx).await?;
+    Ok(())
+}
+
+/// Gives up players whose heartbeat is overdue; their claims and jobs wait for somebody else. While the database was down nobody
 /// could say that it lives.
 pub async fn give_up_overdue(db: &mut PgConnection) -> Result<u64> {
     // One that was frozen or cut off in the middle of a commit still has its transaction open, which holds its row.

@@ -125,3 +125,8 @@ pub async fn of_corpus(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> 
 pub async fn of_export(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
     Ok(sqlx::query_scalar!("SELECT project_id FROM exports WHERE id = $1", id).fetch_optional(db).await?)
 }
+
+/// The project of a job; `None` also of one that belongs to the installation.
+pub async fn of_job(db: &mut PgConnection, id: Uuid) -> Result<Option<Uuid>> {
+    Ok(sqlx::query_scalar!("SELECT project_id FROM jobs WHERE id = $1", id).fetch_optional(db).await?.flatten())
+}

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Context;
 use domain::event::Usage;
 use llm::{EndpointOptions, ModelSpec};
 use serde_json::json;
@@ -19,14 +18,14 @@ use super::generate::latest_or;
 use super::models_file;
 use crate::say::say;
 use domain::bad_input::BadInput;
-use generation::judge::{self, Judge};
+use generation::judge::{self, CapReached, Judge};
+use generation::judgings::documents;
 use generation::models::Models;
 use generation::stored;
 use generation::{ConversationRun, Conversations};
-use projects::library::{Files, Library};
+use projects::library::Library;
 use runtime::ModelClients;
 use store::judgings::{self, Judging};
-use store::runs;
 
 /// Exit code if some conversations could not be judged.
 const INCOMPLETE: u8 = 1;
@@ -89,9 +88,9 @@ async fn judge_and_report(
         Some(judging) => judging.run_id,
         None => latest_or(pool, "--run", args.run.as_deref()).await?,
     };
-    let (run, config, library) = stored::load(pool, id).await?;
+    let (run, mut config, library) = stored::load(pool, id).await?;
     let judges = match &resumed {
-        Some(judging) if judging.library != run.library => Some(stored(pool, &judging.library).await?),
+        Some(judging) if judging.library != run.library => Some(documents(pool, &judging.library).await?),
         _ => judges,
     };
     let models: Vec<ModelSpec> = match &resumed {
@@ -101,10 +100,11 @@ async fn judge_and_report(
     };
     // A name is looked up in the project's file, or else in what the run knows.
     let file = models_file::read(args.project.as_deref().unwrap_or(Path::new(".")))?;
-    let pools = config.pools.iter().chain(file.pools()).cloned().collect();
+    judge::add_pools(&mut config, file.pools().cloned());
     let clients = ModelClients::new(EndpointOptions::default());
     let _following = runtime::follow(pool, &clients);
-    let panel = Models::of_panel(&models, &pools, &clients).map_err(|e| BadInput::one("--judge", e.to_string()))?;
+    let panel = Models::of_panel(&models, &config.registry(), &clients);
+    let panel = panel.map_err(|e| BadInput::one("--judge", e.to_string()))?;
     let lacks = |others: &Library, name: &&str| !others.playbooks.contains_key(*name);
     if let Some(others) = &judges
         && let Some(name) = run.playbook.split(", ").find(|name| lacks(others, name))
@@ -127,7 +127,7 @@ async fn judge_and_report(
         judging
     };
     let kind = Conversations::judged_by(Arc::new(library), config, panel)?;
-    let judge = Judge { run: ConversationRun::new(pool, run, kind), judges, judging };
+    let judge = Judge { run: ConversationRun::new(pool, run, kind), judges, judging, lease: None };
     let left = judge.left().await?;
     report::warnings(&judge.run.kind.config, &models);
     if args.dry_run {
@@ -141,15 +141,21 @@ async fn judge_and_report(
         usage += judged.usage;
         progress.ended(&judged.outcome);
     });
-    let interrupted = tokio::select! {
-        judged = playing => { judged?; false }
-        signal = super::interrupted() => { signal?; true }
+    let judged = tokio::select! {
+        judged = playing => Some(judged),
+        signal = super::interrupted() => { signal?; None }
     };
     progress.finish();
     let resume = format!("groundstate judge --resume {}", judge.judging.id);
-    if interrupted {
+    let Some(judged) = judged else {
         eprintln!("interrupted; the verdicts so far are kept. Continue with: {resume}");
         return Ok(ExitCode::from(INTERRUPTED));
+    };
+    if let Err(error) = judged {
+        let reached: CapReached = error.downcast()?;
+        let raise = format!("groundstate runs budget {} --help", judge.run.control.run.id);
+        eprintln!("{reached}. Verdicts so far are kept. Raise it with: {raise}. Then: {resume}");
+        return Ok(ExitCode::from(INCOMPLETE));
     }
     report::print(&judge, usage, progress.lost(), &resume).await?;
     Ok(if progress.lost() == 0 { ExitCode::SUCCESS } else { ExitCode::from(INCOMPLETE) })
@@ -160,11 +166,4 @@ pub(super) async fn judging(pool: &PgPool, flag: &str, text: &str) -> anyhow::Re
     let id = text.parse().map_err(|_| BadInput::one(flag, format!("`{text}` is no judging's id")))?;
     let found = judgings::get(&mut *pool.acquire().await?, id).await?;
     Ok(found.ok_or_else(|| BadInput::one(flag, format!("there is no judging {id}")))?)
-}
-
-/// Documents that a judging was started with.
-async fn stored(pool: &PgPool, hash: &str) -> anyhow::Result<Library> {
-    let files: Files = serde_json::from_value(runs::library(&mut *pool.acquire().await?, hash).await?)?;
-    let library = Library::assemble_proved(files).map_err(BadInput);
-    library.context("this version of Groundstate does not accept the judging's documents")
 }

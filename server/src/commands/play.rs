@@ -1,4 +1,4 @@
-//! `groundstate play`: plays what is stored, together with every other process that does.
+//! `groundstate play`: plays what is stored and works on jobs, together with every other process that does.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -14,11 +14,12 @@ use tokio_util::sync::CancellationToken;
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
 use crate::http;
+use crate::jobs::handlers;
 use crate::say::say;
 use crate::telemetry;
 use generation::Player;
-use runtime::ModelClients;
-use runtime::Options;
+use runtime::jobs::{self, Handlers};
+use runtime::{ModelClients, Options};
 
 #[derive(clap::Args)]
 pub struct Play {
@@ -49,15 +50,27 @@ pub struct PlayerArgs {
 }
 
 impl PlayerArgs {
-    /// Plays until it is asked to stop.
-    pub async fn play(&self, pool: PgPool, clients: ModelClients, stop: &CancellationToken) -> anyhow::Result<()> {
+    /// Plays and works on jobs until it is asked to stop.
+    pub async fn play(
+        &self,
+        pool: PgPool,
+        clients: ModelClients,
+        jobs: Handlers,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<()> {
         let options = Options {
             concurrency: self.concurrency as usize,
             drain: Duration::from_secs(self.drain),
             lease: Duration::from_secs(self.lease),
             ..Options::default()
         };
-        Player::new(pool, clients, options).play(stop).await
+        Player::new(pool, clients, options).with_jobs(jobs).play(stop).await
+    }
+
+    /// Works on jobs until it is asked to stop, and plays nothing.
+    pub async fn work_on_jobs(&self, pool: &PgPool, jobs: &Handlers, stop: &CancellationToken) -> anyhow::Result<()> {
+        let options = jobs::Options { lease: Duration::from_secs(self.lease), ..jobs::Options::default() };
+        Ok(jobs::serve(pool, &options, jobs, stop).await?)
     }
 
     /// The clients by which models are asked.
@@ -87,7 +100,9 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
     say!("playing what is stored; Ctrl-C stops");
     let clients = args.player.clients();
     let following = runtime::follow(&connection.pool, &clients);
-    let played = until_interrupted(&stop, args.player.play(connection.pool.clone(), clients, &stop)).await;
+    let handlers = handlers(&clients);
+    let playing = args.player.play(connection.pool.clone(), clients, handlers, &stop);
+    let played = until_interrupted(&stop, playing).await;
     drop(following);
     connection.close().await;
     played?;

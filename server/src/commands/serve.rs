@@ -14,11 +14,11 @@ use super::models_file;
 use super::play::{PlayerArgs, until_interrupted};
 use crate::http;
 use crate::http::app::{App, Setup};
+use crate::jobs::handlers_with_files;
 use crate::people;
 use crate::say::say;
 use crate::secret;
 use crate::telemetry;
-use generation::judgings;
 use projects::library::Cache;
 use store::clock;
 use store::{invitations, users};
@@ -82,24 +82,16 @@ async fn both(
         stop: stop.clone(),
     });
     let _following = runtime::follow(&connection.pool, &clients);
-    judgings::take_up(&connection.pool, &clients, stop).await?;
     let served = async {
         http::serve(listener, http::router(app), stop.clone()).await;
         anyhow::Ok(())
     };
-    let corpora = async {
-        datasets::corpora::build::work(connection.pool.clone(), stop.clone()).await;
-        Ok(())
-    };
-    let exports = async {
-        datasets::export::job::serve(&connection.pool, &files, stop).await;
-        Ok(())
-    };
+    let handlers = handlers_with_files(&clients, files);
     if args.no_play {
-        tokio::try_join!(served, corpora, exports)?;
+        tokio::try_join!(served, args.player.work_on_jobs(&connection.pool, &handlers, stop))?;
         return Ok(());
     }
-    tokio::try_join!(served, corpora, exports, args.player.play(connection.pool.clone(), clients, stop))?;
+    tokio::try_join!(served, args.player.play(connection.pool.clone(), clients, handlers, stop))?;
     Ok(())
 }
 

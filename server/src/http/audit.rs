@@ -66,11 +66,6 @@ impl Audit {
         self.note(|noted| noted.settled = true);
     }
 
-    /// The answer begins before there is a change to commit.
-    pub fn later(&self) {
-        self.note(|noted| noted.settled = true);
-    }
-
     fn note<T>(&self, change: impl FnOnce(&mut Noted) -> T) -> T {
         change(&mut self.0.lock())
     }

@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::{CorpusDetail, CorpusSummary, FieldError, NewCorpus, Page};
 use domain::corpus::{Spec, name_problem};
+use domain::job::JobKind;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -18,8 +19,8 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
 use datasets::corpora::build as job;
-use store::clock;
 use store::corpora::{self, Deleted, New};
+use store::{clock, jobs};
 
 /// Corpora of a project, newest first
 #[utoipa::path(get, path = "/projects/{project}/corpora", tag = "corpora", params(("project" = String, Path), PageParams),
@@ -53,6 +54,7 @@ pub async fn create(
     }
     let corpus = New {
         id: clock::id(),
+        job: clock::id(),
         project: author.project,
         name: &new.name,
         spec: &new.spec,
@@ -95,7 +97,7 @@ pub async fn cancel(
     Path(id): Path<Uuid>,
 ) -> Result<Json<CorpusSummary>> {
     let mut tx = pool.begin().await?;
-    let cancelled = corpora::cancel(&mut tx, id, clock::now()).await?;
+    let cancelled = jobs::cancel_subject(&mut tx, JobKind::Corpus, id).await?;
     let corpus = detail(&mut tx, id).await?.summary;
     if !cancelled {
         return Err(HttpError::Conflict(format!("the corpus is {} and is not being built", corpus.state)));
@@ -109,12 +111,12 @@ pub async fn cancel(
     responses((status = 200, body = CorpusSummary), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn retry(
     State(pool): State<PgPool>,
-    _: Author,
+    author: Author,
     audit: Audit,
     Path(id): Path<Uuid>,
 ) -> Result<Json<CorpusSummary>> {
     let mut tx = pool.begin().await?;
-    let begun = corpora::build_again(&mut tx, id).await?;
+    let begun = corpora::build_again(&mut tx, id, clock::id(), &author.caller.name, clock::now()).await?;
     let corpus = detail(&mut tx, id).await?.summary;
     if !begun {
         let state = corpus.state;

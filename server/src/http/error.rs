@@ -11,7 +11,7 @@ use utoipa::IntoResponses;
 
 use domain::bad_input::BadInput;
 use projects::documents::Refused;
-use store::{StoreError, control};
+use store::{Outage as _, StoreError, control};
 
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
@@ -78,7 +78,7 @@ impl HttpError {
         Self::Parameters(vec![FieldError::parameter(name, detail)])
     }
 
-    const fn status(&self) -> StatusCode {
+    fn status(&self) -> StatusCode {
         match self {
             Self::Unauthorized | Self::WrongJoinToken => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
@@ -114,8 +114,8 @@ impl HttpError {
 }
 
 /// Whether the database is not there, rather than that it says no.
-const fn away(error: &sqlx::Error) -> bool {
-    matches!(error, sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed)
+fn away(error: &sqlx::Error) -> bool {
+    error.is_outage() || matches!(error, sqlx::Error::PoolClosed)
 }
 
 fn first(errors: &[FieldError]) -> String {

@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::{ExportState, ExportSummary, FieldError, Page};
 use domain::export::ExportSpec;
+use domain::job::JobKind;
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -19,8 +20,8 @@ use super::extract::{Body, Path, Query};
 use super::page::{PageParams, page};
 use datasets::export::build::{self, Order};
 use datasets::export::order::{self, Checked, Named, Wrong};
-use store::clock;
 use store::exports::{self, New};
+use store::{clock, jobs};
 
 /// Exports, newest first
 #[utoipa::path(get, path = "/projects/{project}/exports", tag = "exports", params(("project" = String, Path), PageParams),
@@ -54,6 +55,7 @@ pub async fn create(
     let id = clock::id();
     let new = New {
         id,
+        job: clock::id(),
         project: runner.project,
         source,
         total: order.size(&pool).await?,
@@ -81,18 +83,19 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
 #[utoipa::path(post, path = "/exports/{export}/cancel", tag = "exports", params(("export" = Uuid, Path)),
     responses((status = 200, body = ExportSummary), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn cancel(
-    State(pool): State<PgPool>,
+    State(app): State<App>,
     _: Runner,
     audit: Audit,
     Path(id): Path<Uuid>,
 ) -> Result<Json<ExportSummary>> {
-    let mut tx = pool.begin().await?;
-    let cancelled = exports::cancel(&mut tx, id, clock::now()).await?;
+    let mut tx = app.pool().begin().await?;
+    let cancelled = jobs::cancel_subject(&mut tx, JobKind::Export, id).await?;
     let export = found(&mut tx, id).await?;
     if !cancelled {
         return Err(HttpError::Conflict(format!("the export is {} already", export.state)));
     }
     audit.commit(tx).await?;
+    datasets::export::job::remove(app.files(), id);
     Ok(Json(export))
 }
 

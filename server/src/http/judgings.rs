@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::{JudgingSummary, VerdictSummary};
 use domain::api::{NewJudging, Page};
+use domain::job::{JobKind, JobState};
 use llm::{ModelSpec, PoolSpec};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -17,9 +18,8 @@ use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, page};
 use super::ratings;
-use store::clock;
-use store::judgings::{self, Judging, State as Progress};
-use store::{runs, verdicts};
+use store::judgings::{self, Judging};
+use store::{clock, jobs, runs, verdicts};
 
 /// How a run was judged: as it was played, and again later
 #[utoipa::path(get, path = "/runs/{run}/judgings", tag = "judgings", params(("run" = Uuid, Path)),
@@ -30,8 +30,9 @@ pub async fn list(State(pool): State<PgPool>, _: Reader, Path(run): Path<Uuid>) 
 
 /// Judge a run again
 ///
-/// This server does it in the background, and goes on with it when it is started again. Verdicts that were given before
-/// stay as they are.
+/// It is a job: whichever process is there does it in the background, and another one goes on with it if that ends. Verdicts
+/// that were given before stay as they are. What it costs is the run's: it is counted in its usage, and if a cap on tokens or
+/// money is reached, the judging fails until the cap is raised and it is resumed.
 #[utoipa::path(post, path = "/runs/{run}/judgings", tag = "judgings", params(("run" = Uuid, Path)),
     request_body = NewJudging, responses((status = 201, body = JudgingSummary), Problems),
     security(("session" = []), ("token" = ["run"])))]
@@ -62,16 +63,15 @@ pub async fn create(
         models: specs,
         original: false,
         created_at: clock::now(),
-        state: Progress::Running,
-        created_by: runner.caller.name,
+        created_by: runner.caller.name.clone(),
         criteria_apart: new.criteria_apart,
         pools,
     };
     judgings::insert(&mut tx, &judging).await?;
+    judgings::ask(&mut tx, &judging, run.project, clock::id(), &runner.caller.name, judging.created_at).await?;
     let made = summary(&mut tx, &judging).await?;
     audit.subject(judging.id);
     audit.commit(tx).await?;
-    generation::judgings::begin(app.pool(), app.clients(), judging.id, app.stop());
     Ok((StatusCode::CREATED, Json(made)))
 }
 
@@ -94,13 +94,40 @@ pub async fn cancel(
     Path(id): Path<Uuid>,
 ) -> Result<Json<JudgingSummary>> {
     let mut tx = pool.begin().await?;
-    if !judgings::end(&mut tx, id, Progress::Cancelled, None).await? {
+    if !jobs::cancel_subject(&mut tx, JobKind::Judging, id).await? {
         return Err(HttpError::Conflict("the judging has ended already".into()));
     }
     let judging = judgings::get(&mut tx, id).await?.ok_or_else(|| HttpError::missing("judging", &id.to_string()))?;
     let ended = summary(&mut tx, &judging).await?;
     audit.commit(tx).await?;
     Ok(Json(ended))
+}
+
+/// Go on with a judging that failed or was cancelled
+///
+/// What has a verdict is not judged again.
+#[utoipa::path(post, path = "/judgings/{judging}/resume", tag = "judgings", params(("judging" = Uuid, Path)),
+    responses((status = 200, body = JudgingSummary), Problems), security(("session" = []), ("token" = ["run"])))]
+pub async fn resume(
+    State(pool): State<PgPool>,
+    runner: Runner,
+    audit: Audit,
+    Path(id): Path<Uuid>,
+) -> Result<Json<JudgingSummary>> {
+    let mut tx = pool.begin().await?;
+    let judging = judgings::hold(&mut tx, id).await?.ok_or_else(|| HttpError::missing("judging", &id.to_string()))?;
+    let job = jobs::current(&mut tx, JobKind::Judging, id).await?;
+    if !job.is_some_and(|job| matches!(job.state, JobState::Failed | JobState::Cancelled)) {
+        return Err(HttpError::Conflict(
+            "only a judging that was asked for here and failed or was cancelled is resumed; one of the command line goes on \
+             with `groundstate judge --resume`"
+                .into(),
+        ));
+    }
+    judgings::ask(&mut tx, &judging, runner.project, clock::id(), &runner.caller.name, clock::now()).await?;
+    let begun = summary(&mut tx, &judging).await?;
+    audit.commit(tx).await?;
+    Ok(Json(begun))
 }
 
 /// What a judging says, conversation by conversation

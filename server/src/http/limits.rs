@@ -46,8 +46,8 @@ pub async fn to_the_end(request: Request, next: Next) -> Result<Response> {
 }
 
 /// Whether it only looks: then nobody needs it who no longer waits, and it ends with its connection. A preview is asked for
-/// by POST only because its question is long. A probe is kept once all is known, in one transaction; until then it looks,
-/// and its questions cost money.
+/// by POST only because its question is long. A probe is a job that is there for whoever waits for it, because its questions
+/// cost money.
 pub fn only_looks(request: &Request) -> bool {
     let asks = |path: &MatchedPath| is_a_question(path.as_str());
     request.method().is_safe()

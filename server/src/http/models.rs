@@ -1,17 +1,17 @@
 //! The registry of models, how their endpoints do, and who plays.
 
-use std::time::Duration;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::probe::ModelProbe;
 use domain::api::workers::WorkerSummary;
 use domain::api::{ModelDefinition, ModelSummary, PlayerSummary, ReplicaSummary};
-use llm::{PoolSpec, ProbeOptions, Registry, SetupError, same_url};
+use domain::job::JobKind;
+use llm::{PoolSpec, Registry, same_url};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::PgPool;
+use tokio::sync::watch;
 use utoipa::IntoParams;
 
 use super::access::{Administrator, SignedIn};
@@ -19,12 +19,10 @@ use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
-use generation::probes;
+use super::jobs::{AwaitedJob, NewJob};
+use generation::probes::ProbeOrder;
 use store::clock;
 use store::{models, players, workers};
-
-/// How long an endpoint has for all questions: whoever asks is not kept waiting for longer than a minute.
-const PROBE_PATIENCE: Duration = Duration::from_secs(45);
 
 /// All models that may be named: those of models.yaml, and those that administrators added.
 pub async fn registry(app: &App) -> Result<Registry> {
@@ -121,14 +119,14 @@ pub struct ProbeParams {
 ///
 /// Whether it answers, calls tools in every form, keeps to a schema, says when a reply was cut, and more; and what the
 /// platform will use of it. A dozen requests go to each endpoint, which may cost money. What is found is kept, and runs
-/// with this model warn by it. Whoever hangs up ends it: nothing more is asked, and nothing is kept. It is therefore not
-/// done once for an Idempotency-Key.
+/// with this model warn by it. It is a job, and whoever hangs up ends it: nothing more is asked, and nothing is kept. It is
+/// therefore not done once for an Idempotency-Key.
 #[utoipa::path(post, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path), ProbeParams),
     responses((status = 200, body = ModelProbe), Problems),
     security(("session" = []), ("token" = ["installation"])))]
 pub async fn probe(
     State(app): State<App>,
-    _: Administrator,
+    Administrator(caller): Administrator,
     audit: Audit,
     Path(name): Path<String>,
     Query(params): Query<ProbeParams>,
@@ -138,17 +136,18 @@ pub async fn probe(
         return Err(HttpError::invalid("/context_length", format!("expected 1 to {most}")));
     }
     let registry = registry(&app).await?;
-    let spec = registry.pool(&name).map_err(|_| HttpError::missing("model", &name))?;
-    let options = ProbeOptions { context_length: params.context_length, patience: PROBE_PATIENCE };
-    let asked = probes::ask(app.pool(), spec, &options).await;
-    let probe = asked.map_err(|error| match error.downcast::<SetupError>() {
-        Ok(error) => HttpError::Conflict(error.to_string()),
-        Err(error) => error.into(),
-    })?;
-    let mut tx = app.pool().begin().await?;
-    models::keep_probe(&mut tx, &name, &probe).await?;
-    audit.commit(tx).await?;
-    Ok(Json(probe))
+    let model = registry.pool(&name).map_err(|_| HttpError::missing("model", &name))?.clone();
+    let order = ProbeOrder { model, context_length: params.context_length };
+    let unreadable = |error: serde_json::Error| HttpError::Internal(error.into());
+    let new = NewJob {
+        kind: JobKind::Probe,
+        project: None,
+        subject: clock::id(),
+        spec: serde_json::to_value(order).map_err(unreadable)?,
+        created_by: caller.name,
+    };
+    let job = AwaitedJob::begin(app.pool(), &audit, new).await?.finished(watch::channel(None).0).await?;
+    Ok(Json(serde_json::from_value(job.report.unwrap_or_default()).map_err(unreadable)?))
 }
 
 /// What a model was found to be able to when it was asked last; `null` if it never was

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::api::Page;
 use domain::api::documents::{NewValidation, ValidationDetail, ValidationSummary};
+use domain::job::JobKind;
 use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL};
 use sqlx::PgPool;
 use std::collections::HashMap;
@@ -16,9 +17,9 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::followed;
+use super::jobs::{AwaitedJob, NewJob};
 use super::page::{PageParams, page};
-use projects::documents::{counted, validate};
-use projects::library::Limits;
+use projects::documents::counted;
 use store::clock;
 use store::validations::{self, Validation};
 
@@ -40,10 +41,10 @@ pub async fn list(
 
 /// Validate a project
 ///
-/// Checks the documents that are used now, proves every scenario, looks for near-duplicates, and keeps what it finds. Who
-/// accepts `text/event-stream` is told how far it is: events `progress` (steps `prove` and `compare`), and at the end one
-/// event `validation`, or `problem` with a problem document. If they hang up, the work ends and nothing is kept. All others are
-/// answered within a minute or not at all.
+/// Checks the documents that are used now, proves every scenario, looks for near-duplicates, and keeps what it finds, as a
+/// job. Who accepts `text/event-stream` is told how far it is: events `progress` (steps `prove` and `compare`), and at the end
+/// one event `validation`, or `problem` with a problem document. If they hang up, the job is cancelled and nothing is kept. All
+/// others are answered within a minute, or find what was kept in the list of validations.
 #[utoipa::path(post, path = "/projects/{project}/validations", tag = "documents", params(("project" = String, Path)),
     request_body = NewValidation,
     responses((status = 201, body = ValidationDetail), (status = 200, body = String, content_type = "text/event-stream"),
@@ -56,25 +57,29 @@ pub async fn create(
     headers: HeaderMap,
     Body(wanted): Body<NewValidation>,
 ) -> Result<Response> {
-    let limits = Limits {
-        description: ratio("/similar_description", wanted.similar_description, SAME_DESCRIPTION)?,
-        goal: ratio("/similar_goal", wanted.similar_goal, SAME_GOAL)?,
+    let order = NewValidation {
+        similar_description: Some(ratio("/similar_description", wanted.similar_description, SAME_DESCRIPTION)?),
+        similar_goal: Some(ratio("/similar_goal", wanted.similar_goal, SAME_GOAL)?),
     };
-    let id = clock::id();
+    let (id, project) = (clock::id(), author.project);
     audit.subject(id);
+    let new = NewJob {
+        kind: JobKind::Validation,
+        project: Some(project),
+        subject: id,
+        spec: serde_json::to_value(order).map_err(|error| HttpError::Internal(error.into()))?,
+        created_by: author.caller.name,
+    };
+    let job = AwaitedJob::begin(&pool, &audit, new).await?;
     let (tell, told) = watch::channel(None);
-    let kept = audit.clone();
     let work = async move {
-        let (validation, tx) = validate(&pool, author.project, id, limits, tell).await?;
-        kept.commit(tx).await?;
-        detail(validation)
+        job.finished(tell).await?;
+        let found = validations::get(&mut *pool.acquire().await?, project, id).await?;
+        detail(found.ok_or_else(|| HttpError::missing("validation", &id.to_string()))?)
     };
     if followed::wanted(&headers) {
-        audit.later();
         return Ok(followed::answer("validation", work, told));
     }
-    // Dropped with this when it takes too long, and that ends the work.
-    let _told = told;
     Ok((StatusCode::CREATED, Json(work.await?)).into_response())
 }
 

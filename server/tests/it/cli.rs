@@ -9,6 +9,7 @@ mod flags;
 mod fleet;
 mod generate;
 mod interrupt;
+mod jobs;
 mod judge;
 mod models;
 mod paused;

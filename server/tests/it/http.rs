@@ -9,9 +9,10 @@ mod conversations;
 mod corpora;
 mod documents;
 mod exports;
-mod followed;
+pub mod followed;
 mod headers;
 mod invitations;
+mod jobs;
 mod judgings;
 mod limits;
 mod metrics;
@@ -27,9 +28,12 @@ mod validations;
 mod workers;
 mod worlds;
 
+use std::sync::Arc;
+
 use ::projects::library::Cache;
 use domain::access::{Role, Scope};
 use domain::api::ProblemDetails;
+use domain::job::JobKind;
 use llm::Registry;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use runtime::ModelClients;
@@ -44,10 +48,13 @@ use store::tokens::{self, Token};
 use store::users::{self, User};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
 use crate::support::play::hasty;
+
+/// What the app does by itself. Exports and corpora wait until a test has them built.
+const BY_ITSELF: [JobKind; 3] = [JobKind::Judging, JobKind::Validation, JobKind::Probe];
 
 /// The app on a loopback port, and somebody who asks it: an administrator with a token, if nothing else is said.
 pub struct TestApp {
@@ -57,6 +64,8 @@ pub struct TestApp {
     token: String,
     /// Where the server keeps files.
     files: TempDir,
+    /// Jobs are worked on as long as somebody asks here.
+    working: Arc<DropGuard>,
 }
 
 impl TestApp {
@@ -87,10 +96,16 @@ impl TestApp {
             stop: CancellationToken::new(),
             libraries: Cache::default(),
         };
+        let (stop, handlers) = (CancellationToken::new(), server::jobs::handlers(&setup.clients).of(&BY_ITSELF));
+        let (own, working) = (pool.clone(), stop.clone());
+        tokio::spawn(async move {
+            runtime::jobs::serve(&own, &runtime::jobs::Options::default(), &handlers, &working).await
+        });
         let router = server::http::router(App::new(setup));
         tokio::spawn(server::http::serve(listener, router, CancellationToken::new()));
         let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
-        Self { url, pool: pool.clone(), client: Client::new(), token, files }
+        let working = Arc::new(stop.drop_guard());
+        Self { url, pool: pool.clone(), client: Client::new(), token, files, working }
     }
 
     /// The secret of whoever asks here.
@@ -119,7 +134,8 @@ impl TestApp {
     /// The same app, asked with another token, or with none.
     pub fn with_token(&self, token: String) -> Self {
         let files = tempfile::tempdir().unwrap();
-        Self { url: self.url.clone(), pool: self.pool.clone(), client: Client::new(), token, files }
+        let (url, working) = (self.url.clone(), Arc::clone(&self.working));
+        Self { url, pool: self.pool.clone(), client: Client::new(), token, files, working }
     }
 
     pub async fn get(&self, path: &str) -> Response {

@@ -6,6 +6,7 @@ mod cli;
 mod export;
 mod http;
 mod index;
+mod migrations;
 mod mutations;
 mod postgres;
 mod run;

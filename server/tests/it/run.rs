@@ -8,6 +8,7 @@ mod durability;
 mod endpoint;
 mod failures;
 mod in_flight;
+mod jobs;
 mod judge;
 mod leases;
 mod noted;

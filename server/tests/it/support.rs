@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod documents;
 pub mod endpoint;
+pub mod jobs;
 pub mod ledger;
 pub mod play;
 pub mod process;

@@ -14,6 +14,11 @@ pub async fn begin(run: &str, new: &NewJudging) -> Answer<JudgingSummary> {
     post(&format!("/runs/{}/judgings", segment(run)), new).await
 }
 
+/// Goes on with one that failed or was cancelled.
+pub async fn resume(id: &str) -> Answer<JudgingSummary> {
+    post(&format!("/judgings/{}/resume", segment(id)), &json!({})).await
+}
+
 pub async fn cancel(id: &str) -> Answer<JudgingSummary> {
     post(&format!("/judgings/{}/cancel", segment(id)), NO_BODY).await
 }

@@ -22,7 +22,7 @@ pub fn Working(
                 Some(doing) => (format!("{what}, {}", doing.step), doing.done, doing.total),
                 None => (what.to_owned(), 0, None),
             };
-            view! { <Progress label=label done=i64::from(done) total=total.map(i64::from) /> }
+            view! { <Progress label=label done total /> }
         }}
         <div class="actions">
             <Elapsed />

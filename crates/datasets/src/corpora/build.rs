@@ -1,4 +1,4 @@
-//! Building corpora: in the background, one after the other, by whichever process is there.
+//! Building corpora: what the job of a corpus does, and previews.
 //!
 //! A corpus is built from nothing each time, and what comes of it depends on the conversations alone. So a builder keeps
 //! nothing until it has all: if it dies, the next one begins again, and nobody ever sees half of a corpus.
@@ -6,165 +6,62 @@
 mod gather;
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
 
 use anyhow::Context;
-use domain::api::{CorpusState, ManifestRow};
+use domain::api::ManifestRow;
 use domain::corpus::{Report, Spec};
 use domain::filter::Whose;
 use domain::progress::Doing;
+use runtime::jobs::{Completion, JobLease, LeaseLost};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info, warn};
 use uuid::Uuid;
 
 use crate::corpora::manifest::line;
 use crate::corpora::select::{Candidate, Candidates, Fate, Selected, select};
-use store::clock;
 use store::corpora::{self, Fated};
 use store::{StoreError, judgings, runs};
-
-/// How often it is looked for corpora that are to be built.
-const POLL: Duration = Duration::from_secs(1);
-/// How often it is asked whether a corpus is still wanted, while its conversations are compared.
-const BEAT: Duration = Duration::from_secs(1);
-
-/// Builds whatever is to be built, until it is stopped.
-pub async fn work(pool: PgPool, stop: CancellationToken) {
-    while !stop.is_cancelled() {
-        tokio::select! {
-            done = build_all(&pool) => if let Err(e) = done {
-                warn!(error = format!("{e:#}"), "corpora cannot be built now");
-            },
-            () = stop.cancelled() => return,
-        }
-        tokio::select! {
-            () = tokio::time::sleep(POLL) => {}
-            () = stop.cancelled() => return,
-        }
-    }
-}
-
-async fn build_all(pool: &PgPool) -> anyhow::Result<()> {
-    for id in corpora::building(&mut *pool.acquire().await?).await? {
-        build(pool, id).await?;
-    }
-    Ok(())
-}
-
-/// Builds a corpus, unless somebody else does. Whatever keeps it from being made is said in its row.
-///
-/// # Errors
-/// The database went away: it is still to be built.
-pub async fn build(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
-    let mut holder = pool.acquire().await?;
-    // What it holds is let go with the connection, however this ends.
-    holder.close_on_drop();
-    if !corpora::hold(&mut holder, id).await? {
-        return Ok(());
-    }
-    let Some((project, corpus)) = corpora::get(&mut holder, id).await? else { return Ok(()) };
-    if corpus.summary.state != CorpusState::Building {
-        return Ok(());
-    }
-    info!(corpus = %id, "a corpus is built");
-    match make(pool, project, id, &corpus.spec).await {
-        Err(e) if e.is::<Stopped>() => info!(corpus = %id, "the corpus is not to be built any more"),
-        Err(e) if is_outage(&e) => return Err(e),
-        Err(e) => {
-            error!(corpus = %id, error = format!("{e:#}"), "the corpus cannot be built");
-            corpora::fail(&mut holder, id, &format!("{e:#}"), None, clock::now()).await?;
-        }
-        Ok(()) => info!(corpus = %id, "the corpus has ended"),
-    }
-    Ok(())
-}
-
-fn is_outage(error: &anyhow::Error) -> bool {
-    match (error.downcast_ref::<StoreError>(), error.downcast_ref::<sqlx::Error>()) {
-        (Some(error), _) => error.is_outage(),
-        (None, Some(error)) => {
-            matches!(error, sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed)
-        }
-        (None, None) => false,
-    }
-}
-
-/// Somebody cancelled or deleted it.
-#[derive(Debug, thiserror::Error)]
-#[error("the corpus is not to be built any more")]
-struct Stopped;
 
 /// Says how far a selection is.
 struct Teller<'a> {
     pool: &'a PgPool,
-    to: To,
-}
-
-/// To whom it is said.
-enum To {
-    /// To whoever looks at the corpus.
-    Corpus(Uuid),
-    /// To whoever waits for a preview.
-    Waiting(watch::Sender<Option<Doing>>),
+    to: &'a (dyn Fn(Doing) + Sync),
 }
 
 impl Teller<'_> {
-    /// # Errors
-    /// [`Stopped`] if it is not to be built any more.
-    async fn tell(&self, step: &str, done: usize, total: Option<usize>) -> anyhow::Result<()> {
-        let doing = Doing::new(step, done, total);
-        match &self.to {
-            To::Corpus(id) => {
-                let mut db = self.pool.acquire().await?;
-                anyhow::ensure!(corpora::proceed(&mut db, *id, &doing).await?, Stopped);
-            }
-            To::Waiting(to) => {
-                to.send_replace(Some(doing));
-                // Who listens is in the same task, and hears of it only while this one waits.
-                tokio::task::yield_now().await;
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits for what cannot ask by itself whether it is still wanted.
-    ///
-    /// # Errors
-    /// [`Stopped`] as soon as it is not.
-    async fn while_wanted<T>(&self, step: &str, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-        self.tell(step, 0, None).await?;
-        let unwanted = async {
-            loop {
-                tokio::time::sleep(BEAT).await;
-                if let Err(stopped) = self.tell(step, 0, None).await {
-                    return stopped;
-                }
-            }
-        };
-        tokio::select! {
-            done = work => done,
-            stopped = unwanted => Err(stopped),
-        }
+    async fn tell(&self, step: &str, done: usize, total: Option<usize>) {
+        (self.to)(Doing::new(step, done, total));
+        // Who listens may be in the same task, and hears of it only while this one waits.
+        tokio::task::yield_now().await;
     }
 }
 
-async fn make(pool: &PgPool, project: Uuid, id: Uuid, spec: &Spec) -> anyhow::Result<()> {
-    let teller = Teller { pool, to: To::Corpus(id) };
-    let (candidates, selected, report) = selected(project, spec, &teller).await?;
-    let mut db = pool.acquire().await?;
+/// Builds a corpus.
+///
+/// # Errors
+/// What is stored cannot be read, or the database.
+pub async fn work(lease: JobLease) -> anyhow::Result<Completion> {
+    let id = lease.job.subject;
+    let found = corpora::get(&mut *lease.pool.acquire().await?, id).await?;
+    let (project, corpus) = found.ok_or(LeaseLost)?;
+    let teller = Teller { pool: &lease.pool, to: &|doing| lease.tell(doing) };
+    let (candidates, selected, report) = selected(project, &corpus.spec, &teller).await?;
     if let Some(reason) = nothing_left(&report) {
-        corpora::fail(&mut db, id, &reason, Some(&report), clock::now()).await?;
-        return Ok(());
+        let mut tx = lease.transaction().await?;
+        corpora::keep_report(&mut tx, id, &report).await?;
+        return Ok(Completion::failed(tx, reason));
     }
-    teller.tell("keep", 0, Some(candidates.all.len())).await?;
+    teller.tell("keep", 0, Some(candidates.all.len())).await;
     let hash = manifest_hash(&candidates, &selected)?;
     let rows: Vec<Fated<'_>> =
         candidates.all.iter().zip(&selected.fates).map(|(candidate, fate)| fated(candidate, fate)).collect();
-    anyhow::ensure!(corpora::finish(&mut db, id, &rows, &report, &hash, clock::now()).await?, Stopped);
-    Ok(())
+    let mut tx = lease.transaction().await?;
+    corpora::finish(&mut tx, id, &rows, &report, &hash).await?;
+    let (train, golden) = (report.split.train.conversations, report.split.golden.conversations);
+    Ok(Completion::finished(tx, json!({"train": train, "golden": golden})))
 }
 
 fn nothing_left(report: &Report) -> Option<String> {
@@ -185,7 +82,8 @@ pub async fn preview(
     spec: &Spec,
     tell: watch::Sender<Option<Doing>>,
 ) -> anyhow::Result<Report> {
-    let (_, _, report) = selected(project, spec, &Teller { pool, to: To::Waiting(tell) }).await?;
+    let to = |doing| drop(tell.send_replace(Some(doing)));
+    let (_, _, report) = selected(project, spec, &Teller { pool, to: &to }).await?;
     Ok(report)
 }
 
@@ -199,8 +97,8 @@ async fn selected(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::Re
         let selected = select(&own, &candidates);
         selected.map(|selected| (candidates, selected))
     });
-    let compared = async { comparing.await?.context("cannot compare conversations") };
-    let (candidates, selected) = teller.while_wanted("select", compared).await?;
+    teller.tell("select", 0, None).await;
+    let (candidates, selected) = comparing.await?.context("cannot compare conversations")?;
     let report = Report {
         looked_at: gathered.looked_at,
         found: candidates.all.len() as u64,

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use super::part::{PartWriter, Sum};
 use super::source::Source;
 use super::written::Written;
-use super::{Progress, bundle, pairs, records};
+use super::{bundle, pairs, records};
 
 /// What is built, and of what.
 pub struct Order {
@@ -47,15 +47,21 @@ pub struct Built {
     pub rows: i64,
 }
 
-/// Writes the data files into a folder, with the card and what else belongs to a bundle.
+/// Writes the data files into a folder, with the card and what else belongs to a bundle. `went_on` is told how many
+/// conversations more were looked at.
 ///
 /// # Errors
-/// The database, the disk, or whoever is told of progress.
-pub async fn build(pool: &PgPool, order: &Order, folder: &Path, progress: &mut impl Progress) -> anyhow::Result<Built> {
+/// The database, or the disk.
+pub async fn build(
+    pool: &PgPool,
+    order: &Order,
+    folder: &Path,
+    went_on: &mut impl FnMut(i64),
+) -> anyhow::Result<Built> {
     fs::create_dir_all(folder.join("data"))?;
     let mut parts = Vec::new();
     for (split, source) in &order.sources {
-        parts.push(part(pool, order, *split, source, folder, progress).await?);
+        parts.push(part(pool, order, *split, source, folder, went_on).await?);
     }
     let built = Built { rows: parts.iter().map(|part| part.written.rows).sum(), parts };
     if order.shape.profile.is_bundle() {
@@ -70,15 +76,15 @@ async fn part(
     split: Split,
     source: &Arc<Source>,
     folder: &Path,
-    progress: &mut impl Progress,
+    went_on: &mut impl FnMut(i64),
 ) -> anyhow::Result<Part> {
     let path = format!("data/{split}.{}", extension(&order.shape));
     let to = PartWriter::new(File::create(folder.join(&path))?, &order.shape)?;
     let (to, written, pairs) = if order.shape.profile.is_of_pairs() {
-        let (to, written, report) = pairs::write(pool, source, order.shape, order.pairs, to, progress).await?;
+        let (to, written, report) = pairs::write(pool, source, order.shape, order.pairs, to, went_on).await?;
         (to, written, Some(report))
     } else {
-        let (to, written) = records::write(pool, source, order.shape, split, to, progress).await?;
+        let (to, written) = records::write(pool, source, order.shape, split, to, went_on).await?;
         (to, written, None)
     };
     let Sum { bytes, hash } = spawn_blocking(move || to.finish()).await??;

@@ -1,142 +1,90 @@
-//! Building exports: a task of the server that takes what is asked for, one after the other, and takes up again what a
-//! crash interrupted.
+//! What the job of an export does.
 //!
 //! The files lie under one folder, each by its export's id. What is being built lies in a folder beside it whose name
-//! begins with a dot, and takes the final name in one step: whoever sees the file sees all of it.
+//! begins with a dot, and takes the final name in one step, while nobody can take the job away: whoever sees the file sees
+//! all of it, and it is the file of the export's row.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use sqlx::PgPool;
+use domain::progress::Doing;
+use runtime::jobs::{Completion, JobLease, LeaseLost};
+use serde_json::json;
 use tokio::task::spawn_blocking;
-use tokio_util::sync::CancellationToken;
-use tracing::{error, info};
+use tracing::error;
 use uuid::Uuid;
 
 use crate::export::build::{self, Order};
-use crate::export::{Progress, order};
+use crate::export::order;
 use store::clock;
 use store::exports::{self, Finished};
-
-/// How often it is looked for work.
-const POLL: Duration = Duration::from_secs(1);
-/// How often progress is written down: far below the time after which a builder is overdue.
-const BEAT: Duration = Duration::from_secs(1);
 
 /// The file of an export that is ready.
 pub fn file(folder: &Path, id: Uuid) -> PathBuf {
     folder.join("exports").join(id.to_string())
 }
 
-/// Where it is built.
-fn workshop(folder: &Path, id: Uuid) -> PathBuf {
-    folder.join("exports").join(format!(".{id}"))
-}
-
-/// Builds what is asked for until it is stopped.
-pub async fn serve(pool: &PgPool, folder: &Path, stop: &CancellationToken) {
-    let mut claimed = None;
-    let work = async {
-        loop {
-            match claim(pool).await {
-                Ok(Some(id)) => {
-                    claimed = Some(id);
-                    build(pool, folder, id).await;
-                    claimed = None;
-                }
-                Ok(None) => tokio::time::sleep(POLL).await,
-                Err(error) => {
-                    error!(%error, "exports cannot be looked for");
-                    tokio::time::sleep(POLL).await;
-                }
-            }
-        }
-    };
-    stop.run_until_cancelled(work).await;
-    if let Some(id) = claimed
-        && let Ok(mut db) = pool.acquire().await
-    {
-        // If not even this can be said, the heartbeat tells.
-        drop(exports::release(&mut db, id).await);
-    }
-}
-
-async fn claim(pool: &PgPool) -> anyhow::Result<Option<Uuid>> {
-    Ok(exports::claim(&mut *pool.acquire().await?).await?)
-}
-
-/// Builds one export that was claimed, to whatever end.
-pub async fn build(pool: &PgPool, folder: &Path, id: Uuid) {
-    let outcome = attempt(pool, folder, id).await;
-    clear(workshop(folder, id));
-    let Err(failure) = outcome else { return };
-    if failure.is::<Gone>() {
-        info!(%id, "an export was cancelled");
-        return;
-    }
-    error!(%id, error = format!("{failure:#}"), "an export failed");
-    let said = async {
-        let mut db = pool.acquire().await?;
-        exports::fail(&mut db, id, &format!("{failure:#}"), clock::now()).await
-    };
-    if let Err(error) = said.await {
-        error!(%id, %error, "that an export failed cannot be written down; it will be built again");
-    }
-}
-
-async fn attempt(pool: &PgPool, folder: &Path, id: Uuid) -> anyhow::Result<()> {
-    let export = exports::get(&mut *pool.acquire().await?, id).await?.ok_or(Gone)?;
+/// Builds an export, and keeps its file under the folder.
+///
+/// # Errors
+/// It cannot be made as it was asked for, the database, or the disk.
+pub async fn work(lease: JobLease, folder: &Path) -> anyhow::Result<Completion> {
+    let (pool, id) = (&lease.pool, lease.job.subject);
+    let export = exports::get(&mut *pool.acquire().await?, id).await?.ok_or(LeaseLost)?;
     let checked = order::check(pool, &export.spec, None).await?;
     let checked = checked.map_err(|wrong| anyhow!(sentence(wrong)))?;
     let order = Order::of(pool, &export.spec, &checked).await?;
-    let workshop = workshop(folder, id);
-    clear(workshop.clone());
-    fs::create_dir_all(&workshop).with_context(|| {
-        format!(
-            "cannot write to {}; see that the disk is there and has room, then make the export again",
-            workshop.display()
-        )
-    })?;
-    let mut watched = Watched { pool: pool.clone(), id, done: 0, written: Instant::now() };
-    let built = build::build(pool, &order, &workshop.join("files"), &mut watched).await?;
-    watched.write_down().await?;
-    let packed = workshop.join("packed");
-    let (to, parts) = (packed.clone(), built.clone());
-    let beating = watched.beat();
-    let packing = spawn_blocking(move || build::pack(&order, &parts, &workshop.join("files"), &to));
-    let sum = tokio::select! {
-        sum = packing => sum??,
-        gone = beating => return Err(gone),
+    clear_workshops(folder, id);
+    let workshop = Arc::new(Workshop::new(folder, id)?);
+    let total = order.size(pool).await?;
+    let tell = |step: &str, done: i64| lease.tell(Doing { step: step.to_owned(), done, total: Some(total) });
+    tell("write", 0);
+    let mut done = 0;
+    let mut went_on = |conversations| {
+        done = total.min(done + conversations);
+        tell("write", done);
     };
-    // Afterwards the file cannot be half there, for it is renamed; before, nobody can ask for it.
-    fs::rename(&packed, file(folder, id))?;
+    let built = build::build(pool, &order, &workshop.files(), &mut went_on).await?;
+    tell("pack", total);
+    // What it packs into stays until it ends, though nobody may wait for it any more.
+    let (own, parts) = (Arc::clone(&workshop), built.clone());
+    let sum = spawn_blocking(move || build::pack(&order, &parts, &own.files(), &own.packed())).await??;
     let finished = Finished {
         bytes: i64::try_from(sum.bytes)?,
         hash: sum.hash,
         rows: built.rows,
         report: serde_json::to_value(&built)?,
     };
-    if !exports::finish(&mut *pool.acquire().await?, id, &finished, clock::now()).await? {
-        remove(folder, id);
-        return Err(Gone.into());
-    }
-    Ok(())
+    let mut tx = lease.transaction().await?;
+    fs::rename(workshop.packed(), file(folder, id))?;
+    exports::finish(&mut tx, id, &finished).await?;
+    Ok(Completion::finished(tx, json!({"rows": finished.rows, "bytes": finished.bytes})))
 }
 
-/// Deletes the file of an export that is no more.
+/// Deletes all that there is of an export that is no more, or will not be.
 pub fn remove(folder: &Path, id: Uuid) {
     if let Err(error) = fs::remove_file(file(folder, id))
         && error.kind() != ErrorKind::NotFound
     {
         error!(%id, %error, "the file of an export cannot be deleted");
     }
+    clear_workshops(folder, id);
 }
 
-fn clear(workshop: PathBuf) {
-    if let Err(error) = fs::remove_dir_all(&workshop)
+/// Deletes what is left of building an export: whoever built it died, or does so for nothing.
+fn clear_workshops(folder: &Path, id: Uuid) {
+    let own = format!(".{id}");
+    let entries = fs::read_dir(folder.join("exports")).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&own)) {
+        clear(&entry.path());
+    }
+}
+
+fn clear(workshop: &Path) {
+    if let Err(error) = fs::remove_dir_all(workshop)
         && error.kind() != ErrorKind::NotFound
     {
         error!(%error, folder = %workshop.display(), "what is left of building an export cannot be deleted");
@@ -147,40 +95,32 @@ fn sentence(wrong: order::Wrong) -> String {
     wrong.into_iter().map(|(_, message)| message).collect::<Vec<_>>().join("; ")
 }
 
-/// It was cancelled or deleted while it was built.
-#[derive(Debug, thiserror::Error)]
-#[error("the export is not wanted any more")]
-struct Gone;
+/// Where an export is built, once: another process that does it has another folder. Gone when it is dropped.
+struct Workshop(PathBuf);
 
-/// Writes down how far it is, and stops when it is no longer wanted.
-struct Watched {
-    pool: PgPool,
-    id: Uuid,
-    done: i64,
-    written: Instant,
-}
-
-impl Watched {
-    async fn write_down(&mut self) -> anyhow::Result<()> {
-        self.written = Instant::now();
-        let wanted = exports::went_on(&mut *self.pool.acquire().await?, self.id, self.done).await?;
-        if wanted { Ok(()) } else { Err(Gone.into()) }
+impl Workshop {
+    fn new(folder: &Path, id: Uuid) -> anyhow::Result<Self> {
+        let own = folder.join("exports").join(format!(".{id}-{}", clock::id()));
+        fs::create_dir_all(&own).with_context(|| {
+            format!(
+                "cannot write to {}; see that the disk is there and has room, then make the export again",
+                own.display()
+            )
+        })?;
+        Ok(Self(own))
     }
 
-    /// Until it is no longer wanted.
-    async fn beat(mut self) -> anyhow::Error {
-        loop {
-            tokio::time::sleep(BEAT).await;
-            if let Err(error) = self.write_down().await {
-                return error;
-            }
-        }
+    fn files(&self) -> PathBuf {
+        self.0.join("files")
+    }
+
+    fn packed(&self) -> PathBuf {
+        self.0.join("packed")
     }
 }
 
-impl Progress for Watched {
-    async fn went_on(&mut self, conversations: i64) -> anyhow::Result<()> {
-        self.done += conversations;
-        if self.written.elapsed() >= BEAT { self.write_down().await } else { Ok(()) }
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        clear(&self.0);
     }
 }

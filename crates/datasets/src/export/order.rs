@@ -69,9 +69,10 @@ async fn corpus(pool: &PgPool, rows: &CorpusRows, project: Option<Uuid>) -> anyh
     let found = found.filter(|corpus| project.is_none_or(|only| corpus.project == only));
     Ok(match found {
         None => Err(missing("/source/corpus/id", "corpus", &rows.id)),
-        Some(corpus) if corpus.state == "ready" => Ok(Named::Corpus { id: corpus.id }),
+        Some(corpus) if corpus.state.stage().may_be_used() => Ok(Named::Corpus { id: corpus.id }),
         Some(corpus) => {
-            Err(vec![("/source/corpus/id".to_owned(), format!("the corpus `{}` is {}", corpus.name, corpus.state))])
+            let message = format!("the corpus `{}` is {}", corpus.name, corpus.state);
+            Err(vec![("/source/corpus/id".to_owned(), message)])
         }
     })
 }

@@ -14,17 +14,18 @@ use domain::export::{PairRule, Score, Shape};
 use domain::message::Message;
 use domain::outcome::Blame;
 use domain::row::Row;
+use futures::TryStreamExt as _;
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
 
 use super::part::PartWriter;
 use super::profile::{self, Pair};
+use super::records;
 use super::row::{self, Made};
 use super::source::Source;
 use super::stream::{self, Page};
 use super::written::Written;
-use super::{Progress, records};
 pub use choose::Report;
 use choose::{Candidate, Turn};
 use store::material::{self, Material, Wanted};
@@ -47,17 +48,17 @@ pub async fn write(
     shape: Shape,
     rule: PairRule,
     to: PartWriter,
-    progress: &mut impl Progress,
+    went_on: &mut impl FnMut(i64),
 ) -> anyhow::Result<(PartWriter, Written, Report)> {
     let (mut candidates, mut written) = (Vec::new(), Written::default());
     let make = move |source: &Source, page: Page<'_>| seen(source, rule.score, page);
-    stream::pages(pool, source, make, async |page: Seen| {
+    let mut pages = stream::pages(pool, source, make);
+    while let Some(page) = pages.try_next().await? {
         let conversations = page.written.conversations;
         written.add(page.written);
         candidates.extend(page.candidates);
-        progress.went_on(conversations).await
-    })
-    .await?;
+        went_on(conversations);
+    }
     let (pairs, mut report) = spawn_blocking(move || choose::pairs(&candidates, rule.margin)).await?;
     let mut to = Some(to);
     for page in pairs.chunks(PAGE) {
@@ -69,7 +70,6 @@ pub async fn write(
         report.unusable += own.left_out.values().sum::<i64>();
         written.add(own);
         to = Some(records::append(to.take(), lines).await?.0);
-        progress.went_on(0).await?;
     }
     Ok((to.context("the file was lost after an error")?, written, report))
 }

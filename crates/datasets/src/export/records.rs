@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use domain::export::{Shape, Split};
+use futures::TryStreamExt as _;
 use parking_lot::Mutex;
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
@@ -15,51 +16,37 @@ use super::source::Source;
 use super::stream::{self, Page};
 use super::written::Written;
 
-/// Told how many conversations more were looked at; an error of its ends the export.
-pub trait Progress {
-    fn went_on(&mut self, conversations: i64) -> impl Future<Output = anyhow::Result<()>> + Send;
-}
-
-/// For those who only wait.
-pub struct Unwatched;
-
-impl Progress for Unwatched {
-    async fn went_on(&mut self, _: i64) -> anyhow::Result<()> {
-        Ok(())
-    }
-}
-
 /// Records, a line each, and what became of the conversations.
 pub struct Chunk {
     pub lines: Vec<u8>,
     pub written: Written,
 }
 
-/// Writes a record for each row of the source, in order.
+/// Writes a record for each row of the source, in order. `went_on` is told how many conversations more were looked at.
 ///
 /// # Errors
-/// The database, the file, or whoever is told of progress.
+/// The database, or the file.
 pub async fn write(
     pool: &PgPool,
     source: &Arc<Source>,
     shape: Shape,
     split: Split,
     to: PartWriter,
-    progress: &mut impl Progress,
+    went_on: &mut impl FnMut(i64),
 ) -> anyhow::Result<(PartWriter, Written)> {
     let spares = Spares::default();
     let own = spares.clone();
     let make = move |_: &Source, page: Page<'_>| chunk(&shape, split, page, own.take());
     let (mut to, mut written) = (Some(to), Written::default());
-    stream::pages(pool, source, make, async |chunk: Chunk| {
+    let mut chunks = stream::pages(pool, source, make);
+    while let Some(chunk) = chunks.try_next().await? {
         let conversations = chunk.written.conversations;
         written.add(chunk.written);
         let (file, lines) = append(to.take(), chunk.lines).await?;
         to = Some(file);
         spares.put(lines);
-        progress.went_on(conversations).await
-    })
-    .await?;
+        went_on(conversations);
+    }
     Ok((to.ok_or_else(lost)?, written))
 }
 

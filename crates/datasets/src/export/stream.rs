@@ -27,29 +27,23 @@ const MOST_AT_ONCE: usize = 8;
 /// The conversations of a page, each made when it is asked for.
 pub type Page<'a> = &'a mut dyn Iterator<Item = anyhow::Result<(Material, Made)>>;
 
-/// Makes something of each page and takes it in order.
+/// What is made of each page, in order.
 ///
-/// # Errors
-/// The first error of the database, of a conversation, or of whoever takes.
-pub async fn pages<T: Send + 'static>(
-    pool: &PgPool,
-    source: &Arc<Source>,
+/// Its first error is that of the database, or of a conversation.
+pub fn pages<'a, T: Send + 'static>(
+    pool: &'a PgPool,
+    source: &'a Arc<Source>,
     make: impl Fn(&Source, Page<'_>) -> anyhow::Result<T> + Send + Sync + 'static,
-    mut take: impl AsyncFnMut(T) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+) -> impl Stream<Item = anyhow::Result<T>> + Unpin {
     let make = Arc::new(make);
-    let made = wanted(pool, source).map(|page| {
+    let made = wanted(pool, source).map(move |page| {
         let (pool, source, make) = (pool.clone(), Arc::clone(source), Arc::clone(&make));
         AbortOnDropHandle::new(tokio::spawn(async move {
             let page = material::of(&mut *pool.acquire().await?, &page?, source.all).await?;
             spawn_blocking(move || make(&source, &mut made(&source, page))).await?
         }))
     });
-    let mut made = std::pin::pin!(made.buffered(at_once()));
-    while let Some(made) = made.next().await {
-        take(made??).await?;
-    }
-    Ok(())
+    Box::pin(made.buffered(at_once()).map(|made| made?))
 }
 
 /// While the database works on some pages, our cores work on others.

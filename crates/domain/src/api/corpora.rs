@@ -6,6 +6,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::corpus::{Report, Side, Spec, Step};
+use crate::job::JobState;
 use crate::progress::{Doing, Stage};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -22,6 +23,16 @@ pub enum CorpusState {
 }
 
 impl CorpusState {
+    /// That of what a job makes.
+    pub const fn of_job(state: JobState) -> Self {
+        match state {
+            JobState::Queued | JobState::Running => Self::Building,
+            JobState::Finished => Self::Ready,
+            JobState::Failed => Self::Failed,
+            JobState::Cancelled => Self::Cancelled,
+        }
+    }
+
     pub const fn stage(self) -> Stage {
         match self {
             Self::Building => Stage::Building,

@@ -7,6 +7,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::export::ExportSpec;
+use crate::job::JobState;
 use crate::progress::Stage;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -52,6 +53,16 @@ pub enum ExportState {
 }
 
 impl ExportState {
+    /// That of what a job makes.
+    pub const fn of_job(state: JobState) -> Self {
+        match state {
+            JobState::Queued | JobState::Running => Self::Building,
+            JobState::Finished => Self::Ready,
+            JobState::Failed => Self::Failed,
+            JobState::Cancelled => Self::Cancelled,
+        }
+    }
+
     pub const fn stage(self) -> Stage {
         match self {
             Self::Building => Stage::Building,

@@ -1,35 +1,42 @@
-//! Validating a whole project, as `groundstate validate` does it, and keeping what is found.
+//! Validating a whole project, as `groundstate validate` does it, and keeping what is found: what the job of a validation
+//! does.
 
 use std::cell::Cell;
 
-use domain::api::documents::{Counts, Found};
+use anyhow::Context as _;
+use domain::api::documents::{Counts, Found, NewValidation};
 use domain::finding::{Reported, Rule};
 use domain::progress::Doing;
+use domain::similarity::{SAME_DESCRIPTION, SAME_GOAL};
 use domain::{Problem, document};
+use runtime::jobs::{Completion, JobLease};
 use serde_json::{Value, json};
-use sqlx::{PgPool, Postgres, Transaction};
-use tokio::sync::watch;
 use tokio::task::spawn_blocking;
-use uuid::Uuid;
 
 use crate::library::{Examining, Files, Library, Limits};
 use store::clock;
 use store::runs;
 use store::validations::{self, Validation};
 
-/// Checks all that a project uses, proves every scenario and looks for near-duplicates. How far it is, is said to `tell`; it
-/// ends soon after nobody listens any more, or this future is dropped. What it found is kept by whoever commits the
-/// transaction.
-pub async fn validate(
-    pool: &PgPool,
-    project: Uuid,
-    id: Uuid,
-    limits: Limits,
-    tell: watch::Sender<Option<Doing>>,
-) -> anyhow::Result<(Validation, Transaction<'static, Postgres>)> {
-    let files = super::files(pool, project).await?;
+/// Checks all that a project uses, proves every scenario and looks for near-duplicates.
+///
+/// # Errors
+/// The database.
+pub async fn work(lease: JobLease) -> anyhow::Result<Completion> {
+    let project = lease.job.project.context("a validation without a project")?;
+    let order: NewValidation = serde_json::from_value(lease.job.spec.clone())?;
+    let limits = Limits {
+        description: order.similar_description.unwrap_or(SAME_DESCRIPTION),
+        goal: order.similar_goal.unwrap_or(SAME_GOAL),
+    };
     let options = json!({"similar_description": limits.description, "similar_goal": limits.goal, "models": []});
+    let files = super::files(&lease.pool, project).await?;
+    let own = lease.clone();
     let (files, found) = spawn_blocking(move || {
+        let tell = |doing| {
+            own.tell(doing);
+            !own.over().is_cancelled()
+        };
         let examined = Library::examine(files.clone(), &limits, &wanted(tell, &files));
         let (problems, reported) = match examined {
             Ok((_, findings)) => (Vec::new(), findings),
@@ -39,10 +46,9 @@ pub async fn validate(
         (files, found)
     })
     .await?;
-    let now = clock::now();
     let counts = Counts::of(&found);
     let validation = Validation {
-        id,
+        id: lease.job.subject,
         project,
         library: files.hash(),
         options,
@@ -53,16 +59,17 @@ pub async fn validate(
         warnings: counts.warnings,
         infos: counts.infos,
         sound: counts.are_sound(),
-        created_at: now,
+        created_at: clock::now(),
     };
-    let mut tx = pool.begin().await?;
-    runs::insert_library(&mut tx, &validation.library, &serde_json::to_value(&files)?, now).await?;
+    let mut tx = lease.transaction().await?;
+    let library = serde_json::to_value(&files)?;
+    runs::insert_library(&mut tx, &validation.library, &library, validation.created_at).await?;
     validations::insert(&mut tx, &validation).await?;
-    Ok((validation, tx))
+    Ok(Completion::finished(tx, json!({"sound": validation.sound})))
 }
 
-/// Says what is done next, and hears whether somebody still waits for it.
-fn wanted(tell: watch::Sender<Option<Doing>>, files: &Files) -> impl Fn(Examining) -> bool + use<> {
+/// Says what is done next, and hears whether it is still wanted.
+fn wanted<T: Fn(Doing) -> bool>(tell: T, files: &Files) -> impl Fn(Examining) -> bool + use<T> {
     let (total, proved) = (files.under("scenarios").count(), Cell::new(0));
     move |examining| {
         let doing = match examining {
@@ -72,7 +79,7 @@ fn wanted(tell: watch::Sender<Option<Doing>>, files: &Files) -> impl Fn(Examinin
             }
             Examining::Duplicates => Doing::new("compare", 0, None),
         };
-        tell.send(Some(doing)).is_ok()
+        tell(doing)
     }
 }
 
@@ -100,22 +107,26 @@ pub const fn counted(validation: &Validation) -> Counts {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     #[test]
-    fn each_scenario_is_told_until_nobody_listens() {
+    fn each_scenario_is_told_until_it_is_not_wanted_any_more() {
         let mut files = Files::default();
         files.insert("scenarios/a.yaml", String::new());
         files.insert("scenarios/b.yaml", String::new());
-        let (tell, told) = watch::channel(None);
+        let (told, still) = (RefCell::new(Vec::new()), Cell::new(true));
+        let tell = |doing| {
+            told.borrow_mut().push(doing);
+            still.get()
+        };
         let wanted = wanted(tell, &files);
-        for done in 0..2 {
-            assert!(wanted(Examining::Scenario));
-            assert_eq!(*told.borrow(), Some(Doing::new("prove", done, Some(2))));
-        }
-        assert!(wanted(Examining::Duplicates));
-        assert_eq!(*told.borrow(), Some(Doing::new("compare", 0, None)));
-        drop(told);
+        assert!(wanted(Examining::Scenario) && wanted(Examining::Scenario) && wanted(Examining::Duplicates));
+        still.set(false);
         assert!(!wanted(Examining::Scenario));
+        let proved = |done| Doing::new("prove", done, Some(2));
+        let compared = Doing::new("compare", 0, None);
+        assert_eq!(*told.borrow(), [proved(0), proved(1), compared, proved(2)]);
     }
 }

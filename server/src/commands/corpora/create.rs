@@ -3,6 +3,7 @@
 mod filter;
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,12 +20,14 @@ use uuid::Uuid;
 use super::super::connection::ConnectionArgs;
 use super::super::{INTERRUPTED, record};
 use super::show;
-use datasets::corpora::build as job;
+use datasets::corpora::build::{preview, problems};
 use domain::bad_input::BadInput;
+use domain::job::JobKind;
+use domain::progress::Doing;
 use filter::{FLAGS, FilterFlags};
-use store::clock;
+use runtime::jobs::{Handlers, see_through};
 use store::corpora::{self, New};
-use store::projects;
+use store::{clock, jobs, projects};
 
 /// Exit code if nothing could be selected.
 const FAILED: u8 = 1;
@@ -127,17 +130,17 @@ fn flag(at: &str) -> String {
 }
 
 pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result<ExitCode> {
-    let problems = job::problems(&mut *pool.acquire().await?, projects::DEFAULT, spec).await?;
+    let problems = problems(&mut *pool.acquire().await?, projects::DEFAULT, spec).await?;
     if !problems.is_empty() {
         let problems = problems.into_iter().map(|(at, message)| Problem::new(flag(&at), 0, "", message)).collect();
         return Err(BadInput(problems).into());
     }
     let Some(name) = args.name.as_deref().filter(|_| !args.dry_run) else {
-        show::report(&job::preview(pool, projects::DEFAULT, spec, watch::channel(None).0).await?);
+        show::report(&preview(pool, projects::DEFAULT, spec, watch::channel(None).0).await?);
         return Ok(ExitCode::SUCCESS);
     };
-    let id = clock::id();
-    let new = New { id, project: projects::DEFAULT, name, spec, created_by: "", created_at: clock::now() };
+    let (id, job) = (clock::id(), clock::id());
+    let new = New { id, job, project: projects::DEFAULT, name, spec, created_by: "", created_at: clock::now() };
     let mut tx = pool.begin().await?;
     if !corpora::insert(&mut tx, &new).await? {
         return Err(BadInput::one("NAME", format!("there is a corpus `{name}` already; take another name")).into());
@@ -145,14 +148,17 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
     let (command, detail) = ("groundstate corpora create", json!({"name": name}));
     record(&mut tx, Some(projects::DEFAULT), command, &id.to_string(), detail).await?;
     tx.commit().await?;
-    tokio::select! {
-        built = build(pool, id) => built?,
-        signal = super::super::interrupted() => {
-            signal?;
-            corpora::cancel(&mut *pool.acquire().await?, id, clock::now()).await?;
-            eprintln!("interrupted; the corpus is cancelled");
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
+    let built = build(pool, job);
+    let mut built = pin!(built);
+    let interrupted = tokio::select! {
+        built = &mut built => { built?; false }
+        signal = super::super::interrupted() => { signal?; true }
+    };
+    if interrupted {
+        jobs::cancel(&mut *pool.acquire().await?, job).await?;
+        built.await?;
+        eprintln!("interrupted; the corpus is cancelled");
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     show::show(pool, id).await?;
     let ready = found(pool, id).await?.is_some_and(|corpus| corpus.state == CorpusState::Ready);
@@ -160,26 +166,26 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
 }
 
 /// Builds it here, or waits for a server that was faster to take it; and says how far it is.
-async fn build(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
-    let built = async {
-        job::build(pool, id).await?;
-        while found(pool, id).await?.is_some_and(|corpus| corpus.state == CorpusState::Building) {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-        }
-        Ok(())
-    };
+async fn build(pool: &PgPool, job: Uuid) -> anyhow::Result<()> {
+    let handlers = Handlers::default().with(JobKind::Corpus, 1, datasets::corpora::build::work);
+    let (tell, told) = watch::channel(None);
     tokio::select! {
-        built = built => built,
-        said = say_how_far(pool, id) => said,
+        ended = see_through(pool, job, &handlers, &tell) => { ended?; }
+        () = say_how_far(told) => {}
     }
+    Ok(())
 }
 
-async fn say_how_far(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
+/// Never ends by itself.
+async fn say_how_far(told: watch::Receiver<Option<Doing>>) {
+    let mut said = None;
     loop {
         tokio::time::sleep(Duration::from_secs(2)).await;
-        if let Some(doing) = found(pool, id).await?.and_then(|corpus| corpus.doing) {
+        let doing = told.borrow().clone();
+        if let Some(doing) = doing.filter(|doing| said.as_ref() != Some(doing)) {
             let of = doing.total.map(|total| format!(" {} of {total}", doing.done)).unwrap_or_default();
             eprintln!("{}{of}", doing.step);
+            said = Some(doing);
         }
     }
 }

@@ -9,7 +9,7 @@ use sqlx::PgPool;
 use tempfile::TempDir;
 
 use datasets::export::build::{self, Built, Order};
-use datasets::export::{Unwatched, beside};
+use datasets::export::beside;
 use domain::bad_input::BadInput;
 
 pub struct Place {
@@ -42,7 +42,7 @@ impl Place {
     /// Nothing is there then.
     pub async fn fill(self, pool: &PgPool, order: &Order) -> anyhow::Result<Built> {
         let files = self.workshop.path().join("files");
-        let built = build::build(pool, order, &files, &mut Unwatched).await?;
+        let built = build::build(pool, order, &files, &mut |_| {}).await?;
         if self.as_folder {
             fs::rename(&files, &self.out).with_context(|| format!("cannot write {}", self.out.display()))?;
             return Ok(built);

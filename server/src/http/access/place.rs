@@ -22,6 +22,7 @@ pub async fn project(db: &mut PgConnection, params: &RawPathParams) -> Result<Pr
             "annotation" => annotations::project(db, id(kind, text)?).await?,
             "calibration" => calibrations::project(db, id(kind, text)?).await?,
             "export" => projects::of_export(db, id(kind, text)?).await?,
+            "job" => projects::of_job(db, id(kind, text)?).await?,
             _ => continue,
         };
         let project = projects::get(db, found.ok_or_else(missing)?).await?;

@@ -181,3 +181,27 @@ async fn ratings_that_cannot_be_read(pool: PgPool) {
     1 problem found; nothing was started
     ");
 }
+
+/// What judging again costs is the run's: at a cap it stops, says so, and goes on when the cap is raised.
+#[sqlx::test(migrations = "../migrations")]
+async fn judging_again_stops_at_the_budget_of_the_run(pool: PgPool) {
+    let project = Project::new();
+    let id = played(&pool, &[HELP], 4, 1, &[]).await.control.run.id;
+    let endpoint = Endpoint::start(|_| says(&verdict().to_string())).await;
+    // Each verdict takes 18 tokens.
+    assert_eq!(run(&pool, &project, &format!("runs budget {id} --budget-tokens 30")).await.code, Some(0));
+    let stopped = run(&pool, &project, &format!("judge --judge {} --concurrency 1", endpoint.model())).await;
+    assert_eq!((stopped.code, stopped.stdout.as_str()), (Some(1), ""), "{}", stopped.stderr);
+    insta::assert_snapshot!(redacted(&stopped.stderr), @"the budget of tokens is used up; raise that cap of the run, then resume the judging. Verdicts so far are kept. Raise it with: groundstate runs budget [id] --help. Then: groundstate judge --resume [id]");
+    assert_eq!(endpoint.requests().len(), 2);
+    let show = run(&pool, &project, &format!("runs show {id}")).await.stdout;
+    let spent = show.lines().find(|line| line.contains(&endpoint.model())).unwrap();
+    assert!(spent.contains("judge") && spent.contains("22") && spent.contains("14"), "{show}");
+    assert_eq!(run(&pool, &project, &format!("runs budget {id}")).await.code, Some(0));
+    let judging: uuid::Uuid =
+        sqlx::query_scalar("SELECT id FROM judgings WHERE NOT original").fetch_one(&pool).await.unwrap();
+    let whole = run(&pool, &project, &format!("judge --resume {judging}")).await;
+    assert_eq!(whole.code, Some(0), "{}", whole.stderr);
+    assert!(whole.stdout.contains("judged       4\n"), "{}", whole.stdout);
+    assert_eq!(endpoint.requests().len(), 4, "no conversation was judged twice");
+}

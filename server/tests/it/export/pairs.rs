@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use datasets::export::Unwatched;
 use datasets::export::build::{Built, Order, build};
 use datasets::export::order;
 use domain::api::{BranchSummary, CorpusDetail, CorpusSummary};
 use domain::event::EventKind;
 use domain::export::{CorpusRows, ExportSpec, PairRule, Profile, RunRows, SourceSpec, Toggles};
+use domain::job::JobKind;
 use domain::role::Role;
 use generation::ConversationRun;
 use runtime::ModelClients;
@@ -18,6 +18,7 @@ use sqlx::PgPool;
 use crate::http::TestApp;
 use crate::support::agent;
 use crate::support::endpoint::{Endpoint, says};
+use crate::support::jobs;
 use crate::support::play::{HANDOVER, HELP, exported, hasty, play_all, played, rows, stories};
 
 async fn pairs(pool: &PgPool, profile: Profile, rule: PairRule) -> (Built, Vec<Value>) {
@@ -44,7 +45,7 @@ async fn written(pool: &PgPool, source: SourceSpec, profile: Profile, pairs: Pai
     let checked = order::check(pool, &spec, None).await.unwrap().ok().unwrap();
     let order = Order::of(pool, &spec, &checked).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let built = build(pool, &order, folder.path(), &mut Unwatched).await.unwrap();
+    let built = build(pool, &order, folder.path(), &mut |_| {}).await.unwrap();
     let text = std::fs::read_to_string(folder.path().join(&built.parts[0].path)).unwrap();
     (built, text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
@@ -139,7 +140,7 @@ async fn a_branch_and_its_origin_part_where_it_branches(pool: PgPool) {
     let filter = json!({"runs": [run.control.run.id, branch.run], "outcomes": ["accepted", "failed"]});
     let order = json!({"name": "both", "spec": {"filter": filter, "split": {"golden": 0}}});
     let asked: CorpusSummary = app.post("/api/v1/projects/default/corpora", &order).await;
-    datasets::corpora::build::build(&pool, asked.id.parse().unwrap()).await.unwrap();
+    jobs::done(&pool, app.files(), JobKind::Corpus, asked.id.parse().unwrap()).await;
     let corpus: CorpusDetail = app.json(&format!("/api/v1/corpora/{}", asked.id)).await;
     assert_eq!(corpus.summary.train, 2, "they say different things: {:?}", corpus.report);
 

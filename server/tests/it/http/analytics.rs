@@ -94,8 +94,8 @@ async fn a_corpus_in_numbers(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     let run = played(&pool, &[HELP, TRANSFER], 10, 1, &[]).await;
     let corpus = clock::id();
-    let insert = "INSERT INTO corpora (id, project_id, name, spec, state, created_by, created_at)
-                  VALUES ($1, $2, 'mine', '{\"filter\": {}}', 'building', 'me', now())";
+    let insert = "INSERT INTO corpora (id, project_id, name, spec, created_by, created_at)
+                  VALUES ($1, $2, 'mine', '{\"filter\": {}}', 'me', now())";
     sqlx::query(insert).bind(corpus).bind(projects::DEFAULT).execute(&pool).await.unwrap();
     for (ordinal, story) in (0..).zip(stories(&run).await) {
         let split = if ordinal < 6 { Some("train") } else { Some("golden") }.filter(|_| ordinal != 9);
@@ -107,7 +107,7 @@ async fn a_corpus_in_numbers(pool: PgPool) {
     }
     let path = format!("/api/v1/corpora/{corpus}/analytics");
     assert_eq!(app.problem(&path, StatusCode::CONFLICT).await, "the corpus is not ready");
-    sqlx::query("UPDATE corpora SET state = 'ready'").execute(&pool).await.unwrap();
+    sqlx::query("UPDATE corpora SET manifest_hash = 'hash'").execute(&pool).await.unwrap();
     let found: CorpusAnalytics = app.json(&path).await;
     assert_eq!((found.train, found.golden, found.analytics.conversations), (6, 3, 9));
     let gap = found.gaps["overall"];
@@ -251,8 +251,8 @@ async fn two_sets_differ_by_what_postgresql_computes(pool: PgPool) {
 
     // A corpus of most of both; every third row is golden.
     let corpus = clock::id();
-    let insert = "INSERT INTO corpora (id, project_id, name, spec, state, created_by, created_at)
-                  VALUES ($1, $2, 'mine', '{\"filter\": {}}', 'ready', 'me', now())";
+    let insert = "INSERT INTO corpora (id, project_id, name, spec, manifest_hash, created_by, created_at)
+                  VALUES ($1, $2, 'mine', '{\"filter\": {}}', 'hash', 'me', now())";
     sqlx::query(insert).bind(corpus).bind(projects::DEFAULT).execute(&pool).await.unwrap();
     let rows = "INSERT INTO corpus_rows (corpus_id, ordinal, run_id, conversation_id, split, dropped_by)
                 SELECT $1, n, run_id, id, CASE WHEN n % 10 = 9 THEN NULL WHEN n % 3 = 0 THEN 'golden' ELSE 'train' END,

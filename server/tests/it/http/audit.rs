@@ -31,7 +31,7 @@ async fn break_log(pool: &PgPool) {
     sqlx::raw_sql(refuse).execute(pool).await.unwrap();
 }
 
-/// Everything that is stored, by table, but for when tokens were used.
+/// Everything that is stored, by table, but for when tokens were used and processes said that they live.
 async fn stored(pool: &PgPool) -> BTreeMap<String, String> {
     let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'";
     let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(pool).await.unwrap();
@@ -39,7 +39,7 @@ async fn stored(pool: &PgPool) -> BTreeMap<String, String> {
     for table in tables {
         let rows = format!(
             "SELECT coalesce(string_agg(row, E'\\n' ORDER BY row), '')
-             FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS row FROM \"{table}\" t) AS rows"
+             FROM (SELECT (to_jsonb(t) - 'last_used_at' - 'heartbeat_at')::text AS row FROM \"{table}\" t) AS rows"
         );
         let rows: String = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_one(pool).await.unwrap();
         all.insert(table, rows);
@@ -175,6 +175,7 @@ async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
         (Method::POST, "/projects/default/exports".into(), spec),
         (Method::POST, format!("/exports/{}/cancel", export.id), none.clone()),
         (Method::DELETE, format!("/exports/{}", made("{export}")), none.clone()),
+        (Method::DELETE, format!("/jobs/{}", made("{job}")), none.clone()),
         (Method::POST, "/projects/default/review-queues".into(), queue),
         (Method::PUT, format!("/conversations/{}/ratings", made("{conversation}")), json!({"goal_achieved": true})),
         (
@@ -216,7 +217,7 @@ async fn changes(askers: &Askers<'_>) -> Vec<(Method, String, Value)> {
 
 /// What is asked by others than this test, changes nothing, or does so only when something else is under way: each has tests
 /// of its own, and its handler ends like the others.
-const ELSEWHERE: [&str; 13] = [
+const ELSEWHERE: [&str; 14] = [
     "POST /session",
     "POST /invitations/look",
     "POST /projects/{project}/{kind}/{name}/check",
@@ -226,6 +227,7 @@ const ELSEWHERE: [&str; 13] = [
     "POST /projects/{project}/scenarios/{name}/play",
     "POST /runs/{run}/retry",
     "POST /judgings/{judging}/cancel",
+    "POST /judgings/{judging}/resume",
     "POST /workers/{worker}/heartbeat",
     "POST /projects/{project}/runs/preview",
     "POST /projects/{project}/exports/preview",

@@ -8,21 +8,23 @@ mod rows;
 
 use std::collections::BTreeSet;
 
-use datasets::corpora::build as job;
 use domain::access::Role;
 use domain::api::{CorpusConversation, CorpusDetail, CorpusState, CorpusSummary, ExportSummary, ManifestRow, Page};
 use domain::corpus::{Report, Side, Step};
+use domain::job::JobKind;
 use domain::progress::Doing;
 use domain::role;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
-use store::clock;
-use tokio_util::sync::CancellationToken;
+use store::jobs::Ending;
+use store::{jobs, players};
+use strum::VariantArray;
 use uuid::Uuid;
 
 use super::TestApp;
+use crate::support;
 use crate::support::endpoint::{Endpoint, says};
 use crate::support::play::{HANDOVER, HELP, TRANSFER, planned, played};
 
@@ -32,8 +34,20 @@ const LIST: &str = "/api/v1/projects/default/corpora";
 async fn built(app: &TestApp, name: &str, spec: Value) -> CorpusDetail {
     let asked: CorpusSummary = app.post(LIST, &json!({"name": name, "spec": spec})).await;
     assert_eq!((asked.state, asked.created_by.as_str()), (CorpusState::Building, "root"));
-    job::build(&app.pool, asked.id.parse().unwrap()).await.unwrap();
+    select(app, &asked.id).await;
     app.json(&format!("/api/v1/corpora/{}", asked.id)).await
+}
+
+/// Does what is asked for.
+async fn select(app: &TestApp, id: &str) {
+    support::jobs::done(&app.pool, app.files(), JobKind::Corpus, id.parse().unwrap()).await;
+}
+
+/// A process that takes up whatever waits.
+async fn claimed(pool: &PgPool) -> (i64, Option<Uuid>) {
+    let mut db = pool.acquire().await.unwrap();
+    let player = players::register_for_jobs(&mut db, "here", 1, support::play::LEASE).await.unwrap();
+    (player, jobs::claim(&mut db, player, JobKind::VARIANTS, None).await.unwrap().map(|job| job.id))
 }
 
 async fn manifest(app: &TestApp, corpus: &CorpusDetail) -> (String, Vec<ManifestRow>) {
@@ -198,25 +212,18 @@ async fn nobody_sees_half_of_a_corpus(pool: PgPool) {
     let asked: CorpusSummary = app.post(LIST, &json!({"name": "v1"})).await;
     let (id, at) = (asked.id.parse::<Uuid>().unwrap(), format!("/api/v1/corpora/{}", asked.id));
     // A builder that is there keeps others away; when it dies, the next one begins from nothing.
-    let mut dying = pool.acquire().await.unwrap();
-    assert!(store::corpora::hold(&mut dying, id).await.unwrap());
-    let read = Doing::new("read", 3, Some(8));
-    store::corpora::proceed(&mut dying, id, &read).await.unwrap();
-    job::build(&pool, id).await.unwrap();
+    let (dying, job) = claimed(&pool).await;
+    let mut db = pool.acquire().await.unwrap();
+    jobs::tell(&mut db, dying, &[(job.unwrap(), Doing::new("read", 3, Some(8)))]).await.unwrap();
+    assert_eq!(claimed(&pool).await.1, None);
     let doing: CorpusDetail = app.json(&at).await;
     let how_far = doing.summary.doing.map(|doing| (doing.step, doing.done, doing.total));
     assert_eq!((doing.summary.state, how_far), (CorpusState::Building, Some(("read".to_owned(), 3, Some(8)))));
     app.problem(&format!("{at}/manifest"), StatusCode::CONFLICT).await;
     assert_eq!(app.json::<Page<CorpusConversation>>(&format!("{at}/conversations")).await.items, []);
-    dying.close().await.unwrap();
+    players::leave(&mut db, dying).await.unwrap();
 
-    let stop = CancellationToken::new();
-    let working = tokio::spawn(job::work(pool.clone(), stop.clone()));
-    while app.json::<CorpusDetail>(&at).await.summary.state == CorpusState::Building {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    stop.cancel();
-    working.await.unwrap();
+    support::jobs::done(&pool, app.files(), JobKind::Corpus, id).await;
     assert_eq!(app.json::<CorpusDetail>(&at).await.summary.state, CorpusState::Ready);
 }
 
@@ -226,18 +233,18 @@ async fn cancelled_and_deleted(pool: PgPool) {
     played(&pool, &[HELP], 2, 7, &[]).await;
     let asked: CorpusSummary = app.post(LIST, &json!({"name": "v1"})).await;
     let at = format!("/api/v1/corpora/{}", asked.id);
+    let (builder, job) = claimed(&pool).await;
     let cancelled: CorpusSummary = app.post(&format!("{at}/cancel"), &json!({})).await;
     assert_eq!(cancelled.state, CorpusState::Cancelled);
-    job::build(&pool, asked.id.parse().unwrap()).await.unwrap();
+    select(&app, &asked.id).await;
     assert_eq!(app.json::<CorpusDetail>(&at).await.summary.state, CorpusState::Cancelled);
     let (status, _) = app.send(Method::POST, &format!("{at}/cancel"), &json!({})).await;
     assert_eq!(status, StatusCode::CONFLICT);
-    // What it was finding out when it was cancelled counts for nothing.
-    let mut db = pool.acquire().await.unwrap();
-    let id = asked.id.parse().unwrap();
-    let late = store::corpora::finish(&mut db, id, &[], &Report::default(), "hash", clock::now()).await;
-    assert!(!late.unwrap());
-    drop(db);
+    // What was being found out when it was cancelled counts for nothing.
+    let (mut tx, job) = (pool.begin().await.unwrap(), job.unwrap());
+    assert!(!jobs::hold(&mut tx, builder, job).await.unwrap());
+    assert!(!jobs::end(&mut tx, builder, job, Ending::Finished(&json!({})), None).await.unwrap());
+    drop(tx);
 
     let delete = async |path: &str| app.request(Method::DELETE, path).send().await.unwrap().status();
     assert_eq!(delete(&at).await, StatusCode::NO_CONTENT);
@@ -265,7 +272,7 @@ async fn what_failed_or_was_cancelled_is_built_again(pool: PgPool) {
         assert_eq!((begun.state, begun.reason, begun.finished_at), (CorpusState::Building, None, None));
         let (status, _) = app.send(Method::POST, &format!("{at}/retry"), &json!({})).await;
         assert_eq!(status, StatusCode::CONFLICT, "it is being built");
-        job::build(&pool, id.parse().unwrap()).await.unwrap();
+        select(&app, &id).await;
         let ready: CorpusDetail = app.json(&at).await;
         assert_eq!((ready.summary.state, ready.summary.train), (CorpusState::Ready, 1));
         assert_eq!(serde_json::to_value(&ready.spec).unwrap()["limit"], spec["limit"], "by the same selection");

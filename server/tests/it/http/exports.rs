@@ -5,20 +5,24 @@ use std::time::Duration;
 use domain::api::{BranchSummary, ExportPreview, ExportState, ExportSummary, Page};
 use domain::correction::turns;
 use domain::event::EventKind;
+use domain::job::JobKind;
 use generation::ConversationRun;
 use reqwest::{Method, StatusCode};
 use runtime::ModelClients;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
-use store::exports;
+use store::{jobs, players};
 use tokio_util::sync::CancellationToken;
+use strum::VariantArray;
 use uuid::Uuid;
 
 use super::TestApp;
+use crate::support;
 use crate::support::play::{HANDOVER, HELP, TRANSFER, exported, hasty, play_all, played, stories};
 
 const ALL: &str = "/api/v1/projects/default/exports";
+const LEASE: Duration = Duration::from_secs(15);
 
 fn of_run(run: Uuid, profile: &str) -> Value {
     json!({"source": {"run": {"id": run}}, "profile": profile})
@@ -28,8 +32,7 @@ fn of_run(run: Uuid, profile: &str) -> Value {
 async fn built(app: &TestApp, spec: &Value) -> ExportSummary {
     let export: ExportSummary = app.post(ALL, spec).await;
     let id = export.id.parse().unwrap();
-    assert_eq!(exports::claim(&mut app.pool.acquire().await.unwrap()).await.unwrap(), Some(id));
-    datasets::export::job::build(&app.pool, app.files(), id).await;
+    support::jobs::done(&app.pool, app.files(), JobKind::Export, id).await;
     app.json(&format!("/api/v1/exports/{id}")).await
 }
 
@@ -122,11 +125,13 @@ async fn what_is_cancelled_leaves_no_file(pool: PgPool) {
     let cancelled: ExportSummary = app.post(&format!("{path}/cancel"), &json!(null)).await;
     assert_eq!(cancelled.state, ExportState::Cancelled);
     let id = export.id.parse().unwrap();
-    datasets::export::job::build(&pool, app.files(), id).await;
+    support::jobs::done(&pool, app.files(), JobKind::Export, id).await;
     assert!(!datasets::export::job::file(app.files(), id).exists());
     let after: ExportSummary = app.json(&path).await;
     assert_eq!(after.state, ExportState::Cancelled);
-    assert_eq!(exports::claim(&mut pool.acquire().await.unwrap()).await.unwrap(), None);
+    let mut db = pool.acquire().await.unwrap();
+    let player = players::register_for_jobs(&mut db, "here", 1, LEASE).await.unwrap();
+    assert_eq!(jobs::claim(&mut db, player, JobKind::VARIANTS, None).await.unwrap(), None);
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -136,16 +141,19 @@ async fn what_a_crash_interrupted_is_built_by_the_next_server(pool: PgPool) {
     let export: ExportSummary = app.post(ALL, &of_run(player.control.run.id, "canonical")).await;
     let id: Uuid = export.id.parse().unwrap();
     let mut db = pool.acquire().await.unwrap();
-    exports::claim(&mut db).await.unwrap();
+    let died = players::register_for_jobs(&mut db, "here", 1, LEASE).await.unwrap();
+    let other = players::register_for_jobs(&mut db, "there", 2, LEASE).await.unwrap();
+    assert!(jobs::claim(&mut db, died, JobKind::VARIANTS, None).await.unwrap().is_some());
     // It died in the middle: half a file lies there, and nobody says that it lives.
-    let left = app.files().join("exports").join(format!(".{id}")).join("files/data");
+    let left = app.files().join("exports").join(format!(".{id}-of-another-process")).join("files/data");
     std::fs::create_dir_all(&left).unwrap();
     std::fs::write(left.join("train.jsonl"), "{\"messages\": [").unwrap();
-    assert_eq!(exports::claim(&mut db).await.unwrap(), None, "its builder may still live");
-    sqlx::query("UPDATE exports SET heartbeat_at = now() - interval '1 hour'").execute(&pool).await.unwrap();
+    assert_eq!(jobs::claim(&mut db, other, JobKind::VARIANTS, None).await.unwrap(), None, "its builder may still live");
+    sqlx::query("UPDATE players SET heartbeat_at = now() - interval '1 hour'").execute(&pool).await.unwrap();
 
-    let stop = CancellationToken::new();
-    let serving = datasets::export::job::serve(&pool, app.files(), &stop);
+    let (stop, handlers) = (CancellationToken::new(), support::jobs::handlers(app.files()));
+    let options = runtime::jobs::Options { lease: Duration::from_secs(1), ..runtime::jobs::Options::default() };
+    let serving = runtime::jobs::serve(&pool, &options, &handlers, &stop);
     let waiting = async {
         loop {
             let now: ExportSummary = app.json(&format!("/api/v1/exports/{id}")).await;
@@ -156,11 +164,13 @@ async fn what_a_crash_interrupted_is_built_by_the_next_server(pool: PgPool) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let ((), done) = tokio::join!(serving, waiting);
+    let (served, done) = tokio::join!(serving, waiting);
+    served.unwrap();
     assert_eq!((done.state, done.rows), (ExportState::Ready, Some(2)));
     let bytes = app.get(&format!("/api/v1/exports/{id}/file")).await.bytes().await.unwrap();
     assert_eq!(Some(sha256(&bytes)), done.hash);
-    assert!(!app.files().join("exports").join(format!(".{id}")).exists(), "nothing is left behind");
+    let files = std::fs::read_dir(app.files().join("exports")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(files.collect::<Vec<_>>(), [id.to_string().as_str()], "nothing is left behind");
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -202,8 +212,8 @@ async fn names_of_files_cannot_inject_headers(pool: PgPool) {
 async fn corpus(pool: &PgPool, run: Uuid, name: &str) -> Uuid {
     let id = store::clock::id();
     sqlx::query(
-        "INSERT INTO corpora (id, project_id, name, spec, state, created_by, created_at)
-         SELECT $1, project_id, $3, '{}', 'ready', 'root', now() FROM runs WHERE id = $2",
+        "INSERT INTO corpora (id, project_id, name, spec, manifest_hash, created_by, created_at)
+         SELECT $1, project_id, $3, '{}', 'hash', 'root', now() FROM runs WHERE id = $2",
     )
     .bind(id)
     .bind(run)
@@ -211,6 +221,7 @@ async fn corpus(pool: &PgPool, run: Uuid, name: &str) -> Uuid {
     .execute(pool)
     .await
     .unwrap();
+    support::jobs::finished(pool, JobKind::Corpus, id).await;
     sqlx::query(
         "INSERT INTO corpus_rows (corpus_id, ordinal, run_id, conversation_id, split)
          SELECT $1, position, run_id, id, CASE WHEN position % 2 = 0 THEN 'train' ELSE 'golden' END

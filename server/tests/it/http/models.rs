@@ -139,7 +139,12 @@ async fn a_probe_ends_with_its_connection(pool: PgPool) {
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(endpoint.requests().len(), so_far, "nothing more is asked");
     assert_eq!(app.json::<Option<ModelProbe>>("/api/v1/models/local/probe").await, None);
-    assert_eq!(app.json::<Page<AuditEntry>>("/api/v1/audit").await.items, []);
+    let job = sqlx::query_as("SELECT state, report FROM jobs WHERE kind = 'probe'");
+    let job: (String, Option<serde_json::Value>) = job.fetch_one(&pool).await.unwrap();
+    assert_eq!(job, ("cancelled".to_owned(), None));
+    // That somebody asked, and so that money may have been spent, is known.
+    let audit = app.json::<Page<AuditEntry>>("/api/v1/audit").await.items;
+    assert_eq!(audit.iter().map(|entry| entry.action.as_str()).collect::<Vec<_>>(), ["POST /api/v1/models/{model}/probe"]);
     let again: ModelProbe = app.post("/api/v1/models/local/probe", &json!({})).await;
     assert_eq!(app.json::<Option<ModelProbe>>("/api/v1/models/local/probe").await, Some(again));
 }

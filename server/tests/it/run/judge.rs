@@ -22,7 +22,7 @@ async fn judging(pool: &PgPool, player: &ConversationRun, model: &str) -> Judge 
     judge::store(&mut pool.acquire().await.unwrap(), &judging, &player.kind.library).await.unwrap();
     let (run, config, library) = stored::load(pool, player.control.run.id).await.unwrap();
     let kind = Conversations::judged_by(library.into(), config, panel(&models)).unwrap();
-    Judge { run: ConversationRun::new(pool, run, kind), judges: None, judging }
+    Judge { run: ConversationRun::new(pool, run, kind), judges: None, judging, lease: None }
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -92,7 +92,7 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     judge::store(&mut pool.acquire().await.unwrap(), &made, &others).await.unwrap();
     let (run, config, library) = stored::load(&pool, player.control.run.id).await.unwrap();
     let kind = Conversations::judged_by(library.into(), config, panel(&models)).unwrap();
-    let again = Judge { run: ConversationRun::new(&pool, run, kind), judges: Some(others), judging: made };
+    let again = Judge { run: ConversationRun::new(&pool, run, kind), judges: Some(others), judging: made, lease: None };
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
     let choice = Choice { judging: Some(again.judging.id), ..Choice::default() };
     let (_, rows) = exported_rows(&player, choice).await;
@@ -111,7 +111,7 @@ async fn half_a_panel_has_said_nothing(pool: PgPool) {
     judge::store(&mut pool.acquire().await.unwrap(), &made, &player.kind.library).await.unwrap();
     let (run, config, library) = stored::load(&pool, player.control.run.id).await.unwrap();
     let kind = Conversations::judged_by(library.into(), config, panel(&models)).unwrap();
-    let again = Judge { run: ConversationRun::new(&pool, run, kind), judges: None, judging: made };
+    let again = Judge { run: ConversationRun::new(&pool, run, kind), judges: None, judging: made, lease: None };
     again.judge_all(&again.left().await.unwrap(), 1, |_| {}).await.unwrap();
     assert_eq!(again.left().await.unwrap().len(), 1, "nothing is stored");
     let choice = Choice { judging: Some(again.judging.id), all: true, ..Choice::default() };

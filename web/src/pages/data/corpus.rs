@@ -109,7 +109,7 @@ fn Summary(summary: CorpusSummary) -> impl IntoView {
                 let (label, done, total) = summary
                     .doing
                     .map_or_else(|| ("waiting".to_owned(), 0, None), |doing| (doing.step, doing.done, doing.total));
-                view! { <Progress label=format!("Selecting, {label}") done=i64::from(done) total=total.map(i64::from) /> }
+                view! { <Progress label=format!("Selecting, {label}") done total /> }
             })}
     }
 }

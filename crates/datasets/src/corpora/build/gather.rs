@@ -48,7 +48,7 @@ pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::
     let filter = spec.filter();
     let mut symbols = Symbols::default();
     let mut sieve = Sieve::new(spec.conditions(), |name| symbols.intern(name));
-    teller.tell("filter", 0, None).await?;
+    teller.tell("filter", 0, None).await;
     let (rough, looked_at) = rough(project, &filter, &mut sieve, &mut symbols, teller).await?;
     let mut shingles = Shingles::new().context("cannot make a file for shingles")?;
     let (mut passed, mut all, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::
             corrected.extend(read.corrected.map(|version| (own.id, version)));
             passed.push(done - 1);
         }
-        teller.tell("read", done, Some(total)).await?;
+        teller.tell("read", done, Some(total)).await;
     }
     drop(chunks);
     let cutoffs = named(filter.top, sieve.decide());
@@ -137,7 +137,7 @@ async fn rough(
         if let Some(error) = unreadable {
             return Err(store::StoreError::from(error).into());
         }
-        teller.tell("filter", found.len(), None).await?;
+        teller.tell("filter", found.len(), None).await;
     }
     let unread =
         if only.is_some() { corpora::ended(db, project).await?.unsigned_abs().saturating_sub(read) } else { 0 };

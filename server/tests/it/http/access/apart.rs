@@ -8,11 +8,12 @@ use super::things;
 use crate::http::archive::filled;
 use crate::http::somebody;
 
-const LISTS: [&str; 9] = [
+const LISTS: [&str; 10] = [
     "runs",
     "conversations",
     "corpora",
     "exports",
+    "jobs",
     "review-queues",
     "calibrations",
     "validations",

@@ -3,15 +3,17 @@
 use domain::api::documents::ValidationDetail;
 use domain::api::workers::JoinTokenSummary;
 use domain::api::{Annotation, CalibrationDetail, CorpusSummary, ExportSummary, ReviewQueue};
+use domain::job::JobKind;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::tokens::{self, Token};
-use store::{exports, projects, users};
+use store::{projects, users};
 use uuid::Uuid;
 
 use crate::http::{TestApp, somebody};
 use crate::support::endpoint::{Endpoint, says};
+use crate::support::jobs;
 use crate::support::play::{HELP, played, stories};
 
 const DEFAULT: &str = "/api/v1/projects/default";
@@ -63,6 +65,7 @@ pub async fn made(app: &TestApp, author: &TestApp, stranger: &str) -> Vec<(&'sta
         ("{validation}", validation.summary.id),
         ("{corpus}", corpus(app).await),
         ("{export}", export(app, id).await),
+        ("{job}", job(app).await),
         ("{model}", model(app).await),
         ("{worker}", worker),
     ]
@@ -99,7 +102,7 @@ async fn spare_token(pool: &PgPool, name: &str) -> Uuid {
 async fn corpus(app: &TestApp) -> String {
     let spec = json!({"split": {"golden": 0}});
     let corpus: CorpusSummary = app.post(&format!("{DEFAULT}/corpora"), &json!({"name": "c", "spec": spec})).await;
-    datasets::corpora::build::build(&app.pool, corpus.id.parse().unwrap()).await.unwrap();
+    jobs::done(&app.pool, app.files(), JobKind::Corpus, corpus.id.parse().unwrap()).await;
     corpus.id
 }
 
@@ -108,9 +111,14 @@ async fn export(app: &TestApp, run: Uuid) -> String {
     let spec = json!({"source": {"run": {"id": run}}, "profile": "canonical"});
     let export: ExportSummary = app.post(&format!("{DEFAULT}/exports"), &spec).await;
     let id = export.id.parse().unwrap();
-    assert_eq!(exports::claim(&mut app.pool.acquire().await.unwrap()).await.unwrap(), Some(id));
-    datasets::export::job::build(&app.pool, app.files(), id).await;
+    jobs::done(&app.pool, app.files(), JobKind::Export, id).await;
     export.id
+}
+
+/// One that waits.
+async fn job(app: &TestApp) -> String {
+    let unbuilt: CorpusSummary = app.post(&format!("{DEFAULT}/corpora"), &json!({"name": "unbuilt"})).await;
+    jobs::of(&app.pool, JobKind::Corpus, unbuilt.id.parse().unwrap()).await.id
 }
 
 /// A model that an administrator added and that answers.

@@ -6,15 +6,16 @@ use domain::api::{CorpusDetail, CorpusState, ExportSummary};
 use domain::corpus::Step;
 use domain::correction::{self, CorrectedTurn};
 use domain::event::EventKind;
+use domain::job::JobKind;
 use domain::message::ToolCall;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::clock;
-use store::{corrections, exports};
+use store::{clock, corrections};
 use uuid::Uuid;
 
 use super::{built, manifest};
 use crate::http::TestApp;
+use crate::support::jobs;
 use crate::support::play::{HANDOVER, HELP, Story, played, stories};
 
 /// Keeps what it can, on one side.
@@ -68,8 +69,7 @@ async fn exported(app: &TestApp, corpus: &CorpusDetail) -> Vec<Value> {
     let order = json!({"source": {"corpus": {"id": corpus.summary.id}}, "profile": "canonical"});
     let export: ExportSummary = app.post("/api/v1/projects/default/exports", &order).await;
     let id = export.id.parse().unwrap();
-    assert_eq!(exports::claim(&mut app.pool.acquire().await.unwrap()).await.unwrap(), Some(id));
-    datasets::export::job::build(&app.pool, app.files(), id).await;
+    jobs::done(&app.pool, app.files(), JobKind::Export, id).await;
     let text = app.text(&format!("/api/v1/exports/{id}/file")).await;
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

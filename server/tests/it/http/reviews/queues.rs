@@ -1,10 +1,12 @@
 //! Making queues, and how far they are.
 
 use domain::api::{CorpusSummary, Page, QueueState, RaterProgress, ReviewItem, ReviewQueue};
+use domain::job::JobKind;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use super::*;
+use crate::support::jobs;
 use crate::support::play::planned;
 
 #[sqlx::test(migrations = "../migrations")]
@@ -68,14 +70,15 @@ async fn a_corpus_is_reviewed(pool: PgPool) {
     let played = Played::new(&pool, 3).await;
     let corpus = store::clock::id();
     sqlx::query(
-        "INSERT INTO corpora (id, project_id, name, spec, state, created_by, created_at)
-         VALUES ($1, $2, 'c', '{}', 'ready', 'ann', now())",
+        "INSERT INTO corpora (id, project_id, name, spec, manifest_hash, created_by, created_at)
+         VALUES ($1, $2, 'c', '{}', 'hash', 'ann', now())",
     )
     .bind(corpus)
     .bind(projects::DEFAULT)
     .execute(&pool)
     .await
     .unwrap();
+    jobs::finished(&pool, JobKind::Corpus, corpus).await;
     for (ordinal, id) in (0_i32..).zip(&played.conversations) {
         let (split, dropped) = if ordinal == 1 { (None, Some("filter")) } else { (Some("train"), None) };
         let row = "INSERT INTO corpus_rows (corpus_id, ordinal, run_id, conversation_id, split, dropped_by)

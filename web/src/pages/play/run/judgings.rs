@@ -61,8 +61,11 @@ fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Polled<Vec<
     let why = Memo::new(move |_| judging.read().as_ref().and_then(|judging| judging.reason.clone()));
     let counted = move || judging.read().as_ref().map_or((0, 0), |judging| (judging.judged, judging.conversations));
     let (original, project) = (first.original, Project::here());
-    let cancel =
-        move || (state.read().as_str() == RUNNING && !original && project.may(Role::Runner)).then(|| id.clone());
+    // What a command judged goes on by the command alone.
+    let (mine, own) = (!original && !first.created_by.is_empty(), id.clone());
+    let steered = move |states: &[&str]| states.contains(&state.read().as_str()) && project.may(Role::Runner);
+    let cancel = move || (!original && steered(&[RUNNING])).then(|| id.clone());
+    let resume = move || (mine && steered(&["failed", "cancelled"])).then(|| own.clone());
     let who = match (original, first.created_by.as_str()) {
         (true, _) => "as the run was played".to_owned(),
         (false, "") => format!("again, {}", format::time(first.created_at)),
@@ -84,6 +87,7 @@ fn Judging(id: String, known: Signal<Vec<JudgingSummary>>, judgings: Polled<Vec<
                 <span>{move || format!("{} of {}", format::count(counted().0), format::count(counted().1))}</span>
                 {move || (!original).then(|| view! { <Badge tone=tone(&state.read()) text=state.get() /> })}
                 {move || cancel().map(|id| view! { <Cancel id judgings /> })}
+                {move || resume().map(|id| view! { <Resume id judgings /> })}
             </div>
             {move || why.get().map(|why| view! { <p class="muted text">{why}</p> })}
         </li>
@@ -101,6 +105,21 @@ fn Cancel(id: String, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
     view! {
         <button type="button" aria-disabled=move || busy.get().to_string() on:click=cancel>
             "Cancel"
+        </button>
+    }
+}
+
+#[component]
+fn Resume(id: String, judgings: Refreshed<Vec<JudgingSummary>>) -> impl IntoView {
+    let busy = RwSignal::new(false);
+    let resume = move |_| {
+        let id = id.clone();
+        let ask = async move { api_client::judgings::resume(&id).await };
+        act(busy, "The judging goes on.", ask, move |_| judgings.ask());
+    };
+    view! {
+        <button type="button" aria-disabled=move || busy.get().to_string() on:click=resume>
+            "Resume"
         </button>
     }
 }

@@ -1,0 +1,44 @@
+//! Jobs: work that takes long and that any process may do, other than playing a run.
+
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
+
+/// What a job makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum JobKind {
+    /// The file of an export.
+    Export,
+    /// The selection of a corpus.
+    Corpus,
+    /// The verdicts of judging a run again.
+    Judging,
+    /// What validating a project finds.
+    Validation,
+    /// What the endpoints of a model can do.
+    Probe,
+}
+
+/// How far a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum JobState {
+    /// It waits for a process that takes it up.
+    Queued,
+    /// A process works on it, or one did that died: then another one takes it up.
+    Running,
+    Finished,
+    Failed,
+    Cancelled,
+}
+
+impl JobState {
+    pub const fn has_ended(self) -> bool {
+        matches!(self, Self::Finished | Self::Failed | Self::Cancelled)
+    }
+}
