@@ -1,6 +1,6 @@
 //! Runs and the documents they were started with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use domain::api::{RunState, RunSummary, UsageSummary};
@@ -144,40 +144,74 @@ pub async fn of_project(db: &mut PgConnection, project: Uuid, before: Option<Uui
     Ok(ids.fetch_all(db).await?)
 }
 
-/// How far a run is. Cheap however large it is: what ends is counted when it does.
+/// How far a run is.
 pub async fn summary(db: &mut PgConnection, run: &Run) -> Result<RunSummary> {
+    let summary = summaries(db, &[run.id]).await?.pop();
+    Ok(summary.ok_or(sqlx::Error::RowNotFound)?)
+}
+
+/// How far these runs are, in this order; a run that is not there is left out. It takes three statements for any number
+/// of runs, and is cheap for large runs too: each conversation is counted when it ends.
+pub async fn summaries(db: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<RunSummary>> {
+    let rows = sqlx::query!(
+        "SELECT id, playbook, seed, created_at, planned, state, paused_because, priority, started_at, finished_at
+         FROM runs JOIN unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, place) USING (id) ORDER BY place",
+        ids
+    );
+    let rows = rows.fetch_all(&mut *db).await?;
+    let mut outcomes = outcomes(db, ids).await?;
+    let mut usage = usage_by_run(db, ids).await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let Outcomes { accepted, failures, played_again } = outcomes.remove(&row.id).unwrap_or_default();
+            RunSummary {
+                id: row.id.to_string(),
+                playbook: row.playbook,
+                seed: row.seed,
+                created_at: row.created_at,
+                planned: row.planned.into(),
+                finished: accepted + failures.values().sum::<i64>(),
+                accepted,
+                failures,
+                played_again,
+                state: state(&row.state, row.finished_at.is_some()),
+                paused_because: row.paused_because,
+                priority: row.priority,
+                started_at: row.started_at,
+                finished_at: row.finished_at,
+                usage: usage.remove(&row.id).unwrap_or_default(),
+            }
+        })
+        .collect())
+}
+
+/// How the conversations of a run ended.
+#[derive(Default)]
+struct Outcomes {
+    accepted: i64,
+    /// By blame. So are those that another attempt has replaced.
+    failures: BTreeMap<String, i64>,
+    played_again: BTreeMap<String, i64>,
+}
+
+async fn outcomes(db: &mut PgConnection, runs: &[Uuid]) -> Result<HashMap<Uuid, Outcomes>> {
     let counts = sqlx::query!(
-        r#"SELECT superseded, outcome, sum(tasks)::bigint AS "count!" FROM tallies
-           WHERE run_id = $1 GROUP BY superseded, outcome HAVING sum(tasks) <> 0"#,
-        run.id
-    )
-    .fetch_all(&mut *db)
-    .await?;
-    let of = |superseded: bool| counts.iter().filter(move |count| count.superseded == superseded);
-    let by_blame = |superseded: bool| -> BTreeMap<String, i64> {
-        of(superseded).filter(|c| c.outcome != "accepted").map(|c| (c.outcome.clone(), c.count)).collect()
-    };
-    let (failures, finished) = (by_blame(false), of(false).map(|c| c.count).sum());
-    let row =
-        sqlx::query!("SELECT state, paused_because, priority, started_at, finished_at FROM runs WHERE id = $1", run.id);
-    let row = row.fetch_one(&mut *db).await?;
-    Ok(RunSummary {
-        id: run.id.to_string(),
-        playbook: run.playbook.clone(),
-        seed: run.seed,
-        created_at: run.created_at,
-        planned: run.planned.into(),
-        finished,
-        accepted: finished - failures.values().sum::<i64>(),
-        failures,
-        played_again: by_blame(true),
-        state: state(&row.state, row.finished_at.is_some()),
-        paused_because: row.paused_because,
-        priority: row.priority,
-        started_at: row.started_at,
-        finished_at: row.finished_at,
-        usage: usage(db, run.id).await?,
-    })
+        r#"SELECT run_id, superseded, outcome, sum(tasks)::bigint AS "count!" FROM tallies
+           WHERE run_id = ANY($1) GROUP BY run_id, superseded, outcome HAVING sum(tasks) <> 0"#,
+        runs
+    );
+    let mut by_run = HashMap::<Uuid, Outcomes>::new();
+    for row in counts.fetch_all(db).await? {
+        let outcomes = by_run.entry(row.run_id).or_default();
+        match (row.outcome.as_str(), row.superseded) {
+            ("accepted", false) => outcomes.accepted = row.count,
+            ("accepted", true) => {}
+            (_, false) => _ = outcomes.failures.insert(row.outcome, row.count),
+            (_, true) => _ = outcomes.played_again.insert(row.outcome, row.count),
+        }
+    }
+    Ok(by_run)
 }
 
 pub fn state(name: &str, finished: bool) -> RunState {
@@ -216,17 +250,21 @@ pub async fn accepted(db: &mut PgConnection, run: Uuid) -> Result<i64> {
 
 /// What was asked of models, by role and model.
 pub async fn usage(db: &mut PgConnection, run: Uuid) -> Result<Vec<UsageSummary>> {
+    Ok(usage_by_run(db, &[run]).await?.remove(&run).unwrap_or_default())
+}
+
+async fn usage_by_run(db: &mut PgConnection, runs: &[Uuid]) -> Result<HashMap<Uuid, Vec<UsageSummary>>> {
     let rows = sqlx::query!(
-        r#"SELECT role, model, sum(calls)::bigint AS "calls!", sum(retries)::bigint AS "retries!",
+        r#"SELECT run_id, role, model, sum(calls)::bigint AS "calls!", sum(retries)::bigint AS "retries!",
                   sum(prompt_tokens)::bigint AS "prompt_tokens!", sum(cached_tokens)::bigint AS "cached_tokens!",
                   sum(completion_tokens)::bigint AS "completion_tokens!",
                   sum(cost)::float8 / 1e9 AS "cost!"
-           FROM usage WHERE run_id = $1 GROUP BY role, model ORDER BY role, model"#,
-        run
+           FROM usage WHERE run_id = ANY($1) GROUP BY run_id, role, model ORDER BY run_id, role, model"#,
+        runs
     );
-    let rows = rows.fetch_all(db).await?.into_iter();
-    Ok(rows
-        .map(|row| UsageSummary {
+    let mut by_run = HashMap::<Uuid, Vec<UsageSummary>>::new();
+    for row in rows.fetch_all(db).await? {
+        by_run.entry(row.run_id).or_default().push(UsageSummary {
             role: row.role,
             model: row.model,
             calls: row.calls,
@@ -235,8 +273,9 @@ pub async fn usage(db: &mut PgConnection, run: Uuid) -> Result<Vec<UsageSummary>
             cached_tokens: row.cached_tokens,
             completion_tokens: row.completion_tokens,
             cost: row.cost,
-        })
-        .collect())
+        });
+    }
+    Ok(by_run)
 }
 
 /// What is there to do, over all runs.

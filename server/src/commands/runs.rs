@@ -145,9 +145,8 @@ async fn change(db: &mut PgConnection, id: uuid::Uuid, command: &RunsCommand) ->
 async fn list(pool: &PgPool, limit: i64) -> anyhow::Result<()> {
     let mut db = pool.acquire().await?;
     say!("run                                   state      finished   planned  accepted  priority  playbook");
-    for id in runs::list(&mut db, limit).await? {
-        let Some(run) = runs::get(&mut db, id).await? else { continue };
-        let s = runs::summary(&mut db, &run).await?;
+    let ids = runs::list(&mut db, limit).await?;
+    for s in runs::summaries(&mut db, &ids).await? {
         let state = s.state;
         say!("{} {state:>10} {:9} {:9} {:9} {:9}  {}", s.id, s.finished, s.planned, s.accepted, s.priority, s.playbook);
     }
@@ -166,8 +165,7 @@ async fn audit(pool: &PgPool, id: uuid::Uuid) -> anyhow::Result<()> {
 
 async fn show(pool: &PgPool, id: uuid::Uuid) -> anyhow::Result<()> {
     let mut db = pool.acquire().await?;
-    let Some(run) = runs::get(&mut db, id).await? else { return Ok(()) };
-    let now = runs::summary(&mut db, &run).await?;
+    let Some(now) = runs::summaries(&mut db, &[id]).await?.pop() else { return Ok(()) };
     say!("run          {}", now.id);
     say!("state        {}{}", now.state, because(&now));
     say!("finished     {} of {}", now.finished, now.planned);

@@ -34,10 +34,8 @@ pub async fn list(
 ) -> Result<Json<Page<RunSummary>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let mut items = Vec::new();
-    for id in runs::of_project(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await? {
-        items.push(summary(&mut db, id).await?);
-    }
+    let ids = runs::of_project(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
+    let items = runs::summaries(&mut db, &ids).await?;
     Ok(Json(page(items, limit, |run: &RunSummary| run.id.clone())))
 }
 
@@ -226,6 +224,6 @@ async fn steered(mut tx: Transaction<'_, Postgres>, audit: &Audit, id: Uuid) -> 
 }
 
 pub(super) async fn summary(db: &mut PgConnection, id: Uuid) -> Result<RunSummary> {
-    let run = runs::get(db, id).await?.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
-    Ok(runs::summary(db, &run).await?)
+    let run = runs::summaries(db, &[id]).await?.pop();
+    run.ok_or_else(|| HttpError::missing("run", &id.to_string()))
 }

@@ -5,6 +5,7 @@ pub mod documents;
 pub mod endpoint;
 pub mod jobs;
 pub mod ledger;
+pub mod logged;
 pub mod play;
 pub mod process;
 
