@@ -59,6 +59,8 @@ impl<R: Runnable> ClaimLoop<'_, R> {
         // What others have spent is known before anything is spent here.
         let known: Vec<R> = self.player.runs.lock().values().cloned().collect();
         run_signals::obey(&self.player.pool, self.id, &known).await?;
+        // The player alone keeps them, until they are over.
+        drop(known);
         let (mut deadline, mut halted) = (None, false);
         let mut look = true;
         // With so few left to play it looks again, though nobody has told it of anything.

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::agent::help;
 use crate::support::endpoint::Endpoint;
+use crate::support::pass;
 use crate::support::play::{HELP, planned, play_all, played, player};
 
 async fn heads(pool: &PgPool) -> Vec<Head> {
@@ -53,11 +54,11 @@ async fn a_run_that_is_played_is_followed(pool: PgPool) {
     let mut seen = Vec::new();
     while !playing.is_finished() {
         seen.push(facets(&index, &pool).await.total);
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        pass(Duration::from_millis(200)).await;
     }
     playing.await.unwrap();
     assert!(seen.is_sorted() && seen.iter().any(|rows| (1..40).contains(rows)), "{seen:?}");
-    tokio::time::sleep(Duration::from_millis(1100)).await;
+    pass(Duration::from_millis(1100)).await;
     let followed = facets(&index, &pool).await;
     assert_eq!(followed.total, 40);
     assert_eq!(followed, facets(&Index::new(pool.clone()), &pool).await, "as if it were read now");

@@ -45,6 +45,13 @@ pub fn database_url(pool: &sqlx::PgPool) -> String {
 /// Nothing takes nearly so long; a machine that is busy with other tests may be slow.
 const BOUND: Duration = Duration::from_mins(2);
 
+/// Puts the clock of this test forward, and that of the app and the players in it; the database has its own.
+pub async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
 /// Waits until something is so, and fails if it never is.
 pub async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
     let begun = Instant::now();

@@ -80,7 +80,7 @@ async fn a_restart_costs_no_call() {
     pool.answer(&ask(), 0).await.unwrap();
     fake.stop().await;
     let restart = async {
-        tokio::time::sleep(150 * MS).await;
+        until("all wait, or all but the one that tries", || pool.status().waiting >= 99).await;
         fake.again(|_| Act::Reply).await
     };
     let (answers, _again) = tokio::join!(ask_all(&pool, 0..100), restart);

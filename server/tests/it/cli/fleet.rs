@@ -16,6 +16,7 @@ use generation::plan::RunConfig;
 use llm::PoolSpec;
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::PgPool;
+use store::workers::LOST_AFTER;
 use store::{runs, workers};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -216,14 +217,19 @@ async fn a_rolling_restart_fails_no_row(pool: PgPool) {
 }
 
 /// Far longer than a worker may be silent.
-const CUT: Duration = Duration::from_secs(30);
+const CUT: Duration = LOST_AFTER.saturating_mul(3);
 
 #[sqlx::test(migrations = "../migrations")]
 async fn a_network_that_is_cut_is_waited_for(pool: PgPool) {
     let fleet = Fleet::of(&pool, &["one", "two"]).await;
     let run = fleet.amid_a_run(200).await;
     fleet.workers.iter().for_each(|worker| worker.falls_silent(true));
-    sleep(CUT).await;
+    let silent = async || {
+        let since = "SELECT count(*) FROM workers WHERE heartbeat_at < now() - $1 * interval '1 second'";
+        let silent = sqlx::query_scalar::<_, i64>(since).bind(CUT.as_secs_f64()).fetch_one(&pool);
+        silent.await.unwrap() == 2
+    };
+    fleet.until("both have been silent for long", silent).await;
     let state = runs::state_of(&mut pool.acquire().await.unwrap(), run.control.run.id).await.unwrap();
     assert_eq!(state, Some(RunState::Running), "nobody could answer");
     fleet.workers.iter().for_each(|worker| worker.falls_silent(false));

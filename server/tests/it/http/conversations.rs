@@ -19,6 +19,7 @@ use store::{control, judgings, verdicts};
 
 use super::TestApp;
 use crate::support::endpoint::{Endpoint, nobody, says};
+use crate::support::pass;
 use crate::support::play::{HANDOVER, HELP, TRANSFER, planned, play_all, played, stories};
 
 type List = Page<ConversationSummary>;
@@ -271,11 +272,11 @@ async fn what_is_played_while_somebody_looks_is_seen(pool: PgPool) {
     let count = async || app.json::<List>(&list).await.items.len();
     assert_eq!(count().await, 0);
     play_all(run, 4).await;
-    tokio::time::sleep(Duration::from_millis(1100)).await;
+    pass(Duration::from_millis(1100)).await;
     assert_eq!(count().await, 20);
     // All were the judge's fault: they are opened again, and nobody plays them.
     control::retry_failed(&mut pool.acquire().await.unwrap(), id).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(1100)).await;
+    pass(Duration::from_millis(1100)).await;
     let facets: ConversationFacets = app.json(&format!("/api/v1/runs/{id}/conversations/facets")).await;
     let outcome = facets.facets.iter().find(|facet| facet.name == "outcome").unwrap();
     assert_eq!((outcome.values[0].value.as_str(), outcome.values[0].count), ("unfinished", 20));

@@ -13,6 +13,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::TestApp;
 use crate::support::endpoint::{Endpoint, says};
+use crate::support::until;
 
 #[sqlx::test(migrations = "../migrations")]
 async fn models_are_added_and_keys_are_never_taken(pool: PgPool) {
@@ -132,12 +133,9 @@ async fn a_probe_ends_with_its_connection(pool: PgPool) {
     };
     tokio::time::timeout(Duration::from_secs(30), begun).await.unwrap();
     asked.abort();
-    // As long as the server needs to hear of it.
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    until("the server has hung up as well", async || endpoint.in_flight() == 0).await;
     let so_far = endpoint.requests().len();
     endpoint.release();
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(endpoint.requests().len(), so_far, "nothing more is asked");
     assert_eq!(app.json::<Option<ModelProbe>>("/api/v1/models/local/probe").await, None);
     let job = sqlx::query_as("SELECT state, report FROM jobs WHERE kind = 'probe'");
     let job: (String, Option<serde_json::Value>) = job.fetch_one(&pool).await.unwrap();
@@ -147,4 +145,7 @@ async fn a_probe_ends_with_its_connection(pool: PgPool) {
     assert_eq!(audit.iter().map(|entry| entry.action.as_str()).collect::<Vec<_>>(), ["POST /api/v1/models/{model}/probe"]);
     let again: ModelProbe = app.post("/api/v1/models/local/probe", &json!({})).await;
     assert_eq!(app.json::<Option<ModelProbe>>("/api/v1/models/local/probe").await, Some(again));
+    let of_one = endpoint.requests().len() - so_far;
+    let _: ModelProbe = app.post("/api/v1/models/local/probe", &json!({})).await;
+    assert_eq!(endpoint.requests().len() - so_far, 2 * of_one, "the first one asked nothing more");
 }

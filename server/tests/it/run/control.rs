@@ -22,7 +22,7 @@ use store::{StoreError, players, runs};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, says, status};
-use crate::support::play::{HELP, KINDS, LEASE, TRANSFER, hasty, planned, planned_as, play_all, player, stories};
+use crate::support::play::{HELP, KINDS, LEASE, TRANSFER, hasty, listeners, planned, planned_as, play_all, player, stories};
 use crate::support::{agent, ledger, until};
 
 async fn summary(run: &ConversationRun) -> RunSummary {
@@ -58,7 +58,7 @@ async fn a_run_is_paused_and_goes_on(pool: PgPool) {
     assert_eq!(paused.state, RunState::Paused);
     assert!(paused.finished < 30, "it was paused in the middle");
     let asked = endpoint.requests().len();
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    play_all(taken_up(&run).await, 4).await;
     assert_eq!(endpoint.requests().len(), asked, "nothing is asked while it is paused");
 
     control::resume(&mut db, run.control.run.id).await.unwrap();
@@ -316,9 +316,10 @@ async fn a_player_that_was_given_up_while_it_had_nothing_to_do_begins_anew(pool:
 async fn a_player_that_takes_a_run_up_again_knows_what_it_had_spent(pool: PgPool) {
     // Each reply costs 18 tokens. Unusable ones are blamed on the infrastructure, and count as well.
     let endpoint = Endpoint::start(agent::help).await;
-    let run = planned(&pool, &[HELP], 10, 1, &[(Role::Agent, endpoint.model())]).await;
+    let run = Arc::new(planned(&pool, &[HELP], 10, 1, &[(Role::Agent, endpoint.model())]).await);
     let options = Options { concurrency: 2, drain: Duration::ZERO, ..Options::default() };
     let (player, stop) = (Player::new(pool.clone(), ModelClients::new(hasty()), options), CancellationToken::new());
+    player.know(Arc::clone(&run));
     let people = async {
         let mut db = pool.acquire().await.unwrap();
         until("it is played", async || summary(&run).await.state == RunState::Finished).await;
@@ -327,7 +328,7 @@ async fn a_player_that_takes_a_run_up_again_knows_what_it_had_spent(pool: PgPool
         let asked = endpoint.requests().len();
         let budget = Budget { tokens: Some(18 * i64::try_from(asked).unwrap()), ..Budget::default() };
         sqlx::query("UPDATE runs SET budget = $1").bind(serde_json::json!(budget)).execute(&pool).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(1200)).await;
+        until("the player has given the run back", async || Arc::strong_count(&run) == 1).await;
         control::retry_failed(&mut db, run.control.run.id).await.unwrap();
         until("it is paused", async || summary(&run).await.state == RunState::Paused).await;
         assert_eq!(endpoint.requests().len(), asked, "nothing more is asked");
@@ -421,7 +422,7 @@ async fn a_player_hears_of_new_runs_and_plays_all_of_them(pool: PgPool) {
     let player = Player::new(pool.clone(), ModelClients::new(hasty()), options);
     let stop = CancellationToken::new();
     let people = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        until("it listens", async || listeners(&pool).await.len() == 1).await;
         let first = planned(&pool, &[HELP], 3, 1, &[]).await;
         let second = planned_as(&pool, &[TRANSFER], 3, 1, &[], |_| {}).await;
         until("both are played", async || {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use domain::role::Role;
 use generation::Player;
 use llm::PoolSpec;
@@ -14,11 +15,17 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::Endpoint;
-use crate::support::play::{HELP, KINDS, LEASE, hasty, heard, planned, planned_as, player};
+use crate::support::play::{HELP, KINDS, LEASE, hasty, heard, listeners, planned, planned_as, player};
 use crate::support::{agent, database_url, until};
 
 async fn known(pool: &PgPool) -> Vec<i64> {
     sqlx::query_scalar("SELECT id FROM players ORDER BY id").fetch_all(pool).await.unwrap()
+}
+
+/// When a player said that it lives. It must be known.
+async fn last_beat(pool: &PgPool, player: i64) -> DateTime<Utc> {
+    let beat = sqlx::query_scalar("SELECT heartbeat_at FROM players WHERE id = $1").bind(player);
+    beat.fetch_optional(pool).await.unwrap().expect("it is still known")
 }
 
 #[sqlx::test(migrations = "../migrations")]
@@ -26,8 +33,7 @@ async fn each_player_has_the_lease_that_it_named(pool: PgPool) {
     let mut db = pool.acquire().await.unwrap();
     let patient = players::register(&mut db, "a", 1, Duration::from_mins(2)).await.unwrap();
     let hasty = players::register(&mut db, "b", 2, Duration::from_millis(100)).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    assert_eq!(players::give_up_overdue(&mut db).await.unwrap(), 1);
+    until("one is overdue", async || players::give_up_overdue(&mut db).await.unwrap() == 1).await;
     assert_eq!(known(&pool).await, [patient], "and not {hasty}");
 }
 
@@ -44,7 +50,6 @@ async fn a_player_that_froze_in_the_middle_of_a_commit_holds_nobody_up(pool: PgP
     assert!(players::hold(&mut tx, frozen).await.unwrap());
     let copying = tx.copy_in_raw("COPY usage (role) FROM STDIN").await.unwrap();
 
-    tokio::time::sleep(Duration::from_millis(100)).await;
     let give_up = async {
         while known(&pool).await == [frozen] {
             players::give_up_overdue(&mut db).await.unwrap();
@@ -87,16 +92,11 @@ async fn a_player_whose_listener_was_cut_off_listens_again(pool: PgPool) {
     let options =
         Options { concurrency: 4, poll: Duration::from_hours(1), drain: Duration::ZERO, ..Options::default() };
     let (player, stop) = (Player::new(pool.clone(), ModelClients::new(hasty()), options), CancellationToken::new());
-    let ears = async || -> Vec<i32> {
-        let listening = "SELECT pid FROM pg_stat_activity
-                         WHERE datname = current_database() AND query LIKE 'LISTEN%' AND pid <> pg_backend_pid()";
-        sqlx::query_scalar(listening).fetch_all(&pool).await.unwrap()
-    };
     let ordering = async {
-        until("it listens", async || ears().await.len() == 1).await;
-        let first = ears().await[0];
+        until("it listens", async || listeners(&pool).await.len() == 1).await;
+        let first = listeners(&pool).await[0];
         sqlx::query("SELECT pg_terminate_backend($1)").bind(first).execute(&pool).await.unwrap();
-        until("it listens again", async || ears().await.iter().any(|pid| *pid != first)).await;
+        until("it listens again", async || listeners(&pool).await.iter().any(|pid| *pid != first)).await;
         let run = planned(&pool, &[HELP], 4, 1, &[]).await;
         until("the run is played", async || {
             let ended = "SELECT count(*) FROM tasks WHERE run_id = $1 AND outcome IS NOT NULL";
@@ -127,9 +127,11 @@ async fn a_player_says_that_it_lives_though_every_connection_is_taken(pool: PgPo
         let taken = [small.try_acquire(), small.try_acquire(), small.try_acquire(), small.try_acquire()];
         let rival = async { idle.play(&stop).await };
         let waiting = async {
-            tokio::time::sleep(Duration::from_millis(1_800)).await;
-            let now = known(&pool).await;
-            assert!(mine.iter().all(|id| now.contains(id)), "it is still known");
+            let begun = last_beat(&pool, mine[0]).await;
+            until("it has said so for longer than its lease", async || {
+                last_beat(&pool, mine[0]).await - begun > TimeDelta::milliseconds(1_500)
+            })
+            .await;
             drop(taken);
             until("the conversation has ended", async || {
                 let ended = "SELECT count(*) FROM tasks WHERE outcome IS NOT NULL";

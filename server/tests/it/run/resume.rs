@@ -15,7 +15,12 @@ use store::{events, runs};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::support::logged::Logged;
 use crate::support::play::{HANDOVER, HELP, TRANSFER, hasty, planned, play_all, played, player, stories, timeless};
+use crate::support::until;
+
+/// How the statement begins by which a player looks for what others left.
+const LEFT_BEHIND: &str = "WITH open AS";
 
 const SCENARIOS: [&str; 3] = [HELP, HANDOVER, TRANSFER];
 
@@ -96,8 +101,9 @@ async fn what_one_player_has_claimed_no_other_plays(pool: PgPool) {
     let second = Arc::new(ConversationRun::load(&pool, id, &ModelClients::new(hasty())).await.unwrap());
     let stop = CancellationToken::new();
     let stopper = stop.clone();
+    let logged = Logged::watch();
     let waiting = async move {
-        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        until("the second has looked for something to play, and again", async || logged.count(LEFT_BEHIND) > 2).await;
         stopper.cancel();
     };
     let other = player(&second, 1);

@@ -22,7 +22,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::agent;
 use crate::support::endpoint::Endpoint;
+use crate::support::logged::Logged;
 use crate::support::play::{HELP, planned_as, stories};
+
+/// The statement that asks which workers serve.
+const SERVING: &str = "FROM workers WHERE state IN ('ready', 'draining')";
 
 const FOR_EVER: Duration = Duration::from_hours(1);
 
@@ -71,13 +75,16 @@ impl Workers {
 
 /// A run of so many conversations, which is being played.
 async fn playing(pool: &PgPool, n: usize) -> (Arc<ConversationRun>, JoinHandle<()>) {
+    playing_by(pool, n, ModelClients::new(EndpointOptions::default())).await
+}
+
+async fn playing_by(pool: &PgPool, n: usize, clients: ModelClients) -> (Arc<ConversationRun>, JoinHandle<()>) {
     let models = [(Role::Agent, "qwen".to_owned())];
     let run =
         planned_as(pool, &[HELP], n, 1, &models, |config| config.pools = vec![PoolSpec::of_workers("qwen")]).await;
     let options = Options { concurrency: n, only: Some(run.control.run.id), ..Options::default() };
     let pool = pool.clone();
     let played = tokio::spawn(async move {
-        let clients = ModelClients::new(EndpointOptions::default());
         let _following = follow(&pool, &clients);
         Player::new(pool, clients, options).play(&CancellationToken::new()).await.unwrap();
     });
@@ -106,9 +113,9 @@ async fn assert_nothing_failed(run: &Arc<ConversationRun>, n: usize) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_run_waits_for_its_first_worker(pool: PgPool) {
     let endpoint = Endpoint::start(agent::help).await;
-    let (run, played) = playing(&pool, 3).await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(!played.is_finished() && endpoint.requests().is_empty());
+    let clients = ModelClients::new(EndpointOptions::default());
+    let (run, played) = playing_by(&pool, 3, clients.clone()).await;
+    until("all wait in line", || clients.statuses().iter().any(|status| status.waiting == 3)).await;
     Workers::of(&pool).await.join("a", &endpoint).await;
     played.await.unwrap();
     assert_nothing_failed(&run, 3).await;
@@ -136,8 +143,9 @@ async fn what_a_worker_that_died_was_asked_another_answers(pool: PgPool) {
     let (run, played) = playing(&pool, 8).await;
     until("all are asked", || hanging.requests().len() == 8).await;
     workers.silence().await;
+    let logged = Logged::watch();
     // While nobody else is there, those who wait go on waiting: it may be the server that was away.
-    tokio::time::sleep(Duration::from_millis(1200)).await;
+    until("the player knows of the silence", || logged.count(SERVING) > 1).await;
     assert!(!played.is_finished());
     workers.join("well", &well).await;
     played.await.unwrap();

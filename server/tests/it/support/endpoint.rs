@@ -60,12 +60,10 @@ impl Endpoint {
                 seen.push(request);
                 seen.len() - 1
             };
-            let now = counted[0].fetch_add(1, Ordering::Relaxed) + 1;
-            counted[1].fetch_max(now, Ordering::Relaxed);
+            let _in_flight = InFlight::count(&counted);
             // Its sender is gone when the test is over.
             let _ = opened.clone().wait_for(|open| open.contains(&number)).await;
             tokio::time::sleep(latency).await;
-            counted[0].fetch_sub(1, Ordering::Relaxed);
             response
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -90,6 +88,11 @@ impl Endpoint {
         format!("test-model@{}", self.url)
     }
 
+    /// Requests that are not answered yet, and whose clients have not hung up.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight[0].load(Ordering::Relaxed)
+    }
+
     /// The most requests that it answered at once.
     pub fn most_at_once(&self) -> usize {
         self.in_flight[1].load(Ordering::Relaxed)
@@ -97,6 +100,23 @@ impl Endpoint {
 
     pub fn requests(&self) -> Vec<Value> {
         self.requests.lock().unwrap().clone()
+    }
+}
+
+/// A request that is being answered, until it is or its client has hung up.
+struct InFlight(Arc<[AtomicUsize; 2]>);
+
+impl InFlight {
+    fn count(counted: &Arc<[AtomicUsize; 2]>) -> Self {
+        let now = counted[0].fetch_add(1, Ordering::Relaxed) + 1;
+        counted[1].fetch_max(now, Ordering::Relaxed);
+        Self(Arc::clone(counted))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0[0].fetch_sub(1, Ordering::Relaxed);
     }
 }
 

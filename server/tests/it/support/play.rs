@@ -191,6 +191,13 @@ pub async fn stories(player: &ConversationRun) -> Vec<Story> {
     stories
 }
 
+/// The connections by which players hear of changes of runs.
+pub async fn listeners(pool: &PgPool) -> Vec<i32> {
+    let listening = "SELECT pid FROM pg_stat_activity
+                     WHERE datname = current_database() AND query LIKE 'LISTEN%' AND pid <> pg_backend_pid()";
+    sqlx::query_scalar(listening).fetch_all(pool).await.unwrap()
+}
+
 /// How often the agent was heard in a run.
 pub async fn heard(run: &ConversationRun) -> usize {
     let spoke = |event: &&Event| matches!(event.kind, EventKind::AgentSpoke { .. });

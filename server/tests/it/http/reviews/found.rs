@@ -9,6 +9,7 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use super::*;
+use crate::support::pass;
 
 /// Which of the run's conversations are found, in the run's list and in that of all runs.
 async fn found(app: &TestApp, run: Uuid, query: &str) -> Vec<i32> {
@@ -21,7 +22,7 @@ async fn found(app: &TestApp, run: Uuid, query: &str) -> Vec<i32> {
 
 /// A list is as it was a second ago or later.
 async fn a_while() {
-    tokio::time::sleep(Duration::from_millis(1100)).await;
+    pass(Duration::from_millis(1100)).await;
 }
 
 #[sqlx::test(migrations = "../migrations")]
