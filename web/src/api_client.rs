@@ -216,9 +216,6 @@ fn refused(status: u16, body: &str) -> ApiError {
 }
 
 #[cfg(test)]
-mod layers;
-
-#[cfg(test)]
 mod tests {
     use super::*;
 

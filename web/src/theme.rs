@@ -55,3 +55,24 @@ fn show(choice: Choice) {
         Choice::Light | Choice::Dark => root.set_attribute("data-theme", choice.into_str()),
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// A colour that another file names would be the same by day and by night.
+    #[test]
+    fn colours_stand_in_one_place() {
+        let style = Path::new(env!("CARGO_MANIFEST_DIR")).join("style");
+        let files: Vec<_> = fs::read_dir(style).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let (tokens, others): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.ends_with("0-tokens.css"));
+        assert_eq!((tokens.len(), others.is_empty()), (1, false));
+        for file in others {
+            let text = fs::read_to_string(file).unwrap();
+            for colour in ["oklch(", "rgb(", "rgba(", "hsl(", "light-dark(", ": #"] {
+                assert!(!text.contains(colour), "{} says {colour}", file.display());
+            }
+        }
+    }
+}

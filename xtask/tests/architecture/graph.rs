@@ -1,0 +1,83 @@
+//! Who depends on whom, by name, and where it says so.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::resolve::Edge;
+
+#[derive(Default)]
+pub struct Graph {
+    /// From one to another, and a place for it.
+    edges: BTreeMap<(String, String), String>,
+}
+
+impl Graph {
+    pub fn insert(&mut self, from: &str, to: &str, place: &str) {
+        self.edges.entry((from.to_owned(), to.to_owned())).or_insert_with(|| place.to_owned());
+    }
+
+    /// The modules right below the root. The root itself is left out: it declares them all.
+    pub fn of_top_level(edges: &[Edge]) -> Self {
+        let mut graph = Self::default();
+        for edge in edges {
+            if let (Some(from), Some(to)) = (edge.from.first(), edge.to.first())
+                && from != to
+            {
+                graph.insert(from, to, &edge.place);
+            }
+        }
+        graph
+    }
+
+    pub fn edges(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        self.edges.iter().map(|((from, to), place)| (from.as_str(), to.as_str(), place.as_str()))
+    }
+
+    fn names(&self) -> BTreeSet<&str> {
+        self.edges().map(|(from, _, _)| from).collect()
+    }
+
+    /// One circle through each node that is on any, the shortest; none twice.
+    pub fn circles(&self) -> Vec<Vec<&str>> {
+        let mut circles = Vec::<Vec<&str>>::new();
+        for name in self.names() {
+            if !circles.iter().flatten().any(|seen| *seen == name)
+                && let Some(circle) = self.circle_through(name)
+            {
+                circles.push(circle);
+            }
+        }
+        circles
+    }
+
+    fn circle_through<'a>(&'a self, start: &'a str) -> Option<Vec<&'a str>> {
+        let mut came_from = BTreeMap::<&str, &str>::new();
+        let mut queue = VecDeque::from([start]);
+        while let Some(node) = queue.pop_front() {
+            for (_, to, _) in self.edges().filter(|(from, _, _)| *from == node) {
+                if to == start {
+                    let mut circle = vec![node];
+                    while let Some(before) = came_from.get(circle[circle.len() - 1]) {
+                        circle.push(before);
+                    }
+                    circle.reverse();
+                    return Some(circle);
+                }
+                if !came_from.contains_key(to) {
+                    came_from.insert(to, node);
+                    queue.push_back(to);
+                }
+            }
+        }
+        None
+    }
+
+    /// A circle in words, with a place for each of its edges.
+    pub fn describe(&self, circle: &[&str]) -> String {
+        let next = circle.iter().cycle().skip(1);
+        let edges = circle.iter().zip(next).map(|(from, to)| {
+            let place = self.edges.get(&((*from).to_owned(), (*to).to_owned())).map_or("", String::as_str);
+            format!("{from} uses {to} ({place})")
+        });
+        edges.collect::<Vec<_>>().join(", ")
+    }
+}
