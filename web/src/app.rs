@@ -45,8 +45,3 @@ pub fn App() -> impl IntoView {
         </Router>
     }
 }
-
-/// Names the page in the browser's tab, its history and to a screen reader.
-pub fn set_title(page: &str) {
-    document().set_title(&format!("{page} · Groundstate"));
-}

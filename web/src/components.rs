@@ -1,6 +1,7 @@
 //! The parts that pages are made of, one module a part.
 
 mod account;
+mod action;
 mod async_view;
 mod badge;
 pub mod chart;
@@ -39,6 +40,7 @@ mod virtual_rows;
 mod world_changes;
 
 pub use account::Account;
+pub use action::{Change, PendingRequest, act, act_at_once};
 pub use async_view::{AsyncView, failed, settled, show};
 pub use badge::Badge;
 pub use checks::Checks;
@@ -63,7 +65,7 @@ pub use run_controls::RunControls;
 pub use run_header::{RunHeader, state_badge};
 pub use scores::Scores;
 pub use sending::{TextField, send, settle};
-pub use shell::{Outside, Shell};
+pub use shell::{Outside, Shell, set_title};
 pub use signed_in::{SignedIn, ToSignIn, sign_in_from_here};
 pub use suggest::Suggest;
 pub use tabs::{Tabs, use_tab};

@@ -5,7 +5,6 @@
     reason = "handles of signals and props are handed on by value; they are large in debug builds only"
 )]
 
-mod action;
 mod address;
 mod api_client;
 mod app;

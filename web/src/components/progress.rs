@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::progress::Doing;
 use leptos::prelude::*;
 
-use crate::action::Change;
+use crate::components::Change;
 use crate::format;
 
 /// What is done now, how far it is and for how long, and the way out.

@@ -6,10 +6,9 @@ use domain::outcome::Blame;
 use leptos::prelude::*;
 use strum::VariantArray;
 
-use crate::action::{Change, act};
 use crate::api_client::runs::Control;
 use crate::api_client::{self, AbortSignal};
-use crate::components::{Changing, Dialog};
+use crate::components::{Change, Changing, Dialog, act};
 use crate::session::Project;
 
 #[component]

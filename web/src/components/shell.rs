@@ -174,3 +174,8 @@ fn ProjectChoice() -> impl IntoView {
         })
     }
 }
+
+/// Names the page in the browser's tab, its history and to a screen reader.
+pub fn set_title(page: &str) {
+    document().set_title(&format!("{page} · Groundstate"));
+}

@@ -23,9 +23,8 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::{Redirect, Route};
 use leptos_router::path;
 
-use crate::app::set_title;
 use crate::components::{
-    AsyncView, Crumbs, Models, Scores, Stale, Tabs, Transcript, TranscriptExtras, VerificationList, use_tab,
+    AsyncView, Crumbs, Models, Scores, Stale, Tabs, Transcript, TranscriptExtras, VerificationList, set_title, use_tab,
 };
 use crate::keys::use_shortcut;
 use crate::parts::{pages, part};

@@ -5,8 +5,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::Redirect;
 
 use crate::address;
-use crate::app::set_title;
-use crate::components::Empty;
+use crate::components::{Empty, set_title};
 use crate::session::Session;
 
 #[component]

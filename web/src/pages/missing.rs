@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use crate::address::HOME;
-use crate::app::set_title;
+use crate::components::set_title;
 
 #[component]
 pub fn MissingPage() -> impl IntoView {

@@ -9,8 +9,7 @@ use domain::api::{RunState, RunSummary};
 use leptos::prelude::*;
 use leptos_router::components::{A, Outlet};
 
-use crate::app::set_title;
-use crate::components::{Empty, refresh};
+use crate::components::{Empty, refresh, set_title};
 use crate::pages::play::{NewRun, PlayDemo, RunTable};
 use crate::session::{Project, Session};
 use crate::{address, api_client};

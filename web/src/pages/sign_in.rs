@@ -7,8 +7,7 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use crate::app::set_title;
-use crate::components::{Field, FormError, Send, enter, explain_outside};
+use crate::components::{Field, FormError, Send, enter, explain_outside, set_title};
 use crate::{address, api_client};
 
 #[component]

@@ -13,8 +13,7 @@ use leptos_router::hooks::{use_location, use_navigate};
 
 use crate::address::{HOME, SIGN_IN};
 use crate::api_client::{self, ApiError};
-use crate::app::set_title;
-use crate::components::{Failure, Field, FormError, Loading, Send, enter, explain_outside};
+use crate::components::{Failure, Field, FormError, Loading, Send, enter, explain_outside, set_title};
 
 const FORBIDDEN: u16 = 403;
 

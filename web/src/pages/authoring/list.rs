@@ -14,9 +14,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::words;
-use crate::action::Change;
-use crate::app::set_title;
-use crate::components::{Changing, Empty, PagedList};
+use crate::components::{Change, Changing, Empty, PagedList, set_title};
 use crate::keys::use_shortcut;
 use crate::session::Project;
 use crate::{address, api_client};

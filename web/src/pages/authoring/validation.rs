@@ -11,8 +11,7 @@ use leptos_router::components::A;
 
 use super::words;
 use crate::api_client::{self, AbortGuard};
-use crate::app::set_title;
-use crate::components::{AsyncView, Badge, Empty, FirstRows, FormError, MoreRows, Working, explain};
+use crate::components::{AsyncView, Badge, Empty, FirstRows, FormError, MoreRows, Working, explain, set_title};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, format};

@@ -5,8 +5,7 @@ use domain::api::{Annotation, AnnotationChange};
 use leptos::prelude::*;
 
 use super::notes::Notes;
-use crate::action::act;
-use crate::components::{Badge, Confirm, FirstRows, LongText, MoreRows};
+use crate::components::{Badge, Confirm, FirstRows, LongText, MoreRows, act};
 use crate::labels::Tone;
 use crate::session::{Project, Session};
 use crate::{api_client, format};

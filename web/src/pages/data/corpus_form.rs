@@ -15,8 +15,7 @@ use leptos_router::hooks::use_navigate;
 
 use super::chips::Chips;
 use super::filters::{FacetCounts, Filters};
-use crate::app::set_title;
-use crate::components::{Crumbs, Empty, FormError, FormField, Problems, Send, Toasts, settle};
+use crate::components::{Crumbs, Empty, FormError, FormField, Problems, Send, Toasts, set_title, settle};
 use crate::session::Project;
 use crate::{address, api_client};
 use preview::{PreviewPanel, PreviewState};

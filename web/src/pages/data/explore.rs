@@ -10,8 +10,7 @@ use leptos::prelude::*;
 
 use super::chips::Chips;
 use super::filters::{FacetCounts, Filters};
-use crate::app::set_title;
-use crate::components::{Empty, Failure};
+use crate::components::{Empty, Failure, set_title};
 use crate::keys::use_shortcut;
 
 #[component]

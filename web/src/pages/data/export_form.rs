@@ -14,9 +14,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use super::filters::Filters;
-use crate::action::act;
-use crate::app::set_title;
-use crate::components::{Crumbs, Empty};
+use crate::components::{Crumbs, Empty, act, set_title};
 use crate::session::Project;
 use crate::{address, api_client};
 use preview::{Preview, PreviewPanel};

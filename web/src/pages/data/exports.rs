@@ -6,8 +6,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::rows::{follow_rows, row};
-use crate::app::set_title;
-use crate::components::{Badge, Empty, PagedList, Stale};
+use crate::components::{Badge, Empty, PagedList, Stale, set_title};
 use crate::labels::Tone;
 use crate::session::Project;
 use crate::{address, api_client, format};

@@ -6,8 +6,7 @@ use leptos::prelude::*;
 
 use super::people::OnlyAdministrators;
 use crate::api_client;
-use crate::app::set_title;
-use crate::components::{Empty, PagedList};
+use crate::components::{Empty, PagedList, set_title};
 use crate::session::{Project, Session};
 
 #[component]

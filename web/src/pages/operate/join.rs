@@ -4,8 +4,7 @@ use domain::api::workers::{JoinTokenSummary, NewJoinToken, NewJoinTokenAnswer};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::action::act;
-use crate::components::{Command, Confirm, FirstRows, FormError, MoreRows, Problems, Send, TextField, send, show};
+use crate::components::{Command, Confirm, FirstRows, FormError, MoreRows, Problems, Send, TextField, act, send, show};
 use crate::{api_client, format};
 
 #[component]

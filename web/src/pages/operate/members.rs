@@ -7,10 +7,10 @@ use leptos::prelude::*;
 use strum::VariantArray;
 
 use super::naming;
-use crate::action::{act, act_at_once};
 use crate::api_client;
-use crate::app::set_title;
-use crate::components::{Confirm, FormError, FormField, PagedList, Problems, Send, TextField, Toasts, send};
+use crate::components::{
+    Confirm, FormError, FormField, PagedList, Problems, Send, TextField, Toasts, act, act_at_once, send, set_title,
+};
 use crate::session::Project;
 
 #[component]

@@ -7,9 +7,9 @@ use leptos::prelude::*;
 
 use super::model_form::ModelForm;
 use super::probe::Probe;
-use crate::action::act;
-use crate::app::set_title;
-use crate::components::{AsyncView, Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, Replicas, refresh};
+use crate::components::{
+    AsyncView, Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, Replicas, act, refresh, set_title,
+};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};

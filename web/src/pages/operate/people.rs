@@ -5,9 +5,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::invite::{InviteForm, Link};
-use crate::action::act;
-use crate::app::set_title;
-use crate::components::{Badge, Confirm, Dialog, Empty, PagedList};
+use crate::components::{Badge, Confirm, Dialog, Empty, PagedList, act, set_title};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};

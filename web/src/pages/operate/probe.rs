@@ -4,9 +4,8 @@ use domain::api::probe::{Feature, ModelProbe, ProbeCheck, ProbeFeature, ProbeKin
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::action::PendingRequest;
 use crate::api_client;
-use crate::components::{Badge, Command, Working};
+use crate::components::{Badge, Command, PendingRequest, Working};
 use crate::format;
 use crate::labels::Tone;
 use crate::session::Session;

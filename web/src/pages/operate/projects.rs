@@ -8,8 +8,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
-use crate::app::set_title;
-use crate::components::{Dialog, FormError, PagedList, Problems, Send, TextField, send};
+use crate::components::{Dialog, FormError, PagedList, Problems, Send, TextField, send, set_title};
 use crate::session::Session;
 use crate::{address, api_client, format};
 

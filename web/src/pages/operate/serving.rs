@@ -6,8 +6,7 @@ use domain::api::workers::{Engine, Gpu, WorkerOrder, WorkerState, WorkerSummary}
 use leptos::prelude::*;
 
 use super::join::Join;
-use crate::action::act;
-use crate::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, refresh};
+use crate::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, act, refresh};
 use crate::labels::Tone;
 use crate::session::Session;
 use crate::{api_client, format};

@@ -4,9 +4,7 @@ use domain::api::TokenSummary;
 use leptos::prelude::*;
 
 use super::token_form::TokenForm;
-use crate::action::act;
-use crate::app::set_title;
-use crate::components::{Badge, Confirm, Dialog, Empty, PagedList};
+use crate::components::{Badge, Confirm, Dialog, Empty, PagedList, act, set_title};
 use crate::labels::Tone;
 use crate::{api_client, format};
 

@@ -16,8 +16,7 @@ use leptos::prelude::*;
 
 use crate::address;
 use crate::api_client::{self, Answer};
-use crate::app::set_title;
-use crate::components::{AsyncView, Checks, Crumbs, Empty, Problems};
+use crate::components::{AsyncView, Checks, Crumbs, Empty, Problems, set_title};
 use crate::session::Project;
 use cast::{Cast, PlaybookOptions};
 use draft::Draft;

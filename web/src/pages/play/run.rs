@@ -16,8 +16,7 @@ use std::time::Duration;
 use domain::api::{RunSummary, RunTerms};
 use leptos::prelude::*;
 
-use crate::app::set_title;
-use crate::components::{AsyncView, Crumbs, Polled, RunControls, RunHeader, Stale, Tabs, refresh, use_tab};
+use crate::components::{AsyncView, Crumbs, Polled, RunControls, RunHeader, Stale, Tabs, refresh, set_title, use_tab};
 use crate::session::Project;
 use crate::{address, api_client};
 use configuration::Configuration;

@@ -7,9 +7,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
-use crate::action::Change;
-use crate::app::set_title;
-use crate::components::{Badge, Changing, Empty, PagedList, state_badge};
+use crate::components::{Badge, Change, Changing, Empty, PagedList, set_title, state_badge};
 use crate::session::Project;
 use crate::{address, api_client, format};
 

@@ -6,8 +6,7 @@ use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 
 use super::calibrations::figure;
-use crate::app::set_title;
-use crate::components::{AsyncView, Crumbs};
+use crate::components::{AsyncView, Crumbs, set_title};
 use crate::session::Project;
 use crate::{address, api_client, format, labels};
 

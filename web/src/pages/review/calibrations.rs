@@ -8,8 +8,7 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
 use super::choices::RunChoice;
-use crate::action::Change;
-use crate::components::{Changing, Empty, FormError, PagedList, Problems, Send};
+use crate::components::{Change, Changing, Empty, FormError, PagedList, Problems, Send};
 use crate::session::Project;
 use crate::{address, api_client, format};
 

@@ -6,10 +6,9 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::agreement::short;
-use crate::action::act;
 use crate::address;
 use crate::api_client::{self, Answer};
-use crate::components::{Badge, PagedList, failed};
+use crate::components::{Badge, PagedList, act, failed};
 use crate::labels::Tone;
 use crate::session::{Project, Session};
 

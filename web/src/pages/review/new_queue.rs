@@ -12,8 +12,9 @@ use super::choices::{CorpusChoice, RunChoice};
 use super::filter::{Filter, FilterFields};
 use super::url_state;
 use crate::api_client::Answer;
-use crate::app::set_title;
-use crate::components::{Crumbs, FieldReader, FormError, FormField, Problems, Send, Toasts, Working, settle};
+use crate::components::{
+    Crumbs, FieldReader, FormError, FormField, Problems, Send, Toasts, Working, set_title, settle,
+};
 use crate::session::Project;
 use crate::{address, api_client, format};
 

@@ -12,10 +12,8 @@ use super::items::Items;
 use super::new_queue::of;
 use super::progress::Progress;
 use super::queues::State;
-use crate::action::{act, act_at_once};
 use crate::api_client::{self, ApiError};
-use crate::app::set_title;
-use crate::components::{AsyncView, Crumbs, LongText, Stale, Tabs, refresh, use_tab};
+use crate::components::{AsyncView, Crumbs, LongText, Stale, Tabs, act, act_at_once, refresh, set_title, use_tab};
 use crate::session::Project;
 use crate::{address, format};
 

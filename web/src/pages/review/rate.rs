@@ -7,12 +7,10 @@ use leptos_router::components::A;
 
 use super::new_queue::of;
 use super::{RatingForm, is_rating};
-use crate::action::act;
 use crate::api_client::{self, ApiError};
-use crate::app::set_title;
 use crate::components::{
-    AsyncView, Confirm, Crumbs, Empty, Failure, Loading, LongText, Scores, Toasts, Transcript, TranscriptExtras,
-    explain,
+    AsyncView, Confirm, Crumbs, Empty, Failure, Loading, LongText, Scores, Toasts, Transcript, TranscriptExtras, act,
+    explain, set_title,
 };
 use crate::keys::use_shortcut;
 use crate::pages::conversation::{Cursor, Notes, TurnActions};

@@ -5,9 +5,8 @@ use domain::api::documents::{DocumentVersion, Restoration};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::action::Change;
 use crate::api_client::documents::DocumentRef;
-use crate::components::{AsyncView, Changing, Crumbs};
+use crate::components::{AsyncView, Change, Changing, Crumbs};
 use crate::pages::authoring::words;
 use crate::session::Project;
 use crate::{address, api_client, format};

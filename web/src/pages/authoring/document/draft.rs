@@ -10,10 +10,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 use super::draft_storage;
-use crate::action::Change;
 use crate::api_client::documents::DocumentRef;
 use crate::api_client::{self, AbortSignal, Answer, ApiError};
-use crate::components::{Toasts, explain};
+use crate::components::{Change, Toasts, explain};
 use crate::session::Project;
 
 /// Path within the project -> text.

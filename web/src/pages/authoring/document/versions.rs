@@ -7,8 +7,7 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::changes::Changes;
 use super::draft::Draft;
-use crate::action::Change;
-use crate::components::{AsyncView, Badge, Changing, FormField, PagedList};
+use crate::components::{AsyncView, Badge, Change, Changing, FormField, PagedList};
 use crate::labels::Tone;
 use crate::pages::authoring::words;
 use crate::{api_client, format};

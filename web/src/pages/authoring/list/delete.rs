@@ -5,10 +5,9 @@ use domain::project::Kind;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::action::Change;
 use crate::api_client;
 use crate::api_client::documents::DocumentRef;
-use crate::components::{AsyncView, Changing, Dialog, FormField};
+use crate::components::{AsyncView, Change, Changing, Dialog, FormField};
 use crate::pages::authoring::document::Uses;
 use crate::session::Project;
 

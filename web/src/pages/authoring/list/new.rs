@@ -12,10 +12,10 @@ use strum::VariantArray;
 
 use super::interface::{InterfaceField, Kind as Interface};
 use super::start::{Notes, Origin, create};
-use crate::action::Change;
 use crate::api_client::documents::DocumentRef;
 use crate::components::{
-    AsyncView, Changing, Dialog, FirstRows, FormError, FormField, MoreRows, Problems, Send, Suggest, UnsavedInput,
+    AsyncView, Change, Changing, Dialog, FirstRows, FormError, FormField, MoreRows, Problems, Send, Suggest,
+    UnsavedInput,
 };
 use crate::session::Project;
 use crate::{address, api_client};

@@ -7,9 +7,8 @@ use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::action::Change;
 use crate::address;
-use crate::components::{Changing, Failure, Loading};
+use crate::components::{Change, Changing, Failure, Loading};
 use crate::pages::authoring::document::{Draft, NoModel, References};
 use crate::pages::authoring::list::add_model;
 use crate::session::Project;

@@ -12,9 +12,8 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
-use crate::action::PendingRequest;
 use crate::api_client;
-use crate::components::{CodeEditor, FormField, Language, Working};
+use crate::components::{CodeEditor, FormField, Language, PendingRequest, Working};
 use crate::pages::authoring::document::{Draft, References};
 use replies::Replies;
 

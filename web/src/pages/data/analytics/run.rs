@@ -8,8 +8,7 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::AnalyticsView;
 use super::comparison::ComparisonPanel;
-use crate::app::set_title;
-use crate::components::{AsyncView, Crumbs};
+use crate::components::{AsyncView, Crumbs, set_title};
 use crate::session::Project;
 use crate::{address, api_client, format};
 

@@ -7,7 +7,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
-use crate::action::act;
+use crate::components::act;
 use crate::pages::data::job_actions::JobActions;
 use crate::session::Project;
 use crate::{address, api_client};

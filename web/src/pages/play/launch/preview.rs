@@ -10,10 +10,9 @@ use leptos_router::hooks::use_navigate;
 
 use super::cast::PlaybookOptions;
 use super::draft::{Draft, FormOrder};
-use crate::action::Change;
 use crate::api_client::orders::preview;
 use crate::api_client::{AbortGuard, AbortSignal, Answer};
-use crate::components::{Changing, Command, FormError, Loading, Models, Problems};
+use crate::components::{Change, Changing, Command, FormError, Loading, Models, Problems};
 use crate::session::Project;
 use crate::{address, api_client, format};
 

@@ -9,8 +9,7 @@ use domain::api::JudgingSummary;
 use leptos::prelude::*;
 
 use super::LiveRun;
-use crate::action::act;
-use crate::components::{Badge, FirstRows, MoreRows, Polled, refresh};
+use crate::components::{Badge, FirstRows, MoreRows, Polled, act, refresh};
 use crate::labels::{self, Tone};
 use crate::session::Project;
 use crate::{api_client, format};

@@ -10,9 +10,10 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::step_selection::StepSelection;
 use super::steps;
-use crate::action::PendingRequest;
 use crate::api_client;
-use crate::components::{Badge, FirstRows, JsonTree, MoreRows, OriginOf, Transcript, Working, WorldChanges, marks};
+use crate::components::{
+    Badge, FirstRows, JsonTree, MoreRows, OriginOf, PendingRequest, Transcript, Working, WorldChanges, marks,
+};
 use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 use crate::pages::authoring::prompt::Prompt;

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use domain::api::{JudgingSummary, NewJudging};
 use leptos::prelude::*;
 
-use crate::action::act;
 use crate::api_client;
-use crate::components::{AsyncView, Checks, Polled};
+use crate::components::{AsyncView, Checks, Polled, act};
 use crate::pages::play::run::LiveRun;
 
 #[component]
