@@ -9,11 +9,10 @@ use domain::problem::Problem;
 use domain::role::Role;
 use engine::{ChatReply, Conversation};
 use llm::{ModelSpec, PoolSpec};
-use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::plan::RunConfig;
+use super::plan::{Origin, RunConfig};
 use super::run::{self, Terms};
 use super::{plan, stored};
 use domain::bad_input::BadInput;
@@ -22,17 +21,6 @@ use store::branches;
 use store::clock;
 use store::conversations::{self, Planned};
 use store::events;
-
-/// Where a run of one conversation comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    pub conversation: Uuid,
-    /// The event in whose place it goes on.
-    pub seq: u32,
-    /// Who wrote what stands there instead; `None`: a model said it.
-    #[serde(default)]
-    pub edited_by: Option<String>,
-}
 
 /// What is to be different.
 pub struct Wanted {

@@ -15,11 +15,22 @@ use engine::plan::{Plan, Row};
 use engine::{Case, ChatRequest};
 use llm::{ModelSpec, PoolSpec, Registry};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-use super::branch::Origin;
 use projects::library::Library;
 use store::clock;
 use store::conversations::Planned;
+
+/// Where a run of one conversation comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    pub conversation: Uuid,
+    /// The event in whose place it goes on.
+    pub seq: u32,
+    /// Who wrote what stands there instead; `None`: a model said it.
+    #[serde(default)]
+    pub edited_by: Option<String>,
+}
 
 /// A few conversations that are played first, to say what all would take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

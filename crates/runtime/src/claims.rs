@@ -1,36 +1,25 @@
 //! The claims of a player: each is settled when all of its tasks have come to an end, or to a stop.
 
 use std::collections::{HashMap, HashSet};
-use std::panic::AssertUnwindSafe;
 
-use anyhow::anyhow;
-use futures::FutureExt;
 use sqlx::{Connection, PgPool};
 use store::control;
 use store::journal::TaskFailure;
 use store::players::{self, Claim};
-use store::tasks::{self, PlannedTask};
+use store::tasks;
 use tokio::task::JoinSet;
-use tracing::{debug, error, warn};
+use tracing::error;
 use uuid::Uuid;
 
-use crate::commit::{CommitError, CommitQueue};
-use crate::drive::{self, Stopped};
+use crate::commit::CommitQueue;
+use crate::drive::Stopped;
 use crate::inbox::Inbox;
-use crate::kind::{RunKind, Runnable};
-use crate::loaded_run::{self, LoadedRun};
+use crate::loaded_run;
+use crate::place::Place;
+use crate::runnable::Runnable;
 
 /// Tasks in one claim.
 pub const MOST: usize = 64;
-
-/// What a task is played with, and where.
-pub struct Place {
-    pub(crate) queue: CommitQueue,
-    pub(crate) inbox: Inbox,
-    pub(crate) position: i32,
-    /// The task that has begun there already, if one has.
-    pub(crate) begun: Option<PlannedTask>,
-}
 
 pub struct Claims {
     pool: PgPool,
@@ -152,47 +141,6 @@ impl Claims {
     pub async fn settled(&mut self) {
         while self.settling.join_next().await.is_some() {}
     }
-}
-
-/// Plays what stands at a position, or ends it if it cannot be played.
-pub async fn play<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, Stopped> {
-    let _in_play = place.queue.enter();
-    let (position, queue) = (place.position, place.queue.clone());
-    // A panic would leave its claim open for ever, and the next player that takes it would panic, too.
-    let played = AssertUnwindSafe(from_where_it_stands(run, place)).catch_unwind().await;
-    let played = played.unwrap_or_else(|_| Err(Stopped::Broken(anyhow!("playing it panicked; see the log"))));
-    let reason = match &played {
-        Err(Stopped::Broken(error)) => format!("it cannot be played: {error:#}"),
-        Err(Stopped::NotKept(CommitError::Refused(error))) => format!("what was played cannot be stored: {error}"),
-        _ => {
-            if let Ok(Some(TaskFailure { blame, reason })) = &played {
-                debug!(%blame, reason, "a task failed");
-            }
-            return played;
-        }
-    };
-    let (pool, id) = (&run.control.pool, run.control.run.id);
-    warn!(run = %id, position, reason, "a task is ended");
-    let found = || async { tasks::begun(&mut *pool.acquire().await?, id, position..=position).await };
-    let found = store::patiently(found).await.map_err(|error| Stopped::Broken(error.into()))?.pop();
-    let begins = found.is_none();
-    let planned = match found {
-        Some(begun) => begun.planned,
-        None => run.kind.planned(&run.control.run, position).map_err(Stopped::Broken)?,
-    };
-    Ok(Some(drive::fail(run, &queue, planned, begins, reason).await?))
-}
-
-async fn from_where_it_stands<K: RunKind>(run: &LoadedRun<K>, place: Place) -> Result<Option<TaskFailure>, Stopped> {
-    let Place { queue, inbox, position, begun } = place;
-    let (planned, past) = match begun {
-        Some(planned) => {
-            let past = run.events_of(planned.id).await.map_err(|error| Stopped::Broken(error.into()))?;
-            (planned, Some(past))
-        }
-        None => (run.kind.planned(&run.control.run, position).map_err(Stopped::Broken)?, None),
-    };
-    drive::play(run, &queue, &inbox, planned, past).await
 }
 
 /// Gives back what this process cannot play, and pauses the run with the reason, so that nobody tries for ever.

@@ -17,12 +17,8 @@ use store::journal::{ConversationSummary, TaskFailure};
 use store::runs::Run;
 use store::tasks::PlannedTask;
 use store::verdicts::Judged;
-use uuid::Uuid;
 
 use crate::binding::{ModelBinding, ModelClients};
-use crate::claims::Place;
-use crate::drive::Stopped;
-use crate::loaded_run::{LoadedRun, RunControl};
 
 /// The tasks that a run of this kind plays: how they are planned, begun, asked for and counted.
 pub trait RunKind: Send + Sync + Sized + 'static {
@@ -118,35 +114,5 @@ impl ModelCall {
             Some(listener) => self.pool.stream(&self.chat, self.sticky, listener).await,
             None => self.pool.answer(&self.chat, self.sticky).await,
         }
-    }
-}
-
-/// A loaded run of any kind that a process plays. A process that plays several kinds has an enum of them, with one match
-/// for each task.
-pub trait Runnable: Clone + Send + Sync + 'static {
-    /// The kinds of runs that are claimed.
-    const KINDS: &'static [&'static str];
-
-    fn load(pool: &PgPool, id: Uuid, clients: &ModelClients) -> impl Future<Output = anyhow::Result<Self>> + Send;
-
-    fn control(&self) -> &RunControl;
-
-    /// Plays what stands at a position to its end: whom its outcome blames, if anybody.
-    fn play(&self, place: Place) -> impl Future<Output = Result<Option<TaskFailure>, Stopped>> + Send;
-}
-
-impl<K: RunKind> Runnable for Arc<LoadedRun<K>> {
-    const KINDS: &'static [&'static str] = &[K::NAME];
-
-    async fn load(pool: &PgPool, id: Uuid, clients: &ModelClients) -> anyhow::Result<Self> {
-        Ok(Self::new(LoadedRun::load(pool, id, clients).await?))
-    }
-
-    fn control(&self) -> &RunControl {
-        &self.control
-    }
-
-    async fn play(&self, place: Place) -> Result<Option<TaskFailure>, Stopped> {
-        crate::claims::play(self, place).await
     }
 }

@@ -7,7 +7,6 @@
 
 mod binding;
 mod budget;
-mod claim_loop;
 mod claims;
 pub mod commit;
 pub mod drive;
@@ -17,16 +16,19 @@ pub mod jobs;
 mod kind;
 mod listen;
 mod loaded_run;
+mod place;
 mod player;
 mod prefetch;
 mod run_signals;
+mod runnable;
 mod worker_pools;
 
 pub use binding::{Executor, ModelBinding, ModelClients, Pace};
 pub use budget::{Spending, cap_reached};
-pub use claims::Place;
 pub use inbox::Inbox;
-pub use kind::{Ended, ModelCall, RunKind, Runnable};
+pub use kind::{Ended, ModelCall, RunKind};
 pub use loaded_run::{Halt, LoadedRun, RunControl, pause};
+pub use place::Place;
 pub use player::{Options, Player};
+pub use runnable::Runnable;
 pub use worker_pools::{Following, follow, of_model};

@@ -3,6 +3,8 @@
 //! Any number of players, on any number of machines, share the runs with no coordinator: claims are all that they agree
 //! on. One that is silent for longer than its lease is given up, and others go on with what it had claimed.
 
+mod claim_loop;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,18 +19,18 @@ use tracing::{error, info, warn};
 use uuid::Uuid;
 
 use crate::binding::ModelClients;
-use crate::claim_loop::{ClaimLoop, End};
 use crate::claims::Claims;
 use crate::commit::CommitQueue;
 use crate::heartbeat;
 use crate::inbox::Inbox;
 use crate::jobs::{self, Handlers};
-use crate::kind::Runnable;
 use crate::loaded_run::RunControl;
 use crate::run_signals::{self, Runs};
+use crate::runnable::Runnable;
+use claim_loop::{ClaimLoop, End};
 
 /// How long a player that stops waits for a database that does not answer.
-pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -53,11 +55,11 @@ impl Default for Options {
 
 /// A process that plays runs of some kinds.
 pub struct Player<R> {
-    pub(crate) pool: PgPool,
-    pub(crate) options: Options,
-    pub(crate) clients: ModelClients,
+    pool: PgPool,
+    options: Options,
+    clients: ModelClients,
     /// The runs that are played here.
-    pub(crate) runs: Arc<Runs<R>>,
+    runs: Arc<Runs<R>>,
     /// What is done about jobs here, beside playing.
     jobs: Option<Handlers>,
 }
@@ -151,12 +153,12 @@ impl<R: Runnable> Player<R> {
         }))
     }
 
-    pub(crate) fn each_run(&self, act: impl Fn(&RunControl)) {
+    fn each_run(&self, act: impl Fn(&RunControl)) {
         self.runs.lock().values().for_each(|run| act(run.control()));
     }
 
     /// Whether the only run that is to be played has nothing more to play, here or elsewhere.
-    pub(crate) async fn nothing_left(&self) -> store::Result<bool> {
+    async fn nothing_left(&self) -> store::Result<bool> {
         let Some(only) = self.options.only else { return Ok(false) };
         let state = store::patiently(|| async { runs::state_of(&mut *self.pool.acquire().await?, only).await }).await?;
         Ok(state.is_none_or(|state| state != RunState::Running))

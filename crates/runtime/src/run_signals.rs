@@ -14,8 +14,8 @@ use tokio::task::JoinSet;
 use tracing::warn;
 use uuid::Uuid;
 
-use crate::kind::Runnable;
 use crate::listen::listen;
+use crate::runnable::Runnable;
 
 /// The runs that a process plays.
 pub type Runs<R> = Mutex<HashMap<Uuid, R>>;

@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 use uuid::Uuid;
 
+use super::{LAST_WORDS, Player};
 use crate::claims::{self, Claims, Played};
 use crate::commit::CommitQueue;
 use crate::inbox::Inbox;
-use crate::kind::Runnable;
 use crate::loaded_run::{self, RunControl};
-use crate::player::{LAST_WORDS, Player};
 use crate::run_signals::{self, Wake};
+use crate::runnable::Runnable;
 
 /// How a life of a player ended.
 pub enum End {
