@@ -47,7 +47,7 @@ impl Plays {
             let words: Vec<String> = turn.iter().map(word).map(|word| format!("word{word}")).collect();
             said.push(Said { by: Speaker::Agent, text: words.join(" ") });
         }
-        Story { said, ..Story::default() }
+        Story { said }
     }
 }
 

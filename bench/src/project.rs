@@ -91,7 +91,7 @@ impl Project {
                 let message = serde_json::to_value(message)?;
                 lines.turns.insert((hire.clone(), turn), message);
             }
-            let answers = state.calls.iter();
+            let answers = state.transcript.calls.iter();
             lines
                 .answers
                 .extend(answers.map(|call| (format!("{}({})", call.tool, call.arguments), call.content.clone())));

@@ -1,13 +1,14 @@
-//! From events to what a reader sees, in order: who spoke, what was called, what was refused, how it ended.
+//! A conversation as a reader sees it, in order: who spoke, what was called, what was refused, how it ended.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use domain::event::{Answer, Event, EventKind};
+use domain::event::{Answer, Event};
 use domain::fault::FaultKind;
-use domain::message::ToolCall;
+use domain::message::{Message, ToolCall};
 use domain::outcome::Ending;
 use domain::patch::Patch;
 use domain::role::Role;
+use domain::transcript::{self, Frame, Transcript};
 
 use crate::json_text;
 
@@ -53,7 +54,7 @@ pub struct Call {
     pub tool: String,
     /// Laid out if they are JSON, else as the model wrote them; empty if there are none.
     pub arguments: String,
-    /// What a sub-agent did to answer it.
+    /// TurnContent a sub-agent did to answer it.
     pub branch: Option<Vec<Turn>>,
     /// Absent until the call is answered.
     pub answered: Option<CallAnswer>,
@@ -70,7 +71,7 @@ pub struct CallAnswer {
     pub answer: Answer,
     pub content: String,
     pub patch: Patch,
-    /// What went wrong, as planned.
+    /// TurnContent went wrong, as planned.
     pub fault: Option<FaultKind>,
     /// Why nobody could answer.
     pub note: Option<String>,
@@ -79,12 +80,10 @@ pub struct CallAnswer {
 /// Calls stand where they were made, each with its answer, whenever that came; what a sub-agent did stands within the
 /// call that started it.
 pub fn turns(events: Vec<Event>) -> Vec<Turn> {
-    let mut fold = Fold::default();
-    for event in events {
-        fold.at = CurrentEvent { seq: event.seq, whose: event.whose_turn() };
-        fold.event(event.kind);
-    }
-    fold.finish()
+    let whose = events.iter().filter_map(|event| Some((event.seq, event.whose_turn()?))).collect();
+    let transcript: Transcript = events.into_iter().collect();
+    let answers = transcript.calls.iter().map(|call| (call.id.as_str(), call)).collect();
+    Layout { transcript: &transcript, sub_agents: transcript.sub_agents(), answers, whose }.trunk()
 }
 
 /// The events of all turns, in the order in which they are shown: a sub-agent's stand within the call that started it.
@@ -141,136 +140,101 @@ fn flat<'a>(turns: &'a [Turn], all: &mut Vec<&'a Turn>) {
     }
 }
 
-/// A list of turns that grows, and where the calls in it stand.
-#[derive(Default)]
-struct Level {
-    turns: Vec<Turn>,
-    calls: HashMap<String, usize>,
-    /// The call that started it; empty on the trunk.
-    call_id: String,
+/// Puts the parts of a transcript in the order in which they are read.
+struct Layout<'a> {
+    transcript: &'a Transcript,
+    sub_agents: Vec<&'a Frame>,
+    /// By the id of the call.
+    answers: HashMap<&'a str, &'a transcript::Call>,
+    /// Events in whose place the conversation can go on differently.
+    whose: BTreeMap<u32, Role>,
 }
 
-/// The event that is looked at.
-#[derive(Debug, Clone, Copy, Default)]
-struct CurrentEvent {
-    seq: u32,
-    whose: Option<Role>,
-}
-
-impl CurrentEvent {
-    const fn turn(self, what: TurnContent) -> Turn {
-        Turn { seq: self.seq, of: self.seq, whose: self.whose, what }
-    }
-}
-
-#[derive(Default)]
-struct Fold {
-    at: CurrentEvent,
-    trunk: Level,
-    /// Sub-agents at work, outermost first.
-    branches: Vec<Level>,
-}
-
-impl Fold {
-    fn level(&mut self) -> &mut Level {
-        self.branches.last_mut().unwrap_or(&mut self.trunk)
+impl Layout<'_> {
+    fn trunk(&self) -> Vec<Turn> {
+        let mut turns = self.of_agent(self.transcript.agent());
+        for (seq, message) in self.transcript.user.entries() {
+            turns.extend(calls(message).iter().map(|call| self.call(seq, Caller::User, call)));
+        }
+        // An answer to a call that nobody made is still shown: nothing that happened is hidden.
+        let stray = self.transcript.calls.iter().filter(|call| call.turn == 0);
+        turns.extend(stray.map(|call| {
+            let (tool, arguments, answered) = (call.tool.clone(), String::new(), Some(answered(call)));
+            self.turn(call.seq, TurnContent::Call(Call { by: Caller::Agent, tool, arguments, branch: None, answered }))
+        }));
+        let end = self.transcript.end.iter();
+        turns.extend(end.map(|end| self.turn(end.seq, TurnContent::Ending(end.ending.clone()))));
+        turns.sort_by_key(|turn| turn.of);
+        turns
     }
 
-    fn event(&mut self, event: EventKind) {
-        let at = self.at;
-        let turn = |what| at.turn(what);
-        match event {
-            EventKind::UserSpoke { content, .. } => {
-                if !content.trim().is_empty() {
-                    self.level().turns.push(turn(TurnContent::User { content }));
+    /// TurnContent an agent heard and did. The task of a sub-agent stands in its call.
+    fn of_agent(&self, frame: &Frame) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        for (seq, message) in frame.entries() {
+            match message {
+                Message::User { content }
+                    if frame.caller == transcript::Caller::Agent && !content.trim().is_empty() =>
+                {
+                    turns.push(self.turn(seq, TurnContent::User { content: content.clone() }));
                 }
+                Message::Assistant { content, reasoning_content, .. } => {
+                    turns.extend(spoken(content, reasoning_content.as_deref()).map(|what| self.turn(seq, what)));
+                    turns.extend(calls(message).iter().map(|call| self.call(seq, Caller::Agent, call)));
+                }
+                Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {}
             }
-            EventKind::UserActed { tool_calls, .. } => self.level().called(at, Caller::User, tool_calls),
-            EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => {
-                let level = self.level();
-                level.turns.extend(spoken(content, reasoning).map(turn));
-                level.called(at, Caller::Agent, tool_calls);
-            }
-            EventKind::Delegated { call_id, .. } => self.branches.push(Level { call_id, ..Level::default() }),
-            EventKind::ToolAnswered { call_id, tool, content, answer, patch, fault, note, .. } => {
-                self.join(&call_id);
-                let content = json_text::layout(&content);
-                self.level().answered(at, &call_id, tool, CallAnswer { answer, content, patch, fault, note });
-            }
-            EventKind::Refused { role, reply, reason, .. } => {
-                self.level().turns.push(turn(TurnContent::Refused { role, reply, reason }));
-            }
-            EventKind::Ended { ending } => {
-                self.join_all();
-                self.trunk.turns.push(turn(TurnContent::Ending(ending)));
-            }
-            // Shown beside the transcript or, for a simulated response, with the answer that follows it.
-            EventKind::Started { .. }
-            | EventKind::ToolSimulated { .. }
-            | EventKind::Verified { .. }
-            | EventKind::Judged { .. }
-            | EventKind::Finished { .. } => {}
         }
+        let refused = self.transcript.refusals.iter().filter(|refusal| refusal.path == frame.path);
+        turns.extend(refused.map(|refusal| {
+            let (role, reply, reason) = (refusal.role, refusal.reply.clone(), refusal.reason.clone());
+            self.turn(refusal.seq, TurnContent::Refused { role, reply, reason })
+        }));
+        // Calls of one turn stay in their order.
+        turns.sort_by_key(|turn| turn.of);
+        turns
     }
 
-    /// The sub-agent that was started by this call, if it is at work, comes to its end.
-    fn join(&mut self, call_id: &str) {
-        if self.branches.last().is_some_and(|level| level.call_id == call_id)
-            && let Some(ended) = self.branches.pop()
-            && let Some(call) = self.level().call(call_id)
-        {
-            call.1.branch = Some(ended.turns);
-        }
+    fn call(&self, seq: u32, by: Caller, call: &ToolCall) -> Turn {
+        let answer = self.answers.get(call.id.as_str());
+        let branch = self.sub_agents.iter().find(|frame| frame.was_started_by(&call.id));
+        let what = TurnContent::Call(Call {
+            by,
+            tool: call.name().to_owned(),
+            arguments: json_text::layout(&call.function.arguments),
+            branch: branch.map(|frame| self.of_agent(frame)),
+            answered: answer.map(|call| answered(call)),
+        });
+        Turn { seq: answer.map_or(seq, |answer| answer.seq), ..self.turn(seq, what) }
     }
 
-    fn join_all(&mut self) {
-        while let Some(call_id) = self.branches.last().map(|level| level.call_id.clone()) {
-            self.join(&call_id);
-        }
-    }
-
-    fn finish(mut self) -> Vec<Turn> {
-        self.join_all();
-        self.trunk.turns
+    fn turn(&self, seq: u32, what: TurnContent) -> Turn {
+        Turn { seq, of: seq, whose: self.whose.get(&seq).copied(), what }
     }
 }
 
-impl Level {
-    fn called(&mut self, at: CurrentEvent, by: Caller, calls: Vec<ToolCall>) {
-        for call in calls {
-            let (tool, arguments) = (call.name().to_owned(), json_text::layout(&call.function.arguments));
-            self.calls.insert(call.id, self.turns.len());
-            let what = TurnContent::Call(Call { by, tool, arguments, branch: None, answered: None });
-            self.turns.push(at.turn(what));
-        }
+fn calls(message: &Message) -> &[ToolCall] {
+    match message {
+        Message::Assistant { tool_calls, .. } => tool_calls,
+        Message::System { .. } | Message::User { .. } | Message::Tool { .. } => &[],
     }
+}
 
-    /// A call, and the event that its turn shows.
-    fn call(&mut self, id: &str) -> Option<(&mut u32, &mut Call)> {
-        match self.turns.get_mut(*self.calls.get(id)?) {
-            Some(Turn { seq, what: TurnContent::Call(call), .. }) => Some((seq, call)),
-            _ => None,
-        }
-    }
-
-    fn answered(&mut self, at: CurrentEvent, id: &str, tool: String, answered: CallAnswer) {
-        if let Some((seq, call)) = self.call(id) {
-            *seq = at.seq;
-            call.answered = Some(answered);
-        } else {
-            // An answer to a call that is not here is still shown: nothing that happened is hidden.
-            let (by, arguments, answered) = (Caller::Agent, String::new(), Some(answered));
-            let what = TurnContent::Call(Call { by, tool, arguments, branch: None, answered });
-            self.turns.push(at.turn(what));
-        }
+fn answered(call: &transcript::Call) -> CallAnswer {
+    CallAnswer {
+        answer: call.answer,
+        content: json_text::layout(&call.content),
+        patch: call.patch.clone(),
+        fault: call.fault,
+        note: call.note.clone(),
     }
 }
 
 /// An agent that only calls tools says nothing, and gets no empty bubble.
-fn spoken(content: String, reasoning: Option<String>) -> Option<TurnContent> {
-    let reasoning = reasoning.filter(|text| !text.trim().is_empty());
+fn spoken(content: &str, reasoning: Option<&str>) -> Option<TurnContent> {
+    let reasoning = reasoning.filter(|text| !text.trim().is_empty()).map(str::to_owned);
     let silent = content.trim().is_empty() && reasoning.is_none();
-    (!silent).then_some(TurnContent::Agent { content, reasoning })
+    (!silent).then(|| TurnContent::Agent { content: content.to_owned(), reasoning })
 }
 
 #[cfg(test)]

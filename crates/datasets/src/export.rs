@@ -17,7 +17,6 @@ mod records;
 mod row;
 mod source;
 mod stream;
-mod told;
 mod written;
 
 use std::path::Path;

@@ -9,8 +9,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::event::{Answer, Event, EventKind, Fork};
 use crate::message::{Message, ToolCall};
+use crate::transcript::Frame;
 
 /// The parts of an agent's turn that read differently; what is absent stays as it was played.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -44,17 +44,12 @@ pub struct Correction {
 impl CorrectedTurn {
     /// The message with these parts in place of its own. What is no agent's stays as it is.
     pub fn over(&self, message: &mut Message) {
-        if let Message::Assistant { content, reasoning_content, tool_calls } = message {
-            self.put(content, reasoning_content, tool_calls);
-        }
-    }
-
-    fn put(&self, content: &mut String, reasoning: &mut Option<String>, tool_calls: &mut Vec<ToolCall>) {
+        let Message::Assistant { content, reasoning_content, tool_calls } = message else { return };
         if let Some(corrected) = &self.content {
             content.clone_from(corrected);
         }
         if let Some(corrected) = &self.reasoning {
-            *reasoning = Some(corrected.clone()).filter(|text| !text.is_empty());
+            *reasoning_content = Some(corrected.clone()).filter(|text| !text.is_empty());
         }
         if let Some(corrected) = &self.tool_calls {
             tool_calls.clone_from(corrected);
@@ -75,70 +70,17 @@ pub fn in_force(corrections: &[Correction], version: u32) -> BTreeMap<u32, &Corr
     last
 }
 
-/// The events of an agent's turns, in order. The path is the agent's place among the fan-outs, empty for the one under
-/// test: see [`Event::ancestry`].
-pub fn turns(events: &[Event], path: &[Fork]) -> Vec<u32> {
-    let spoke = |event: &&Event| matches!(event.kind, EventKind::AgentSpoke { .. }) && event.ancestry == path;
-    events.iter().filter(spoke).map(|event| event.seq).collect()
-}
-
-/// Corrects what an agent says in `messages`, of which `turns` are the events of its turns, in order. Returns the
-/// corrections that had something to correct, in the order of the turns.
-pub fn apply<'a>(
-    messages: &mut [Message],
-    turns: &[u32],
-    in_force: &BTreeMap<u32, &'a Correction>,
-) -> Vec<&'a Correction> {
-    let own = messages.iter_mut().filter(|message| matches!(message, Message::Assistant { .. }));
+/// Corrects what one agent says. Returns the corrections that had something to correct, in the order of its turns.
+pub fn apply<'a>(frame: &mut Frame, in_force: &BTreeMap<u32, &'a Correction>) -> Vec<&'a Correction> {
     let mut applied = Vec::new();
-    for (message, seq) in own.zip(turns) {
+    for (seq, message) in frame.seqs.iter().zip(&mut frame.messages) {
         let Some(correction) = in_force.get(seq) else { continue };
-        if let Some(turn) = &correction.turn {
+        if let (Some(turn), Message::Assistant { .. }) = (&correction.turn, &message) {
             turn.over(message);
             applied.push(*correction);
         }
     }
     applied
-}
-
-/// Corrects the events themselves: the agents' turns read as those that hold, all else stays as it was played.
-pub fn apply_to_events(events: &mut [Event], in_force: &BTreeMap<u32, &Correction>) {
-    for event in events {
-        let turn = in_force.get(&event.seq).and_then(|correction| correction.turn.as_ref());
-        if let (Some(turn), EventKind::AgentSpoke { content, reasoning, tool_calls, .. }) = (turn, &mut event.kind) {
-            turn.put(content, reasoning, tool_calls);
-        }
-    }
-}
-
-/// What an agent read and said, with the event of each message; without its instructions, which are no event.
-pub fn transcript(events: &[Event], path: &[Fork]) -> Vec<(u32, Message)> {
-    let mut messages = Vec::new();
-    let mut calls: Vec<&str> = Vec::new();
-    for event in events {
-        let message = match &event.kind {
-            EventKind::UserSpoke { content, .. } if path.is_empty() && !content.is_empty() => {
-                Message::User { content: content.clone() }
-            }
-            EventKind::Delegated { task, .. } if event.ancestry == path => Message::User { content: task.clone() },
-            EventKind::AgentSpoke { content, reasoning, tool_calls, .. } if event.ancestry == path => {
-                calls.extend(tool_calls.iter().map(|call| call.id.as_str()));
-                Message::Assistant {
-                    content: content.clone(),
-                    reasoning_content: reasoning.clone(),
-                    tool_calls: tool_calls.clone(),
-                }
-            }
-            EventKind::ToolAnswered { call_id, content, answer, .. }
-                if *answer != Answer::Terminal && calls.contains(&call_id.as_str()) =>
-            {
-                Message::Tool { tool_call_id: call_id.clone(), content: content.clone() }
-            }
-            _ => continue,
-        };
-        messages.push((event.seq, message));
-    }
-    messages
 }
 
 #[cfg(test)]

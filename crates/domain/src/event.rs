@@ -137,6 +137,27 @@ pub enum EventKind {
     },
 }
 
+impl EventKind {
+    /// What the step cost, and whose model was paid for it; `None` where no model was asked.
+    pub const fn usage(&self) -> Option<(Role, Usage)> {
+        match self {
+            Self::UserSpoke { usage, .. } | Self::UserActed { usage, .. } => Some((Role::SimulatedUser, *usage)),
+            Self::AgentSpoke { usage, .. } => Some((Role::Agent, *usage)),
+            Self::ToolSimulated { usage, .. } => Some((Role::ToolSimulator, *usage)),
+            // Only the state manager's reply is a patch; what a tool's code answers costs nothing.
+            Self::ToolAnswered { usage, patch, .. } if patch.is_empty() => Some((Role::ToolSimulator, *usage)),
+            Self::ToolAnswered { usage, .. } => Some((Role::StateManager, *usage)),
+            Self::Refused { role, usage, .. } => Some((*role, *usage)),
+            Self::Judged { usage, .. } => Some((Role::Judge, *usage)),
+            Self::Started { .. }
+            | Self::Delegated { .. }
+            | Self::Ended { .. }
+            | Self::Verified { .. }
+            | Self::Finished { .. } => None,
+        }
+    }
+}
+
 /// What became of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

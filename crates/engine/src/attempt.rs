@@ -6,11 +6,12 @@ mod origins;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use domain::event::{Answer, Event, EventKind};
+use domain::event::{Answer, EventKind};
 use domain::message::ToolCall;
 use domain::patch::Patch;
 use domain::scenario::Scenario;
 use domain::task::{Resolution, advance};
+use domain::transcript::Transcript;
 use serde_json::{Map, Value};
 
 use crate::case::Case;
@@ -27,7 +28,6 @@ pub use origins::Traced;
 /// A world and the calls that were made on it so far.
 pub struct Attempt {
     conversation: Conversation,
-    events: Vec<Event>,
     /// The last call.
     made: Option<Made>,
 }
@@ -70,7 +70,7 @@ impl Attempt {
         let scenario = scenario.unwrap_or_else(|| Arc::new(nothing(&playbook)));
         let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
         let case = Case { faults: Vec::new(), ..Case::of(Arc::new(playbook), judge, scenario, initial) };
-        let mut attempt = Self { conversation: Conversation::new(Arc::new(case)), events: Vec::new(), made: None };
+        let mut attempt = Self { conversation: Conversation::new(Arc::new(case)), made: None };
         attempt.advance(|_| None);
         attempt.hear(ChatReply { content: "Hello.".into(), ..ChatReply::default() });
         attempt
@@ -91,12 +91,12 @@ impl Attempt {
     }
 
     /// All that has happened, as in a conversation.
-    pub fn events(&self) -> &[Event] {
-        &self.events
+    pub fn transcript(&self) -> &Transcript {
+        &self.conversation.state().transcript
     }
 
     fn hear(&mut self, reply: ChatReply) {
-        self.events.extend(self.conversation.hear(reply));
+        self.conversation.hear(reply);
     }
 
     /// Makes one call. `None` if the conversation is over or waits for a model.
@@ -156,13 +156,11 @@ impl Attempt {
     /// Goes on until a call is answered; `None` if a model has to be asked that `answer` does not answer for.
     fn advance(&mut self, mut answer: impl FnMut(&Conversation) -> Option<Resolution>) -> Option<Reply> {
         let mut answered = None;
-        let events = &mut self.events;
         advance(
             &mut self.conversation,
             |conversation, _| answer(conversation),
             |_, event| {
                 answered = reply(&event.kind);
-                events.push(event);
                 if answered.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             },
         );

@@ -8,7 +8,6 @@ mod agent;
 mod ask;
 mod corrected;
 mod finish;
-mod frame;
 mod prefetch;
 mod readable;
 mod state;
@@ -23,12 +22,12 @@ use domain::event::{Event, EventKind, Fork, Usage};
 use domain::message::Message;
 use domain::outcome::{Blame, Ending, Outcome};
 use domain::role::Role;
+use domain::transcript::{Caller, Frame, Refusal};
 use serde_json::Value;
 
 use crate::case::Case;
 use domain::chat::{ChatReply, ChatRequest};
-pub use frame::{Caller, Frame};
-pub use state::{Call, Phase, State};
+pub use state::{Phase, State};
 pub use user::END;
 
 /// Who is asked.
@@ -95,10 +94,7 @@ impl Conversation {
 
     /// How it ended; `None` while it is played.
     pub const fn outcome(&self) -> Option<&Outcome> {
-        match &self.state.phase {
-            Phase::Done(outcome) => Some(outcome),
-            _ => None,
-        }
+        self.state.transcript.outcome.as_ref()
     }
 
     /// Who is asked now, if a model is.
@@ -112,11 +108,8 @@ impl Conversation {
     /// Who is asked in this phase, if somebody is.
     fn who(&self) -> Option<Who> {
         let role = self.state.phase.asks()?;
-        let sub_agent = match &self.state.acting().caller {
-            Caller::SubAgent { name, .. } if role == Role::Agent => Some(name.clone()),
-            _ => None,
-        };
-        let judge = if role == Role::Judge { self.state.verdicts.len() } else { 0 };
+        let sub_agent = self.state.acting().caller.sub_agent().filter(|_| role == Role::Agent).map(str::to_owned);
+        let judge = if role == Role::Judge { self.state.transcript.verdicts.len() } else { 0 };
         Some(Who { role, sub_agent, judge })
     }
 
@@ -128,7 +121,7 @@ impl Conversation {
             Phase::Agent => Some(self.ask_agent()),
             Phase::Tool => self.ask_pending_tool()?.ok(),
             Phase::Write { response } => Some(self.ask_state_manager(response)),
-            Phase::Judge => self.ask_judge(self.state.verdicts.len()).ok(),
+            Phase::Judge => self.ask_judge(self.state.transcript.verdicts.len()).ok(),
             _ => None,
         }
     }
@@ -157,7 +150,7 @@ impl Conversation {
 
     /// The model could not answer, after all retries.
     pub fn lose(&mut self, reason: &str) -> Option<Event> {
-        if matches!(self.state.phase, Phase::Done(_)) {
+        if self.state.phase == Phase::Done {
             return None;
         }
         self.record(failed(Blame::Infrastructure, &reason.replace('\0', "\u{fffd}")))
@@ -175,7 +168,7 @@ impl Conversation {
             (None, Phase::Tool) => self.answer_by_program()?,
             (None, Phase::Return { content }) => self.return_from_sub_agent(content)?,
             (None, Phase::Verify) => self.verify(),
-            (None, Phase::Judge) => failed(Blame::Judge, &self.ask_judge(self.state.verdicts.len()).err()?),
+            (None, Phase::Judge) => failed(Blame::Judge, &self.ask_judge(self.state.transcript.verdicts.len()).err()?),
             _ => return None,
         };
         self.record(kind)
@@ -187,20 +180,20 @@ impl Conversation {
         let limits = self.case.limits();
         let ended = |ending| Some(EventKind::Ended { ending });
         let attempts = if self.state.phase == Phase::Judge { JUDGE_ATTEMPTS } else { limits.attempts as usize };
-        if self.state.refused.len() >= attempts {
+        if self.state.transcript.refused().len() >= attempts {
             return self.give_up();
         }
         match &self.state.phase {
-            Phase::Judge if self.state.verdicts.len() >= self.case.judges => Some(self.finish()),
+            Phase::Judge if self.state.transcript.verdicts.len() >= self.case.judges => Some(self.finish()),
             Phase::End { ending } => ended(ending.clone()),
-            Phase::User if self.state.user_turns >= limits.user_turns => ended(Ending::TurnLimit),
+            Phase::User if self.state.transcript.user_turns >= limits.user_turns => ended(Ending::TurnLimit),
             Phase::Tool if self.state.acting().steps > limits.agent_steps => self.stop_calling(),
             _ => None,
         }
     }
 
     fn give_up(&self) -> Option<EventKind> {
-        let (_, reason) = self.state.refused.last()?;
+        let Refusal { reason, .. } = self.state.transcript.refused().last()?;
         match &self.state.phase {
             Phase::User => Some(failed(Blame::SimulatedUser, reason)),
             Phase::Agent => Some(failed(Blame::Agent, reason)),
@@ -211,7 +204,7 @@ impl Conversation {
     }
 
     fn record(&mut self, kind: EventKind) -> Option<Event> {
-        let event = Event { seq: self.state.next_seq, ancestry: self.ancestry(&kind), kind };
+        let event = Event { seq: self.state.transcript.next_seq, ancestry: self.ancestry(&kind), kind };
         self.state.apply(event.clone()).ok()?;
         Some(event)
     }
@@ -229,7 +222,7 @@ impl Conversation {
     fn ancestry(&self, kind: &EventKind) -> Vec<Fork> {
         let acting = self.state.acting();
         match kind {
-            EventKind::ToolAnswered { call_id, .. } => match self.state.agents.as_slice() {
+            EventKind::ToolAnswered { call_id, .. } => match self.state.transcript.agents.as_slice() {
                 [.., caller, last] if last.was_started_by(call_id) => caller.call_path(),
                 _ => acting.call_path(),
             },
@@ -244,7 +237,7 @@ impl Conversation {
     }
 
     /// What an agent sees, as trainers see it: its system prompt and then all that was said to it and by it.
-    pub fn transcript(&self, frame: &Frame) -> Vec<Message> {
+    pub fn messages(&self, frame: &Frame) -> Vec<Message> {
         let mut messages = vec![Message::System { content: self.system_prompt(frame) }];
         messages.extend(frame.messages.iter().cloned());
         messages

@@ -2,10 +2,11 @@
 
 use domain::fault::{FaultKind, FaultRule};
 use domain::playbook::Tool;
+use domain::transcript::Caller;
 use rand::RngExt;
 
 use crate::case::Case;
-use crate::conversation::{Call, Caller, State};
+use crate::conversation::State;
 
 /// The fault that is planned for the next call, of this tool. Users meet none: what fails is between agents and backend.
 pub fn planned(case: &Case, state: &State, tool: &Tool) -> Option<FaultKind> {
@@ -13,22 +14,17 @@ pub fn planned(case: &Case, state: &State, tool: &Tool) -> Option<FaultKind> {
         return None;
     }
     // Calls that sub-agents are at work on are older than this one.
-    let delegated = || {
-        state.agents.iter().filter_map(|frame| match &frame.caller {
-            Caller::SubAgent { name, .. } => Some(name.as_str()),
-            Caller::Agent | Caller::User => None,
-        })
-    };
+    let delegated = || state.transcript.agents.iter().filter_map(|frame| frame.caller.sub_agent());
     let meets = |(i, rule): (usize, &FaultRule)| {
         let concerned = |name: &str| rule.tools.is_empty() || rule.tools.iter().any(|t| t == name);
         if !concerned(&tool.name) || (rule.kind == FaultKind::StaleRead && !tool.writes.is_empty()) {
             return None;
         }
-        let valid = |call: &&Call| call.caller != Caller::User && !call.answer.malformed();
-        let answered = state.calls.iter().filter(valid).map(|call| call.tool.as_str());
+        let valid = state.transcript.agent_calls().filter(|call| !call.answer.malformed());
+        let answered = valid.map(|call| call.tool.as_str());
         let before = answered.chain(delegated()).filter(|name| concerned(name)).count();
         let hit = if rule.calls.is_empty() {
-            let call = state.calls.len() + delegated().count();
+            let call = state.transcript.calls.len() + delegated().count();
             let mut rng = case.seed.rng(&format!("fault {i} of call {call}"));
             rng.random::<f64>() < rule.probability.unwrap_or_default()
         } else {

@@ -77,7 +77,7 @@ fn pending(conversation: &Conversation) -> Result<(&Tool, Map<String, Value>), S
 /// The verifier's findings in the form of a verdict.
 fn verdict(conversation: &Conversation) -> Value {
     let empty = Verification::default();
-    let verification = conversation.state().verification.as_ref().unwrap_or(&empty);
+    let verification = conversation.state().transcript.verification.as_ref().unwrap_or(&empty);
     let passed = verification.passed();
     let why = match verification.failures().next() {
         None => format!("scripted: no model judged this; all {} items of the verifier hold", verification.items.len()),

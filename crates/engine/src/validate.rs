@@ -9,6 +9,7 @@ use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::scenario::Scenario;
 use domain::task::rehearse;
+use domain::transcript::End;
 use domain::verdict::Verification;
 
 use crate::case::Case;
@@ -88,7 +89,7 @@ fn proof(
         for &(complexity, agent_style) in ways {
             let case = Case { complexity, agent_style, variant: variant.clone(), ..plain.clone() };
             let (conversation, outcome) = play(Conversation::new(Arc::new(case)));
-            let verified = conversation.state().verification.iter();
+            let verified = conversation.state().transcript.verification.iter();
             if let Some(broken) = verified.flat_map(verifier::undecided).next() {
                 let message = format!("the policy rule {broken}");
                 findings.push(Finding::new(Rule::UnreachableOutcome, "/expected_outcome", message));
@@ -106,7 +107,8 @@ fn proof(
         }
     }
     let idle = plain;
-    let state = State { ending: Some(Ending::UserEnded), ..State::new(initial) };
+    let mut state = State::new(initial);
+    state.transcript.end = Some(End { seq: 0, ending: Ending::UserEnded });
     if verifier::verify(&idle, &state).passed() {
         let message = "doing nothing already satisfies it; name what must be done or told";
         findings.push(Finding::new(Rule::TrivialOutcome, "/expected_outcome", message));
@@ -116,12 +118,12 @@ fn proof(
 
 /// What the verifier found, or else the outcome; and the calls that were refused, which often are the cause.
 fn why_not(state: &State, outcome: &str) -> String {
-    let found = state.verification.iter().flat_map(Verification::failures).map(|check| check.detail.clone());
+    let found = state.transcript.verification.iter().flat_map(Verification::failures).map(|check| check.detail.clone());
     let mut why: Vec<String> = found.collect();
     if why.is_empty() {
         why.push(outcome.to_owned());
     }
-    let refused = state.calls.iter().filter(|call| !call.answer.succeeded());
+    let refused = state.transcript.calls.iter().filter(|call| !call.answer.succeeded());
     why.extend(refused.map(|call| {
         let said = call.note.as_ref().unwrap_or(&call.content);
         format!("`{}` answered `{said}`", call.tool)

@@ -7,10 +7,11 @@ mod world;
 
 use domain::message::Message;
 use domain::outcome::Ending;
+use domain::transcript::{Call, Caller};
 use domain::verdict::{Check, Rule, Verification};
 
 use crate::case::Case;
-use crate::conversation::{Call, Caller, State};
+use crate::conversation::State;
 use crate::facts;
 pub use policy::undecided;
 pub use words::invented;
@@ -18,17 +19,17 @@ pub use words::invented;
 pub fn verify(case: &Case, state: &State) -> Verification {
     let expected = &case.scenario.expected_outcome;
     let mut items = world::check(&expected.world, &case.initial.world, &state.world);
-    items.extend(actions::verify(expected, &state.calls));
+    items.extend(actions::verify(expected, &state.transcript.calls));
     for fact in &expected.told {
         let told = said_by_agent(state).any(|words| facts::states(words, fact));
         items.push(check(Rule::FactTold, told, &format!("`{fact}`"), "was not told to the user"));
     }
-    for call in state.calls.iter().filter(|c| c.answer.malformed() && c.caller != Caller::User) {
+    for call in state.transcript.agent_calls().filter(|call| call.answer.malformed()) {
         items.push(check(Rule::ValidCalls, false, &call.tool, &call.content));
     }
     items.extend(words::check(case, state));
     items.extend(policy::verify(case, state));
-    let (ended, otherwise) = match state.ending {
+    let (ended, otherwise) = match state.transcript.ending() {
         Some(Ending::UserEnded | Ending::Terminal { .. }) => (true, ""),
         // Who leaves when all is done loses nothing.
         Some(Ending::WalkedOut) => (items.iter().all(|item| item.passed), "was left by a user who had lost patience"),
@@ -36,11 +37,11 @@ pub fn verify(case: &Case, state: &State) -> Verification {
     };
     items.push(check(Rule::Ending, ended, "the conversation", otherwise));
     let done = items.iter().all(|item| item.passed);
-    let faults = state.calls.iter().enumerate().filter_map(|(i, call)| Some((i, call, call.fault?)));
+    let faults = state.transcript.calls.iter().enumerate().filter_map(|(i, call)| Some((i, call, call.fault?)));
     let faults = faults.filter(|(_, call, fault)| fault.is_visible() && call.caller != Caller::User);
     let recoveries = faults.map(|(i, call, fault)| {
         let again = |later: &Call| later.tool == call.tool && later.answer.succeeded() && later.fault.is_none();
-        let recovered = done || state.calls[i + 1..].iter().any(again);
+        let recovered = done || state.transcript.calls[i + 1..].iter().any(again);
         let what = format!("`{}` met a fault ({fault})", call.tool);
         check(Rule::Recovery, recovered, &what, "and was not called again with success")
     });

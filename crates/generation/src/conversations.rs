@@ -10,8 +10,8 @@ use domain::event::{Answer as CallAnswer, Usage};
 use domain::outcome::{Blame, Ending, Outcome};
 use domain::role::Role;
 use domain::task::Request;
+use domain::transcript::Transcript;
 use domain::verdict::Verification;
-use engine::conversation::{Caller, State};
 use engine::{Conversation, Judge, Who, judge};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
@@ -135,12 +135,12 @@ impl RunKind for Conversations {
         };
         // What was played to its end is not played again because it could not be judged.
         let unjudged = matches!(blame, Some(Blame::Judge | Blame::Infrastructure));
-        let keeps = unjudged && task.state().verification.is_some();
+        let keeps = unjudged && task.state().transcript.verification.is_some();
         Ended {
             failure: TaskFailure::of(&outcome),
             spoiled: blame.is_some_and(Blame::spoils),
             keep_through: keeps.then(|| i32::try_from(task.state().last_step).unwrap_or(i32::MAX)),
-            conversation: Some(summary(task.state())),
+            conversation: Some(summary(&task.state().transcript)),
             judged: judged(task, &outcome),
         }
     }
@@ -154,9 +154,9 @@ pub(crate) fn outcome(conversation: &Conversation) -> Outcome {
 
 /// What its judges said of a conversation that has ended; `None` if it was never theirs to judge.
 pub(crate) fn judged(conversation: &Conversation, outcome: &Outcome) -> Option<Judged> {
-    let (case, state) = (conversation.case(), conversation.state());
+    let (case, transcript) = (conversation.case(), &conversation.state().transcript);
     // A panel of which some have spoken has said nothing yet.
-    let verdict = (state.verdicts.len() >= case.judges).then(|| state.verdict()).flatten();
+    let verdict = (transcript.verdicts.len() >= case.judges).then(|| transcript.verdict()).flatten();
     let failed = matches!(outcome, Outcome::Failed { blame: Blame::Judge, .. });
     (verdict.is_some() || failed).then(|| Judged {
         judge: case.judge.spec.name.clone(),
@@ -168,14 +168,13 @@ pub(crate) fn judged(conversation: &Conversation, outcome: &Outcome) -> Option<J
 }
 
 /// What lists and statistics say of a conversation.
-pub fn summary(state: &State) -> ConversationSummary {
-    let calls = || state.calls.iter().filter(|call| call.caller != Caller::User);
-    let known = calls().filter(|call| call.answer != CallAnswer::UnknownTool).map(|call| &call.tool);
+pub fn summary(transcript: &Transcript) -> ConversationSummary {
+    let known = transcript.agent_calls().filter(|call| call.answer != CallAnswer::UnknownTool).map(|call| &call.tool);
     ConversationSummary {
-        ending: state.ending.as_ref().map(Ending::into_str),
-        user_turns: i32::try_from(state.user_turns).unwrap_or(i32::MAX),
-        verified: state.verification.as_ref().map(Verification::passed),
-        tool_calls: i32::try_from(calls().count()).unwrap_or(i32::MAX),
+        ending: transcript.ending().map(Ending::into_str),
+        user_turns: i32::try_from(transcript.user_turns).unwrap_or(i32::MAX),
+        verified: transcript.verification.as_ref().map(Verification::passed),
+        tool_calls: i32::try_from(transcript.agent_calls().count()).unwrap_or(i32::MAX),
         tools: known.collect::<BTreeSet<_>>().into_iter().cloned().collect(),
     }
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use domain::correction::{self, CorrectedTurn, Correction};
-use domain::event::{Event, EventKind};
+use domain::event::Event;
 use domain::message::{Message, ToolCall};
 use domain::problem::Problem;
 use domain::row;
+use domain::transcript::Transcript;
 use engine::Conversation;
 use serde_json::{Map, Value};
 use sqlx::PgPool;
@@ -44,7 +45,7 @@ pub async fn checked(pool: &PgPool, id: Uuid, seq: u32, wanted: Wanted) -> anyho
         let (run, planned) = conversations::planned(&mut db, id).await?.context("the conversation is gone")?;
         (run, planned, events::of::<Event>(&mut db, id).await?, corrections::latest(&mut db, id).await?)
     };
-    let original = turn(&events, seq)?;
+    let original = turn(&events.iter().cloned().collect(), seq)?;
     let change = wanted.change(&original)?;
     let (run, config, library) = stored::load(pool, run).await?;
     let case = Arc::new(plan::case(&library, &config, run.seed, &planned)?);
@@ -58,21 +59,18 @@ pub async fn checked(pool: &PgPool, id: Uuid, seq: u32, wanted: Wanted) -> anyho
 }
 
 /// The agent's turn that an event is.
-pub fn turn(events: &[Event], seq: u32) -> anyhow::Result<Message> {
-    let found = events.iter().find(|event| event.seq == seq).map(|event| &event.kind);
-    if let Some(EventKind::AgentSpoke { content, reasoning, tool_calls, .. }) = found {
-        return Ok(Message::Assistant {
-            content: content.clone(),
-            reasoning_content: reasoning.clone(),
-            tool_calls: tool_calls.clone(),
-        });
+pub fn turn(transcript: &Transcript, seq: u32) -> anyhow::Result<Message> {
+    let turns = transcript.agent_turns();
+    if let Some((_, turn)) = turns.iter().find(|(own, _)| *own == seq) {
+        return Ok(Message::clone(turn));
     }
-    let spoke = events.iter().filter(|event| matches!(event.kind, EventKind::AgentSpoke { .. }));
-    let turns: Vec<String> = spoke.map(|event| event.seq.to_string()).collect();
-    let message = match (found, turns.join(", ")) {
-        (_, turns) if turns.is_empty() => "no agent ever spoke in this conversation".to_owned(),
-        (Some(_), turns) => format!("event {seq} is no turn of an agent, and only those are corrected: {turns}"),
-        (None, turns) => format!("there is no event {seq}; the agents' turns are {turns}"),
+    let turns: Vec<String> = turns.iter().map(|(seq, _)| seq.to_string()).collect();
+    let message = match turns.join(", ") {
+        turns if turns.is_empty() => "no agent ever spoke in this conversation".to_owned(),
+        turns if seq < transcript.next_seq => {
+            format!("event {seq} is no turn of an agent, and only those are corrected: {turns}")
+        }
+        turns => format!("there is no event {seq}; the agents' turns are {turns}"),
     };
     Err(BadInput(vec![problem("seq", &message)]).into())
 }

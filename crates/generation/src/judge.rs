@@ -152,7 +152,7 @@ impl Judge {
         let (conversation, usage) = drive::play_unkept(&self.run, None, &task, conversation).await?;
         let outcome = outcome(&conversation);
         // If an endpoint did not answer, there is no verdict: the conversation is left for when the endpoint is back.
-        let verification = || conversation.state().verification.clone();
+        let verification = || conversation.state().transcript.verification.clone();
         let judged = judged(&conversation, &outcome).map(|judged| Judged { verification: verification(), ..judged });
         self.keep(planned, judged.as_ref(), &usage).await?;
         Ok(Rejudged { outcome, usage: usage.iter().map(tokens).sum() })

@@ -1,42 +1,31 @@
-//! Where a value of a world comes from, as the events tell: of a conversation that was played, or of one that was only tried.
+//! Where a value of a world comes from, as its changes tell: of a conversation that was played, or of one that was only tried.
 
-use domain::Event;
 use domain::api::{Provenance, Writer};
-use domain::event::EventKind;
-use domain::patch::Patch;
+use domain::transcript::Call;
 use engine::World;
 use engine::world::{History, Node, PatchError};
 
-/// Of the value at a JSON pointer into the world after the events. `None` if nothing stands there.
+/// Of the value at a JSON pointer into the world after these changes. `None` if nothing stands there.
 ///
 /// # Errors
-/// The events do not follow from this world, or the pointer is none.
-pub fn of(initial: &World, events: &[Event], pointer: &str) -> Result<Option<Provenance>, PatchError> {
-    let changes = changes(events);
+/// The changes do not follow from this world, or the pointer is none.
+pub fn of(initial: &World, changes: &[&Call], pointer: &str) -> Result<Option<Provenance>, PatchError> {
     let mut world = initial.clone();
-    for (_, patch) in &changes {
-        world = world.apply(patch)?;
+    for call in changes {
+        world = world.apply(&call.patch)?;
     }
     let Some(value) = world.get(pointer).map(Node::to_json) else { return Ok(None) };
-    let written_by = History::of(initial, &changes)?.writer(pointer)?.and_then(writer);
+    let written_by = history(initial, changes)?.writer(pointer)?.map(writer);
     Ok(Some(Provenance { pointer: pointer.to_owned(), value, written_by }))
 }
 
-/// What changed the world, in order.
-pub fn changes(events: &[Event]) -> Vec<(&Event, &Patch)> {
-    let patches = events.iter().filter_map(|event| match &event.kind {
-        EventKind::ToolAnswered { patch, .. } if !patch.is_empty() => Some((event, patch)),
-        _ => None,
-    });
-    patches.collect()
+/// # Errors
+/// The changes do not follow from this world.
+pub fn history<'a>(initial: &World, changes: &[&'a Call]) -> Result<History<'a, &'a Call>, PatchError> {
+    let changes: Vec<_> = changes.iter().map(|call| (*call, &call.patch)).collect();
+    History::of(initial, &changes)
 }
 
-/// The call that an event answers.
-pub fn writer(event: &Event) -> Option<Writer> {
-    match &event.kind {
-        EventKind::ToolAnswered { call_id, tool, .. } => {
-            Some(Writer { seq: event.seq, call_id: call_id.clone(), tool: tool.clone() })
-        }
-        _ => None,
-    }
+pub fn writer(call: &Call) -> Writer {
+    Writer { seq: call.seq, call_id: call.id.clone(), tool: call.tool.clone() }
 }

@@ -11,8 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use domain::analytics::Bin;
 use domain::api::{ConversationDetail, ConversationFacets, ConversationSummary, Facet, FacetValue, Neighbours, Page};
-use domain::event::EventKind;
-use domain::verdict::Verdict;
+use domain::transcript::Transcript;
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -140,15 +139,8 @@ pub async fn show(
     let models = serde_json::from_value(run.spec["models"].clone()).unwrap_or_else(|_| BTreeMap::new());
     let branch_of = serde_json::from_value(run.spec["branch_of"].clone()).unwrap_or_default();
     let events = store::events::of::<domain::Event>(&mut db, uuid).await?;
-    let (mut verdicts, mut verification) = (Vec::new(), None);
-    for event in &events {
-        match &event.kind {
-            EventKind::Judged { verdict: found, .. } => verdicts.push(found.clone()),
-            EventKind::Verified { verification: found } => verification = Some(found.clone()),
-            _ => {}
-        }
-    }
-    let verdict = Verdict::of_panel(&verdicts);
+    let transcript: Transcript = events.iter().cloned().collect();
+    let (verdict, verification) = (transcript.verdict(), transcript.verification);
     let scores = verdict.iter().flat_map(|verdict| &verdict.scores);
     summary.scores = scores.map(|score| (score.criterion.clone(), score.score)).collect();
     let project = projects::get(&mut db, reader.project).await?.ok_or_else(missing)?.name;

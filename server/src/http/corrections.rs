@@ -54,8 +54,8 @@ pub async fn show(
         let message = format!("conversation {id} has no version {version} of its corrections, only 0 to {last}");
         return Err(HttpError::NotFound(message));
     }
-    let events = events::of(&mut db, id).await?;
-    let agents = view::agents(&events, &in_force(&all, version));
+    let transcript = events::of(&mut db, id).await?.into_iter().collect();
+    let agents = view::agents(&transcript, &in_force(&all, version));
     let not_rechecked = correct::NOT_RECHECKED.map(str::to_owned).into();
     Ok(Json(CorrectedConversation { version, last_version: last, corrections: all, agents, not_rechecked }))
 }

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::Event;
 use domain::api::{Provenance, WorldVersion};
+use domain::transcript::{Call, Transcript};
 use engine::World;
 use serde::Deserialize;
 use sqlx::PgPool;
@@ -35,12 +35,11 @@ pub async fn show(
     Path(id): Path<Uuid>,
     Query(params): Query<VersionParams>,
 ) -> Result<Json<WorldVersion>> {
-    let (initial, events) = history(&pool, id).await?;
-    let changes = provenance::changes(&events);
-    let (version, last) = version(id, params.version, changes.len())?;
+    let (initial, transcript) = history(&pool, id).await?;
+    let (version, last) = version(id, params.version, transcript.changes().count())?;
     let mut world = initial;
-    for (_, patch) in &changes[..version as usize] {
-        world = world.apply(patch).map_err(|e| damaged(id, &e))?;
+    for call in transcript.changes().take(version as usize) {
+        world = world.apply(&call.patch).map_err(|e| damaged(id, &e))?;
     }
     Ok(Json(WorldVersion { version, last_version: last, hash: world.hash(), world: world.to_json() }))
 }
@@ -68,12 +67,11 @@ pub async fn provenance(
     if domain::patch::segments(&pointer).is_none() {
         return Err(HttpError::parameter("pointer", format!("`{pointer}` is no JSON pointer: it starts with `/`")));
     }
-    let (initial, events) = history(&pool, id).await?;
-    let changes = provenance::changes(&events);
-    let (version, last) = version(id, wanted, changes.len())?;
+    let (initial, transcript) = history(&pool, id).await?;
+    let changes: Vec<&Call> = transcript.changes().collect();
+    let (version, _) = version(id, wanted, changes.len())?;
     // What is written later is not known yet.
-    let later = if version < last { changes[version as usize].0.seq as usize } else { events.len() };
-    let found = provenance::of(&initial, &events[..later], &pointer).map_err(|e| damaged(id, &e))?;
+    let found = provenance::of(&initial, &changes[..version as usize], &pointer).map_err(|e| damaged(id, &e))?;
     found.map(Json).ok_or_else(|| HttpError::NotFound(format!("nothing stands at {pointer}")))
 }
 
@@ -89,11 +87,11 @@ pub fn version(id: Uuid, wanted: Option<u32>, changes: usize) -> Result<(u32, u3
 }
 
 /// The world that a conversation started from, and what happened since.
-async fn history(pool: &PgPool, id: Uuid) -> Result<(World, Vec<Event>)> {
+async fn history(pool: &PgPool, id: Uuid) -> Result<(World, Transcript)> {
     let mut db = pool.acquire().await?;
     let initial = worlds::initial(&mut db, id).await.map_err(|e| damaged(id, &format!("{e:#}")))?;
     let older = || HttpError::NotFound(format!("the world of conversation {id} was not kept: it is too old"));
-    Ok((initial.ok_or_else(older)?, events::of(&mut db, id).await?))
+    Ok((initial.ok_or_else(older)?, events::of(&mut db, id).await?.into_iter().collect()))
 }
 
 fn damaged(id: Uuid, reason: &impl ToString) -> HttpError {

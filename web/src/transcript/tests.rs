@@ -1,4 +1,4 @@
-use domain::event::Usage;
+use domain::event::{EventKind, Fork, Usage};
 use domain::patch::PatchOp;
 use serde_json::json;
 
@@ -177,4 +177,43 @@ fn a_call_that_is_answered_is_still_the_turn_that_it_was() {
     assert_eq!(before[0].begun(), after[0].begun());
     let words = placed([user("My card is gone."), user("It is blue.")]);
     assert_ne!(words[0].begun(), words[1].begun());
+}
+
+#[test]
+fn what_was_refused_of_a_sub_agent_stands_within_its_branch() {
+    let inner = vec![Fork { seq: 0, index: 0 }];
+    let delegated = EventKind::Delegated { call_id: "call_1".into(), agent: "cards".into(), task: "Block it.".into() };
+    let refused = EventKind::Refused {
+        role: Role::Agent,
+        reply: String::new(),
+        reason: "the reply is empty".to_owned(),
+        usage: Usage::default(),
+    };
+    let kinds = [
+        (vec![], agent("", None, &[("call_1", "cards", "{}")])),
+        (inner.clone(), delegated),
+        (inner.clone(), refused),
+        (inner, agent("Hm.", None, &[])),
+        (vec![], EventKind::Ended { ending: Ending::StepLimit }),
+    ];
+    let events = (0..).zip(kinds).map(|(seq, (ancestry, kind))| Event { seq, ancestry, kind });
+    let turns = turns(events.collect());
+    let [
+        Turn { what: TurnContent::Call(outer), whose: Some(Role::Agent), .. },
+        Turn { what: TurnContent::Ending(_), .. },
+    ] = &turns[..]
+    else {
+        panic!("{turns:?}")
+    };
+    let branch = outer.branch.as_deref().unwrap_or_default();
+    assert!(
+        matches!(
+            branch,
+            [
+                Turn { seq: 2, what: TurnContent::Refused { .. }, .. },
+                Turn { whose: None, what: TurnContent::Agent { .. }, .. }
+            ]
+        ),
+        "{branch:?}"
+    );
 }

@@ -1,23 +1,16 @@
 //! A conversation as a trainer would see it: who said what, and which tools were called.
 
-use std::collections::{BTreeSet, HashSet};
-
-use domain::event::{Event, EventKind};
-use domain::message::ToolCall;
+use domain::message::{Message, ToolCall};
+use domain::transcript::{Caller, Frame, Transcript};
 use engine::world::Node;
 use sha2::{Digest, Sha256};
 
-/// What is read out of a conversation's events.
-#[derive(Debug, Default)]
+/// What conversations are compared by.
+#[derive(Debug)]
 pub struct Story {
     /// In the order in which it was said, what sub-agents said among it. System prompts are not: conversations of one
-    /// playbook share them.
+    /// playbook share them. Nor is what the user does with its own tools: it is hidden from the agent, and from trainers.
     pub said: Vec<Said>,
-    /// Tools that the agent and its sub-agents called.
-    pub tools: BTreeSet<String>,
-    pub tool_calls: u32,
-    /// Whether the verifier passed it, as it was played.
-    pub verified: Option<bool>,
 }
 
 #[derive(Debug)]
@@ -60,38 +53,36 @@ impl Speaker {
     }
 }
 
+impl From<Transcript> for Story {
+    fn from(transcript: Transcript) -> Self {
+        let agents = transcript.into_agent_frames();
+        let mut said: Vec<(u32, Said)> =
+            agents.flat_map(said_in).filter(|(_, said)| !said.text.trim().is_empty()).collect();
+        said.sort_by_key(|(seq, _)| *seq);
+        Self { said: said.into_iter().map(|(_, said)| said).collect() }
+    }
+}
+
+/// What an agent read and said, each with its event.
+fn said_in(frame: Frame) -> impl Iterator<Item = (u32, Said)> {
+    let Frame { caller, messages, seqs, .. } = frame;
+    let said = move |message| match message {
+        Message::User { content } if caller == Caller::Agent => vec![Said { by: Speaker::User, text: content }],
+        Message::Assistant { content, reasoning_content, tool_calls } => {
+            let thought = Said { by: Speaker::Reasoning, text: reasoning_content.unwrap_or_default() };
+            let calls = tool_calls.iter().map(|call| Said { by: Speaker::Call, text: called(call) });
+            [thought, Said { by: Speaker::Agent, text: content }].into_iter().chain(calls).collect()
+        }
+        Message::Tool { content, .. } => vec![Said { by: Speaker::Tool, text: content }],
+        // The task of a sub-agent is what it was called with.
+        Message::User { .. } | Message::System { .. } => Vec::new(),
+    };
+    seqs.into_iter()
+        .zip(messages)
+        .flat_map(move |(seq, message)| said(message).into_iter().map(move |said| (seq, said)))
+}
+
 impl Story {
-    pub fn of(events: impl IntoIterator<Item = Event>) -> Self {
-        let mut story = Self::default();
-        // What the user does with its own tools is hidden from the agent, and from whoever is trained.
-        let mut own: HashSet<String> = HashSet::new();
-        for event in events {
-            match event.kind {
-                EventKind::UserSpoke { content, .. } => story.say(Speaker::User, content),
-                EventKind::UserActed { tool_calls, .. } => own.extend(tool_calls.into_iter().map(|call| call.id)),
-                EventKind::AgentSpoke { content, reasoning, tool_calls, .. } => {
-                    story.say(Speaker::Reasoning, reasoning.unwrap_or_default());
-                    story.say(Speaker::Agent, content);
-                    tool_calls.iter().for_each(|call| story.say(Speaker::Call, called(call)));
-                }
-                EventKind::ToolAnswered { call_id, tool, content, .. } if !own.contains(&call_id) => {
-                    story.say(Speaker::Tool, content);
-                    story.tools.insert(tool);
-                    story.tool_calls += 1;
-                }
-                EventKind::Verified { verification } => story.verified = Some(verification.passed()),
-                _ => {}
-            }
-        }
-        story
-    }
-
-    fn say(&mut self, by: Speaker, text: String) {
-        if !text.trim().is_empty() {
-            self.said.push(Said { by, text });
-        }
-    }
-
     /// Equal for conversations that say the same, whatever the white space, the ids of calls and the order of arguments.
     pub fn hash(&self, playbook: &str) -> [u8; 16] {
         let mut hasher = Sha256::new_with_prefix(playbook);
@@ -113,4 +104,66 @@ fn called(call: &ToolCall) -> String {
     let mut text = format!("{} ", call.name());
     Node::from(&arguments).write_canonical(&mut |part| text.push_str(part));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::event::{Answer, Event, EventKind, Fork, Usage};
+
+    use super::*;
+
+    const NONE: Usage = Usage { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0 };
+
+    fn call(id: &str, tool: &str) -> Vec<ToolCall> {
+        vec![ToolCall::new(id.into(), tool.into(), "{}".into())]
+    }
+
+    fn agent(content: &str, tool_calls: Vec<ToolCall>) -> EventKind {
+        EventKind::AgentSpoke { content: content.into(), reasoning: None, tool_calls, usage: NONE }
+    }
+
+    fn answered(call_id: &str, tool: &str, content: &str) -> EventKind {
+        EventKind::ToolAnswered {
+            call_id: call_id.into(),
+            tool: tool.into(),
+            content: content.into(),
+            answer: Answer::Succeeded,
+            patch: Vec::new(),
+            fault: None,
+            note: None,
+            usage: NONE,
+        }
+    }
+
+    #[test]
+    fn it_is_told_in_order_without_what_the_agent_never_saw() {
+        let inner = vec![Fork { seq: 3, index: 0 }];
+        let task = EventKind::Delegated { call_id: "call_2".into(), agent: "desk".into(), task: "Pay.".into() };
+        let user = EventKind::UserSpoke { content: "It is dark.".into(), ended: false, walked_out: false, usage: NONE };
+        let events = [
+            (vec![], EventKind::UserActed { tool_calls: call("call_1", "lamp"), usage: NONE }),
+            (vec![], answered("call_1", "lamp", "broken")),
+            (vec![], user),
+            (vec![], agent("", call("call_2", "desk"))),
+            (inner.clone(), task),
+            (inner.clone(), agent("", call("call_3", "pay"))),
+            (inner.clone(), answered("call_3", "pay", "paid")),
+            (inner, agent("I paid.", Vec::new())),
+            (vec![], answered("call_2", "desk", "I paid.")),
+            (vec![], agent("It is paid.", Vec::new())),
+        ];
+        let events = (0..).zip(events).map(|(seq, (ancestry, kind))| Event { seq, ancestry, kind });
+        let story = Story::from(events.collect::<Transcript>());
+        let said: Vec<_> = story.said.iter().map(|said| (said.by, said.text.as_str())).collect();
+        let expected = [
+            (Speaker::User, "It is dark."),
+            (Speaker::Call, "desk {}"),
+            (Speaker::Call, "pay {}"),
+            (Speaker::Tool, "paid"),
+            (Speaker::Agent, "I paid."),
+            (Speaker::Tool, "I paid."),
+            (Speaker::Agent, "It is paid."),
+        ];
+        assert_eq!(said, expected);
+    }
 }

@@ -69,7 +69,7 @@ fn story(play: &Play) -> Story {
         None => format!("w{}x{i}", play.topic),
     };
     let text: Vec<String> = (0..60).map(word).collect();
-    Story { said: vec![Said { by: Speaker::User, text: text.join(" ") }], ..Story::default() }
+    Story { said: vec![Said { by: Speaker::User, text: text.join(" ") }] }
 }
 
 fn candidates(plays: &[(usize, Play)]) -> Candidates {
@@ -252,6 +252,7 @@ fn the_best_one_stays_for_its_duplicates() {
 fn white_space_and_the_order_of_arguments_make_no_difference() {
     use domain::event::{Event, EventKind, Usage};
     use domain::message::ToolCall;
+    use domain::transcript::Transcript;
     let hash = |content: &str, arguments: &str| {
         let call = ToolCall::new("call_1".into(), "send".into(), arguments.into());
         let kind = EventKind::AgentSpoke {
@@ -260,7 +261,8 @@ fn white_space_and_the_order_of_arguments_make_no_difference() {
             tool_calls: vec![call],
             usage: Usage::default(),
         };
-        Story::of([Event { seq: 0, ancestry: Vec::new(), kind }]).hash("bank")
+        let transcript: Transcript = [Event { seq: 0, ancestry: Vec::new(), kind }].into_iter().collect();
+        Story::from(transcript).hash("bank")
     };
     let one = hash("I send it.", r#"{"to": "Ann", "amount": 12.0}"#);
     assert_eq!(one, hash(" I  send\nit. ", r#"{"amount": 12, "to": "Ann"}"#));

@@ -9,7 +9,8 @@ use domain::patch::Patch;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::row::{Played, Scenario, Tools, Versioned};
-use engine::conversation::{Caller, Frame, State};
+use domain::transcript::Frame;
+use engine::conversation::State;
 use engine::{InitialWorld, Judge, Playbook, case, scripted};
 use parking_lot::Mutex;
 use sqlx::PgConnection;
@@ -140,10 +141,7 @@ impl Context {
 
     /// What the agent of a frame was told.
     pub fn voice(&self, scene: &Scene, frame: &Frame) -> Arc<Voice> {
-        let sub_agent = match &frame.caller {
-            Caller::SubAgent { name, .. } => name.as_str(),
-            Caller::Agent | Caller::User => "",
-        };
+        let sub_agent = frame.caller.sub_agent().unwrap_or_default();
         let mut voices = scene.voices.lock();
         if let Some(voice) = voices.get(sub_agent) {
             return Arc::clone(voice);
@@ -193,13 +191,14 @@ impl Context {
 impl Scene {
     /// Hash of the world that a conversation came to, by all its changes: to hash a world takes longer than to find it among
     /// those that others came to by the same.
-    pub fn end(&self, patches: &[Patch], state: &State) -> Arc<str> {
+    pub fn end(&self, state: &State) -> Arc<str> {
+        let patches = || state.transcript.changes().map(|call| &call.patch);
         let known = || self.ends.lock();
-        let found = known().iter().find(|(own, _)| own == patches).map(|(_, hash)| Arc::clone(hash));
+        let found = known().iter().find(|(own, _)| own.iter().eq(patches())).map(|(_, hash)| Arc::clone(hash));
         let hash = found.unwrap_or_else(|| {
             let hash: Arc<str> = state.world_hash().into();
             let mut ends = known();
-            ends.insert(0, (patches.to_vec(), Arc::clone(&hash)));
+            ends.insert(0, (patches().cloned().collect(), Arc::clone(&hash)));
             ends.truncate(ENDS);
             hash
         });

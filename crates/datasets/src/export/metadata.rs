@@ -1,13 +1,16 @@
 //! What a row says about where it comes from.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::calibration::OVERALL;
+use domain::event::Usage;
 use domain::outcome::{Ending, Outcome};
+use domain::role::Role;
 use domain::row::{Branch, Judge, Metadata, Seed, Worlds};
+use domain::transcript::{Caller, Frame, Transcript};
 use domain::verdict::Verdict;
-use engine::conversation::{Caller, Frame};
 
 use super::context::{Context, Voice};
 use super::row::Played;
@@ -31,20 +34,16 @@ pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice, corrections: 
         generator: concat!("groundstate ", env!("CARGO_PKG_VERSION")),
         playbook: Arc::clone(&scene.playbook),
         scenario: Arc::clone(&scene.scenario),
-        persona: Arc::clone(&played.told.persona),
-        complexity: played.told.complexity,
+        persona: Arc::clone(&played.start.persona),
+        complexity: played.start.complexity,
         seed: Seed { run: context.seed, repeat: material.repeat },
         attempt: material.attempt,
         played: Arc::clone(&voice.played),
         branch,
-        world: Worlds {
-            initial: state.initial_hash.clone(),
-            end: scene.end(&played.told.patches, state),
-            version: state.world.version(),
-        },
-        ending: state.ending.as_ref().map_or("unfinished", Ending::into_str),
-        user_turns: state.user_turns,
-        tool_calls: state.calls.iter().filter(|call| call.caller != Caller::User).count(),
+        world: Worlds { initial: state.initial_hash.clone(), end: scene.end(state), version: state.world.version() },
+        ending: state.transcript.ending().map_or("unfinished", Ending::into_str),
+        user_turns: state.transcript.user_turns,
+        tool_calls: state.transcript.agent_calls().count(),
         corrections,
         accepted: failure.is_none(),
         blame: failure.map_or("", |(blame, _)| blame.into_str()),
@@ -60,8 +59,14 @@ pub fn metadata(played: &Played<'_>, frame: &Frame, voice: &Voice, corrections: 
         weighted_mean: verdict.map_or(0.0, |v| v.weighted_mean),
         goal_achieved: verdict.is_some_and(|v| v.goal_achieved),
         verifier: played.verification.clone().unwrap_or_default(),
-        usage: played.told.usage.clone(),
+        usage: usage(&state.transcript),
     }
+}
+
+/// Of all roles, so that columns are stable.
+fn usage(transcript: &Transcript) -> BTreeMap<Cow<'static, str>, Usage> {
+    let of = |role: Role| transcript.usage.get(&role).copied().unwrap_or_default();
+    Role::ALL.into_iter().map(|role| (role.as_str().into(), of(role))).collect()
 }
 
 fn judge(played: &Played<'_>) -> Judge {

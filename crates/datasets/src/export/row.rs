@@ -12,13 +12,13 @@ use domain::event::Event;
 use domain::message::Message;
 use domain::outcome::Outcome;
 use domain::row::{Row, Verifier};
+use domain::transcript::{Frame, Start};
 use domain::verdict::{Verdict, Verification};
-use engine::conversation::{Frame, Phase, State};
+use engine::conversation::State;
 use serde_json::Deserializer;
 
 use super::context::{Context, Scene};
 use super::metadata;
-use super::told::Told;
 use store::material::{Material, Said};
 
 /// What became of a conversation.
@@ -37,7 +37,7 @@ pub struct Played<'a> {
     pub context: &'a Context,
     pub scene: &'a Scene,
     pub material: &'a Material,
-    pub told: &'a Told,
+    pub start: &'a Start,
     /// Without its frames: each becomes a row of its own.
     pub state: &'a State,
     pub outcome: &'a Outcome,
@@ -58,37 +58,31 @@ pub fn rows(context: &Context, material: &Material, all: bool, branches: bool) -
     };
     let broken = || format!("conversation {} of run {}", material.position, material.run);
     let scene = context.scene(&material.scenario)?;
-    let (mut state, mut told) = (State::new(&scene.initial), None);
+    let mut state = State::new(&scene.initial);
     for event in Deserializer::from_str(text).into_iter::<Event>() {
-        let mut event = event.with_context(broken)?;
-        if told.is_none() {
-            told = Told::begin(&mut event);
-        }
-        if let Some(told) = &mut told {
-            told.hear(&event);
-        }
-        state.apply(event).with_context(broken)?;
+        state.apply(event.with_context(broken)?).with_context(broken)?;
     }
-    let Some(told) = &told else { return Ok(Made::Unfinished) };
-    let outcome = match (said, &state.phase) {
+    let Some(start) = &state.transcript.start else { return Ok(Made::Unfinished) };
+    let outcome = match (said, &state.transcript.outcome) {
         (Some(said), _) => &said.outcome,
-        (None, Phase::Done(_)) if !material.original && state.ending.is_some() => return Ok(Made::NotJudged),
-        (None, Phase::Done(outcome)) => outcome,
-        (None, _) => return Ok(Made::Unfinished),
+        (None, Some(_)) if !material.original && state.transcript.end.is_some() => return Ok(Made::NotJudged),
+        (None, Some(outcome)) => outcome,
+        (None, None) => return Ok(Made::Unfinished),
     };
     if !all && *outcome != Outcome::Accepted {
         return Ok(Made::NotAccepted);
     }
-    let own = if state.verdicts.len() == 1 { state.verdicts.pop() } else { state.verdict() };
+    let own =
+        if state.transcript.verdicts.len() == 1 { state.transcript.verdicts.pop() } else { state.transcript.verdict() };
     // The agent under test stands first.
-    let (agents, sub_agents) = (mem::take(&mut state.agents), mem::take(&mut state.branches));
+    let (agents, sub_agents) = (mem::take(&mut state.transcript.agents), mem::take(&mut state.transcript.branches));
     // Who judges again verifies again.
-    let verification = said.and_then(|said| said.verification.clone()).or_else(|| state.verification.take());
+    let verification = said.and_then(|said| said.verification.clone()).or_else(|| state.transcript.verification.take());
     let played = Played {
         context,
         scene: &scene,
         material,
-        told,
+        start,
         state: &state,
         outcome,
         verdict: said.and_then(|said| verdict(said, material.original, own.as_ref())),
@@ -110,17 +104,15 @@ fn verdict<'a>(said: &'a Said, original: bool, own: Option<&'a Verdict>) -> Opti
 /// # Errors
 /// Why no trainer could use what this agent did.
 fn row(played: &Played<'_>, mut frame: Frame) -> Result<Row, String> {
-    let mut calls = played.state.calls.iter().filter(|call| call.caller == frame.caller);
+    let mut calls = played.state.transcript.calls.iter().filter(|call| call.caller == frame.caller);
     if let Some(call) = calls.find(|call| call.answer.malformed()) {
         return Err(format!("the agent made a call that `{}` does not accept", call.tool));
     }
+    let corrected = correction::apply(&mut frame, &in_force(&played.material.corrections, version(played)));
+    let corrections = corrected.into_iter().map(|correction| correction.version).collect();
     let voice = played.context.voice(played.scene, &frame);
     let mut messages = vec![Message::System { content: voice.system.clone() }];
     messages.append(&mut frame.messages);
-    let turns = played.told.turns(&frame.path);
-    let in_force = in_force(&played.material.corrections, version(played));
-    let corrected = correction::apply(&mut messages, &turns, &in_force);
-    let corrections = corrected.into_iter().map(|correction| correction.version).collect();
     // What the user says after the agent's last turn teaches nothing, and trainers want the last word to be the agent's.
     while matches!(messages.last(), Some(Message::User { .. })) {
         messages.pop();

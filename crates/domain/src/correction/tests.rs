@@ -1,9 +1,6 @@
 use super::*;
-use crate::event::Usage;
-
-fn call(id: &str, arguments: &str) -> ToolCall {
-    ToolCall::new(id.into(), "pay".into(), arguments.into())
-}
+use crate::transcript::Transcript;
+use crate::transcript::tests::{call, paying};
 
 fn correction(version: u32, seq: u32, turn: Option<CorrectedTurn>) -> Correction {
     Correction { version, seq, turn, author: "ann".into(), note: "so".into(), created_at: DateTime::UNIX_EPOCH }
@@ -14,53 +11,8 @@ fn says(content: &str) -> Option<CorrectedTurn> {
     Some(CorrectedTurn { content: Some(content.into()), ..CorrectedTurn::default() })
 }
 
-fn event(seq: u32, ancestry: Vec<Fork>, kind: EventKind) -> Event {
-    Event { seq, ancestry, kind }
-}
-
-fn spoke(content: &str, tool_calls: Vec<ToolCall>) -> EventKind {
-    let reasoning = Some("Hm.".to_owned());
-    EventKind::AgentSpoke { content: content.into(), reasoning, tool_calls, usage: Usage::default() }
-}
-
-fn answered(call_id: &str, answer: Answer) -> EventKind {
-    EventKind::ToolAnswered {
-        call_id: call_id.into(),
-        tool: "pay".into(),
-        content: "done".into(),
-        answer,
-        patch: Vec::new(),
-        fault: None,
-        note: None,
-        usage: Usage::default(),
-    }
-}
-
-/// The agent hands on to a sub-agent, which pays, and then speaks itself.
-fn story() -> Vec<Event> {
-    let user =
-        EventKind::UserSpoke { content: "Pay.".into(), ended: false, walked_out: false, usage: Usage::default() };
-    let inner = vec![Fork { seq: 1, index: 0 }];
-    let delegated = EventKind::Delegated { call_id: "call_1".into(), agent: "payer".into(), task: "Pay it.".into() };
-    vec![
-        event(0, vec![], user),
-        event(1, vec![], spoke("", vec![call("call_1", "{}")])),
-        event(2, inner.clone(), delegated),
-        event(3, inner.clone(), spoke("", vec![call("call_2", "{}")])),
-        event(4, inner.clone(), answered("call_2", Answer::Succeeded)),
-        event(5, inner, spoke("Paid.", vec![])),
-        event(6, vec![], answered("call_1", Answer::Succeeded)),
-        event(7, vec![], spoke("It is paid.", vec![call("call_3", "{}")])),
-        event(8, vec![], answered("call_3", Answer::Terminal)),
-    ]
-}
-
-#[test]
-fn each_agent_has_a_transcript_of_its_own() {
-    let seqs = |path: &[Fork]| transcript(&story(), path).iter().map(|(seq, _)| *seq).collect::<Vec<_>>();
-    assert_eq!(seqs(&[]), [0, 1, 6, 7], "the terminal call's answer is read by nobody");
-    assert_eq!(seqs(&[Fork { seq: 1, index: 0 }]), [2, 3, 4, 5]);
-    assert_eq!(turns(&story(), &[]), [1, 7]);
+fn transcript() -> Transcript {
+    paying().into_iter().collect()
 }
 
 #[test]
@@ -77,43 +29,32 @@ fn the_last_word_on_a_turn_holds_unless_it_was_withdrawn() {
 
 #[test]
 fn only_what_was_corrected_reads_differently() {
-    let mut messages: Vec<Message> = transcript(&story(), &[]).into_iter().map(|(_, message)| message).collect();
-    let original = messages.clone();
+    let (original, mut transcript) = (transcript(), transcript());
     let turn = CorrectedTurn { tool_calls: Some(vec![call("call_1", "{\"n\":1}")]), ..CorrectedTurn::default() };
     let silent = CorrectedTurn { reasoning: Some(String::new()), ..CorrectedTurn::default() };
     // The sub-agent's turn is none of these messages'.
     let all = [correction(1, 1, Some(turn)), correction(2, 7, Some(silent)), correction(3, 5, says("x"))];
-    let applied = apply(&mut messages, &turns(&story(), &[]), &in_force(&all, 3));
+    let applied = apply(&mut transcript.agents[0], &in_force(&all, 3));
     assert_eq!(applied.iter().map(|found| found.version).collect::<Vec<_>>(), [1, 2]);
-    assert_eq!((&messages[0], &messages[2]), (&original[0], &original[2]));
+    let (messages, played) = (&transcript.agent().messages, &original.agent().messages);
+    assert_eq!((&messages[0], &messages[2]), (&played[0], &played[2]));
     let Message::Assistant { tool_calls, reasoning_content, .. } = &messages[1] else { panic!() };
     assert_eq!((tool_calls[0].function.arguments.as_str(), reasoning_content.as_deref()), ("{\"n\":1}", Some("Hm.")));
     let Message::Assistant { content, reasoning_content, .. } = &messages[3] else { panic!() };
     assert_eq!((content.as_str(), reasoning_content.as_deref()), ("It is paid.", None));
+    assert_eq!(transcript.branches, original.branches);
 }
 
 #[test]
-fn events_are_corrected_as_messages_are() {
-    let silent = CorrectedTurn { reasoning: Some(String::new()), ..CorrectedTurn::default() };
+fn sub_agents_are_corrected_and_answers_of_tools_are_not() {
+    let (original, mut transcript) = (transcript(), transcript());
     let calls =
         CorrectedTurn { tool_calls: Some(vec![call("call_2", r#"{"to": "Ann"}"#)]), ..CorrectedTurn::default() };
-    let all = [
-        correction(1, 7, says("It is done.")),
-        correction(2, 3, Some(calls)),
-        correction(3, 5, Some(silent)),
-        // No turn of an agent's.
-        correction(4, 4, says("never")),
-    ];
-    let in_force = in_force(&all, u32::MAX);
-    let (played, mut corrected) = (story(), story());
-    apply_to_events(&mut corrected, &in_force);
-    for path in [vec![], vec![Fork { seq: 1, index: 0 }]] {
-        let messages = |events: &[Event]| -> Vec<Message> {
-            transcript(events, &path).into_iter().map(|(_, message)| message).collect()
-        };
-        let mut expected = messages(&played);
-        assert!(!apply(&mut expected, &turns(&played, &path), &in_force).is_empty());
-        assert_eq!(messages(&corrected), expected);
-    }
-    assert_eq!(corrected[4], played[4]);
+    let all = [correction(1, 3, Some(calls)), correction(2, 4, says("never")), correction(3, 5, says("Paid to Ann."))];
+    let applied = apply(&mut transcript.branches[0], &in_force(&all, u32::MAX));
+    assert_eq!(applied.iter().map(|found| found.version).collect::<Vec<_>>(), [1, 3]);
+    let (messages, played) = (&transcript.branches[0].messages, &original.branches[0].messages);
+    let Message::Assistant { tool_calls, .. } = &messages[1] else { panic!() };
+    assert_eq!(tool_calls[0].function.arguments, r#"{"to": "Ann"}"#);
+    assert_eq!((messages[3].content(), &messages[2]), ("Paid to Ann.", &played[2]));
 }

@@ -31,7 +31,7 @@ impl Conversation {
 
     /// Endpoints repeat ids or leave them out; ours are unique in the conversation.
     pub(super) fn numbered(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
-        let ids = self.state.calls_made + 1..;
+        let ids = self.state.transcript.calls_made + 1..;
         ids.zip(calls).map(|(n, call)| ToolCall { id: format!("call_{n}"), ..call }).collect()
     }
 }

@@ -3,10 +3,11 @@
 use domain::message::Message;
 use domain::playbook::{AgentStyle, UserStyle};
 use domain::role::Role;
+use domain::transcript::{Frame, Refusal};
 use serde_json::{Map, Value, json};
 
+use super::Conversation;
 use super::tool::json_arguments;
-use super::{Conversation, Frame};
 use crate::playbook::Tool;
 use crate::tools::authority;
 use crate::{gate, json_turn, react, templates};
@@ -18,7 +19,7 @@ const STATE_MANAGER: &str = include_str!("../prompts/state_manager.md.j2");
 
 impl Conversation {
     fn asked_of(&self, role: Role, messages: Vec<Message>) -> ChatRequest {
-        self.asked_at(role, &self.state.next_seq.to_string(), messages)
+        self.asked_at(role, &self.state.transcript.next_seq.to_string(), messages)
     }
 
     /// `place`: what the sampling seed is drawn for, besides the role.
@@ -36,7 +37,7 @@ impl Conversation {
 
     /// What was refused here, and why, so that the next reply is better.
     fn with_refusals(&self, mut messages: Vec<Message>) -> Vec<Message> {
-        for (reply, reason) in &self.state.refused {
+        for Refusal { reply, reason, .. } in self.state.transcript.refused() {
             if !reply.is_empty() {
                 messages.push(Message::Assistant {
                     content: reply.clone(),
@@ -76,7 +77,7 @@ impl Conversation {
             },
             other => other.clone(),
         };
-        messages.extend(self.state.user.messages.iter().map(as_written));
+        messages.extend(self.state.transcript.user.messages.iter().map(as_written));
         let mut ask = self.asked_of(Role::SimulatedUser, messages);
         ask.schema = in_json.then(|| {
             json_turn::user_schema(gate::words(&self.case, &self.state), gate::may_end(&self.case, &self.state))
@@ -153,7 +154,7 @@ impl Conversation {
             &json!({"tool": tool.spec.name, "capability": capability, "now": now, "ids": ids, "view": pretty(&view), "arguments": Value::Object(arguments.clone()).to_string(), "schema": returns.to_string()}),
         );
         // Not by the number of the event: calls that only read may be asked before their turn.
-        let place = format!("{call} {}", self.state.refused.len());
+        let place = format!("{call} {}", self.state.transcript.refused().len());
         let mut ask = self.asked_at(Role::ToolSimulator, &place, vec![Message::User { content: prompt }]);
         ask.schema = Some(ReplySchema { name: format!("{}_response", tool.spec.name), schema: returns });
         Ok(ask)
@@ -190,7 +191,7 @@ impl Conversation {
                 "user_goal": scenario.user_goal,
             }), "expected": pretty(&json!(scenario.expected_outcome)), "persona": self.case.guidance.join("\n")}),
         )?;
-        let place = format!("{number} {}", self.state.refused.len());
+        let place = format!("{number} {}", self.state.transcript.refused().len());
         let mut ask = self.asked_at(Role::Judge, &place, vec![Message::User { content: prompt }]);
         ask.schema = Some(ReplySchema { name: "verdict".into(), schema: judge.reply_schema() });
         Ok(ask)

@@ -29,7 +29,7 @@ impl Conversation {
         let handed_on =
             handed_on.map(|(i, call)| (format!("tool_calls[{i}].arguments"), said("", std::slice::from_ref(call))));
         for (part, message) in words.into_iter().chain(handed_on) {
-            for fact in verifier::invented(&self.case, &self.state, message) {
+            for fact in verifier::invented(&self.case, &self.state, &message) {
                 let reason = "comes from nowhere: no tool, user, instruction or record says it up to this turn";
                 faults.push((part.clone(), format!("`{fact}` {reason}")));
             }
@@ -47,7 +47,7 @@ impl Conversation {
         };
         let mut after = self.clone();
         // It follows, for it is the next one.
-        drop(after.state.apply(Event { seq: self.state.next_seq, ancestry: self.ancestry(&kind), kind }));
+        drop(after.state.apply(Event { seq: self.state.transcript.next_seq, ancestry: self.ancestry(&kind), kind }));
         after
     }
 }

@@ -24,15 +24,16 @@ impl Conversation {
     /// Accepted means: what a program can check holds, the judge saw the goal achieved, and the overall is good enough.
     /// What fails here is the agent's, unless it had to work with a tool that nobody could answer for.
     pub(super) fn finish(&self) -> EventKind {
-        let (Some(verification), Some(verdict)) = (&self.state.verification, self.state.verdict()) else {
+        let transcript = &self.state.transcript;
+        let (Some(verification), Some(verdict)) = (&transcript.verification, transcript.verdict()) else {
             return failed(Blame::Judge, "there is no verdict");
         };
         if let Some(check) = verification.failures().next() {
             // Everything is done, and the user still talks.
-            if check.rule == Rule::Ending && self.state.ending == Some(Ending::TurnLimit) {
+            if check.rule == Rule::Ending && transcript.ending() == Some(&Ending::TurnLimit) {
                 return failed(Blame::SimulatedUser, &check.detail);
             }
-            if self.state.ending == Some(Ending::WalkedOut) {
+            if transcript.ending() == Some(&Ending::WalkedOut) {
                 return self.fell_short(&format!("the user lost patience and left: {}", check.detail));
             }
             return match check.rule {
@@ -51,7 +52,7 @@ impl Conversation {
     }
 
     fn fell_short(&self, reason: &str) -> EventKind {
-        match self.state.calls.iter().find(|call| call.answer == Answer::Fallback) {
+        match self.state.transcript.calls.iter().find(|call| call.answer == Answer::Fallback) {
             Some(call) => failed(Blame::ToolSimulator, &format!("`{}` was not answered; then {reason}", call.tool)),
             None => failed(Blame::Agent, reason),
         }

@@ -43,7 +43,7 @@ impl Conversation {
     /// Up to the first call that may change the world, or that something else than a model or code answers.
     fn reads_ahead(&self) -> Vec<Prefetch> {
         // Which call meets a fault depends on those before it.
-        if !self.case.faults.is_empty() || !self.state.refused.is_empty() {
+        if !self.case.faults.is_empty() || !self.state.transcript.refused().is_empty() {
             return Vec::new();
         }
         let mut asks = Vec::new();
@@ -65,10 +65,10 @@ impl Conversation {
     }
 
     fn judges_ahead(&self) -> Vec<Prefetch> {
-        if !self.state.refused.is_empty() {
+        if !self.state.transcript.refused().is_empty() {
             return Vec::new();
         }
-        let others = self.state.verdicts.len() + 1..self.case.judges;
+        let others = self.state.transcript.verdicts.len() + 1..self.case.judges;
         others
             .filter_map(|judge| {
                 let who = Who { role: Role::Judge, sub_agent: None, judge };

@@ -1,13 +1,14 @@
 //! The whole conversation as text, for whoever judges it: reasoning, calls, what sub-agents and the user did.
 
 use domain::message::{Message, ToolCall};
+use domain::transcript::Frame;
 
-use super::{Conversation, Frame, Phase};
+use super::{Conversation, Phase};
 
 impl Conversation {
     pub(super) fn readable(&self) -> String {
         let mut parts = vec![format!("[system]\n{}", self.system_prompt(self.state.agent()))];
-        let mut user = self.state.user.messages.iter();
+        let mut user = self.state.transcript.user.messages.iter();
         for message in &self.state.agent().messages {
             if let Message::User { content } = message {
                 // Up to these words, what the user's own tools told it.
@@ -21,7 +22,7 @@ impl Conversation {
             }
         }
         parts.extend(user.flat_map(user_act));
-        if let (Phase::Judge, Some(ending)) = (&self.state.phase, &self.state.ending) {
+        if let (Phase::Judge, Some(ending)) = (&self.state.phase, self.state.transcript.ending()) {
             parts.push(format!("[the conversation ended: {}]", ending.into_str()));
         }
         parts.join("\n\n")
@@ -47,8 +48,8 @@ impl Conversation {
 
     /// What a sub-agent did between its call and its answer.
     fn branch_of(&self, call: &ToolCall, parts: &mut Vec<String>) {
-        let frames = self.state.branches.iter().chain(self.state.agents.iter().skip(1));
-        let Some(frame) = frames.into_iter().find(|frame: &&Frame| frame.was_started_by(&call.id)) else { return };
+        let mut frames = self.state.transcript.branches.iter().chain(self.state.transcript.agents.iter().skip(1));
+        let Some(frame) = frames.find(|frame: &&Frame| frame.was_started_by(&call.id)) else { return };
         for message in &frame.messages {
             self.agent_message(call.name(), message, parts);
         }

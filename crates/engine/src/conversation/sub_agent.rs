@@ -2,9 +2,10 @@
 
 use domain::event::{Answer, EventKind};
 use domain::message::ToolCall;
+use domain::transcript::Frame;
 
 use super::tool::{answered, json_arguments};
-use super::{Conversation, Frame, NO_USAGE};
+use super::{Conversation, NO_USAGE};
 use crate::playbook::{Agent, Tool};
 
 impl Conversation {
@@ -15,7 +16,7 @@ impl Conversation {
 
     pub(super) fn delegate(&self, call: &ToolCall, tool: &Tool) -> EventKind {
         let depth = self.case.limits().depth;
-        if self.state.agents.len() > depth as usize {
+        if self.state.transcript.agents.len() > depth as usize {
             let content = format!("Error: `{}` is not available here: do it with your other tools", tool.spec.name);
             return answered(call, Answer::Failed, content, NO_USAGE);
         }
@@ -36,6 +37,6 @@ impl Conversation {
     }
 
     fn delegated_call(&self) -> Option<&ToolCall> {
-        self.state.agents.iter().rev().nth(1)?.pending.front()
+        self.state.transcript.agents.iter().rev().nth(1)?.pending.front()
     }
 }

@@ -18,7 +18,7 @@ impl Task for Conversation {
 
     fn next(&self) -> Next<Self::Requests> {
         match &self.state.phase {
-            Phase::Done(_) => Next::Done,
+            Phase::Done => Next::Done,
             Phase::Start | Phase::Return { .. } | Phase::End { .. } | Phase::Verify => Next::Act,
             _ => self.asked().map_or(Next::Act, |who| Next::Wait([self.request(who)])),
         }
@@ -74,7 +74,9 @@ impl Conversation {
                 let judge = who.judge;
                 self.request_at(who, judge)
             }
-            Role::SimulatedUser | Role::Agent | Role::StateManager => self.request_at(who, self.state.next_seq),
+            Role::SimulatedUser | Role::Agent | Role::StateManager => {
+                self.request_at(who, self.state.transcript.next_seq)
+            }
         }
     }
 
@@ -84,7 +86,7 @@ impl Conversation {
 
     fn request_at(&self, who: Who, place: impl Hash) -> Request<Who> {
         let mut id = DefaultHasher::new();
-        (who.role, self.state.refused.len(), place).hash(&mut id);
+        (who.role, self.state.transcript.refused().len(), place).hash(&mut id);
         Request { id: RequestId(id.finish()), role: who.role.into(), to: who }
     }
 }

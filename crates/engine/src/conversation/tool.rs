@@ -212,8 +212,8 @@ impl Conversation {
 
     /// An error that fits the world, where no model could answer truthfully.
     pub(super) fn fall_back(&self) -> Option<EventKind> {
-        let (call, (_, reason)) = (self.state.acting().pending.front()?, self.state.refused.last()?);
-        Some(unanswered(call, reason.clone()))
+        let (call, refusal) = (self.state.acting().pending.front()?, self.state.transcript.refused().last()?);
+        Some(unanswered(call, refusal.reason.clone()))
     }
 
     /// Schema, authority, invariants, and every value from somewhere: a record, the call or a fresh id. The response

@@ -111,7 +111,7 @@ impl Knowledge<'_> {
 
     fn told(&self) -> impl Iterator<Item = &str> {
         // Its own words, the agent's, and what its own tools told it.
-        let heard = self.state.user.messages.iter().rev().map(Message::content);
+        let heard = self.state.transcript.user.messages.iter().rev().map(Message::content);
         // Where it lives, and whom it writes to.
         let company = &self.case.playbook.spec;
         heard.chain([&*company.title, &*company.description]).chain(self.case.guidance.iter().map(String::as_str))

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use domain::transcript::Caller;
 use serde_json::{Value, json};
 
 use super::Playbook;
-use crate::conversation::Caller;
 use crate::templates;
 use crate::tools::grounding::Heard;
 

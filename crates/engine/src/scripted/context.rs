@@ -39,7 +39,8 @@ impl<'a> Context<'a> {
 
     fn made(&self) -> &Value {
         self.made.get_or_init(|| {
-            let answered = self.conversation.state().calls.iter().filter(|call| call.answer == Answer::Succeeded);
+            let answered =
+                self.conversation.state().transcript.calls.iter().filter(|call| call.answer == Answer::Succeeded);
             let calls = answered.map(|call| {
                 let answer = serde_json::from_str(&call.content).map(|answer: Json| templates::value(&answer));
                 (call.tool.as_str(), answer.unwrap_or_else(|_| Value::from(call.content.as_str())))

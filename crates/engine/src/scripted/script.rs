@@ -10,12 +10,13 @@ use domain::message::{Message, ToolCall};
 use domain::persona::Complexity;
 use domain::playbook::{AgentStyle, UserStyle};
 use domain::scenario::{Line, ScriptCall, ScriptStep};
+use domain::transcript::{Call, Frame};
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::said;
 use crate::case::Case;
-use crate::conversation::{Call, Caller, Conversation, END, Frame};
+use crate::conversation::{Conversation, END};
 use crate::playbook::Agent;
 use crate::{gate, json_turn, react};
 use domain::chat::ChatReply;
@@ -56,7 +57,7 @@ pub(super) fn user_turn(conversation: &Conversation) -> Result<ChatReply, String
         return Ok(users(case, "This takes too long for me.", true));
     }
     let steps = steps(case);
-    let Some(step) = steps.iter().filter(|s| is_users(s)).nth(state.user.turns as usize) else {
+    let Some(step) = steps.iter().filter(|s| is_users(s)).nth(state.transcript.user.turns as usize) else {
         return Ok(users(case, "", true));
     };
     let context = Context::of(conversation);
@@ -80,7 +81,7 @@ pub(super) fn agent_turn(conversation: &Conversation) -> Result<ChatReply, Strin
         let reasoning = Some("The call met a fault of the backend, so I make it again.".to_owned());
         return Ok(written(case, String::new(), reasoning, again));
     }
-    let agents = &conversation.state().agents;
+    let agents = &conversation.state().transcript.agents;
     let step = current_step(conversation);
     if agents.len() > 1 {
         return sub_agent_turn(conversation, frame, step.as_deref());
@@ -102,7 +103,7 @@ fn current_step(conversation: &Conversation) -> Option<Cow<'_, ScriptStep>> {
     let trunk = conversation.state().agent();
     // Each turn whose calls met a fault was followed by one that repeated them.
     let turns = (trunk.turns as usize).saturating_sub(faulty_turns(conversation, trunk).len());
-    let at_work = usize::from(conversation.state().agents.len() > 1);
+    let at_work = usize::from(conversation.state().transcript.agents.len() > 1);
     steps(conversation.case()).into_iter().filter(|s| !is_users(s)).nth(turns.saturating_sub(at_work))
 }
 
@@ -111,9 +112,9 @@ fn sub_agent_turn(conversation: &Conversation, frame: &Frame, step: Option<&Scri
     let case = conversation.case();
     let mut calls = step.map(|step| rendered_calls(conversation, step)).transpose()?.unwrap_or_default();
     let mut agent = case.playbook.agent(case.variant.as_deref());
-    for frame in &conversation.state().agents {
-        if let Caller::SubAgent { name, .. } = &frame.caller {
-            calls.retain(|call| case.playbook.route(agent, call.name()) == Some(name.as_str()));
+    for frame in &conversation.state().transcript.agents {
+        if let Some(name) = frame.caller.sub_agent() {
+            calls.retain(|call| case.playbook.route(agent, call.name()) == Some(name));
             agent = case.playbook.sub_agent(name).ok_or("no such sub-agent")?;
         }
     }
@@ -175,14 +176,14 @@ fn faulty_turns(conversation: &Conversation, frame: &Frame) -> BTreeSet<u32> {
         call.caller == frame.caller
             && call.fault.is_some_and(|fault| fault.is_refusal() || (fault.is_visible() && reads()))
     };
-    conversation.state().calls.iter().filter(repeatable).map(|call| call.turn).collect()
+    conversation.state().transcript.calls.iter().filter(repeatable).map(|call| call.turn).collect()
 }
 
 fn calls_to_repeat(conversation: &Conversation, frame: &Frame) -> Option<Vec<ToolCall>> {
     if !faulty_turns(conversation, frame).contains(&frame.turns) {
         return None;
     }
-    let calls = conversation.state().calls.iter();
+    let calls = conversation.state().transcript.calls.iter();
     let faulty = calls.filter(|call| call.caller == frame.caller && call.turn == frame.turns && call.fault.is_some());
     Some(faulty.map(|call| ToolCall::new(String::new(), call.tool.clone(), call.arguments.clone())).collect())
 }

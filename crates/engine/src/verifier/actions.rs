@@ -1,11 +1,11 @@
 //! The calls that had to be made, and those that had to be left.
 
 use domain::expectation::{ActionPattern, ExpectedOutcome};
+use domain::transcript::Call;
 use domain::verdict::{Check, Rule};
 use serde_json::{Map, Value};
 
 use super::check;
-use crate::conversation::Call;
 use crate::world::Node;
 
 pub fn verify(expected: &ExpectedOutcome, calls: &[Call]) -> Vec<Check> {
@@ -94,22 +94,24 @@ fn described(pattern: &ActionPattern) -> String {
 #[cfg(test)]
 mod tests {
     use domain::event::Answer;
+    use domain::transcript::Caller;
     use serde_json::json;
 
     use super::*;
-    use crate::conversation::Caller;
 
     fn call(tool: &str, args: Value, answer: Answer) -> Call {
         Call {
+            seq: 0,
             id: String::new(),
             tool: tool.into(),
             arguments: args.to_string(),
-            answer,
-            content: String::new(),
-            note: None,
-            fault: None,
             caller: Caller::Agent,
             turn: 1,
+            answer,
+            content: String::new(),
+            patch: Vec::new(),
+            fault: None,
+            note: None,
         }
     }
 

@@ -1,12 +1,13 @@
 //! The rules of a playbook's policy that a program can decide, over all that was said and done.
 
 use domain::message::Message;
+use domain::transcript::{Call, Caller};
 use domain::verdict::{Check, Rule, Verification};
 use serde_json::{Value, json};
 
 use super::check;
 use crate::case::Case;
-use crate::conversation::{Call, Caller, State};
+use crate::conversation::State;
 use crate::playbook::policy_rule;
 
 const UNDECIDED: &str = " cannot be decided: ";
@@ -39,7 +40,7 @@ pub fn verify(case: &Case, state: &State) -> Vec<Check> {
 /// first two have `text`, a call has `tool`, `args`, `ok`, `answer` and `by` (`agent`, `user`, or the sub-agent's name).
 fn log(state: &State) -> Value {
     let mut entries = Vec::new();
-    let mut calls = state.calls.iter().peekable();
+    let mut calls = state.transcript.calls.iter().peekable();
     for message in &state.agent().messages {
         match message {
             Message::System { .. } => {}

@@ -5,6 +5,7 @@ use domain::outcome::Ending;
 use domain::persona::Complexity;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
+use domain::transcript::End;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -53,7 +54,8 @@ fn new_records_are_matched_by_their_fields() {
 #[test]
 fn doing_nothing_satisfies_nothing() {
     let case = testing::case(AgentStyle::FunctionCalling, Complexity::Medium);
-    let state = State { ending: Some(Ending::UserEnded), ..State::new(&case.initial) };
+    let mut state = State::new(&case.initial);
+    state.transcript.end = Some(End { seq: 0, ending: Ending::UserEnded });
     let failures: Vec<String> =
         verify(&case, &state).failures().map(|c| format!("{:?}: {}", c.rule, c.detail)).collect();
     assert_snapshot!(failures.join("\n"), @r#"
@@ -77,7 +79,7 @@ fn failures(agent: &[ChatReply]) -> String {
     };
     let recorded: Vec<_> = agent.iter().map(|reply| (Role::Agent, reply.clone())).collect();
     let (conversation, _) = testing::play(Arc::new(case), &recorded);
-    let verification = conversation.state().verification.clone().expect("it came to its end");
+    let verification = conversation.state().transcript.verification.clone().expect("it came to its end");
     verification.failures().map(|c| format!("{:?}: {}\n", c.rule, c.detail)).collect()
 }
 
@@ -117,7 +119,7 @@ fn a_broken_policy_rule_is_named() {
 #[test]
 fn the_items_say_where_each_fact_comes_from() {
     let (conversation, _) = testing::play(testing::case(AgentStyle::FunctionCalling, Complexity::Medium), &[]);
-    let verification = conversation.state().verification.clone().expect("it came to its end");
+    let verification = conversation.state().transcript.verification.clone().expect("it came to its end");
     let items: Vec<String> = verification.items.iter().map(|c| format!("{:?}: {}", c.rule, c.detail)).collect();
     assert_snapshot!(items.join("\n"), @r#"
     ExpectedWorld: /orders/o_17/refunded = 20.5

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use domain::message::Message;
 use domain::playbook::Simulate;
+use domain::transcript::{Caller, Frame};
 use domain::verdict::{Check, Rule};
 
 use crate::case::Case;
-use crate::conversation::{Caller, Frame, State};
+use crate::conversation::State;
 use crate::tools::grounding::{Heard, Stated};
 
 /// One item for each fact from nowhere, and one for all that were traced.
@@ -21,8 +22,8 @@ pub fn check(case: &Case, state: &State) -> Vec<Check> {
         records.see("the records, which no call read", state.world.root());
         records
     });
-    for frame in state.agents.iter().chain(&state.branches) {
-        for stated in stated(case, frame) {
+    for frame in state.transcript.agents.iter().chain(&state.transcript.branches) {
+        for stated in stated(case, &frame.caller, &frame.messages) {
             // The records behind the tools are true as well, though no call read them.
             let source = stated.source.clone().or_else(|| records.said(&stated));
             let fact = stated.fact;
@@ -50,11 +51,10 @@ pub fn check(case: &Case, state: &State) -> Vec<Check> {
 
 /// What whoever acts would state from nowhere if this were its next message: ids, amounts and dates that it has not heard
 /// and that no record holds.
-pub fn invented(case: &Case, state: &State, message: Message) -> Vec<String> {
-    let mut frame = state.acting().clone();
-    let known = stated(case, &frame).len();
-    frame.messages.push(message);
-    let mut new = stated(case, &frame).split_off(known);
+pub fn invented(case: &Case, state: &State, message: &Message) -> Vec<String> {
+    let Frame { caller, messages, .. } = state.acting();
+    let known = stated(case, caller, messages).len();
+    let mut new = stated(case, caller, messages.iter().chain([message])).split_off(known);
     new.retain(|stated| stated.source.is_none());
     if !new.is_empty() {
         let mut records = Heard::default();
@@ -65,19 +65,19 @@ pub fn invented(case: &Case, state: &State, message: Message) -> Vec<String> {
 }
 
 /// What one agent states, in order. What it said once it may repeat, so each fact from nowhere is found once.
-fn stated(case: &Case, frame: &Frame) -> Vec<Stated> {
-    let agent = match &frame.caller {
-        Caller::SubAgent { name, .. } => case.playbook.sub_agent(name),
-        _ => Some(case.playbook.agent(case.variant.as_deref())),
+fn stated<'a>(case: &Case, caller: &Caller, messages: impl IntoIterator<Item = &'a Message>) -> Vec<Stated> {
+    let agent = match caller.sub_agent() {
+        Some(name) => case.playbook.sub_agent(name),
+        None => Some(case.playbook.agent(case.variant.as_deref())),
     };
     let instructions = agent.and_then(|agent| case.playbook.instructions(agent, &case.now()).ok());
     let mut heard = instructions.map_or_else(Heard::default, |told| Heard::after(Arc::clone(&told.heard)));
     let mut all = Vec::new();
-    for message in &frame.messages {
+    for message in messages {
         match message {
             Message::System { content } => heard.hear("its instructions", content),
             Message::User { content } => {
-                heard.hear(if frame.caller == Caller::Agent { "the user" } else { "its task" }, content);
+                heard.hear(if *caller == Caller::Agent { "the user" } else { "its task" }, content);
             }
             Message::Tool { tool_call_id, content } => heard.hear(tool_call_id, content),
             Message::Assistant { content, tool_calls, .. } => {
@@ -99,8 +99,5 @@ fn speaks(case: &Case, tool: &str) -> bool {
 }
 
 fn speaker(frame: &Frame) -> String {
-    match &frame.caller {
-        Caller::SubAgent { name, .. } => format!("`{name}`"),
-        _ => "the agent".to_owned(),
-    }
+    frame.caller.sub_agent().map_or_else(|| "the agent".to_owned(), |name| format!("`{name}`"))
 }

@@ -45,7 +45,7 @@ impl Desk {
             _ => String::new(),
         };
         // One attempt is allowed: what is refused is answered by the program.
-        if !conversation.state().refused.is_empty() {
+        if !conversation.state().transcript.refused().is_empty() {
             conversation.act();
         }
         let said = conversation.state().agent().messages.iter().rev().find_map(|message| match message {

@@ -6,12 +6,12 @@ mod prompts;
 use std::sync::Arc;
 
 use anyhow::bail;
-use domain::Event;
 use domain::api::Provenance;
 use domain::api::trials::{PlayScenario, Rehearsal, Trace};
 use domain::problem::{Problem, did_you_mean};
 use domain::project::{DocumentId, Kind};
 use domain::scenario::Scenario;
+use domain::transcript::Transcript;
 use engine::World;
 use engine::rehearsal::{self, Way};
 use sqlx::PgPool;
@@ -50,11 +50,12 @@ fn rehearse(library: &Library, id: &str, way: Way, trace: Option<&Trace>) -> any
     let scenario = library.scenario(id).map_err(|why| BadInput::one("scenario", why))?;
     let played = played(library, scenario, way)?;
     let initial = &played.conversation.case().initial.world;
-    let traced = trace.map(|trace| traced(initial, &played.events, trace)).transpose()?;
+    let transcript = &played.conversation.state().transcript;
+    let traced = trace.map(|trace| traced(initial, transcript, trace)).transpose()?;
     Ok(Rehearsal {
         playbook: scenario.playbook.clone(),
         world: initial.to_json(),
-        verification: played.conversation.state().verification.clone(),
+        verification: transcript.verification.clone(),
         events: played.events,
         outcome: played.outcome,
         prompts: played.prompts.into_iter().map(prompts::told).collect(),
@@ -76,13 +77,13 @@ fn played(library: &Library, scenario: &Arc<Scenario>, way: Way) -> anyhow::Resu
 }
 
 /// Where a value of the world comes from, after the event that is named.
-fn traced(initial: &World, events: &[Event], trace: &Trace) -> anyhow::Result<Provenance> {
+fn traced(initial: &World, transcript: &Transcript, trace: &Trace) -> anyhow::Result<Provenance> {
     let pointer = trace.pointer.as_str();
     if domain::patch::segments(pointer).is_none() {
         bail!(field("trace.pointer", format!("`{pointer}` is no JSON pointer: it starts with `/`")));
     }
-    let until = trace.seq.map_or(events.len(), |seq| events.iter().filter(|event| event.seq <= seq).count());
-    let found = provenance::of(initial, &events[..until], pointer)?;
+    let changes = transcript.changes().filter(|call| trace.seq.is_none_or(|seq| call.seq <= seq));
+    let found = provenance::of(initial, &changes.collect::<Vec<_>>(), pointer)?;
     Ok(found.ok_or_else(|| field("trace.pointer", format!("nothing stands at {pointer}")))?)
 }
 

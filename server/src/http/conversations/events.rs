@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use domain::Event;
 use domain::api::Page;
+use domain::transcript::Transcript;
 use serde::Deserialize;
 use sqlx::PgPool;
 use utoipa::IntoParams;
@@ -14,7 +15,6 @@ use crate::http::error::{Problems, Result};
 use crate::http::extract::{Path, Query};
 use crate::http::page::{PageParams, page};
 use crate::http::{ratings, worlds};
-use projects::provenance;
 use store::events;
 
 #[derive(Deserialize, IntoParams)]
@@ -47,11 +47,10 @@ pub async fn list(
     let mut db = pool.acquire().await?;
     let mut events = events::of(&mut db, id).await?;
     if version.is_some() {
-        let changes = provenance::changes(&events);
-        let (version, _) = worlds::version(id, version, changes.len())?;
-        if let Some((next, _)) = changes.get(version as usize) {
-            let next = next.seq;
-            events.retain(|event| event.seq < next);
+        let transcript: Transcript = events.iter().cloned().collect();
+        let (version, _) = worlds::version(id, version, transcript.changes().count())?;
+        if let Some(next) = transcript.changes().nth(version as usize) {
+            events.retain(|event| event.seq < next.seq);
         }
     }
     if ratings::blind(&mut db, id, &reader.caller, reader.project).await? {

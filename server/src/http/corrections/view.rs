@@ -3,23 +3,20 @@
 use std::collections::BTreeMap;
 
 use domain::api::{CorrectedAgent, CorrectedMessage, DiffKind, DiffPiece};
-use domain::correction::{Correction, transcript};
-use domain::event::{Event, EventKind, Fork};
+use domain::correction::Correction;
 use domain::message::{Message, ToolCall};
+use domain::transcript::{Frame, Transcript};
 use similar::{ChangeTag, TextDiff};
 
 /// The agent under test, then each sub-agent.
-pub fn agents(events: &[Event], in_force: &BTreeMap<u32, &Correction>) -> Vec<CorrectedAgent> {
-    let delegated = events.iter().filter_map(|event| match &event.kind {
-        EventKind::Delegated { agent, .. } => Some((agent.clone(), event.ancestry.clone())),
-        _ => None,
-    });
-    let agent = |(sub_agent, path): (String, Vec<Fork>)| {
-        let messages = transcript(events, &path).into_iter();
-        let messages = messages.map(|(seq, message)| corrected(seq, message, in_force.get(&seq).copied())).collect();
-        CorrectedAgent { sub_agent, path, messages }
+pub fn agents(transcript: &Transcript, in_force: &BTreeMap<u32, &Correction>) -> Vec<CorrectedAgent> {
+    let agent = |frame: &Frame| {
+        let sub_agent = frame.caller.sub_agent().unwrap_or_default().to_owned();
+        let messages = frame.entries();
+        let messages = messages.map(|(seq, message)| corrected(seq, message.clone(), in_force.get(&seq).copied()));
+        CorrectedAgent { sub_agent, path: frame.path.clone(), messages: messages.collect() }
     };
-    std::iter::once((String::new(), Vec::new())).chain(delegated).map(agent).collect()
+    std::iter::once(transcript.agent()).chain(transcript.sub_agents()).map(agent).collect()
 }
 
 fn corrected(seq: u32, original: Message, correction: Option<&Correction>) -> CorrectedMessage {

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use domain::api::{BranchSummary, ExportPreview, ExportState, ExportSummary, Page};
-use domain::correction::turns;
 use domain::event::EventKind;
 use domain::job::JobKind;
 use generation::ConversationRun;
@@ -19,7 +18,7 @@ use uuid::Uuid;
 
 use super::TestApp;
 use crate::support;
-use crate::support::play::{HANDOVER, HELP, TRANSFER, exported, hasty, play_all, played, stories};
+use crate::support::play::{HANDOVER, HELP, TRANSFER, agent_turns, exported, hasty, play_all, played, stories};
 
 const ALL: &str = "/api/v1/projects/default/exports";
 const LEASE: Duration = Duration::from_secs(15);
@@ -86,7 +85,7 @@ async fn corrected_turns_are_exported_as_they_were_corrected(pool: PgPool) {
     let player = played(&pool, &[HELP], 2, 1, &[]).await;
     let before = built(&app, &of_run(player.control.run.id, "canonical")).await;
     let stories = stories(&player).await;
-    let (id, turns) = (stories[0].planned.id, turns(&stories[0].events, &[]));
+    let (id, turns) = (stories[0].planned.id, agent_turns(&stories[0].events));
     let correction = json!({"seq": turns.last(), "content": "Gladly, and have a good trip!", "note": "Warmer."});
     app.post::<Value>(&format!("/api/v1/conversations/{id}/corrections"), &correction).await;
 

@@ -19,7 +19,7 @@ use store::projects;
 use uuid::Uuid;
 
 use super::{TestApp, somebody, token};
-use crate::support::play::{HELP, played, stories};
+use crate::support::play::{HELP, agent_turns, played, stories};
 
 const QUEUES: &str = "/api/v1/projects/default/review-queues";
 
@@ -53,7 +53,7 @@ impl Played {
 
     /// Events of the agent's turns in the first conversation.
     fn turns(&self) -> Vec<u32> {
-        domain::correction::turns(&self.events, &[])
+        agent_turns(&self.events)
     }
 
     /// The first turn of the agent that calls tools.

@@ -1,7 +1,6 @@
 //! What is noted of conversations in narrow columns: the same whether it was written when they ended or filled in later.
 
 use domain::role::Role;
-use engine::conversation::Caller;
 use serde_json::Value;
 use sqlx::PgPool;
 
@@ -50,7 +49,7 @@ async fn what_is_noted_can_be_filled_in(pool: PgPool) {
         let case =
             generation::plan::case(&run.kind.library, &run.kind.config, run.control.run.seed, &story.planned).unwrap();
         let played = engine::Conversation::resume(case.into(), &story.events).unwrap();
-        let own = played.state().calls.iter().filter(|call| call.caller != Caller::User).count();
+        let own = played.state().transcript.agent_calls().count();
         let row = written.iter().find(|row| row["id"] == story.planned.id.to_string()).unwrap();
         assert_eq!(row["tool_calls"], own);
     }

@@ -58,10 +58,10 @@ fn play(library: &Library, profile: &Profile) -> Outcomes {
         };
         let case = plan::case(library, &config(), 1, &planned).unwrap();
         let (conversation, outcome) = engine::validate::play(Conversation::new(Arc::new(case)));
-        let state = conversation.state();
+        let transcript = &conversation.state().transcript;
         outcomes.vague += u32::from(row.complexity == Complexity::Vague);
-        outcomes.turns += state.user_turns;
-        let walked_out = state.ending == Some(Ending::WalkedOut);
+        outcomes.turns += transcript.user_turns;
+        let walked_out = transcript.ending() == Some(&Ending::WalkedOut);
         outcomes.walked_out += u32::from(walked_out);
         match outcome {
             Outcome::Accepted => outcomes.accepted += 1,

@@ -129,7 +129,7 @@ pub async fn nobody() -> String {
 /// A message, streamed as endpoints do it.
 pub fn message(message: &Value) -> Response {
     let delta = json!({"choices": [{"index": 0, "delta": message, "finish_reason": null}]});
-    let usage = json!({"prompt_tokens": 11, "completion_tokens": 7});
+    let usage = json!({"prompt_tokens": 11, "prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens": 7});
     let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage});
     events(Body::from(format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n")))
 }

@@ -159,6 +159,11 @@ pub async fn played(
     play_all(planned(pool, scenarios, n, seed, models).await, 4).await
 }
 
+/// Events of the turns of the agent under test, in order.
+pub fn agent_turns(events: &[Event]) -> Vec<u32> {
+    events.iter().filter(|event| event.whose_turn() == Some(Role::Agent)).map(|event| event.seq).collect()
+}
+
 /// A conversation that has ended.
 pub struct Story {
     pub planned: Planned,

@@ -5,15 +5,17 @@
 
 mod rough;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::Context;
 use domain::corpus::{Cutoff, FilterStage, Spec};
-use domain::correction::{Correction, apply_to_events, in_force};
+use domain::correction::{self, Correction, in_force};
 use domain::event::Event;
 use domain::filter::{Filter, Symbols, Top};
+use domain::transcript::Transcript;
+use domain::verdict::Verification;
 use futures::{StreamExt, TryStreamExt, stream};
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -199,19 +201,26 @@ fn read_all(
 }
 
 /// What would be exported is looked at: the agents' turns as people corrected them.
-fn one(mut events: Vec<Event>, corrections: &[Correction], case: &Case) -> Read {
+fn one(events: Vec<Event>, corrections: &[Correction], case: &Case) -> Read {
     let corrected = corrections.last().map(|last| last.version);
-    apply_to_events(&mut events, &in_force(corrections, corrected.unwrap_or_default()));
-    let story = Story::of(events);
+    let in_force = in_force(corrections, corrected.unwrap_or_default());
+    let mut transcript: Transcript = events.into_iter().collect();
+    for agent in transcript.agent_frames_mut() {
+        correction::apply(agent, &in_force);
+    }
+    let tools: BTreeSet<String> = transcript.agent_calls().map(|call| call.tool.clone()).collect();
+    let tool_calls = u32::try_from(transcript.agent_calls().count()).unwrap_or(u32::MAX);
+    let verified = transcript.verification.as_ref().map(Verification::passed);
+    let story = Story::from(transcript);
     let shingles = story.shingles();
     Read {
         hash: story.hash(&case.playbook_name),
         sketch: Sketch::of(&shingles),
         shingles,
         findings: scan::scan(&story, &case.known),
-        tools: story.tools.into_iter().collect(),
-        tool_calls: story.tool_calls,
-        verified: story.verified,
+        tools: tools.into_iter().collect(),
+        tool_calls,
+        verified,
         corrected,
     }
 }

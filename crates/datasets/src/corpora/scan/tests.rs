@@ -98,7 +98,7 @@ fn secrets_are_found_by_their_form() {
 #[test]
 fn what_the_documents_hold_is_the_products_own_data() {
     let text = "I am at jane@corp.de or +49 (30) 901820; the card is 4539578763621486.";
-    let story = Story { said: vec![Said { by: Speaker::User, text: text.to_owned() }], ..Story::default() };
+    let story = Story { said: vec![Said { by: Speaker::User, text: text.to_owned() }] };
     let none = scan(&story, &Known::default());
     assert_eq!((none.found.len(), none.own_data.len(), none.pii), (3, 0, Some(("email", Speaker::User))));
     let known = Known::of_text("email: JANE@corp.de, phone: '+4930901820', card: 4539 5787 6362 1486");

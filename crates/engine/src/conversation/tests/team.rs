@@ -63,10 +63,10 @@ fn work_is_left_to_whoever_has_the_tool() {
 #[test]
 fn branches_are_conversations_of_their_own() {
     let (conversation, _) = played(team(), &[]);
-    let branches = conversation.state().branches.iter();
+    let branches = conversation.state().transcript.branches.iter();
     let lines = branches.map(|frame| {
         let messages =
-            conversation.transcript(frame).iter().map(|m| serde_json::json!(m).to_string()).collect::<Vec<_>>();
+            conversation.messages(frame).iter().map(|m| serde_json::json!(m).to_string()).collect::<Vec<_>>();
         format!(
             "{:?} {}\n{}",
             frame.caller,
@@ -297,7 +297,7 @@ fn a_sub_agent_that_never_ends_is_answered_for() {
     judged 3, mean 3
     finished: Failed { blame: Agent, reason: "/orders/o_17/refunded = 20.5 was expected, found 0" }
     "#);
-    assert_eq!(conversation.state().agents.len(), 1);
+    assert_eq!(conversation.state().transcript.agents.len(), 1);
 }
 
 #[test]

@@ -6,18 +6,19 @@ use std::sync::Arc;
 use anyhow::bail;
 use domain::api::trials::{TracedValue, Tried, TriedReply, TriedResult, TryCall, TryCalls};
 use domain::origin::Origin;
+use domain::patch::Patch;
 use domain::project::Kind;
-use domain::{Event, Patch};
+use domain::transcript::Call;
 use engine::World;
 use engine::attempt::{Attempt, Reply, Traced, Why};
 use engine::playbook::{Sources, compile};
-use engine::world::{History, PatchError};
+use engine::world::PatchError;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
 use super::{Place, field, library, named, traced};
 use crate::library::Library;
-use crate::provenance::{changes, writer};
+use crate::provenance::{history, writer};
 use domain::bad_input::BadInput;
 
 /// Most calls that are tried at once.
@@ -38,7 +39,7 @@ pub async fn attempt(place: &Place<'_>, playbook: &str, wanted: TryCalls) -> any
     let made = spawn_blocking(move || {
         let mut attempt = begun(&library, &name, scenario.as_deref())?;
         let mut tried = made(&mut attempt, &calls)?;
-        let found = trace.map(|trace| traced(attempt.initial(), attempt.events(), &trace));
+        let found = trace.map(|trace| traced(attempt.initial(), attempt.transcript(), &trace));
         tried.traced = found.transpose()?;
         if scenario.is_none() {
             tried.note = unfit(&attempt);
@@ -71,7 +72,7 @@ fn unfit(attempt: &Attempt) -> Option<String> {
 fn made(attempt: &mut Attempt, wanted: &[TryCall]) -> anyhow::Result<Tried> {
     let mut replies = Vec::new();
     for (i, call) in wanted.iter().enumerate() {
-        let (before, known) = (attempt.world().clone(), attempt.events().len());
+        let (before, known) = (attempt.world().clone(), attempt.transcript().calls.len());
         let last = i + 1 == wanted.len();
         let reply = match attempt.call(&call.tool, &call.arguments) {
             // What comes before the last call is only the way to it.
@@ -79,7 +80,8 @@ fn made(attempt: &mut Attempt, wanted: &[TryCall]) -> anyhow::Result<Tried> {
             reply => reply,
         };
         let Some(reply) = reply else { break };
-        replies.push(Telling { attempt, before: &before, earlier: &attempt.events()[..known] }.told(reply)?);
+        let earlier = &attempt.transcript().calls[..known];
+        replies.push(Telling { attempt, before: &before, earlier }.told(reply)?);
     }
     Ok(Tried { replies, note: None, world: attempt.world().to_json(), traced: None })
 }
@@ -88,14 +90,14 @@ fn made(attempt: &mut Attempt, wanted: &[TryCall]) -> anyhow::Result<Tried> {
 struct Telling<'a> {
     attempt: &'a Attempt,
     before: &'a World,
-    earlier: &'a [Event],
+    earlier: &'a [Call],
 }
 
 impl Telling<'_> {
     fn told(&self, reply: Reply) -> Result<TriedReply, PatchError> {
         let plain = |result, content| TriedReply {
             result,
-            seq: self.attempt.events().last().map_or(0, |event| event.seq),
+            seq: self.attempt.transcript().next_seq.saturating_sub(1),
             content,
             why: None,
             patch: Vec::new(),
@@ -128,13 +130,14 @@ impl Telling<'_> {
 
     /// Values with their origins, and of those in the world which call wrote them.
     fn values(&self, traced: Vec<Traced>) -> Result<Vec<TracedValue>, PatchError> {
-        let history = History::of(self.attempt.initial(), &changes(self.earlier))?;
+        let changes: Vec<&Call> = self.earlier.iter().filter(|call| !call.patch.is_empty()).collect();
+        let history = history(self.attempt.initial(), &changes)?;
         let told = |Traced { pointer, value, origin }| {
             let wrote = match &origin {
                 Origin::World { pointer, .. } => history.writer(pointer)?,
                 _ => None,
             };
-            Ok(TracedValue { pointer, value, origin, written_by: wrote.and_then(writer) })
+            Ok(TracedValue { pointer, value, origin, written_by: wrote.map(writer) })
         };
         traced.into_iter().map(told).collect()
     }

@@ -6,10 +6,10 @@ use anyhow::bail;
 use domain::Message;
 use domain::api::FieldError;
 use domain::api::trials::{Prompts, RenderPrompts, RolePrompt};
-use domain::event::{Event, EventKind};
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
 use domain::scenario::Scenario;
+use domain::transcript::Transcript;
 use engine::playbook::Playbook;
 use engine::rehearsal::{self, Way};
 use engine::templates;
@@ -41,8 +41,8 @@ fn rendered(library: &Library, playbook: &str, scenario: Option<&str>, way: Way)
         }
     }
     let files = library.files.within(&format!("playbooks/{}", playbook.spec.name));
-    let faults = rehearsal.events.iter().filter_map(fault).map(|why| {
-        let place = templates::place(&why).filter(|(file, _)| files.contains_key(*file));
+    let faults = faults(&rehearsal.conversation.state().transcript).map(|why| {
+        let place = templates::place(why).filter(|(file, _)| files.contains_key(*file));
         let file = place.map(|(file, _)| format!("playbooks/{}/{file}", playbook.spec.name));
         FieldError { file, line: place.map(|(_, line)| line), ..FieldError::at("", why) }
     });
@@ -83,12 +83,10 @@ fn instructed(playbook: &Playbook, name: &str, now: &str) -> Option<RolePrompt> 
 }
 
 /// Why somebody could not be asked.
-fn fault(event: &Event) -> Option<String> {
-    match &event.kind {
-        EventKind::ToolAnswered { note: Some(why), .. } => Some(why.clone()),
-        EventKind::Finished { outcome: Outcome::Failed { blame: Blame::Judge | Blame::Infrastructure, reason } } => {
-            Some(reason.clone())
-        }
+fn faults(transcript: &Transcript) -> impl Iterator<Item = &str> {
+    let failed = match &transcript.outcome {
+        Some(Outcome::Failed { blame: Blame::Judge | Blame::Infrastructure, reason }) => Some(reason.as_str()),
         _ => None,
-    }
+    };
+    transcript.calls.iter().filter_map(|call| call.note.as_deref()).chain(failed)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::api::{CorpusDetail, CorpusState, ExportSummary};
 use domain::corpus::Step;
-use domain::correction::{self, CorrectedTurn};
+use domain::correction::CorrectedTurn;
 use domain::event::EventKind;
 use domain::job::JobKind;
 use domain::message::ToolCall;
@@ -16,7 +16,8 @@ use uuid::Uuid;
 use super::{built, manifest};
 use crate::http::TestApp;
 use crate::support::jobs;
-use crate::support::play::{HANDOVER, HELP, Story, played, stories};
+
+use crate::support::play::{HANDOVER, HELP, Story, agent_turns, played, stories};
 
 /// Keeps what it can, on one side.
 fn all() -> Value {
@@ -44,7 +45,7 @@ fn calls(story: &Story, arguments: &str) -> (u32, CorrectedTurn) {
 
 /// What the agent said last.
 fn last(story: &Story) -> u32 {
-    *correction::turns(&story.events, &[]).last().unwrap()
+    *agent_turns(&story.events).last().unwrap()
 }
 
 /// Keeps a correction, or that there is none any more.

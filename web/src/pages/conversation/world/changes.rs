@@ -1,7 +1,8 @@
 //! What each change did to the world.
 
-use domain::event::{Event, EventKind};
+use domain::event::Event;
 use domain::patch::Patch;
+use domain::transcript::{Call, Transcript};
 
 /// The change that made a version of the world; the first one made version 1.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,13 +13,9 @@ pub struct Step {
 }
 
 pub fn steps(events: &[Event]) -> Vec<Step> {
-    let step = |event: &Event| match &event.kind {
-        EventKind::ToolAnswered { tool, patch, .. } if !patch.is_empty() => {
-            Some(Step { seq: event.seq, tool: tool.clone(), patch: patch.clone() })
-        }
-        _ => None,
-    };
-    events.iter().filter_map(step).collect()
+    let transcript: Transcript = events.iter().cloned().collect();
+    let step = |call: &Call| Step { seq: call.seq, tool: call.tool.clone(), patch: call.patch.clone() };
+    transcript.changes().map(step).collect()
 }
 
 /// The version after an event; the last one if none is named.

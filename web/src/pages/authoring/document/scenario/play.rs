@@ -79,11 +79,12 @@ fn RehearsalView(
     let all = turns(events.clone());
     let last = all.len().saturating_sub(1);
     let at = shown.at(last);
-    let (all, events) = (StoredValue::new(all), StoredValue::new(events));
+    let played: domain::Transcript = events.into_iter().collect();
+    let (all, calls) = (StoredValue::new(all), StoredValue::new(played.calls));
     let event = move |at: usize| all.with_value(|all| all.get(at).map(|turn| turn.seq));
     let seq = move || event(at.get()).unwrap_or_default();
     let since = move || event(at.get().checked_sub(1)?);
-    let after = Memo::new(move |_| events.with_value(|events| steps::after(&world, events, since(), seq())));
+    let after = Memo::new(move |_| calls.with_value(|calls| steps::after(&world, calls, since(), seq())));
     let document = Signal::derive(move || Arc::new(after.read().0.clone()));
     let changes = Signal::derive(move || after.read().1.clone());
     let marks = Signal::derive(move || marks(&after.read().1));
