@@ -2,8 +2,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use server::commands::{
-    self, author, calibrate, corpora, db, export, generate, jobs, judge, models, openapi, persona, play, playbook, projects,
-    runs, serve, sync, tokens, users, validate, worker, workers,
+    self, author, calibrate, corpora, db, export, generate, jobs, judge, models, openapi, persona, play, playbook,
+    projects, runs, serve, sync, tokens, users, validate, worker, workers,
 };
 use server::telemetry::{self, LogFormat};
 

@@ -9,6 +9,9 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
+/// How long a process that stops waits for a database that does not answer.
+pub const LAST_WORDS: Duration = Duration::from_secs(5);
+
 /// Where this process runs, for people.
 pub fn place() -> (String, i32) {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();

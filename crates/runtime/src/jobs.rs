@@ -28,7 +28,7 @@ pub use self::follow::follow;
 pub use self::lease::{JobLease, LeaseLost};
 pub use self::worker::work;
 use crate::heartbeat;
-use crate::player::LAST_WORDS;
+use crate::heartbeat::LAST_WORDS;
 
 /// What a handler makes of a job: the transaction in which it stores that, which [`JobLease::transaction`] begins. The job
 /// ends in the same transaction.

@@ -21,16 +21,13 @@ use uuid::Uuid;
 use crate::binding::ModelClients;
 use crate::claims::Claims;
 use crate::commit::CommitQueue;
-use crate::heartbeat;
+use crate::heartbeat::{self, LAST_WORDS};
 use crate::inbox::Inbox;
 use crate::jobs::{self, Handlers};
 use crate::loaded_run::RunControl;
 use crate::run_signals::{self, Runs};
 use crate::runnable::Runnable;
 use claim_loop::{ClaimLoop, End};
-
-/// How long a player that stops waits for a database that does not answer.
-const LAST_WORDS: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -141,7 +138,12 @@ impl<R: Runnable> Player<R> {
     }
 
     /// Until it leaves, or is given up.
-    fn work_on_jobs(&self, id: i64, given_up: &CancellationToken, leaving: &CancellationToken) -> AbortOnDropHandle<()> {
+    fn work_on_jobs(
+        &self,
+        id: i64,
+        given_up: &CancellationToken,
+        leaving: &CancellationToken,
+    ) -> AbortOnDropHandle<()> {
         let options = jobs::Options { only: None, lease: self.options.lease, poll: self.options.poll };
         let (pool, handlers) = (self.pool.clone(), self.jobs.clone());
         let (given_up, leaving) = (given_up.clone(), leaving.clone());

@@ -91,8 +91,7 @@ impl AwaitedJob {
             let id = clock::id();
             let NewJob { kind, project, subject, spec, created_by } = new;
             let (created_by, created_at) = (created_by.as_str(), clock::now());
-            let job =
-                jobs::New { id, project, kind, subject, spec, total: None, run: None, created_by, created_at };
+            let job = jobs::New { id, project, kind, subject, spec, total: None, run: None, created_by, created_at };
             let mut tx = pool.begin().await?;
             jobs::insert(&mut tx, &job).await?;
             audit.commit(tx).await?;

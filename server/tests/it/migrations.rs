@@ -14,7 +14,6 @@ use uuid::Uuid;
 
 const CREATE_JOBS: i64 = 20_261_126_180_000;
 
-
 /// Exports, corpora and judgings in every state, as the version before jobs kept them. Their ids end with the number.
 const BEFORE_JOBS: &str = r#"
     INSERT INTO libraries (hash, files, created_at) VALUES ('h', '{}', now());
@@ -85,7 +84,10 @@ async fn what_was_being_made_goes_on_as_jobs_and_what_had_ended_stays(pool: PgPo
         (0x14, CorpusState::Cancelled, None),
     ] {
         let (_, corpus) = corpora::get(&mut db, id(n)).await.unwrap().unwrap();
-        assert_eq!((corpus.summary.state, corpus.summary.reason.as_deref(), corpus.spec.limit), (state, reason, Some(9)));
+        assert_eq!(
+            (corpus.summary.state, corpus.summary.reason.as_deref(), corpus.spec.limit),
+            (state, reason, Some(9))
+        );
         assert_eq!((corpus.summary.doing, corpus.summary.manifest_hash.is_some()), (None, n == 0x12));
     }
     let found = judgings::summaries(&mut db, id(0xaa), None).await.unwrap();
@@ -113,7 +115,10 @@ async fn what_was_being_made_goes_on_as_jobs_and_what_had_ended_stays(pool: PgPo
     let waiting = [(JobKind::Export, 0x1), (JobKind::Corpus, 0x11), (JobKind::Judging, 0x21)];
     assert_eq!(claimed, waiting.map(|(kind, n)| (kind, id(n), Some(projects::DEFAULT))));
     let judging = jobs::current(&mut db, JobKind::Judging, id(0x21)).await.unwrap().unwrap();
-    assert_eq!((judging.state, judging.run, judging.created_by.as_str()), (JobState::Running, Some(id(0xaa).to_string()), "cid"));
+    assert_eq!(
+        (judging.state, judging.run, judging.created_by.as_str()),
+        (JobState::Running, Some(id(0xaa).to_string()), "cid")
+    );
     let ready = jobs::current(&mut db, JobKind::Corpus, id(0x12)).await.unwrap().unwrap();
     assert_eq!((ready.state, ready.doing), (JobState::Finished, Some(Doing::new("read", 2, Some(9)))));
     assert!(jobs::current(&mut db, JobKind::Judging, id(0x25)).await.unwrap().is_none(), "a command did it");

@@ -16,7 +16,7 @@ pub async fn begin(run: &str, new: &NewJudging) -> Answer<JudgingSummary> {
 
 /// Goes on with one that failed or was cancelled.
 pub async fn resume(id: &str) -> Answer<JudgingSummary> {
-    post(&format!("/judgings/{}/resume", segment(id)), &json!({})).await
+    post(&format!("/judgings/{}/resume", segment(id)), NO_BODY).await
 }
 
 pub async fn cancel(id: &str) -> Answer<JudgingSummary> {

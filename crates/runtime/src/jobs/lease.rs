@@ -105,8 +105,7 @@ impl JobLease {
 
     /// Leaves the job to whoever comes next.
     pub(super) async fn release(&self) {
-        let release =
-            || async { jobs::release(&mut *self.pool.acquire().await?, self.player, &[self.job.id]).await };
+        let release = || async { jobs::release(&mut *self.pool.acquire().await?, self.player, &[self.job.id]).await };
         if let Err(error) = store::patiently(release).await {
             error!(job = %self.job.id, %error, "a job cannot be given back");
         }

@@ -20,8 +20,8 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use super::{Handlers, JobLease, LeaseLost, Options, Work};
+use crate::heartbeat::LAST_WORDS;
 use crate::listen::listen;
-use crate::player::LAST_WORDS;
 
 /// How often progress is written down at most, and how often it is asked at least whether jobs are still wanted.
 const BEAT: Duration = Duration::from_secs(1);
@@ -40,7 +40,8 @@ pub async fn work(
     options: &Options,
 ) -> store::Result<()> {
     let leases = Leases::default();
-    let mut worker = Worker { pool, player, given_up, handlers, options, leases: leases.clone(), working: JoinSet::new() };
+    let mut worker =
+        Worker { pool, player, given_up, handlers, options, leases: leases.clone(), working: JoinSet::new() };
     let mut background = JoinSet::new();
     let ears = leases.clone();
     background.spawn(listen(pool.clone(), jobs::CHANNEL, move || ears.0.ring()));
@@ -148,9 +149,8 @@ impl Worker<'_> {
             if kinds.is_empty() {
                 return Ok(());
             }
-            let claim = async {
-                jobs::claim(&mut *self.pool.acquire().await?, self.player, &kinds, self.options.only).await
-            };
+            let claim =
+                async { jobs::claim(&mut *self.pool.acquire().await?, self.player, &kinds, self.options.only).await };
             match claim.await {
                 Ok(Some(job)) => self.begin(job),
                 Ok(None) => return Ok(()),

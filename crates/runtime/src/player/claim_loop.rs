@@ -10,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 use uuid::Uuid;
 
-use super::{LAST_WORDS, Player};
+use super::Player;
 use crate::claims::{self, Claims, Played};
 use crate::commit::CommitQueue;
+use crate::heartbeat::LAST_WORDS;
 use crate::inbox::Inbox;
 use crate::loaded_run::{self, RunControl};
 use crate::run_signals::{self, Wake};

@@ -8,8 +8,8 @@ use domain::export::Profile;
 use sqlx::PgPool;
 use tempfile::TempDir;
 
-use datasets::export::build::{self, Built, Order};
 use datasets::export::beside;
+use datasets::export::build::{self, Built, Order};
 use domain::bad_input::BadInput;
 
 pub struct Place {

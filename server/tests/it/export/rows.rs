@@ -7,7 +7,7 @@ use datasets::export::{Choice, Made, Source, rows};
 use domain::fault::{FaultKind, FaultRule};
 use domain::playbook::AgentStyle;
 use domain::role::Role;
-use generation::active::ActiveRun;
+use generation::ConversationRun;
 use generation::plan::RunConfig;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -17,7 +17,7 @@ use crate::support::endpoint::{Endpoint, says};
 use crate::support::library;
 use crate::support::play::{HANDOVER, HELP, TRANSFER, exported_rows, planned_as, play_all};
 
-async fn rows_of(run: &ActiveRun) -> Vec<Value> {
+async fn rows_of(run: &ConversationRun) -> Vec<Value> {
     let choice = Choice { all: true, branches: true, ..Choice::default() };
     let (_, text) = exported_rows(run, choice).await;
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -29,7 +29,7 @@ async fn rows_of_one(pool: &PgPool, scenario: &str, configure: impl FnOnce(&mut 
 }
 
 /// Every scenario of a playbook, once for each complexity and then some.
-async fn all_scenarios(pool: &PgPool, configure: impl FnOnce(&mut RunConfig)) -> Arc<ActiveRun> {
+async fn all_scenarios(pool: &PgPool, configure: impl FnOnce(&mut RunConfig)) -> Arc<ConversationRun> {
     let library = library();
     let scenarios: Vec<&str> = library.scenarios.keys().map(String::as_str).collect();
     let run = planned_as(pool, &scenarios, 2 * scenarios.len(), 11, &[], configure).await;
@@ -520,10 +520,14 @@ async fn every_row_is_what_trainers_rely_on(pool: PgPool) {
 async fn a_row_is_written_as_it_would_be_serialised(pool: PgPool) {
     let run = all_scenarios(&pool, |_| {}).await;
     let mut db = pool.acquire().await.unwrap();
-    let source = Source::of_run(&mut db, &run.run, &run.config, &run.library, Choice::default()).await.unwrap();
+    let source = Source::of_run(&mut db, &run.control.run, &run.kind.config, &run.kind.library, Choice::default())
+        .await
+        .unwrap();
     let wanted = source.after(&mut db, -1, 100).await.unwrap();
     for material in material::of(&mut db, &wanted, false).await.unwrap() {
-        let Made::Rows(made) = rows(&source.contexts[&run.run.id], &material, false, true).unwrap() else { continue };
+        let Made::Rows(made) = rows(&source.contexts[&run.control.run.id], &material, false, true).unwrap() else {
+            continue;
+        };
         for row in made.into_iter().flatten() {
             let mut written = Vec::new();
             row.write(&mut written).unwrap();

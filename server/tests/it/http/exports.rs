@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
 use store::{jobs, players};
-use tokio_util::sync::CancellationToken;
 use strum::VariantArray;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::TestApp;

@@ -94,7 +94,10 @@ async fn a_judging_is_counted_and_meets_the_budget_of_its_run(pool: PgPool) {
     assert!((5..N).contains(&asked), "what was in flight was waited for, and no more was asked: {asked}");
     assert_eq!(capped.judged, i64::try_from(asked).unwrap(), "every verdict that was paid for is kept");
     let spent = judged_for(&app, &run).await;
-    assert_eq!((spent.calls, spent.prompt_tokens, spent.completion_tokens), (capped.judged, 11 * capped.judged, 7 * capped.judged));
+    assert_eq!(
+        (spent.calls, spent.prompt_tokens, spent.completion_tokens),
+        (capped.judged, 11 * capped.judged, 7 * capped.judged)
+    );
 
     // It does not help to resume it before that.
     let resume = format!("/api/v1/judgings/{}/resume", judging.id);
@@ -134,6 +137,7 @@ async fn a_judging_whose_endpoint_was_away_is_resumed(pool: PgPool) {
     let whole = ended(&app, &judging.id).await;
     assert_eq!((whole.state.as_str(), whole.judged, whole.reason), ("finished", 2, None));
     // The run's own is as far as the run is.
-    let (refused, problem) = app.send(Method::POST, &format!("/api/v1/judgings/{}/resume", run.judging), &json!({})).await;
+    let (refused, problem) =
+        app.send(Method::POST, &format!("/api/v1/judgings/{}/resume", run.own_judging()), &json!({})).await;
     assert_eq!(refused, StatusCode::CONFLICT, "{problem}");
 }

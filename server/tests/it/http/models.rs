@@ -142,7 +142,10 @@ async fn a_probe_ends_with_its_connection(pool: PgPool) {
     assert_eq!(job, ("cancelled".to_owned(), None));
     // That somebody asked, and so that money may have been spent, is known.
     let audit = app.json::<Page<AuditEntry>>("/api/v1/audit").await.items;
-    assert_eq!(audit.iter().map(|entry| entry.action.as_str()).collect::<Vec<_>>(), ["POST /api/v1/models/{model}/probe"]);
+    assert_eq!(
+        audit.iter().map(|entry| entry.action.as_str()).collect::<Vec<_>>(),
+        ["POST /api/v1/models/{model}/probe"]
+    );
     let again: ModelProbe = app.post("/api/v1/models/local/probe", &json!({})).await;
     assert_eq!(app.json::<Option<ModelProbe>>("/api/v1/models/local/probe").await, Some(again));
     let of_one = endpoint.requests().len() - so_far;

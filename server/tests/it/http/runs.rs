@@ -48,7 +48,7 @@ async fn a_page_says_of_each_run_what_the_run_says_in_as_many_statements_as_for_
     let again = planned_as(&pool, &[HELP], 4, 3, &models, |config| config.retries = 1).await;
     play_all(again, 4).await;
     let cancelled = planned(&pool, &[HELP], 5, 4, &[]).await;
-    control::cancel(&mut pool.acquire().await.unwrap(), cancelled.run.id).await.unwrap();
+    control::cancel(&mut pool.acquire().await.unwrap(), cancelled.control.run.id).await.unwrap();
     planned(&pool, &[HELP], 6, 5, &[]).await;
 
     let logged = Logged::watch();

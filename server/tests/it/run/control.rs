@@ -22,7 +22,9 @@ use store::{StoreError, players, runs};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::{Endpoint, says, status};
-use crate::support::play::{HELP, KINDS, LEASE, TRANSFER, hasty, listeners, planned, planned_as, play_all, player, stories};
+use crate::support::play::{
+    HELP, KINDS, LEASE, TRANSFER, hasty, listeners, planned, planned_as, play_all, player, stories,
+};
 use crate::support::{agent, ledger, until};
 
 async fn summary(run: &ConversationRun) -> RunSummary {

@@ -170,8 +170,7 @@ async fn what_a_process_makes_that_was_given_up_is_refused(pool: PgPool) {
     begun.notified().await;
     // As whoever finds its heartbeat overdue does it.
     sqlx::query("DELETE FROM players").execute(&pool).await.unwrap();
-    let free: (String, Option<i64>) =
-        sqlx::query_as("SELECT state, player FROM jobs").fetch_one(&pool).await.unwrap();
+    let free: (String, Option<i64>) = sqlx::query_as("SELECT state, player FROM jobs").fetch_one(&pool).await.unwrap();
     assert_eq!(free, ("running".to_owned(), None), "it is free");
     let other = Process::start(&pool, handling(async |lease| finish(&lease, json!("in time")).await));
     let done = until_it_is(&pool, id, JobState::Finished).await;

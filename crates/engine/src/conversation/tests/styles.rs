@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use domain::task::Task;
 use domain::persona::Complexity;
 use domain::playbook::{AgentStyle, UserStyle};
 use domain::role::Role;

@@ -109,7 +109,7 @@ fn Cancel(id: String, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
 }
 
 #[component]
-fn Resume(id: String, judgings: Refreshed<Vec<JudgingSummary>>) -> impl IntoView {
+fn Resume(id: String, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
     let busy = RwSignal::new(false);
     let resume = move |_| {
         let id = id.clone();
