@@ -38,9 +38,15 @@ impl Inbox {
     /// Starts what brings the answers, as long as `tasks` lives.
     pub fn start(pool: &PgPool, tasks: &mut JoinSet<()>) -> Self {
         let inbox = Self { pool: pool.clone(), shared: Arc::default() };
-        tasks.spawn(inbox.clone().deliver());
-        tasks.spawn(inbox.clone().listen());
+        tasks.spawn(inbox.clone().bring_answers());
         inbox
+    }
+
+    /// Most processes ask nobody outside: until the first request they need no connection that listens.
+    async fn bring_answers(self) {
+        self.shared.more.notified().await;
+        self.shared.more.notify_one();
+        tokio::join!(self.deliver(), self.listen());
     }
 
     /// Puts a request where others find it, and waits for the answer, however long that takes.
@@ -60,7 +66,7 @@ impl Inbox {
         }
     }
 
-    async fn deliver(self) {
+    async fn deliver(&self) {
         loop {
             tokio::select! {
                 () = self.shared.more.notified() => {}
@@ -90,7 +96,7 @@ impl Inbox {
     }
 
     /// Without it, answers are seen a poll later.
-    async fn listen(self) {
+    async fn listen(&self) {
         loop {
             if let Err(error) = self.ring_at_answers().await {
                 debug!(%error, "cannot listen for answers from outside");
