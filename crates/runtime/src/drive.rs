@@ -172,6 +172,7 @@ struct Drive<'a, K: RunKind> {
     answers: FuturesUnordered<BoxFuture<'a, (Request<K::To>, Answered)>>,
     /// Where models tell of calls in replies that still come.
     listener: Option<(mpsc::UnboundedSender<Heard<K::To>>, mpsc::UnboundedReceiver<Heard<K::To>>)>,
+    /// Whether the database may have requests of this attempt.
     asked_outside: bool,
 }
 
@@ -185,7 +186,9 @@ impl<'a, K: RunKind> Drive<'a, K> {
     ) -> Result<Self, Stopped> {
         let begins = past.is_none();
         let task = run.kind.begin(&run.control.run, planned, &past.unwrap_or_default()).map_err(Stopped::Broken)?;
-        Ok(Self::of(run, Some(queue), Some(inbox), planned, task, begins))
+        let drive = Self::of(run, Some(queue), Some(inbox), planned, task, begins);
+        // The player before this one may have asked somebody outside, and have kept the answer.
+        Ok(Self { asked_outside: !begins, ..drive })
     }
 
     fn of(
