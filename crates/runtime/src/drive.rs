@@ -426,18 +426,22 @@ impl<'a, K: RunKind> Drive<'a, K> {
             Answered::StandIn(resolution) => stood_in(run, &mut self.usage, request.role, binding, resolution),
             Answered::Outside(Ok(message)) => Resolution::Message(message),
             Answered::Outside(Err(error)) => return Err(Stopped::Broken(error.into())),
-            Answered::Model(answer) => self.taken_from_model(request, binding, answer)?,
+            Answered::Model(answer) => match self.taken_from_model(request, binding, answer) {
+                Some(resolution) => resolution,
+                None => return Ok(None),
+            },
         };
         Ok(self.task.resolve(request, resolution))
     }
 
+    /// `None` if the model is out of order: the run is paused, and the request is made again when it goes on.
     fn taken_from_model(
         &mut self,
         request: &Request<K::To>,
         binding: &ModelBinding,
         answer: Result<Answer, ModelError>,
-    ) -> Result<Resolution, Stopped> {
-        Ok(match answer {
+    ) -> Option<Resolution> {
+        Some(match answer {
             Ok(answer) => {
                 binding.answered();
                 self.paid(request.role, &binding.name, &answer);
@@ -462,7 +466,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
                 // What is not kept, such as judging again, pauses nothing that others play.
                 if self.queue.is_some() && binding.lost_one() {
                     self.run.control.pause_because(format!("a model does not answer any more: {error}"));
-                    return Err(Stopped::Halted(Halt::Paused));
+                    return None;
                 }
                 let calls = [error.replies + 1, error.attempts];
                 spend(self.run, &mut self.usage, request.role, &binding.name, calls, error.usage);
