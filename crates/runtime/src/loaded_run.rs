@@ -32,7 +32,7 @@ pub struct RunControl {
     leaving: AtomicBool,
     /// Calls in flight are given up, too.
     at_once: CancellationToken,
-    /// Rings when one of the three changes.
+    /// Rings when one of the three changes, and whenever the database was asked what is asked of the run.
     changed: Notify,
 }
 
@@ -131,7 +131,11 @@ impl RunControl {
         self.spending.others_spent(&asked.others);
         self.spending.agree(asked.budget, asked.played_seconds);
         match asked.state {
-            RunState::Running | RunState::Finished => self.paused.store(false, Ordering::Relaxed),
+            RunState::Running | RunState::Finished => {
+                self.paused.store(false, Ordering::Relaxed);
+                // The time of a run may be up while its tasks only wait for somebody outside.
+                self.changed.notify_waiters();
+            }
             RunState::Paused => self.pause(),
             RunState::Cancelled => self.halt(),
         }
