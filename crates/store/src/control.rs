@@ -55,12 +55,20 @@ pub async fn resume(db: &mut PgConnection, run: Uuid) -> Result<()> {
     told(tx, run).await
 }
 
-/// Ends a run for good. What was played stays; what was not is never played.
+/// Ends a run for good. What was played stays; what was not is never played, and nobody outside is asked for it any more.
 pub async fn cancel(db: &mut PgConnection, run: Uuid) -> Result<()> {
     let mut tx = change(db, run, Change::Unfinished).await?;
     sqlx::query!("UPDATE runs SET state = 'cancelled', finished_at = now() WHERE id = $1", run)
         .execute(&mut *tx)
         .await?;
+    // A player that closes some of them at the same time takes them in another order.
+    sqlx::query!(
+        "DELETE FROM requests WHERE (task_id, request) IN (
+             SELECT task_id, request FROM requests WHERE run_id = $1 FOR UPDATE SKIP LOCKED)",
+        run
+    )
+    .execute(&mut *tx)
+    .await?;
     told(tx, run).await
 }
 

@@ -21,11 +21,13 @@ pub struct OpenRequest {
     pub body: Value,
 }
 
-/// Puts a request where others find it. It may be there already, from a player that died.
+/// Puts a request where others find it. It may be there already, from a player that died. A task that has ended gets none:
+/// the player that asks was given up and does not know it yet.
 pub async fn open(db: &mut PgConnection, new: &OpenRequest) -> Result<()> {
     let body = new.body.to_string();
     sqlx::query!(
-        "INSERT INTO requests (task_id, request, run_id, kind, body) VALUES ($1, $2, $3, $4, $5::text::json)
+        "INSERT INTO requests (task_id, request, run_id, kind, body)
+         SELECT id, $2::bigint, $3::uuid, $4::text, $5::text::json FROM tasks WHERE id = $1 AND outcome IS NULL FOR SHARE
          ON CONFLICT (task_id, request) DO NOTHING",
         new.task,
         new.request,
@@ -38,11 +40,13 @@ pub async fn open(db: &mut PgConnection, new: &OpenRequest) -> Result<()> {
     Ok(())
 }
 
-/// Requests of a kind that nobody has answered, the oldest first.
+/// Requests of a kind that nobody has answered, the oldest first. Those of a cancelled run are wanted no more.
 pub async fn waiting(db: &mut PgConnection, kind: &str, limit: i64) -> Result<Vec<OpenRequest>> {
     let rows = sqlx::query!(
-        r#"SELECT task_id, request, run_id, kind, body::text AS "body!" FROM requests
-           WHERE kind = $1 AND answer IS NULL ORDER BY created_at, task_id, request LIMIT $2"#,
+        r#"SELECT task_id, request, run_id, requests.kind, body::text AS "body!"
+           FROM requests JOIN runs ON runs.id = run_id
+           WHERE requests.kind = $1 AND answer IS NULL AND state <> 'cancelled'
+           ORDER BY requests.created_at, task_id, request LIMIT $2"#,
         kind,
         limit
     );
