@@ -3,8 +3,14 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "the lints exempt test functions, but not their helpers")]
 
+mod budget;
+mod cancel;
 mod claims;
+mod crash;
+mod fencing;
 mod order;
 mod outside;
 mod outstanding;
+mod pause;
+mod retry;
 mod support;
