@@ -155,7 +155,7 @@ impl Judge {
         let verification = || conversation.state().transcript.verification.clone();
         let judged = judged(&conversation, &outcome).map(|judged| Judged { verification: verification(), ..judged });
         self.keep(planned, judged.as_ref(), &usage).await?;
-        Ok(Rejudged { outcome, usage: usage.iter().map(tokens).sum() })
+        Ok(Rejudged { outcome, usage: usage.iter().map(|usage| usage.tokens).sum() })
     }
 
     /// Keeps what was said of a conversation, and what that cost.
@@ -179,13 +179,5 @@ impl Judge {
         let asked = runs::asked(&mut db, NOBODY, &[self.judging.run_id]).await?;
         let reached = asked.iter().find_map(|asked| cap_reached(&asked.budget, &asked.others));
         reached.map_or(Ok(()), |cap| Err(CapReached(cap).into()))
-    }
-}
-
-fn tokens(usage: &ModelUsage) -> Usage {
-    Usage {
-        prompt_tokens: usage.prompt_tokens.unsigned_abs(),
-        cached_tokens: usage.cached_tokens.unsigned_abs(),
-        completion_tokens: usage.completion_tokens.unsigned_abs(),
     }
 }

@@ -576,7 +576,6 @@ fn spend<K: RunKind>(
 ) {
     let cost = run.kind.cost(model, usage);
     run.control.spending.add(usage, cost);
-    let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     let own = all.iter().position(|spent| spent.role == role && spent.model == *model);
     let own = own.unwrap_or_else(|| {
         all.push(ModelUsage::nothing(role, Arc::clone(model)));
@@ -585,8 +584,6 @@ fn spend<K: RunKind>(
     let spent = &mut all[own];
     spent.calls += i64::from(calls);
     spent.retries += i64::from(attempts.saturating_sub(calls));
-    spent.prompt_tokens += count(usage.prompt_tokens);
-    spent.cached_tokens += count(usage.cached_tokens);
-    spent.completion_tokens += count(usage.completion_tokens);
+    spent.tokens += usage;
     spent.cost += cost;
 }

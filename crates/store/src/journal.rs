@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use domain::event::Usage;
 use domain::outcome::Outcome;
 use domain::role::RoleId;
 use sqlx::{Connection, PgConnection};
@@ -93,16 +94,14 @@ pub struct ModelUsage {
     pub calls: i64,
     /// Requests beyond the first that they took.
     pub retries: i64,
-    pub prompt_tokens: i64,
-    pub cached_tokens: i64,
-    pub completion_tokens: i64,
+    pub tokens: Usage,
     /// In billionths of the unit of the prices.
     pub cost: i64,
 }
 
 impl ModelUsage {
     pub fn nothing(role: RoleId, model: Arc<str>) -> Self {
-        Self { role, model, calls: 0, retries: 0, prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, cost: 0 }
+        Self { role, model, calls: 0, retries: 0, tokens: Usage::default(), cost: 0 }
     }
 }
 
@@ -361,9 +360,11 @@ pub async fn count_usage(db: &mut PgConnection, writer: Writer, usage: &[(Uuid, 
     let mut sums: BTreeMap<(Uuid, &str, &str), [i64; 6]> = BTreeMap::new();
     for (run, spent) in usage {
         let sum = sums.entry((*run, spent.role.as_str(), &spent.model)).or_default();
-        let tokens = [spent.prompt_tokens, spent.cached_tokens, spent.completion_tokens];
-        let own = [spent.calls, spent.retries, tokens[0], tokens[1], tokens[2], spent.cost];
-        sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        let Usage { prompt_tokens, cached_tokens, completion_tokens } = spent.tokens;
+        let [prompt, cached, completion] =
+            [prompt_tokens, cached_tokens, completion_tokens].map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX));
+        let own = [spent.calls, spent.retries, prompt, cached, completion, spent.cost];
+        sum.iter_mut().zip(own).for_each(|(sum, own)| *sum = sum.saturating_add(own));
     }
     let column = |i: usize| sums.values().map(|sum| sum[i]).collect::<Vec<i64>>();
     let (runs, roles, models): (Vec<Uuid>, Vec<String>, Vec<String>) =

@@ -47,8 +47,7 @@ fn part(ask: &ChatRequest, order: &str, properties: &Value) -> ChatRequest {
 /// The reply that the replies to the parts are together. What cannot be read stays what it is, so that it is refused
 /// with the reason.
 pub fn together(judge: &Judge, parts: &[ChatReply]) -> ChatReply {
-    let mut usage = Usage::default();
-    parts.iter().for_each(|part| usage += part.usage);
+    let usage = parts.iter().map(|part| part.usage).sum();
     let content = match verdict(judge, parts) {
         Ok(verdict) => verdict.to_string(),
         Err(unreadable) => unreadable.content.clone(),
