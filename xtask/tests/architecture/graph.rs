@@ -36,31 +36,31 @@ impl Graph {
         self.edges().map(|(from, _, _)| from).collect()
     }
 
-    /// One circle through each node that is on any, the shortest; none twice.
-    pub fn circles(&self) -> Vec<Vec<&str>> {
-        let mut circles = Vec::<Vec<&str>>::new();
+    /// One cycle through each node that is on any, the shortest; none twice.
+    pub fn cycles(&self) -> Vec<Vec<&str>> {
+        let mut cycles = Vec::<Vec<&str>>::new();
         for name in self.names() {
-            if !circles.iter().flatten().any(|seen| *seen == name)
-                && let Some(circle) = self.circle_through(name)
+            if !cycles.iter().flatten().any(|seen| *seen == name)
+                && let Some(cycle) = self.cycle_through(name)
             {
-                circles.push(circle);
+                cycles.push(cycle);
             }
         }
-        circles
+        cycles
     }
 
-    fn circle_through<'a>(&'a self, start: &'a str) -> Option<Vec<&'a str>> {
+    fn cycle_through<'a>(&'a self, start: &'a str) -> Option<Vec<&'a str>> {
         let mut came_from = BTreeMap::<&str, &str>::new();
         let mut queue = VecDeque::from([start]);
         while let Some(node) = queue.pop_front() {
             for (_, to, _) in self.edges().filter(|(from, _, _)| *from == node) {
                 if to == start {
-                    let mut circle = vec![node];
-                    while let Some(before) = came_from.get(circle[circle.len() - 1]) {
-                        circle.push(before);
+                    let mut cycle = vec![node];
+                    while let Some(before) = came_from.get(cycle[cycle.len() - 1]) {
+                        cycle.push(before);
                     }
-                    circle.reverse();
-                    return Some(circle);
+                    cycle.reverse();
+                    return Some(cycle);
                 }
                 if !came_from.contains_key(to) {
                     came_from.insert(to, node);
@@ -71,10 +71,10 @@ impl Graph {
         None
     }
 
-    /// A circle in words, with a place for each of its edges.
-    pub fn describe(&self, circle: &[&str]) -> String {
-        let next = circle.iter().cycle().skip(1);
-        let edges = circle.iter().zip(next).map(|(from, to)| {
+    /// A cycle in words, with a place for each of its edges.
+    pub fn describe(&self, cycle: &[&str]) -> String {
+        let next = cycle.iter().cycle().skip(1);
+        let edges = cycle.iter().zip(next).map(|(from, to)| {
             let place = self.edges.get(&((*from).to_owned(), (*to).to_owned())).map_or("", String::as_str);
             format!("{from} uses {to} ({place})")
         });

@@ -5,58 +5,57 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::graph::Graph;
 use crate::modules::Modules;
 
-/// An edge that closes a circle and is borne with.
-pub struct Circle<'a> {
+/// An edge between two modules that is allowed though it closes a cycle.
+pub struct AllowedEdge<'a> {
     pub krate: &'a str,
     pub from: &'a str,
     pub to: &'a str,
     pub reason: &'a str,
 }
 
-/// Who may name what begins so.
-pub struct Reserved<'a> {
+/// Who may name paths that begin in one of these ways.
+pub struct UseRule<'a> {
     pub paths: &'a [&'a str],
-    pub to: Users<'a>,
+    pub users: Users<'a>,
 }
 
 pub enum Users<'a> {
     Only(&'a [&'a str]),
-    AllBut(&'a [&'a str]),
+    AllExcept(&'a [&'a str]),
 }
 
 impl Users<'_> {
     fn contain(&self, module: &str) -> bool {
         match self {
             Self::Only(users) => users.iter().any(|user| is_below(module, user)),
-            Self::AllBut(others) => !others.iter().any(|other| is_below(module, other)),
+            Self::AllExcept(others) => !others.iter().any(|other| is_below(module, other)),
         }
     }
 }
 
-/// Which modules are in a circle, or a listed circle that is none.
-pub fn circles(krate: &str, modules: &Modules, borne: &[Circle<'_>]) -> Vec<String> {
+/// Cycles of the modules right below the root, and edges that are allowed and not there.
+pub fn cycle_violations(krate: &str, modules: &Modules, allowed: &[AllowedEdge<'_>]) -> Vec<String> {
     let all = Graph::of_top_level(&modules.edges());
-    let mut open = Graph::default();
-    let is_borne = |from: &str, to: &str| borne.iter().any(|c| (c.krate, c.from, c.to) == (krate, from, to));
-    for (from, to, place) in all.edges().filter(|(from, to, _)| !is_borne(from, to)) {
-        open.insert(from, to, place);
+    let is_allowed =
+        |from: &str, to: &str| allowed.iter().any(|edge| (edge.krate, edge.from, edge.to) == (krate, from, to));
+    let mut checked = Graph::default();
+    for (from, to, place) in all.edges().filter(|(from, to, _)| !is_allowed(from, to)) {
+        checked.insert(from, to, place);
     }
-    let found = open.circles();
+    let cycles = checked.cycles();
     let mut problems: Vec<String> =
-        found.iter().map(|circle| format!("{krate} has a circle: {}", open.describe(circle))).collect();
-    for circle in borne.iter().filter(|circle| circle.krate == krate) {
-        if !all.edges().any(|(from, to, _)| (from, to) == (circle.from, circle.to)) {
-            problems.push(format!(
-                "{krate}: {} does not use {} any more, though {}",
-                circle.from, circle.to, circle.reason
-            ));
+        cycles.iter().map(|cycle| format!("{krate} has a cycle: {}", checked.describe(cycle))).collect();
+    for edge in allowed.iter().filter(|edge| edge.krate == krate) {
+        if !all.edges().any(|(from, to, _)| (from, to) == (edge.from, edge.to)) {
+            problems.push(format!("{krate}: {} does not use {} any more, though {}", edge.from, edge.to, edge.reason));
         }
     }
     problems
 }
 
-/// Which modules use one of a higher layer, or stand in none. `layers`: lowest first; modules of one layer may use each other.
-pub fn broken_layers(krate: &str, modules: &Modules, layers: &[&[&str]]) -> Vec<String> {
+/// Modules that use one of a higher layer, or that stand in none. `layers`: the lowest first; modules of one layer may use each
+/// other.
+pub fn layer_violations(krate: &str, modules: &Modules, layers: &[&[&str]]) -> Vec<String> {
     let heights: BTreeMap<&str, usize> =
         layers.iter().enumerate().flat_map(|(height, layer)| layer.iter().map(move |name| (*name, height))).collect();
     let found: BTreeSet<&str> = modules.modules.keys().filter_map(|path| path.first()).map(String::as_str).collect();
@@ -78,15 +77,15 @@ pub fn broken_layers(krate: &str, modules: &Modules, layers: &[&[&str]]) -> Vec<
     problems
 }
 
-/// Who names what is reserved for others.
-pub fn trespasses(krate: &str, modules: &Modules, reserved: &[Reserved<'_>]) -> Vec<String> {
+/// Modules that name what they must not.
+pub fn use_violations(krate: &str, modules: &Modules, rules: &[UseRule<'_>]) -> Vec<String> {
     let qualified = |path: &[String]| [&[krate.to_owned()], path].concat().join("::");
     let inside = modules.edges().into_iter().map(|edge| (qualified(&edge.from), qualified(&edge.to), edge.place));
     let outside = modules.external_uses().into_iter().map(|used| (qualified(&used.from), used.path, used.place));
     let mut problems = Vec::new();
     for (from, to, place) in inside.chain(outside) {
-        for rule in reserved.iter().filter(|rule| rule.paths.iter().any(|path| to.starts_with(path))) {
-            if !rule.to.contain(&from) {
+        for rule in rules.iter().filter(|rule| rule.paths.iter().any(|path| to.starts_with(path))) {
+            if !rule.users.contain(&from) {
                 problems.push(format!("{from} must not use {to} ({place})"));
             }
         }

@@ -5,15 +5,15 @@
 
 mod graph;
 mod layers;
-mod made_up;
 mod modules;
 mod resolve;
+mod self_tests;
 mod workspace;
 
 use std::fs;
 use std::path::Path;
 
-use layers::{Circle, Reserved, Users, broken_layers, circles, trespasses};
+use layers::{AllowedEdge, UseRule, Users, cycle_violations, layer_violations, use_violations};
 use modules::Modules;
 use workspace::{Rules, Workspace, lines_below};
 
@@ -22,13 +22,17 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("database", &[]),
     ("domain", &[]),
     ("engine", &["domain"]),
-    ("llm", &["domain", "engine"]),
+    ("llm", &["domain"]),
     ("store", &["domain"]),
+    ("worker", &["domain"]),
+    ("runtime", &["domain", "llm", "store"]),
     ("projects", &["domain", "engine", "llm", "store"]),
-    ("generation", &["domain", "engine", "llm", "projects", "store"]),
+    ("generation", &["domain", "engine", "llm", "projects", "runtime", "store"]),
     ("datasets", &["domain", "engine", "generation", "projects", "store"]),
-    ("worker", &["domain", "engine"]),
-    ("server", &["database", "datasets", "domain", "engine", "generation", "llm", "projects", "store", "worker"]),
+    (
+        "server",
+        &["database", "datasets", "domain", "engine", "generation", "llm", "projects", "runtime", "store", "worker"],
+    ),
     ("web", &["domain"]),
     ("bench", &["datasets", "domain", "engine", "generation", "projects", "server", "store"]),
     ("xtask", &["database"]),
@@ -64,13 +68,13 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
 ];
 
 /// By the beginning of a path: `sqlx::query` is also `sqlx::query_as!`.
-const RESERVED: &[Reserved<'_>] = &[
+const USE_RULES: &[UseRule<'_>] = &[
     // All SQL is in one crate.
-    Reserved { paths: &["sqlx::query", "sqlx::raw_sql", "sqlx::QueryBuilder"], to: Users::Only(&["store"]) },
+    UseRule { paths: &["sqlx::query", "sqlx::raw_sql", "sqlx::QueryBuilder"], users: Users::Only(&["store"]) },
     // A command does its work through the libraries; only those that serve or describe the API know it.
-    Reserved {
+    UseRule {
         paths: &["server::http"],
-        to: Users::Only(&[
+        users: Users::Only(&[
             "server::http",
             "server::commands::openapi",
             "server::commands::play",
@@ -78,7 +82,7 @@ const RESERVED: &[Reserved<'_>] = &[
         ]),
     },
     // One client asks the server, and that client shows nothing.
-    Reserved {
+    UseRule {
         paths: &[
             "gloo_net",
             "web_sys::EventSource",
@@ -86,13 +90,13 @@ const RESERVED: &[Reserved<'_>] = &[
             "web_sys::WebSocket",
             "web_sys::XmlHttpRequest",
         ],
-        to: Users::Only(&["web::api_client"]),
+        users: Users::Only(&["web::api_client"]),
     },
-    Reserved { paths: &["leptos"], to: Users::AllBut(&["web::api_client"]) },
+    UseRule { paths: &["leptos"], users: Users::AllExcept(&["web::api_client"]) },
 ];
 
-/// Edges between the modules right below a crate's root that close a circle. It should be empty.
-const CIRCLES: &[Circle<'_>] = &[];
+/// Edges between the modules right below a crate's root that close a cycle. It should be empty.
+const ALLOWED_EDGES: &[AllowedEdge<'_>] = &[];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -140,19 +144,34 @@ fn no_crate_is_too_large() {
 }
 
 #[test]
-fn modules_form_no_circles() {
-    assert_none(&of_every_crate(|name, modules| circles(name, modules, CIRCLES)));
+fn modules_form_no_cycles() {
+    assert_none(&of_every_crate(|name, modules| cycle_violations(name, modules, ALLOWED_EDGES)));
 }
 
 #[test]
 fn modules_know_none_of_a_higher_layer() {
     assert_none(&of_every_crate(|name, modules| {
         let layers = LAYERS.iter().find(|(krate, _)| *krate == name);
-        layers.map_or_else(Vec::new, |(_, layers)| broken_layers(name, modules, layers))
+        layers.map_or_else(Vec::new, |(_, layers)| layer_violations(name, modules, layers))
     }));
 }
 
 #[test]
-fn what_is_reserved_is_used_by_nobody_else() {
-    assert_none(&of_every_crate(|name, modules| trespasses(name, modules, RESERVED)));
+fn paths_are_named_only_where_they_may_be() {
+    assert_none(&of_every_crate(|name, modules| use_violations(name, modules, USE_RULES)));
+}
+
+/// A table that names what was renamed would hold nothing.
+#[test]
+fn tables_name_modules_that_exist() {
+    let existing = of_every_crate(|name, modules| {
+        modules.modules.keys().map(|path| [&[name.to_owned()], &path[..]].concat().join("::")).collect()
+    });
+    let layered = LAYERS.iter().map(|(krate, _)| *krate);
+    let named = USE_RULES.iter().flat_map(|rule| match rule.users {
+        Users::Only(users) | Users::AllExcept(users) => users.iter().copied(),
+    });
+    let allowed = ALLOWED_EDGES.iter().map(|edge| edge.krate);
+    let mut gone = layered.chain(named).chain(allowed).filter(|name| !existing.iter().any(|module| module == name));
+    assert_eq!(gone.next(), None);
 }

@@ -25,12 +25,12 @@ pub struct Module {
     /// What it imports: the name here, and the path as it is written.
     pub imports: BTreeMap<String, Vec<String>>,
     /// What it imports all names of.
-    pub globs: Vec<Mention>,
-    pub mentions: Vec<Mention>,
+    pub globs: Vec<PathReference>,
+    pub references: Vec<PathReference>,
 }
 
 /// A path that code names.
-pub struct Mention {
+pub struct PathReference {
     /// As it is written. The first segment of `::name` is empty.
     pub path: Vec<String>,
     /// File and line.
@@ -109,13 +109,13 @@ struct ModuleVisitor<'a> {
 }
 
 impl ModuleVisitor<'_> {
-    fn mention(&self, path: Vec<String>, at: Span) -> Mention {
-        Mention { path, place: format!("{}:{}", self.file.display(), at.start().line) }
+    fn reference(&self, path: Vec<String>, at: Span) -> PathReference {
+        PathReference { path, place: format!("{}:{}", self.file.display(), at.start().line) }
     }
 
     fn note(&mut self, path: Vec<String>, at: &Ident) {
-        let mention = self.mention(path, at.span());
-        self.module.mentions.push(mention);
+        let reference = self.reference(path, at.span());
+        self.module.references.push(reference);
     }
 
     fn import(&mut self, tree: &UseTree, prefix: &[String]) {
@@ -127,7 +127,7 @@ impl ModuleVisitor<'_> {
             UseTree::Path(path) => self.import(&path.tree, &[prefix, &[path.ident.to_string()]].concat()),
             UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, prefix)),
             UseTree::Glob(glob) => {
-                let glob = self.mention(prefix.to_vec(), glob.star_token.span);
+                let glob = self.reference(prefix.to_vec(), glob.star_token.span);
                 self.module.globs.push(glob);
             }
             UseTree::Name(name) => {

@@ -7,9 +7,9 @@ use crate::modules::{ModulePath, Modules};
 #[derive(Debug, PartialEq, Eq)]
 pub enum Target {
     /// A module of the crate, or something that is declared in it.
-    Inside(ModulePath),
+    Module(ModulePath),
     /// Another crate; or a name that leads nowhere: a generic parameter, a type of the prelude.
-    Outside(Vec<String>),
+    External(Vec<String>),
 }
 
 /// A module's code names something of another module.
@@ -29,7 +29,7 @@ pub struct ExternalUse {
 impl Modules {
     pub fn edges(&self) -> Vec<Edge> {
         let edges = self.targets().filter_map(|(from, target, place)| match target {
-            Target::Inside(to) if to != *from => Some(Edge { from: from.clone(), to, place }),
+            Target::Module(to) if to != *from => Some(Edge { from: from.clone(), to, place }),
             _ => None,
         });
         edges.collect()
@@ -37,15 +37,16 @@ impl Modules {
 
     pub fn external_uses(&self) -> Vec<ExternalUse> {
         let uses = self.targets().filter_map(|(from, target, place)| match target {
-            Target::Outside(path) => Some(ExternalUse { from: from.clone(), path: path.join("::"), place }),
-            Target::Inside(_) => None,
+            Target::External(path) => Some(ExternalUse { from: from.clone(), path: path.join("::"), place }),
+            Target::Module(_) => None,
         });
         uses.collect()
     }
 
     fn targets(&self) -> impl Iterator<Item = (&ModulePath, Target, String)> {
         self.modules.iter().flat_map(|(from, module)| {
-            let named = module.mentions.iter().map(|mention| (self.resolve(from, &mention.path), &mention.place));
+            let named =
+                module.references.iter().map(|reference| (self.resolve(from, &reference.path), &reference.place));
             let open = module.globs.iter().flat_map(|glob| {
                 let open = self.resolve(from, &glob.path);
                 let reexported = self.reexported_by(&open);
@@ -57,7 +58,7 @@ impl Modules {
 
     /// Whoever imports all names of a module may use all that it imports.
     fn reexported_by(&self, target: &Target) -> Vec<Target> {
-        let Target::Inside(module) = target else { return Vec::new() };
+        let Target::Module(module) = target else { return Vec::new() };
         let Some(declared) = self.modules.get(module) else { return Vec::new() };
         let imports = declared.imports.keys().map(|name| self.resolve(module, &[name.clone()]));
         imports.chain(declared.globs.iter().map(|glob| self.resolve(module, &glob.path))).collect()
@@ -78,20 +79,20 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     fn resolve(&mut self, from: &[String], path: &[String]) -> Target {
         match path.split_first() {
-            Some((first, rest)) if first.is_empty() => Target::Outside(rest.to_vec()),
+            Some((first, rest)) if first.is_empty() => Target::External(rest.to_vec()),
             Some((first, rest)) if first == "crate" => self.walk(&[], rest),
             Some((first, _)) if first == "self" || first == "super" => self.walk(from, path),
-            _ => self.find(from, path).unwrap_or_else(|| Target::Outside(path.to_vec())),
+            _ => self.find(from, path).unwrap_or_else(|| Target::External(path.to_vec())),
         }
     }
 
     fn walk(&mut self, module: &[String], path: &[String]) -> Target {
         match path.split_first() {
-            None => Target::Inside(module.to_vec()),
+            None => Target::Module(module.to_vec()),
             Some((first, rest)) if first == "self" => self.walk(module, rest),
             Some((first, rest)) if first == "super" => self.walk(&module[..module.len().saturating_sub(1)], rest),
             // A name that is found nowhere was made by a macro of this module.
-            Some(_) => self.find(module, path).unwrap_or_else(|| Target::Inside(module.to_vec())),
+            Some(_) => self.find(module, path).unwrap_or_else(|| Target::Module(module.to_vec())),
         }
     }
 
@@ -107,14 +108,14 @@ impl Resolver<'_> {
         }
         let declared = self.modules.modules.get(module)?;
         if declared.items.contains(name) {
-            return Some(Target::Inside(module.to_vec()));
+            return Some(Target::Module(module.to_vec()));
         }
         if let Some(imported) = declared.imports.get(name) {
             return Some(self.resolve(module, &[imported, rest].concat()));
         }
         declared.globs.iter().find_map(|glob| match self.resolve(module, &glob.path) {
-            Target::Inside(open) => self.find(&open, path),
-            Target::Outside(_) => None,
+            Target::Module(open) => self.find(&open, path),
+            Target::External(_) => None,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::layers::{Circle, Reserved, Users, broken_layers, circles, trespasses};
+use crate::layers::{AllowedEdge, UseRule, Users, cycle_violations, layer_violations, use_violations};
 use crate::modules::Modules;
 use crate::workspace::{Rules, Workspace};
 
@@ -23,7 +23,7 @@ fn crate_with(root: &str, low: &str) -> Modules {
 }
 
 fn breaks_layers(root: &str, low: &str) -> bool {
-    !broken_layers("made_up", &crate_with(root, low), &[&["low"], &["high"]]).is_empty()
+    !layer_violations("made_up", &crate_with(root, low), &[&["low"], &["high"]]).is_empty()
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn what_names_no_other_module_is_let_pass() {
         "enum Kind { A } use Kind::*; fn f() { Kind::A; self::Kind::A }",
         "use self::inner::*; mod inner { pub use super::*; }",
     ] {
-        let problems = broken_layers("made_up", &crate_with("", low), &[&["low"], &["high"]]);
+        let problems = layer_violations("made_up", &crate_with("", low), &[&["low"], &["high"]]);
         assert!(problems.is_empty(), "{low}\n{problems:?}");
     }
 }
@@ -111,7 +111,7 @@ fn files_of_modules_are_found_or_missed() {
 }
 
 #[test]
-fn circles_are_found_and_told_with_their_places() {
+fn cycles_are_found_and_told_with_their_places() {
     let krate = read(&[
         ("lib.rs", "mod a; mod b; mod c; mod d; pub use a::A;"),
         ("a.rs", "use crate::b::B;\npub struct A;"),
@@ -120,18 +120,18 @@ fn circles_are_found_and_told_with_their_places() {
         ("d.rs", "fn f(all: &[super::c::C]) {}"),
     ])
     .unwrap();
-    let found = circles("made_up", &krate, &[]);
+    let found = cycle_violations("made_up", &krate, &[]);
     assert_eq!(
         found,
         [
-            "made_up has a circle: a uses b (a.rs:1), b uses c (b.rs:2), c uses a (c.rs:3)",
-            "made_up has a circle: d uses c (d.rs:1), c uses d (c.rs:1)",
+            "made_up has a cycle: a uses b (a.rs:1), b uses c (b.rs:2), c uses a (c.rs:3)",
+            "made_up has a cycle: d uses c (d.rs:1), c uses d (c.rs:1)",
         ]
     );
-    let borne = |from, to| Circle { krate: "made_up", from, to, reason: "it was once so" };
-    assert_eq!(circles("made_up", &krate, &[borne("c", "a"), borne("d", "c")]), [""; 0]);
+    let edge = |from, to| AllowedEdge { krate: "made_up", from, to, reason: "it was once so" };
+    assert_eq!(cycle_violations("made_up", &krate, &[edge("c", "a"), edge("d", "c")]), [""; 0]);
     assert_eq!(
-        circles("made_up", &krate, &[borne("c", "a"), borne("d", "c"), borne("d", "a")]),
+        cycle_violations("made_up", &krate, &[edge("c", "a"), edge("d", "c"), edge("d", "a")]),
         ["made_up: d does not use a any more, though it was once so"]
     );
 }
@@ -139,25 +139,25 @@ fn circles_are_found_and_told_with_their_places() {
 #[test]
 fn every_module_stands_in_a_layer() {
     let krate = crate_with("", "");
-    assert_eq!(broken_layers("made_up", &krate, &[&["high"]]), ["made_up::low stands in no layer"]);
-    assert_eq!(broken_layers("made_up", &krate, &[&["low", "gone"], &["high"]]), ["made_up::gone is no module"]);
+    assert_eq!(layer_violations("made_up", &krate, &[&["high"]]), ["made_up::low stands in no layer"]);
+    assert_eq!(layer_violations("made_up", &krate, &[&["low", "gone"], &["high"]]), ["made_up::gone is no module"]);
     let upward = crate_with("", "\nuse crate::high;");
     let problem = "made_up::low must not use made_up::high (src/low.rs:2)";
-    assert_eq!(broken_layers("made_up", &upward, &[&["low"], &["high"]]), [problem]);
-    assert_eq!(broken_layers("made_up", &upward, &[&["low", "high"]]), [""; 0]);
-    assert_eq!(broken_layers("made_up", &upward, &[&["high"], &["low"]]), [""; 0]);
+    assert_eq!(layer_violations("made_up", &upward, &[&["low"], &["high"]]), [problem]);
+    assert_eq!(layer_violations("made_up", &upward, &[&["low", "high"]]), [""; 0]);
+    assert_eq!(layer_violations("made_up", &upward, &[&["high"], &["low"]]), [""; 0]);
 }
 
 #[test]
 fn what_is_reserved_is_kept_for_its_users() {
     let krate = crate_with("", "use sqlx::query_as as ask; fn f() { ask!(); crate::high::inner::f() }");
-    let found = |paths, to| trespasses("made_up", &krate, &[Reserved { paths, to }]);
+    let found = |paths, users| use_violations("made_up", &krate, &[UseRule { paths, users }]);
     let sql = "made_up::low must not use sqlx::query_as (src/low.rs:1)";
     assert_eq!(found(&["gone", "sqlx::query"], Users::Only(&["made_up::high"])), [sql]);
     assert_eq!(found(&["sqlx::query"], Users::Only(&["made_up::lo"])), [sql]);
     assert_eq!(found(&["sqlx::query"], Users::Only(&["other", "made_up"])), [""; 0]);
-    assert_eq!(found(&["sqlx"], Users::AllBut(&["made_up::low"])), [sql]);
-    assert_eq!(found(&["sqlx"], Users::AllBut(&["made_up::high"])), [""; 0]);
+    assert_eq!(found(&["sqlx"], Users::AllExcept(&["made_up::low"])), [sql]);
+    assert_eq!(found(&["sqlx"], Users::AllExcept(&["made_up::high"])), [""; 0]);
     let inner = "made_up::low must not use made_up::high::inner (src/low.rs:1)";
     assert_eq!(found(&["made_up::high::inner"], Users::Only(&["made_up::high"])), [inner]);
 }
