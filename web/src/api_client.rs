@@ -112,7 +112,18 @@ pub async fn get<T: DeserializeOwned>(path: &str) -> Answer<T> {
     answer(guard.signal().attach(Request::get(&url(path))).header("Accept", "application/json").build()).await
 }
 
-/// The same with a query; its names and values may hold anything.
+/// The same with parameters of the API.
+pub async fn get_with<T: DeserializeOwned>(path: &str, params: &impl Serialize) -> Answer<T> {
+    get(&with_params(path, params)).await
+}
+
+fn with_params(path: &str, params: &impl Serialize) -> String {
+    // Parameters are flat, and all that is flat can be written.
+    let query = serde_urlencoded::to_string(params).unwrap_or_default();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}
+
+/// The same with parameters as they stand in the address of a page; their names and values may hold anything.
 pub async fn query<T: DeserializeOwned>(path: &str, query: &[(&str, String)]) -> Answer<T> {
     let query = query.iter().map(|(name, value)| (*name, value.as_str()));
     let guard = AbortGuard::new();
@@ -217,11 +228,22 @@ fn refused(status: u16, body: &str) -> ApiError {
 
 #[cfg(test)]
 mod tests {
+    use domain::api::{DroppedParams, PageParams};
+    use domain::corpus::Step;
+
     use super::*;
 
     #[test]
     fn a_good_answer_is_read() {
         assert_eq!(read::<Vec<u8>>(200, "[1, 2]"), Ok(vec![1, 2]));
+    }
+
+    #[test]
+    fn parameters_stand_behind_the_path() {
+        assert_eq!(with_params("/runs", &PageParams::default()), "/runs");
+        assert_eq!(with_params("/runs", &PageParams::after(Some("a b&c".to_owned()))), "/runs?after=a+b%26c");
+        let params = DroppedParams { dropped_by: Some(Step::Limit), limit: Some(200), ..DroppedParams::default() };
+        assert_eq!(with_params("/dropped", &params), "/dropped?dropped_by=limit&limit=200");
     }
 
     #[test]

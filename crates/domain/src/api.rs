@@ -23,7 +23,7 @@ pub mod workers;
 mod worlds;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 pub use access::*;
 pub use annotations::*;
@@ -50,6 +50,27 @@ pub struct Page<T> {
     /// Pass as `?after=` to get the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+}
+
+/// Which page of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct PageParams {
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u16>,
+    /// `next` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+impl PageParams {
+    /// The first page, or the one after a cursor.
+    pub const fn after(after: Option<String>) -> Self {
+        Self { limit: None, after }
+    }
 }
 
 /// RFC 9457 problem document.

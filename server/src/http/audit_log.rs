@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::access::{Admin, Administrator};
 use super::error::{Problems, Result};
 use super::extract::Query;
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use store::audit;
 
 /// What was changed in a project, newest first

@@ -17,7 +17,7 @@ use super::access::{Author, Reader};
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query, id};
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use generation::calibrate::{Said, keep, ratings_of, sheet};
 use store::calibrations::{self, Calibration};
 use store::{judgings, projects, ratings, runs};

@@ -19,7 +19,7 @@ use super::access::Reader;
 use super::app::App;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use super::ratings;
 use datasets::index::{By, Columns, Facets, Place, Sort};
 use params::{Also, Asked, FilterParams, OrderParams, SkipParams};

@@ -17,7 +17,7 @@ use super::access::{Author, Reader};
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use datasets::corpora::build as job;
 use store::corpora::{self, Deleted, New};
 use store::{clock, jobs};

@@ -8,19 +8,19 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use domain::api::Page;
-use domain::api::documents::{Changes, Document, DocumentSummary, Found, SaveDocument};
+use domain::api::documents::{
+    Changes, DeletionParams, Document, DocumentListParams, DocumentSummary, Found, SaveDocument,
+};
 use domain::document;
 use domain::project::Kind;
-use serde::Deserialize;
 use sqlx::PgPool;
-use utoipa::IntoParams;
 
 use super::access::{Author, Reader};
 use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
-use super::page::page;
+use super::page::{PageParams, Paging, page};
 pub use place::Collection;
 use place::{Place, base, tag};
 use projects::documents::{self as edit, Edit, Order, Refused, Saved};
@@ -29,38 +29,17 @@ pub use sample::*;
 use store::documents::{self, Filter};
 pub use versions::*;
 
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct Listed {
-    /// How many, 1 to 200; default: 50.
-    #[param(minimum = 1, maximum = 200)]
-    limit: Option<u16>,
-    /// `next` of the page before.
-    after: Option<String>,
-    /// Scenarios of this playbook.
-    playbook: Option<String>,
-    /// Scenarios of this intent.
-    intent: Option<String>,
-    /// Scenarios with this tag.
-    tag: Option<String>,
-    /// Part of the name, title or description.
-    search: Option<String>,
-    /// Whether the newest version is the one that is used; false: only those with a draft.
-    promoted: Option<bool>,
-}
-
 /// Documents of a kind, by name
 #[utoipa::path(get, path = "/projects/{project}/{kind}", tag = "documents",
-    params(("project" = String, Path), ("kind" = Collection, Path), Listed),
+    params(("project" = String, Path), ("kind" = Collection, Path), DocumentListParams),
     responses((status = 200, body = Page<DocumentSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn list(
     State(pool): State<PgPool>,
     reader: Reader,
     Path((_, kind)): Path<(String, Collection)>,
-    Query(params): Query<Listed>,
+    Query(params): Query<DocumentListParams>,
 ) -> Result<Json<Page<DocumentSummary>>> {
-    let paging = super::page::PageParams { limit: params.limit, after: params.after };
+    let paging = PageParams { limit: params.limit, after: params.after };
     let limit = paging.limit()?;
     let texts = [
         ("playbook", &params.playbook),
@@ -73,7 +52,7 @@ pub async fn list(
     if let Some((name, _)) = texts.into_iter().find(zero) {
         return Err(HttpError::parameter(name, "it has a zero byte"));
     }
-    let Listed { playbook, intent, tag, search, promoted, .. } = params;
+    let DocumentListParams { playbook, intent, tag, search, promoted, .. } = params;
     let filter = Filter { playbook, intent, tag, search, promoted };
     let after = paging.after.as_deref().unwrap_or_default();
     let mut db = pool.acquire().await?;
@@ -153,19 +132,11 @@ pub async fn check(
     Ok(Json(edit::check(app.pool(), app.libraries(), author.project, &place.id, files).await?))
 }
 
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct Deletion {
-    /// Why, for the people who read the history.
-    message: Option<String>,
-}
-
 /// Delete a document
 ///
 /// Its versions stay, so it can be restored. What other documents need is not deleted.
 #[utoipa::path(delete, path = "/projects/{project}/{kind}/{name}", tag = "documents",
-    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), Deletion,
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), DeletionParams,
         ("If-Match" = Option<String>, Header, description = "The version that was looked at")),
     responses((status = 200, body = Changes), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn delete(
@@ -174,7 +145,7 @@ pub async fn delete(
     place: Place,
     audit: Audit,
     headers: HeaderMap,
-    Query(deletion): Query<Deletion>,
+    Query(deletion): Query<DeletionParams>,
 ) -> Result<Json<Changes>> {
     let message = message(deletion.message.as_deref().unwrap_or_default())?;
     let edits = vec![Edit { id: place.id.clone(), files: None, base: base(&headers, None)? }];

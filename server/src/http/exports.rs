@@ -17,7 +17,7 @@ use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use datasets::export::build::{self, Order};
 use datasets::export::order::{self, Checked, Named, Wrong};
 use store::exports::{self, New};

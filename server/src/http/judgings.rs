@@ -16,7 +16,7 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::models;
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use super::ratings;
 use store::judgings::{self, Judging};
 use store::{clock, jobs, runs, verdicts};

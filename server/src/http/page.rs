@@ -1,50 +1,49 @@
 //! Lists come in pages.
 
+use std::str::FromStr;
+
 use domain::api::Page;
-use serde::Deserialize;
-use utoipa::IntoParams;
+pub use domain::api::PageParams;
 
 use super::error::{HttpError, Result};
 
 const LIMIT: u16 = 50;
 const LARGEST: u16 = 200;
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct PageParams {
-    /// How many, 1 to 200; default: 50.
-    #[param(minimum = 1, maximum = 200)]
-    pub limit: Option<u16>,
-    /// `next` of the page before.
-    pub after: Option<String>,
-}
-
-impl PageParams {
+/// Reads where a page begins and how long it is.
+pub trait Paging {
     /// # Errors
     /// A limit out of range.
-    pub fn limit(&self) -> Result<u16> {
+    fn limit(&self) -> Result<u16>;
+
+    /// Where the page begins.
+    ///
+    /// # Errors
+    /// Text that was no page's `next`.
+    fn cursor<T: FromStr>(&self) -> Result<Option<T>>;
+
+    /// After which name the page begins, in lists that are ordered by it.
+    ///
+    /// # Errors
+    /// What no name can hold, and PostgreSQL cannot read.
+    fn name(&self) -> Result<&str>;
+}
+
+impl Paging for PageParams {
+    fn limit(&self) -> Result<u16> {
         match self.limit.unwrap_or(LIMIT) {
             limit @ 1..=LARGEST => Ok(limit),
             other => Err(HttpError::parameter("limit", format!("{other} is not from 1 to {LARGEST}"))),
         }
     }
 
-    /// Where the page begins.
-    ///
-    /// # Errors
-    /// Text that was no page's `next`.
-    pub fn cursor<T: std::str::FromStr>(&self) -> Result<Option<T>> {
+    fn cursor<T: FromStr>(&self) -> Result<Option<T>> {
         let read =
             |text: &String| text.parse().map_err(|_| HttpError::parameter("after", format!("`{text}` is no cursor")));
         self.after.as_ref().map(read).transpose()
     }
 
-    /// After which name the page begins, in lists that are ordered by it.
-    ///
-    /// # Errors
-    /// What no name can hold, and PostgreSQL cannot read.
-    pub fn name(&self) -> Result<&str> {
+    fn name(&self) -> Result<&str> {
         let name = self.after.as_deref().unwrap_or_default();
         match name.contains('\0') {
             true => Err(HttpError::parameter("after", "it has a zero byte")),

@@ -15,7 +15,7 @@ use super::access::{Author, Reader};
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use super::words;
 use generation::review_queue;
 use store::reviews::{self, Queue};

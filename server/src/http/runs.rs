@@ -17,7 +17,7 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::models;
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use generation::models::Models;
 use generation::order::{self, Ordered};
 use generation::{plan, probes, run};

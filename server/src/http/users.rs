@@ -9,7 +9,7 @@ use super::access::Administrator;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use super::session::check_name;
 use super::shown_once::ShownOnce;
 use crate::people;

@@ -18,7 +18,7 @@ use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::followed;
 use super::jobs::{AwaitedJob, NewJob};
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use projects::documents::counted;
 use store::clock;
 use store::validations::{self, Validation};

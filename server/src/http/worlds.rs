@@ -2,12 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{Provenance, WorldVersion};
+use domain::api::{Provenance, ProvenanceParams, WorldParams, WorldVersion};
 use domain::transcript::{Call, Transcript};
 use engine::World;
-use serde::Deserialize;
 use sqlx::PgPool;
-use utoipa::IntoParams;
 use uuid::Uuid;
 
 use super::access::Reader;
@@ -17,23 +15,15 @@ use generation::worlds;
 use projects::provenance;
 use store::events;
 
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct VersionParams {
-    /// How many changes after the start; default: all of them.
-    version: Option<u32>,
-}
-
 /// The world of a conversation, in any version
 #[utoipa::path(get, path = "/conversations/{conversation}/world", tag = "conversations",
-    params(("conversation" = Uuid, Path), VersionParams), responses((status = 200, body = WorldVersion), Problems),
+    params(("conversation" = Uuid, Path), WorldParams), responses((status = 200, body = WorldVersion), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn show(
     State(pool): State<PgPool>,
     _: Reader,
     Path(id): Path<Uuid>,
-    Query(params): Query<VersionParams>,
+    Query(params): Query<WorldParams>,
 ) -> Result<Json<WorldVersion>> {
     let (initial, transcript) = history(&pool, id).await?;
     let (version, last) = version(id, params.version, transcript.changes().count())?;
@@ -42,16 +32,6 @@ pub async fn show(
         world = world.apply(&call.patch).map_err(|e| damaged(id, &e))?;
     }
     Ok(Json(WorldVersion { version, last_version: last, hash: world.hash(), world: world.to_json() }))
-}
-
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct ProvenanceParams {
-    /// A JSON pointer (RFC 6901) into the world.
-    pointer: String,
-    /// Into which version, by how many changes after the start; default: the last.
-    version: Option<u32>,
 }
 
 /// Where a value of the world comes from

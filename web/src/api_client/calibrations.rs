@@ -1,14 +1,13 @@
 //! Judges beside people.
 
-use domain::api::{CalibrationDetail, NewCalibration, Page};
+use domain::api::{CalibrationDetail, NewCalibration, Page, PageParams};
 
-use super::{AbortSignal, Answer, get, post_abortable, query};
+use super::{AbortSignal, Answer, get, get_with, post_abortable};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
 pub async fn list(project: &str, after: Option<String>) -> Answer<Page<CalibrationDetail>> {
-    let after: Vec<_> = after.map(|after| ("after", after)).into_iter().collect();
-    query(&format!("/projects/{}/calibrations", segment(project)), &after).await
+    get_with(&format!("/projects/{}/calibrations", segment(project)), &PageParams::after(after)).await
 }
 
 pub async fn one(id: &str) -> Answer<CalibrationDetail> {

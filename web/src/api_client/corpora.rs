@@ -1,18 +1,18 @@
 //! Corpora of a project.
 
 use domain::api::{
-    CorpusAnalytics, CorpusConversation, CorpusDetail, CorpusSummary, ManifestRow, Neighbours, NewCorpus, Page,
+    CorpusAnalytics, CorpusConversation, CorpusConversationParams, CorpusDetail, CorpusSummary, DroppedParams,
+    ManifestRow, Neighbours, NewCorpus, Page, PageParams,
 };
 use domain::corpus::{Report, Side, Spec, Step};
 use domain::progress::Doing;
 
-use super::{AbortSignal, Answer, NO_BODY, PageStart, delete, events, get, post, query, url};
+use super::{AbortSignal, Answer, NO_BODY, PageStart, delete, events, get, get_with, post, query, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
 pub async fn list(project: &str, after: Option<String>) -> Answer<Page<CorpusSummary>> {
-    let after: Vec<_> = after.into_iter().map(|after| ("after", after)).collect();
-    query(&format!("/projects/{}/corpora", segment(project)), &after).await
+    get_with(&format!("/projects/{}/corpora", segment(project)), &PageParams::after(after)).await
 }
 
 pub async fn one(id: &str) -> Answer<CorpusDetail> {
@@ -46,15 +46,15 @@ pub async fn analytics(id: &str) -> Answer<CorpusAnalytics> {
 }
 
 /// What it keeps, a page.
-pub async fn conversations(id: &str, side: Option<Side>, place: PageStart) -> Answer<Page<CorpusConversation>> {
-    let side = side.map(|side| ("split", side.to_string()));
-    query(&path(id, "/conversations"), &side.into_iter().chain(place.pairs()).collect::<Vec<_>>()).await
+pub async fn conversations(id: &str, split: Option<Side>, from: PageStart) -> Answer<Page<CorpusConversation>> {
+    let (limit, after, skip) = from.parts();
+    get_with(&path(id, "/conversations"), &CorpusConversationParams { split, limit, after, skip }).await
 }
 
 /// What its filter found and it does not keep, a page.
-pub async fn dropped(id: &str, by: Option<Step>, place: PageStart) -> Answer<Page<ManifestRow>> {
-    let by = by.map(|by| ("dropped_by", by.to_string()));
-    query(&path(id, "/dropped"), &by.into_iter().chain(place.pairs()).collect::<Vec<_>>()).await
+pub async fn dropped(id: &str, dropped_by: Option<Step>, from: PageStart) -> Answer<Page<ManifestRow>> {
+    let (limit, after, skip) = from.parts();
+    get_with(&path(id, "/dropped"), &DroppedParams { dropped_by, limit, after, skip }).await
 }
 
 /// What comes before and after a conversation in the list of the corpus that it is in.

@@ -1,16 +1,17 @@
 //! Documents of a project: playbooks, scenarios, personas, judges.
 
-use domain::api::Page;
 use domain::api::documents::{
-    Changes, Document, DocumentDiff, DocumentSummary, DocumentVersion, Found, NewValidation, Promotion, Restoration,
-    SaveDocument, SchemaKind, UsedBy, ValidationDetail, ValidationSummary,
+    Changes, DeletionParams, DiffParams, Document, DocumentDiff, DocumentListParams, DocumentSummary, DocumentVersion,
+    Found, NewValidation, Promotion, Restoration, SaveDocument, SchemaKind, UsedBy, ValidationDetail,
+    ValidationSummary,
 };
+use domain::api::{Page, PageParams};
 use domain::progress::Doing;
 use domain::project::{DocumentId, Kind};
 use gloo_net::http::Method;
 use serde_json::Value;
 
-use super::{AbortSignal, Answer, NO_BODY, change_abortable, events, get, post, post_abortable, query};
+use super::{AbortSignal, Answer, NO_BODY, change_abortable, events, get, get_with, post, post_abortable, with_params};
 use crate::address::segment;
 
 /// A document, and the project that it is of.
@@ -31,40 +32,32 @@ impl DocumentRef {
 }
 
 /// Most that the server gives at once.
-const PAGE: &str = "200";
+const PAGE: u16 = 200;
 
 /// Adds the documents that ship with Groundstate and are not there.
 pub async fn demo(signal: &AbortSignal, project: &str) -> Answer<Changes> {
     post_abortable(signal, &format!("/projects/{}/demo", segment(project)), NO_BODY).await
 }
 
-/// By name: the first page, or the one after a cursor. Filters are those of the API; empty ones do not count.
-pub async fn list(
-    project: &str,
-    kind: Kind,
-    filters: &[(&'static str, String)],
-    after: Option<String>,
-) -> Answer<Page<DocumentSummary>> {
-    let mut filters: Vec<_> = filters.iter().filter(|(_, value)| !value.is_empty()).cloned().collect();
-    filters.extend(after.map(|after| ("after", after)));
-    query(&folder(project, kind), &filters).await
+/// By name.
+pub async fn list(project: &str, kind: Kind, params: &DocumentListParams) -> Answer<Page<DocumentSummary>> {
+    get_with(&folder(project, kind), params).await
 }
 
 /// Most documents that a choice or a comparison looks at.
 const MOST: usize = 4000;
 
 /// All of a kind, as far as a page can use them.
-pub async fn all(project: &str, kind: Kind, filters: &[(&'static str, String)]) -> Answer<Vec<DocumentSummary>> {
-    let mut filters = filters.to_vec();
-    filters.push(("limit", PAGE.to_owned()));
-    let (mut items, mut after) = (Vec::new(), None);
+pub async fn all(project: &str, kind: Kind, which: DocumentListParams) -> Answer<Vec<DocumentSummary>> {
+    let mut params = DocumentListParams { limit: Some(PAGE), ..which };
+    let mut items = Vec::new();
     loop {
-        let page = list(project, kind, &filters, after).await?;
+        let page = list(project, kind, &params).await?;
         items.extend(page.items);
-        after = page.next;
-        if after.is_none() || items.len() >= MOST {
+        if page.next.is_none() || items.len() >= MOST {
             return Ok(items);
         }
+        params.after = page.next;
     }
 }
 
@@ -83,17 +76,17 @@ pub async fn check(place: &DocumentRef, wanted: &SaveDocument) -> Answer<Vec<Fou
 }
 
 pub async fn delete(signal: &AbortSignal, place: &DocumentRef, message: &str) -> Answer<Changes> {
-    change_abortable(signal, Method::DELETE, &place.path(&format!("?message={}", segment(message))), NO_BODY).await
+    let params = DeletionParams { message: Some(message.to_owned()) };
+    change_abortable(signal, Method::DELETE, &with_params(&place.path(""), &params), NO_BODY).await
 }
 
 pub async fn versions(place: &DocumentRef, after: Option<String>) -> Answer<Page<DocumentVersion>> {
-    let after: Vec<_> = after.map(|after| ("after", after)).into_iter().collect();
-    query(&place.path("/versions"), &after).await
+    get_with(&place.path("/versions"), &PageParams::after(after)).await
 }
 
 /// What changed from one version to another; 0 is before there was one.
 pub async fn diff(place: &DocumentRef, from: i32, to: i32) -> Answer<DocumentDiff> {
-    query(&place.path("/diff"), &[("from", from.to_string()), ("to", to.to_string())]).await
+    get_with(&place.path("/diff"), &DiffParams { from: Some(from), to: Some(to) }).await
 }
 
 pub async fn used_by(place: &DocumentRef) -> Answer<UsedBy> {
@@ -124,7 +117,7 @@ pub async fn validate(project: &str, signal: &AbortSignal, hear: impl FnMut(Doin
 /// What the last validation of the whole project found; nothing if there was none.
 pub async fn last_validation(project: &str) -> Answer<Option<ValidationDetail>> {
     let path = format!("/projects/{}/validations", segment(project));
-    let newest: Page<ValidationSummary> = query(&path, &[("limit", "1".to_owned())]).await?;
+    let newest: Page<ValidationSummary> = get_with(&path, &PageParams { limit: Some(1), after: None }).await?;
     match newest.items.first() {
         Some(newest) => get(&format!("{path}/{}", segment(&newest.id))).await.map(Some),
         None => Ok(None),

@@ -1,15 +1,14 @@
 //! Exports of a project.
 
-use domain::api::{ExportPreview, ExportSummary, Page};
+use domain::api::{ExportPreview, ExportSummary, Page, PageParams};
 use domain::export::ExportSpec;
 
-use super::{AbortSignal, Answer, NO_BODY, delete, get, post, post_abortable, query, url};
+use super::{AbortSignal, Answer, NO_BODY, delete, get, get_with, post, post_abortable, url};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
 pub async fn list(project: &str, after: Option<String>) -> Answer<Page<ExportSummary>> {
-    let after: Vec<_> = after.into_iter().map(|after| ("after", after)).collect();
-    query(&format!("/projects/{}/exports", segment(project)), &after).await
+    get_with(&format!("/projects/{}/exports", segment(project)), &PageParams::after(after)).await
 }
 
 pub async fn one(id: &str) -> Answer<ExportSummary> {

@@ -15,7 +15,13 @@ pub struct PageStart {
 }
 
 impl PageStart {
-    /// As parameters of the API.
+    /// As fields of parameters that take them: limit, cursor, rows to pass over.
+    pub fn parts(self) -> (Option<u16>, Option<String>, Option<u32>) {
+        let skip = u32::try_from(self.skip).unwrap_or(u32::MAX);
+        (u16::try_from(PAGE).ok(), self.after, (skip > 0).then_some(skip))
+    }
+
+    /// As parameters beside those of an address.
     pub fn pairs(self) -> Vec<(&'static str, String)> {
         let skip = (self.skip > 0).then(|| ("skip", self.skip.to_string()));
         let after = self.after.map(|after| ("after", after));

@@ -1,13 +1,12 @@
 //! People who may sign in, for administrators.
 
-use domain::api::{Invitation, NewUser, Page, UserChange, UserSummary};
+use domain::api::{Invitation, NewUser, Page, PageParams, UserChange, UserSummary};
 
-use super::{Answer, NO_BODY, patch, post, query};
+use super::{Answer, NO_BODY, get_with, patch, post};
 use crate::address::segment;
 
 pub async fn list(after: Option<String>) -> Answer<Page<UserSummary>> {
-    let after: Vec<_> = after.map(|after| ("after", after)).into_iter().collect();
-    query("/users", &after).await
+    get_with("/users", &PageParams::after(after)).await
 }
 
 pub async fn invite(new: &NewUser) -> Answer<Invitation> {

@@ -2,10 +2,12 @@
 
 use domain::access::Role;
 use domain::api::documents::DocumentSummary;
-use domain::api::{AuditEntry, ConversationFacets, MemberSummary, Membership, NewProject, Page, ProjectSummary};
+use domain::api::{
+    AuditEntry, ConversationFacets, MemberSummary, Membership, NewProject, Page, PageParams, ProjectSummary,
+};
 use domain::project::{Kind, PERSONA_MODEL};
 
-use super::{Answer, cut, delete, get, post, put, query};
+use super::{Answer, cut, delete, get, get_with, post, put};
 use crate::address::segment;
 
 /// How many there are, or that there are more than were counted.
@@ -27,7 +29,7 @@ pub async fn create(new: &NewProject) -> Answer<ProjectSummary> {
 /// Documents of a kind. The model of personas is no profile, and does not count.
 pub async fn count(project: &str, kind: Kind) -> Answer<Count> {
     let path = format!("/projects/{}/{}", segment(project), kind.folder());
-    let page: Page<DocumentSummary> = query(&path, &[("limit", "200".to_owned())]).await?;
+    let page: Page<DocumentSummary> = get_with(&path, &PageParams { limit: Some(200), after: None }).await?;
     let counts = |one: &&DocumentSummary| !(kind == Kind::Persona && one.name == PERSONA_MODEL);
     Ok(Count { at_least: page.items.iter().filter(counts).count(), more: page.next.is_some() })
 }
@@ -53,8 +55,7 @@ pub async fn remove_member(project: &str, user: &str) -> Answer<()> {
 /// What was changed, newest first: in a project, or in the whole installation.
 pub async fn audit(project: Option<&str>, after: Option<String>) -> Answer<Page<AuditEntry>> {
     let path = project.map_or_else(|| "/audit".to_owned(), |name| format!("/projects/{}/audit", segment(name)));
-    let after: Vec<_> = after.map(|after| ("after", after)).into_iter().collect();
-    query(&path, &after).await
+    get_with(&path, &PageParams::after(after)).await
 }
 
 fn member(project: &str, user: &str) -> String {

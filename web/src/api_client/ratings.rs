@@ -1,9 +1,9 @@
 //! What people say of conversations.
 
-use domain::api::{ConversationRatings, NewRating, Page, ReviewAgreement};
+use domain::api::{ConversationRatings, DisagreementParams, NewRating, Page, ReviewAgreement};
 use domain::calibration::Disagreement;
 
-use super::{Answer, get, put, query};
+use super::{Answer, get, get_with, put};
 use crate::address::segment;
 
 pub async fn of(conversation: &str) -> Answer<ConversationRatings> {
@@ -27,7 +27,5 @@ pub async fn disagreements(project: &str, spread: u8, after: Option<String>) -> 
 
 /// Disagreements of a project or a queue.
 pub async fn apart(path: &str, spread: u8, after: Option<String>) -> Answer<Page<Disagreement>> {
-    let after = after.map(|after| ("after", after));
-    let params: Vec<_> = [("spread", spread.to_string())].into_iter().chain(after).collect();
-    query(path, &params).await
+    get_with(path, &DisagreementParams { after, spread: Some(spread), ..DisagreementParams::default() }).await
 }

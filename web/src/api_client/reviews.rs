@@ -1,17 +1,17 @@
 //! Queues of conversations that people are to rate.
 
 use domain::api::{
-    ConversationFacets, ConversationSummary, MemberSummary, NewAssignment, NewQueue, NextReview, Page, QueueChange,
-    ReviewAgreement, ReviewItem, ReviewQueue,
+    ConversationFacets, ConversationSummary, MemberSummary, NewAssignment, NewQueue, NextReview, Page, PageParams,
+    QueueChange, ReviewAgreement, ReviewItem, ReviewQueue,
 };
 use domain::calibration::Disagreement;
 
-use super::{Answer, NO_BODY, delete, get, patch, post, query, ratings};
+use super::{Answer, NO_BODY, delete, get, get_with, patch, post, query, ratings};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
 pub async fn list(project: &str, after: Option<String>) -> Answer<Page<ReviewQueue>> {
-    query(&format!("/projects/{}/review-queues", segment(project)), &cursor(after)).await
+    get_with(&format!("/projects/{}/review-queues", segment(project)), &PageParams::after(after)).await
 }
 
 pub async fn make(project: &str, queue: &NewQueue) -> Answer<ReviewQueue> {
@@ -27,7 +27,7 @@ pub async fn change(id: &str, change: &QueueChange) -> Answer<ReviewQueue> {
 }
 
 pub async fn items(id: &str, after: Option<String>) -> Answer<Page<ReviewItem>> {
-    query(&format!("/review-queues/{}/items", segment(id)), &cursor(after)).await
+    get_with(&format!("/review-queues/{}/items", segment(id)), &PageParams::after(after)).await
 }
 
 /// Takes a conversation to rate.
@@ -80,7 +80,7 @@ pub async fn chosen(
     loop {
         let mut params: Vec<_> = filter.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         params.push(("limit", PAGE.to_owned()));
-        params.extend(cursor(after));
+        params.extend(after.map(|after| ("after", after)));
         let path = format!("/projects/{}/conversations", segment(project));
         let page: Page<ConversationSummary> = query(&path, &params).await?;
         ids.extend(page.items.into_iter().map(|row| row.id));
@@ -95,8 +95,4 @@ pub async fn chosen(
 
 fn item(queue: &str, conversation: &str) -> String {
     format!("/review-queues/{}/items/{}", segment(queue), segment(conversation))
-}
-
-fn cursor(after: Option<String>) -> Vec<(&'static str, String)> {
-    after.map(|after| ("after", after)).into_iter().collect()
 }

@@ -1,14 +1,14 @@
 //! Runs of a project.
 
-use domain::api::{ConversationSummary, Page, RunChange, RunOrder, RunSummary, RunTerms};
+use domain::api::{ConversationSummary, Page, PageParams, RunChange, RunOrder, RunSummary, RunTerms};
 use domain::forecast::Forecast;
 
-use super::{AbortSignal, Answer, NO_BODY, get, patch, post, post_abortable, query};
+use super::{AbortSignal, Answer, NO_BODY, get, get_with, patch, post, post_abortable};
 use crate::address::segment;
 
 /// Newest first: the first page, or the one after a cursor.
 pub async fn list(project: &str, after: Option<String>) -> Answer<Page<RunSummary>> {
-    query(&format!("/projects/{}/runs", segment(project)), &cursor(after)).await
+    get_with(&format!("/projects/{}/runs", segment(project)), &PageParams::after(after)).await
 }
 
 pub async fn one(id: &str) -> Answer<RunSummary> {
@@ -17,7 +17,7 @@ pub async fn one(id: &str) -> Answer<RunSummary> {
 
 /// One page of a run's conversations.
 pub async fn conversations(id: &str, after: Option<String>) -> Answer<Page<ConversationSummary>> {
-    query(&format!("/runs/{}/conversations", segment(id)), &cursor(after)).await
+    get_with(&format!("/runs/{}/conversations", segment(id)), &PageParams::after(after)).await
 }
 
 pub async fn start(signal: &AbortSignal, project: &str, order: &RunOrder) -> Answer<RunSummary> {
@@ -64,8 +64,4 @@ pub async fn terms(id: &str) -> Answer<RunTerms> {
 /// What the whole run will take. There is none before a conversation has ended.
 pub async fn forecast(id: &str) -> Answer<Forecast> {
     get(&format!("/runs/{}/forecast", segment(id))).await
-}
-
-fn cursor(after: Option<String>) -> Vec<(&'static str, String)> {
-    after.map(|after| ("after", after)).into_iter().collect()
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::corpus::{Report, Side, Spec, Step};
 use crate::job::JobState;
@@ -116,4 +116,44 @@ pub struct CorpusConversation {
     pub persona: String,
     pub complexity: String,
     pub split: Side,
+}
+
+/// Which page of what a corpus keeps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct CorpusConversationParams {
+    /// Only those of one side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<Side>,
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u16>,
+    /// `next` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// How many conversations are passed over first: a page far down is read without those before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip: Option<u32>,
+}
+
+/// Which page of what the filter of a corpus found and it does not keep.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct DroppedParams {
+    /// Only those that one step dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped_by: Option<Step>,
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u16>,
+    /// `next` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// How many conversations are passed over first: a page far down is read without those before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip: Option<u32>,
 }

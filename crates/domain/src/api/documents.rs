@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::FieldError;
 use crate::finding::{Grade, Rule};
@@ -355,4 +355,55 @@ pub struct PersonaSample {
     pub persona: Persona,
     /// What whoever plays the user is told of them.
     pub guidance: Vec<String>,
+}
+
+/// Which documents of a kind, and which page of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentListParams {
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u16>,
+    /// `next` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Scenarios of this playbook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub playbook: Option<String>,
+    /// Scenarios of this intent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
+    /// Scenarios with this tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// Part of the name, title or description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
+    /// Whether the newest version is the one that is used; false: only those with a draft.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promoted: Option<bool>,
+}
+
+/// Which versions are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct DiffParams {
+    /// Default: the one before `to`. 0: nothing at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<i32>,
+    /// Default: the newest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<i32>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct DeletionParams {
+    /// Why, for the people who read the history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::calibration::InterRater;
 use crate::verdict::Verdict;
@@ -61,4 +61,25 @@ pub struct ReviewAgreement {
     pub raters: u32,
     /// What at least two people rated in the same conversation.
     pub criteria: Vec<InterRater>,
+}
+
+/// Which disagreements, and which page of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct DisagreementParams {
+    /// How many, 1 to 200; default: 50.
+    #[param(minimum = 1, maximum = 200)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u16>,
+    /// `next` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Only those of this criterion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<String>,
+    /// Only those that are at least so many points apart; default: 1.
+    #[param(minimum = 1, maximum = 10)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<u8>,
 }

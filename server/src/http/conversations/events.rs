@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::http::access::Reader;
 use crate::http::error::{Problems, Result};
 use crate::http::extract::{Path, Query};
-use crate::http::page::{PageParams, page};
+use crate::http::page::{PageParams, Paging, page};
 use crate::http::{ratings, worlds};
 use store::events;
 

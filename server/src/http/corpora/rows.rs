@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{CorpusConversation, ManifestRow, Neighbours, Page};
+use domain::api::{CorpusConversation, CorpusConversationParams, DroppedParams, ManifestRow, Neighbours, Page};
 use domain::corpus::{Side, Step};
 use serde::Deserialize;
 use sqlx::PgPool;
@@ -12,53 +12,23 @@ use uuid::Uuid;
 use crate::http::access::Reader;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Path, Query};
-use crate::http::page::{PageParams, page};
+use crate::http::page::{PageParams, Paging, page};
 use store::corpora::{self, Part};
-
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct KeptParams {
-    /// Only those of one side.
-    split: Option<Side>,
-    /// How many, 1 to 200; default: 50.
-    #[param(minimum = 1, maximum = 200)]
-    limit: Option<u16>,
-    /// `next` of the page before.
-    after: Option<String>,
-    /// How many conversations are passed over first: a page far down is read without those before it.
-    skip: Option<u32>,
-}
 
 /// The conversations of a corpus
 #[utoipa::path(get, path = "/corpora/{corpus}/conversations", tag = "corpora",
-    params(("corpus" = Uuid, Path), KeptParams), responses((status = 200, body = Page<CorpusConversation>), Problems),
-    security(("session" = []), ("token" = ["read"])))]
+    params(("corpus" = Uuid, Path), CorpusConversationParams),
+    responses((status = 200, body = Page<CorpusConversation>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn kept(
     State(pool): State<PgPool>,
     _: Reader,
     Path(id): Path<Uuid>,
-    Query(which): Query<KeptParams>,
+    Query(which): Query<CorpusConversationParams>,
 ) -> Result<Json<Page<CorpusConversation>>> {
     let params = PageParams { limit: which.limit, after: which.after };
     let (limit, part) = part(&params, which.skip)?;
     let items = corpora::kept(&mut *pool.acquire().await?, id, which.split, part).await?;
     Ok(Json(page(items, limit, |row: &CorpusConversation| row.ordinal.to_string())))
-}
-
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct DroppedParams {
-    /// Only those that one step dropped.
-    dropped_by: Option<Step>,
-    /// How many, 1 to 200; default: 50.
-    #[param(minimum = 1, maximum = 200)]
-    limit: Option<u16>,
-    /// `next` of the page before.
-    after: Option<String>,
-    /// How many conversations are passed over first: a page far down is read without those before it.
-    skip: Option<u32>,
 }
 
 /// The conversations that the filter of a corpus found and that it does not keep, each with the reason
@@ -87,7 +57,7 @@ fn part(params: &PageParams, skip: Option<u32>) -> Result<(u16, Part)> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct Among {
+pub struct NeighbourParams {
     /// Only among those of one side, if the corpus keeps the conversation.
     split: Option<Side>,
     /// Only among those that one step dropped, if the corpus does not keep it.
@@ -97,13 +67,13 @@ pub struct Among {
 /// The conversations before and after one in the manifest: of those that the corpus keeps if it keeps that one, of those
 /// that it dropped if not
 #[utoipa::path(get, path = "/corpora/{corpus}/conversations/{conversation}/neighbours", tag = "corpora",
-    params(("corpus" = Uuid, Path), ("conversation" = Uuid, Path), Among),
+    params(("corpus" = Uuid, Path), ("conversation" = Uuid, Path), NeighbourParams),
     responses((status = 200, body = Neighbours), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn neighbours(
     State(pool): State<PgPool>,
     _: Reader,
     Path((corpus, conversation)): Path<(Uuid, Uuid)>,
-    Query(among): Query<Among>,
+    Query(among): Query<NeighbourParams>,
 ) -> Result<Json<Neighbours>> {
     let mut db = pool.acquire().await?;
     let found = corpora::neighbours(&mut db, corpus, conversation, among.split, among.dropped_by).await?;

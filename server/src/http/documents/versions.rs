@@ -4,12 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use domain::api::Page;
-use domain::api::documents::{Changes, Document, DocumentDiff, DocumentVersion, Promotion, Restoration, UsedBy};
-use serde::Deserialize;
+use domain::api::documents::{
+    Changes, DiffParams, Document, DocumentDiff, DocumentVersion, Promotion, Restoration, UsedBy,
+};
 use sqlx::PgPool;
 use std::collections::HashMap;
 use tokio::task::spawn_blocking;
-use utoipa::IntoParams;
 
 use super::place::{Collection, Place, base, tag};
 use super::{kept, message};
@@ -18,7 +18,7 @@ use crate::http::app::App;
 use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Body, Path, Query};
-use crate::http::page::{PageParams, page};
+use crate::http::page::{PageParams, Paging, page};
 use projects::documents::{self as edit, Edit, Order, Refused};
 use projects::library::project::Texts;
 use store::documents;
@@ -58,25 +58,15 @@ pub async fn version(
     Ok((tag(version), Json(found)))
 }
 
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct Compared {
-    /// Default: the one before `to`. 0: nothing at all.
-    from: Option<i32>,
-    /// Default: the newest.
-    to: Option<i32>,
-}
-
 /// What changed between two versions
 #[utoipa::path(get, path = "/projects/{project}/{kind}/{name}/diff", tag = "documents",
-    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), Compared),
+    params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), DiffParams),
     responses((status = 200, body = DocumentDiff), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn diff(
     State(pool): State<PgPool>,
     reader: Reader,
     place: Place,
-    Query(params): Query<Compared>,
+    Query(params): Query<DiffParams>,
 ) -> Result<Json<DocumentDiff>> {
     let to = match params.to {
         Some(version) => at(&pool, &reader, &place, version).await?,

@@ -7,17 +7,15 @@ use std::str::FromStr;
 
 use axum::Json;
 use axum::extract::State;
-use domain::api::{HumanRating, Page, ReviewAgreement};
+use domain::api::{DisagreementParams, HumanRating, Page, ReviewAgreement};
 use domain::calibration::{Disagreement, OVERALL, Ratings, disagreements, inter_rater};
-use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
-use utoipa::IntoParams;
 use uuid::Uuid;
 
 use crate::http::access::Reader;
 use crate::http::error::{Problems, Result};
 use crate::http::extract::{Path, Query};
-use crate::http::page::{PageParams, page};
+use crate::http::page::{PageParams, Paging, page};
 use crate::http::ratings::blind_among;
 use generation::calibrate::ratings_of;
 use store::ratings;
@@ -41,22 +39,6 @@ pub async fn of_project(State(pool): State<PgPool>, reader: Reader) -> Result<Js
     Ok(Json(agreed(ratings::of_project(&mut *pool.acquire().await?, reader.project).await?)))
 }
 
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub struct DisagreementParams {
-    /// How many, 1 to 200; default: 50.
-    #[param(minimum = 1, maximum = 200)]
-    limit: Option<u16>,
-    /// `next` of the page before.
-    after: Option<String>,
-    /// Only those of this criterion.
-    criterion: Option<String>,
-    /// Only those that are at least so many points apart; default: 1.
-    #[param(minimum = 1, maximum = 10)]
-    spread: Option<u8>,
-}
-
 /// Where the raters of a queue disagree, the largest spread first
 ///
 /// Conversations that you are still to rate blindly are left out.
@@ -71,7 +53,7 @@ pub async fn disagreements_of_queue(
 ) -> Result<Json<Page<Disagreement>>> {
     let mut db = pool.acquire().await?;
     let rated = ratings::of_queue(&mut db, queue).await?;
-    params.of(&mut db, &reader, rated).await.map(Json)
+    disagreements_page(params, &mut db, &reader, rated).await.map(Json)
 }
 
 /// Where people disagree in a project, the largest spread first
@@ -87,25 +69,29 @@ pub async fn disagreements_of_project(
 ) -> Result<Json<Page<Disagreement>>> {
     let mut db = pool.acquire().await?;
     let rated = ratings::of_project(&mut db, reader.project).await?;
-    params.of(&mut db, &reader, rated).await.map(Json)
+    disagreements_page(params, &mut db, &reader, rated).await.map(Json)
 }
 
-impl DisagreementParams {
-    async fn of(self, db: &mut PgConnection, reader: &Reader, mut rated: Rated) -> Result<Page<Disagreement>> {
-        let asked = PageParams { limit: self.limit, after: self.after };
-        let (limit, after) = (asked.limit()?, asked.cursor::<After>()?);
-        let conversations: Vec<Uuid> = rated.iter().map(|(id, _)| *id).collect();
-        let hidden = blind_among(db, &conversations, &reader.caller, reader.project).await?;
-        rated.retain(|(id, _)| !hidden.contains(id));
-        let mut found = disagreements(&compared(rated));
-        found.retain(|one| {
-            self.criterion.as_ref().is_none_or(|only| *only == one.criterion)
-                && one.spread >= self.spread.unwrap_or(1)
-                && after.as_ref().is_none_or(|after| after < &After::of(one))
-        });
-        found.truncate(usize::from(limit) + 1);
-        Ok(page(found, limit, |one| After::of(one).to_string()))
-    }
+/// The page of those that the reader may see.
+async fn disagreements_page(
+    params: DisagreementParams,
+    db: &mut PgConnection,
+    reader: &Reader,
+    mut rated: Rated,
+) -> Result<Page<Disagreement>> {
+    let paging = PageParams { limit: params.limit, after: params.after };
+    let (limit, after) = (paging.limit()?, paging.cursor::<After>()?);
+    let conversations: Vec<Uuid> = rated.iter().map(|(id, _)| *id).collect();
+    let hidden = blind_among(db, &conversations, &reader.caller, reader.project).await?;
+    rated.retain(|(id, _)| !hidden.contains(id));
+    let mut found = disagreements(&compared(rated));
+    found.retain(|one| {
+        params.criterion.as_ref().is_none_or(|only| *only == one.criterion)
+            && one.spread >= params.spread.unwrap_or(1)
+            && after.as_ref().is_none_or(|after| after < &After::of(one))
+    });
+    found.truncate(usize::from(limit) + 1);
+    Ok(page(found, limit, |one| After::of(one).to_string()))
 }
 
 /// Where a disagreement stands among others, as [`disagreements`] sorts them: whatever is rated meanwhile, the page after it

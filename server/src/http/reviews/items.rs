@@ -14,7 +14,7 @@ use crate::http::access::{Admin, Author, Reader};
 use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Body, Path, Query};
-use crate::http::page::{PageParams, page};
+use crate::http::page::{PageParams, Paging, page};
 use crate::http::ratings;
 use generation::review_queue;
 use store::clock;

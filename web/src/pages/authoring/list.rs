@@ -8,7 +8,7 @@ mod row;
 mod start;
 
 use domain::access::Role;
-use domain::api::documents::DocumentSummary;
+use domain::api::documents::{DocumentListParams, DocumentSummary};
 use domain::project::Kind;
 use leptos::prelude::*;
 use leptos_router::components::A;
@@ -50,11 +50,11 @@ pub fn DocumentsPage(kind: Kind) -> impl IntoView {
         <Filters kind wanted />
         {move || {
             changes.track();
-            let (project, filters) = (project.name(), wanted.filters());
-            let narrowed = filters.iter().any(|(_, value)| !value.is_empty());
+            let (project, which) = (project.name(), wanted.params());
+            let narrowed = which != DocumentListParams::default();
             let load = move |after| {
-                let (project, filters) = (project.clone(), filters.clone());
-                async move { api_client::documents::list(&project, kind, &filters, after).await }
+                let (project, params) = (project.clone(), DocumentListParams { after, ..which.clone() });
+                async move { api_client::documents::list(&project, kind, &params).await }
             };
             view! {
                 <PagedList what="documents" load empty=move || view! { <NoDocuments kind narrowed again /> } let:rows>

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::api::documents::SchemaKind;
+use domain::api::documents::{DocumentListParams, SchemaKind};
 use domain::document;
 use domain::persona::PersonaModel;
 use domain::playbook::Playbook;
@@ -152,7 +152,7 @@ impl References {
             self.again.track();
             let project = draft.place().project;
             spawn_local(async move {
-                let Some(found) = self.helped(all(&project, kind, &[]).await) else { return };
+                let Some(found) = self.helped(all(&project, kind, DocumentListParams::default()).await) else { return };
                 let names = found.into_iter().map(|document| document.name).filter(|name| name != PERSONA_MODEL);
                 self.names.try_update(|all| drop(all.insert(kind, names.collect())));
             });

@@ -1,5 +1,6 @@
 //! What a list is narrowed to. It stands in the address.
 
+use domain::api::documents::DocumentListParams;
 use std::time::Duration;
 
 use domain::project::Kind;
@@ -32,15 +33,16 @@ impl DocumentFilter {
         Self { search: part("search", true), playbook: part("playbook", false), state: part("state", false) }
     }
 
-    /// As the API knows them.
-    pub fn filters(self) -> Vec<(&'static str, String)> {
-        let text = |(part, _): Part| part.get().unwrap_or_default();
-        let promoted = match text(self.state).as_str() {
-            "used" => "true",
-            "drafts" => "false",
-            _ => "",
+    /// As the API takes it.
+    pub fn params(self) -> DocumentListParams {
+        let text = |(part, _): Part| part.get().filter(|text| !text.is_empty());
+        let promoted = match text(self.state).as_deref() {
+            Some("used") => Some(true),
+            Some("drafts") => Some(false),
+            _ => None,
         };
-        vec![("search", text(self.search)), ("playbook", text(self.playbook)), ("promoted", promoted.to_owned())]
+        let (search, playbook) = (text(self.search), text(self.playbook));
+        DocumentListParams { search, playbook, promoted, ..DocumentListParams::default() }
     }
 }
 
@@ -97,7 +99,7 @@ fn OfPlaybook(chosen: Part) -> impl IntoView {
     let project = Project::here();
     let playbooks = LocalResource::new(move || {
         let project = project.name();
-        async move { api_client::documents::all(&project, Kind::Playbook, &[]).await }
+        async move { api_client::documents::all(&project, Kind::Playbook, DocumentListParams::default()).await }
     });
     let option = move |name: String| {
         let value = name.clone();

@@ -1,6 +1,6 @@
 //! A new document: empty with hints, or a copy of another one.
 
-use domain::api::documents::DocumentSummary;
+use domain::api::documents::{DocumentListParams, DocumentSummary};
 use domain::api::trials::ImportNote;
 use domain::project::{DocumentId, Kind, PERSONA_MODEL};
 use leptos::ev::SubmitEvent;
@@ -35,11 +35,13 @@ pub fn NewDialog(
     let load = move || {
         let project = project.name();
         async move {
-            let mut existing = api_client::documents::all(&project, kind, &[]).await?;
+            let mut existing = api_client::documents::all(&project, kind, DocumentListParams::default()).await?;
             // Profiles are copied; what they are made of exists once, at a place of its own.
             existing.retain(|document| kind != Kind::Persona || document.name != PERSONA_MODEL);
             let playbooks = match kind {
-                Kind::Scenario => api_client::documents::all(&project, Kind::Playbook, &[]).await?,
+                Kind::Scenario => {
+                    api_client::documents::all(&project, Kind::Playbook, DocumentListParams::default()).await?
+                }
                 _ => Vec::new(),
             };
             Ok((existing, playbooks))

@@ -1,5 +1,6 @@
 //! Two profiles side by side. The address says which one the page's own is compared with.
 
+use domain::api::documents::DocumentListParams;
 use std::sync::Arc;
 
 use domain::document;
@@ -24,7 +25,7 @@ pub fn ComparePanel() -> impl IntoView {
     let load = move || {
         let (project, own) = (project.name(), draft.name());
         async move {
-            let all = api_client::documents::all(&project, Kind::Persona, &[]).await?;
+            let all = api_client::documents::all(&project, Kind::Persona, DocumentListParams::default()).await?;
             let names = all.into_iter().map(|other| other.name);
             Ok(names.filter(|name| *name != own && name != PERSONA_MODEL).collect::<Vec<_>>())
         }

@@ -1,6 +1,7 @@
 //! What each role of a playbook is told, as it is written now, rendered for one of its scenarios.
 
 use domain::api::FieldError;
+use domain::api::documents::DocumentListParams;
 use domain::api::trials::{Prompts, RenderPrompts, RolePrompt};
 use domain::project::Kind;
 use domain::role::Role;
@@ -22,9 +23,10 @@ use crate::session::Project;
 pub fn PromptsPanel(choose: Callback<&'static str>) -> impl IntoView {
     let (draft, project) = (Draft::here(), Project::here());
     let load = move || {
-        let (project, filters) = (project.name(), [("playbook", draft.name())]);
+        let which = DocumentListParams { playbook: Some(draft.name()), ..DocumentListParams::default() };
+        let project = project.name();
         async move {
-            let found = api_client::documents::all(&project, Kind::Scenario, &filters).await?;
+            let found = api_client::documents::all(&project, Kind::Scenario, which).await?;
             Ok(found.into_iter().map(|scenario| scenario.name).collect::<Vec<_>>())
         }
     };

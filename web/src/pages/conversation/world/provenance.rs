@@ -17,7 +17,7 @@ pub fn Origin(
     cursor: Cursor,
 ) -> impl IntoView {
     let ask = move |pointer: String| {
-        let (conversation, version) = (conversation.clone(), version.get());
+        let (conversation, version) = (conversation.clone(), u32::try_from(version.get()).unwrap_or(u32::MAX));
         async move {
             match api_client::worlds::provenance(&conversation, version, &pointer).await {
                 Err(ApiError::Refused(problem)) if problem.status == NOT_FOUND => Ok(None),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::api::documents::{DocumentSummary, Found};
+use domain::api::documents::{DocumentListParams, DocumentSummary, Found};
 use domain::document;
 use domain::finding::Rule;
 use domain::project::Kind;
@@ -50,10 +50,11 @@ pub fn Similar() -> impl IntoView {
     });
     let playbook = Memo::new(move |_| own.read().playbook.clone());
     let load = move || {
-        let filters = [("playbook", playbook.get())];
+        let playbook = Some(playbook.get()).filter(|playbook| !playbook.is_empty());
+        let which = DocumentListParams { playbook, ..DocumentListParams::default() };
         let (project, name) = (project.name(), draft.name());
         async move {
-            let mut others = api_client::documents::all(&project, Kind::Scenario, &filters).await?;
+            let mut others = api_client::documents::all(&project, Kind::Scenario, which).await?;
             others.retain(|other| other.name != name);
             Ok(others)
         }
