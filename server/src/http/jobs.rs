@@ -17,7 +17,7 @@ use super::app::App;
 use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
-use super::page::{PageParams, page};
+use super::page::{PageParams, Paging, page};
 use store::{clock, jobs};
 
 /// Jobs of a project, newest first
