@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::access::Role;
 use domain::api::{MemberSummary, Membership, NewProject, ProjectChange, ProjectSummary};
 use sqlx::PgPool;
 

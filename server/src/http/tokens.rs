@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::access::Scope;
 use domain::api::{NewToken, NewTokenAnswer, TokenSummary};
 use sqlx::PgPool;
 use uuid::Uuid;

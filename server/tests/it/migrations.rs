@@ -1,5 +1,7 @@
 //! Databases of earlier versions, brought up to date with what is in them.
 
+mod runs;
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -2,7 +2,6 @@
 //!
 //! The parts begin with the same words, those of the ask that they are made of, and only their last lines differ.
 
-use domain::event::Usage;
 use domain::message::Message;
 use serde_json::{Map, Value, json};
 

@@ -114,7 +114,10 @@ fn bombs_are_not_inflated() {
     let fits = &large[..7 << 20];
     let names: Vec<String> = (0..10).map(|i| format!("playbooks/a/{i}")).collect();
     let many: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), fits)).collect();
-    insta::assert_snapshot!(refused(&zip(&many)), @"archive: is 39767192 bytes; at most 33554432 are taken");
+    // How far it shrinks depends on the compressor.
+    let refused = refused(&zip(&many));
+    assert!(refused.starts_with("archive: is 39"), "{refused}");
+    assert!(refused.ends_with(" bytes; at most 33554432 are taken"), "{refused}");
 }
 
 #[test]

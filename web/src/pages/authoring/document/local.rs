@@ -9,7 +9,6 @@ use domain::playbook::Playbook;
 use domain::project::Kind;
 use domain::scenario::Scenario;
 use domain::{Problem, validate};
-use strum::IntoStaticStr;
 
 use super::draft::Texts;
 
