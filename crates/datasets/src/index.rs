@@ -4,22 +4,22 @@
 //! 60 MB and are looked through in milliseconds. Of a run that is still played, only what may have changed is read again:
 //! positions that were claimed when it was last looked at, and those that were claimed since.
 
-mod about;
+mod cache;
 mod columns;
 mod counting;
 mod facets;
-mod held;
 mod load;
 mod order;
+mod predicate;
 mod query;
-mod test;
+mod scenario_columns;
 #[cfg(test)]
 mod tests;
 
-pub use about::About;
+pub use cache::{Index, TooMany};
 pub use columns::Columns;
 pub use counting::counts;
 pub use facets::Facets;
-pub use held::{Index, TooMany};
 pub use order::{By, Place, Sort};
 pub use query::Query;
+pub use scenario_columns::ScenarioColumns;

@@ -18,7 +18,7 @@ use super::conversations::scope::Scope;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use datasets::index::counts;
-use store::facts::{self, Kept};
+use store::conversation_columns::{self, CorpusRow};
 use store::runs;
 
 type Pairs = Query<Vec<(String, String)>>;
@@ -75,14 +75,14 @@ pub async fn of_corpus(
     Path(corpus): Path<Uuid>,
 ) -> Result<Json<CorpusAnalytics>> {
     let mut db = app.pool().acquire().await?;
-    let selected = facts::selected_by(&mut db, corpus).await?;
+    let selected = conversation_columns::selected_by(&mut db, corpus).await?;
     let (judging, ready) = selected.ok_or_else(|| HttpError::missing("corpus", &corpus.to_string()))?;
     if !ready {
         return Err(HttpError::Conflict("the corpus is not ready".into()));
     }
     let whose = judging.map(Whose::from).unwrap_or_default();
-    let mut by_run: BTreeMap<Uuid, Vec<Kept>> = BTreeMap::new();
-    for kept in facts::kept(&mut db, corpus).await? {
+    let mut by_run: BTreeMap<Uuid, Vec<CorpusRow>> = BTreeMap::new();
+    for kept in conversation_columns::corpus_rows(&mut db, corpus).await? {
         by_run.entry(kept.run).or_default().push(kept);
     }
     drop(db);

@@ -24,7 +24,7 @@ use super::ratings;
 use datasets::index::{By, Columns, Facets, Place, Sort};
 use params::{Also, Asked, FilterParams, OrderParams, SkipParams};
 use scope::Scope;
-use store::{conversations, facts, projects, runs};
+use store::{conversation_columns, conversations, projects, runs};
 
 /// The most values of a facet that are told.
 const MOST_VALUES: usize = 100;
@@ -105,7 +105,7 @@ pub async fn neighbours(
 ) -> Result<Json<Neighbours>> {
     let asked = Asked::read(pairs, Also::Order)?;
     let missing = || HttpError::missing("conversation", &id.to_string());
-    let place = facts::place_of(&mut *app.pool().acquire().await?, id).await?;
+    let place = conversation_columns::place_of(&mut *app.pool().acquire().await?, id).await?;
     let (run, position) = place.ok_or_else(missing)?;
     let scope = Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?;
     check_criterion(&scope, &asked.sort)?;

@@ -6,7 +6,7 @@ use datasets::index::{Facets, Index, Query, TooMany};
 use domain::filter::Filter;
 use domain::role::Role;
 use sqlx::PgPool;
-use store::facts::{self, Head};
+use store::conversation_columns::{self, RunHead};
 use store::projects;
 use tokio_util::sync::CancellationToken;
 
@@ -15,8 +15,8 @@ use crate::support::endpoint::Endpoint;
 use crate::support::pass;
 use crate::support::play::{HELP, planned, play_all, played, player};
 
-async fn heads(pool: &PgPool) -> Vec<Head> {
-    facts::of_project(&mut pool.acquire().await.unwrap(), projects::DEFAULT, &[]).await.unwrap()
+async fn heads(pool: &PgPool) -> Vec<RunHead> {
+    conversation_columns::of_project(&mut pool.acquire().await.unwrap(), projects::DEFAULT, &[]).await.unwrap()
 }
 
 async fn facets(index: &Index, pool: &PgPool) -> Facets {

@@ -10,7 +10,7 @@ use domain::persona::Complexity;
 use strum::VariantArray;
 use uuid::Uuid;
 
-use super::about::{About, Scenarios};
+use super::scenario_columns::{ScenarioColumns, Scenarios};
 
 /// In a column of bytes: nothing is known.
 pub const NONE: u8 = u8::MAX;
@@ -33,7 +33,7 @@ pub struct Columns {
     /// Every name of the run, as in the facts that filters see.
     pub names: Symbols,
     /// What the column of scenarios counts, and the number of each.
-    pub scenarios: Vec<Known>,
+    pub scenarios: Vec<ScenarioNames>,
     scenario_numbers: HashMap<String, u32>,
     about: Arc<Scenarios>,
     playbook: String,
@@ -55,7 +55,7 @@ pub struct Columns {
     pub finished: Vec<i64>,
     /// Place in `Complexity::ALL`.
     pub complexity: Vec<u8>,
-    /// See [`state`]; [`NONE`] where nothing has begun.
+    /// See [`pack_state`]; [`NONE`] where nothing has begun.
     pub state: Vec<u8>,
     pub overall: Vec<u8>,
     /// By criterion.
@@ -74,7 +74,7 @@ pub struct Columns {
 
 /// A scenario in names.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct ScenarioNames {
     pub name: u32,
     pub family: u32,
     pub tags: Box<[u32]>,
@@ -83,7 +83,7 @@ pub struct Known {
 
 /// What is put into a row.
 #[derive(Debug, Clone, Default)]
-pub struct Row<'a> {
+pub struct RowValues<'a> {
     pub id: Uuid,
     pub scenario: &'a str,
     pub persona: &'a str,
@@ -101,7 +101,7 @@ pub struct Row<'a> {
 
 /// What a judging says of it.
 #[derive(Debug, Clone, Default)]
-pub struct Said<'a> {
+pub struct VerdictValues<'a> {
     pub overall: Option<u8>,
     pub goal_achieved: Option<bool>,
     /// By criterion.
@@ -111,7 +111,7 @@ pub struct Said<'a> {
 }
 
 /// Status and blame in one number: unfinished 0, accepted 1, and from 2 on who is to blame.
-pub fn state(status: Status, blame: Option<Blame>) -> u8 {
+pub fn pack_state(status: Status, blame: Option<Blame>) -> u8 {
     match (status, blame) {
         (Status::Unfinished, _) => 0,
         (Status::Accepted, _) => 1,
@@ -119,8 +119,8 @@ pub fn state(status: Status, blame: Option<Blame>) -> u8 {
     }
 }
 
-/// What [`state`] numbers.
-pub fn unpacked(state: u8) -> Option<(Status, Option<Blame>)> {
+/// What [`pack_state`] numbers.
+pub fn unpack_state(state: u8) -> Option<(Status, Option<Blame>)> {
     match state {
         0 => Some((Status::Unfinished, None)),
         1 => Some((Status::Accepted, None)),
@@ -194,7 +194,7 @@ impl Columns {
     }
 
     /// Puts a conversation into its place, which there must be, without a verdict.
-    pub fn put(&mut self, i: usize, row: &Row<'_>) {
+    pub fn put(&mut self, i: usize, row: &RowValues<'_>) {
         self.id[i] = row.id;
         self.scenario[i] = self.scenario_number(row.scenario);
         self.persona[i] = self.names.intern(row.persona);
@@ -202,23 +202,23 @@ impl Columns {
         self.tools[i] = self.tool_set_number(row.tools);
         self.finished[i] = row.finished.map_or(NEVER, |at| at.timestamp_micros());
         self.complexity[i] = row.complexity as u8;
-        self.decide(i, row.status.unwrap_or(Status::Unfinished), row.blame, row.reason, row.verified);
+        self.set_outcome(i, row.status.unwrap_or(Status::Unfinished), row.blame, row.reason, row.verified);
         self.turns[i] = narrow(row.turns);
         self.tool_calls[i] = narrow(row.tool_calls);
         self.reviewed[i] = 0;
-        self.say(i, &Said::default());
+        self.set_verdict(i, &VerdictValues::default());
     }
 
     /// Puts what the judging says of it beside a conversation.
-    pub fn say(&mut self, i: usize, said: &Said<'_>) {
-        self.overall[i] = said.overall.unwrap_or(NONE);
-        self.goal_achieved[i] = said.goal_achieved.map_or(NONE, u8::from);
-        self.weighted_mean[i] = said.weighted_mean.map_or(NONE_16, hundredths);
-        self.agreement[i] = said.agreement.unwrap_or(f32::NAN);
+    pub fn set_verdict(&mut self, i: usize, verdict: &VerdictValues<'_>) {
+        self.overall[i] = verdict.overall.unwrap_or(NONE);
+        self.goal_achieved[i] = verdict.goal_achieved.map_or(NONE, u8::from);
+        self.weighted_mean[i] = verdict.weighted_mean.map_or(NONE_16, hundredths);
+        self.agreement[i] = verdict.agreement.unwrap_or(f32::NAN);
         for (_, column) in &mut self.scores {
             column[i] = NONE;
         }
-        for (criterion, score) in said.scores {
+        for (criterion, score) in verdict.scores {
             let len = self.state.len();
             let known = self.scores.iter().position(|(known, _)| known == criterion);
             let column = known.unwrap_or_else(|| {
@@ -230,14 +230,14 @@ impl Columns {
     }
 
     /// Puts down what people did about a conversation.
-    pub fn review(&mut self, i: usize, reviewed: Reviewed) {
+    pub fn set_review(&mut self, i: usize, reviewed: Reviewed) {
         let bit = |is: bool, bit: u8| if is { bit } else { 0 };
         self.reviewed[i] =
             bit(reviewed.rated, RATED) | bit(reviewed.annotated, ANNOTATED) | bit(reviewed.corrected, CORRECTED);
     }
 
     /// Puts an outcome in place of the one that the conversation had when it was played.
-    pub fn decide(
+    pub fn set_outcome(
         &mut self,
         i: usize,
         status: Status,
@@ -245,7 +245,7 @@ impl Columns {
         reason: Option<&str>,
         verified: Option<bool>,
     ) {
-        self.state[i] = state(status, blame);
+        self.state[i] = pack_state(status, blame);
         self.reason[i] = reason.map_or(NONE_32, |reason| self.reasons.intern(reason));
         self.verified[i] = verified.map_or(NONE, u8::from);
     }
@@ -254,9 +254,9 @@ impl Columns {
         if let Some(number) = self.scenario_numbers.get(id) {
             return *number;
         }
-        let about = self.about.get(id).cloned().unwrap_or_else(|| About::unknown(id, &self.playbook));
+        let about = self.about.get(id).cloned().unwrap_or_else(|| ScenarioColumns::unknown(id, &self.playbook));
         let number = u32::try_from(self.scenarios.len()).unwrap_or(NONE_32);
-        self.scenarios.push(Known {
+        self.scenarios.push(ScenarioNames {
             name: self.names.intern(id),
             family: self.names.intern(&about.family),
             tags: about.tags.iter().map(|tag| self.names.intern(tag)).collect(),
@@ -281,12 +281,12 @@ impl Columns {
 
     /// A row as filters see it; `scores` is room for them. `None` where nothing has begun.
     pub fn facts<'a>(&'a self, i: usize, scores: &'a mut Vec<Scored>) -> Option<Facts<'a>> {
-        let (status, blame) = unpacked(self.state[i])?;
+        let (status, blame) = unpack_state(self.state[i])?;
         scores.clear();
         scores.extend(
             self.scores
                 .iter()
-                .filter_map(|(criterion, column)| Some(Scored { criterion: *criterion, score: known(column[i])? })),
+                .filter_map(|(criterion, column)| Some(Scored { criterion: *criterion, score: present(column[i])? })),
         );
         let scenario = &self.scenarios[self.scenario[i] as usize];
         Some(Facts {
@@ -302,10 +302,10 @@ impl Columns {
             status,
             blame,
             reason: Some(self.reason[i]).filter(|reason| *reason != NONE_32).map(|reason| self.reasons.name(reason)),
-            overall: known(self.overall[i]),
+            overall: present(self.overall[i]),
             scores,
-            goal_achieved: known(self.goal_achieved[i]).map(|flag| flag == 1),
-            verified: known(self.verified[i]).map(|flag| flag == 1),
+            goal_achieved: present(self.goal_achieved[i]).map(|flag| flag == 1),
+            verified: present(self.verified[i]).map(|flag| flag == 1),
             agreement: Some(self.agreement[i]).filter(|agreement| !agreement.is_nan()),
             reviewed: Reviewed {
                 rated: self.reviewed[i] & RATED != 0,
@@ -314,8 +314,8 @@ impl Columns {
             },
             finished: DateTime::from_timestamp_micros(self.finished[i]).filter(|_| self.finished[i] != NEVER),
             ending: Some(self.ending[i]).filter(|ending| *ending != NONE_32),
-            turns: known_16(self.turns[i]),
-            tool_calls: known_16(self.tool_calls[i]),
+            turns: present_16(self.turns[i]),
+            tool_calls: present_16(self.tool_calls[i]),
             tools: &self.tool_sets[self.tools[i] as usize],
         })
     }
@@ -332,11 +332,11 @@ impl Columns {
     }
 }
 
-pub fn known(value: u8) -> Option<u8> {
+pub fn present(value: u8) -> Option<u8> {
     Some(value).filter(|value| *value != NONE)
 }
 
-pub fn known_16(value: u16) -> Option<u32> {
+pub fn present_16(value: u16) -> Option<u32> {
     Some(value).filter(|value| *value != NONE_16).map(u32::from)
 }
 

@@ -9,7 +9,7 @@ use domain::persona::Complexity;
 use strum::VariantArray;
 
 use super::Columns;
-use super::columns::{NONE_16, known, known_16, unpacked};
+use super::columns::{NONE_16, present, present_16, unpack_state};
 
 /// Counts of some rows of a run. What has not begun counts nowhere.
 pub fn counts(columns: &Columns, rows: impl Iterator<Item = usize>) -> Counts {
@@ -67,12 +67,12 @@ impl<'a> Counting<'a> {
     fn add(&mut self, row: usize) {
         let columns = self.columns;
         let state = columns.state[row];
-        let Some((status, blame)) = unpacked(state) else { return };
+        let Some((status, blame)) = unpack_state(state) else { return };
         self.states[usize::from(state)] += 1;
         if status == Status::Unfinished || blame.is_some_and(|blame| blame != Blame::Agent) {
             return;
         }
-        let overall = known(columns.overall[row]);
+        let overall = present(columns.overall[row]);
         let accepted = u64::from(status == Status::Accepted);
         let outcomes = Outcomes {
             accepted,
@@ -84,16 +84,16 @@ impl<'a> Counting<'a> {
         self.complexities[usize::from(columns.complexity[row])].add(outcomes);
         self.scenarios[columns.scenario[row] as usize].add(outcomes);
         self.tool_sets[columns.tools[row] as usize].add(outcomes);
-        if let Some(turns) = known_16(columns.turns[row]) {
+        if let Some(turns) = present_16(columns.turns[row]) {
             self.turns[turns as usize].add(outcomes);
             self.turn_counts[turns as usize] += 1;
         }
-        if let Some(calls) = known_16(columns.tool_calls[row]) {
+        if let Some(calls) = present_16(columns.tool_calls[row]) {
             self.tool_calls[calls as usize] += 1;
         }
         let flags =
             [(&mut self.goal_achieved, columns.goal_achieved[row]), (&mut self.verified, columns.verified[row])];
-        for (counted, flag) in flags.into_iter().filter_map(|(counted, flag)| Some((counted, known(flag)?))) {
+        for (counted, flag) in flags.into_iter().filter_map(|(counted, flag)| Some((counted, present(flag)?))) {
             *counted = (counted.0 + u64::from(flag), counted.1 + 1);
         }
         self.add_scores(row);
@@ -103,12 +103,12 @@ impl<'a> Counting<'a> {
         let mut pair = 0;
         for i in 0..self.scores.len() {
             let (_, column, counts) = &mut self.scores[i];
-            let one = known(column[row]).map(usize::from);
+            let one = present(column[row]).map(usize::from);
             if let Some(one) = one {
                 counts[one.min(10)] += 1;
             }
             for (_, column, _) in &self.scores[i + 1..] {
-                if let (Some(one), Some(other)) = (one, known(column[row])) {
+                if let (Some(one), Some(other)) = (one, present(column[row])) {
                     self.pairs[pair][one.min(10)][usize::from(other.min(10))] += 1;
                 }
                 pair += 1;
@@ -169,7 +169,7 @@ impl<'a> Counting<'a> {
 fn outcomes(states: &[u64; 256]) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for (state, count) in (0..=u8::MAX).zip(states).filter(|(_, count)| **count > 0) {
-        let Some((status, blame)) = unpacked(state) else { continue };
+        let Some((status, blame)) = unpack_state(state) else { continue };
         *all.entry(blame.map_or(status.as_str(), |blame| blame.into_str()).to_owned()).or_default() += count;
     }
     all

@@ -9,9 +9,9 @@ use domain::persona::Complexity;
 use strum::VariantArray;
 
 use super::Query;
-use super::columns::{ANNOTATED, CORRECTED, Columns, NONE, NONE_16, NONE_32, RATED, unpacked};
+use super::columns::{ANNOTATED, CORRECTED, Columns, NONE, NONE_16, NONE_32, RATED, unpack_state};
+use super::predicate::Dimension;
 use super::query::Asked;
-use super::test::Dimension;
 
 /// Counts over all runs of a query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl<'a> FacetsOf<'a> {
         let columns = self.columns;
         let scenario = || &columns.scenarios[number];
         let name = |name: u32| columns.names.name(name);
-        let state = || u8::try_from(number).ok().and_then(unpacked);
+        let state = || u8::try_from(number).ok().and_then(unpack_state);
         match dimension {
             Dimension::Scenario => vec![name(scenario().name)],
             Dimension::Family => vec![name(scenario().family)],

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use domain::filter::{Filter, cutoff};
 
 use super::Columns;
-use super::columns::{NONE, known};
-use super::test::{Dimension, Test, bytes, tests};
+use super::columns::{NONE, present};
+use super::predicate::{Dimension, Test, bytes, tests};
 
 /// Rows that are looked at together.
 const CHUNK: usize = 4096;
@@ -41,7 +41,7 @@ impl<'a> Query<'a> {
             for asked in &self.runs {
                 let Some(column) = asked.scores(top.criterion.as_deref()) else { continue };
                 asked.each(|row| {
-                    if let Some(score) = known(column[row]) {
+                    if let Some(score) = present(column[row]) {
                         by_score[usize::from(score.min(10))] += 1;
                     }
                 });

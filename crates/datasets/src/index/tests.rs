@@ -12,8 +12,8 @@ use rand::Rng;
 use strum::VariantArray;
 use uuid::Uuid;
 
-use super::columns::{Columns, Row, Said};
-use super::{About, By, Place, Query, Sort};
+use super::columns::{Columns, RowValues, VerdictValues};
+use super::{By, Place, Query, ScenarioColumns, Sort};
 
 const NAMES: [&str; 4] = ["refund_late", "refund", "card_abroad", "never_seen"];
 const TOOLS: [&str; 4] = ["find", "book", "cancel", "no_tool"];
@@ -54,14 +54,15 @@ impl Chance {
 }
 
 fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
-    let about = |family: &str, tags: &[&str], playbook: &str| About {
+    let about = |family: &str, tags: &[&str], playbook: &str| ScenarioColumns {
         family: family.to_owned(),
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
         playbook: playbook.to_owned(),
     };
     let known =
         [("refund", about("refunds", &["money"], "shop")), ("card_abroad", about("cards", &["card", "money"], "bank"))];
-    let known: BTreeMap<String, About> = known.into_iter().map(|(id, about)| (id.to_owned(), about)).collect();
+    let known: BTreeMap<String, ScenarioColumns> =
+        known.into_iter().map(|(id, about)| (id.to_owned(), about)).collect();
     let models = if run == 1 { ["qwen", "agent:qwen"] } else { ["gpt-x", "agent:gpt-x"] }.map(str::to_owned);
     let mut columns = Columns::new(Uuid::from_u128(run), "bank", &models, std::sync::Arc::new(known));
     columns.grow(rows);
@@ -76,7 +77,7 @@ fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
         let blame = (status == Status::Failed).then(|| Blame::VARIANTS[chance.below(5)]);
         columns.put(
             row,
-            &Row {
+            &RowValues {
                 id: Uuid::from_u128(run * 1_000_000 + row as u128),
                 scenario: NAMES[chance.below(3)],
                 persona: NAMES[chance.below(3)],
@@ -94,9 +95,9 @@ fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
         );
         let scores: Vec<(u32, u8)> =
             criteria.iter().filter_map(|name| chance.maybe(|chance| (*name, chance.small(11)))).collect();
-        columns.say(
+        columns.set_verdict(
             row,
-            &Said {
+            &VerdictValues {
                 overall: chance.maybe(|chance| chance.small(11)),
                 goal_achieved: chance.maybe(|chance| chance.yes(2)),
                 scores: &scores,
@@ -105,7 +106,7 @@ fn columns(run: u128, rows: usize, chance: &mut Chance) -> Columns {
             },
         );
         let reviewed = Reviewed { rated: chance.yes(2), annotated: chance.yes(3), corrected: chance.yes(4) };
-        columns.review(row, reviewed);
+        columns.set_review(row, reviewed);
     }
     columns
 }

@@ -10,7 +10,7 @@ use super::params::Asked;
 use crate::http::app::App;
 use crate::http::error::{HttpError, Result};
 use datasets::index::{Columns, Query, TooMany};
-use store::facts::{self, Head};
+use store::conversation_columns::{self, RunHead};
 use store::judgings;
 
 /// Runs in memory, each with the judging that counts.
@@ -23,7 +23,7 @@ impl Scope {
     /// One run of a project.
     pub async fn of_run(app: &App, project: Uuid, run: Uuid, whose: &Whose) -> Result<Self> {
         let mut db = app.pool().acquire().await?;
-        let head = facts::of_project(&mut db, project, &[run]).await?.pop();
+        let head = conversation_columns::of_project(&mut db, project, &[run]).await?.pop();
         let head = head.ok_or_else(|| HttpError::missing("run", &run.to_string()))?;
         let head = seen_by(&mut db, head, whose).await?;
         drop(db);
@@ -37,11 +37,13 @@ impl Scope {
         let mut only: Vec<Uuid> = asked.filter.runs.iter().filter_map(|id| id.parse().ok()).collect();
         if let Whose::Judging(judging) = &asked.filter.judging {
             let judging = judging.parse().unwrap_or_default();
-            let run = facts::run_of(&mut db, judging).await?.ok_or_else(|| no_judging(&asked.filter.judging))?;
+            let run = conversation_columns::run_of(&mut db, judging)
+                .await?
+                .ok_or_else(|| no_judging(&asked.filter.judging))?;
             only = vec![run];
         }
         let mut heads = Vec::new();
-        for head in facts::of_project(&mut db, project, &only).await? {
+        for head in conversation_columns::of_project(&mut db, project, &only).await? {
             heads.push(seen_by(&mut db, head, &asked.filter.judging).await?);
         }
         drop(db);
@@ -62,13 +64,13 @@ impl Scope {
 }
 
 /// A run as the judging that counts sees it.
-async fn seen_by(db: &mut PgConnection, own: Head, whose: &Whose) -> Result<Head> {
+async fn seen_by(db: &mut PgConnection, own: RunHead, whose: &Whose) -> Result<RunHead> {
     let judging = match whose {
         Whose::Own => return Ok(own),
         Whose::Latest => judgings::latest(db, own.run).await?.unwrap_or(own.judging),
         Whose::Judging(id) => id.parse().unwrap_or_default(),
     };
-    facts::of_judging(db, own.run, judging).await?.ok_or_else(|| no_judging(whose))
+    conversation_columns::of_judging(db, own.run, judging).await?.ok_or_else(|| no_judging(whose))
 }
 
 fn no_judging(whose: &Whose) -> HttpError {

@@ -11,9 +11,9 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::Columns;
-use super::about::Abouts;
 use super::load::{Loaded, load};
-use store::facts::Head;
+use super::scenario_columns::ScenarioCache;
+use store::conversation_columns::RunHead;
 
 /// Positions of all runs together; a million take some 60 MB.
 const MOST: usize = 4_000_000;
@@ -26,12 +26,12 @@ const SHARE_OF_TIME: u32 = 10;
 pub struct Index {
     pool: PgPool,
     most: usize,
-    held: Lock<Held>,
-    abouts: Abouts,
+    cached: Lock<CachedRuns>,
+    scenarios: ScenarioCache,
 }
 
 #[derive(Default)]
-struct Held {
+struct CachedRuns {
     runs: HashMap<(Uuid, Uuid), Entry>,
     /// Counts what was asked for.
     clock: u64,
@@ -56,7 +56,12 @@ struct Read {
 }
 
 impl Slot {
-    async fn current(&mut self, pool: &PgPool, abouts: &Abouts, head: &Head) -> anyhow::Result<Arc<Columns>> {
+    async fn current(
+        &mut self,
+        pool: &PgPool,
+        scenarios: &ScenarioCache,
+        head: &RunHead,
+    ) -> anyhow::Result<Arc<Columns>> {
         let begun = Instant::now();
         if let Some(read) = &mut self.read {
             if !read.is_due(head) {
@@ -67,7 +72,7 @@ impl Slot {
                 return Ok(Arc::clone(&read.loaded.columns));
             }
         }
-        let loaded = load(pool, abouts, head).await?;
+        let loaded = load(pool, scenarios, head).await?;
         let columns = Arc::clone(&loaded.columns);
         self.read = Some(Read { loaded, at: Instant::now(), took: begun.elapsed() });
         Ok(columns)
@@ -76,13 +81,13 @@ impl Slot {
 
 impl Read {
     /// Whether it is time for another look.
-    fn is_due(&self, now: &Head) -> bool {
+    fn is_due(&self, now: &RunHead) -> bool {
         let every = if now.own { AT_MOST_EVERY } else { AT_MOST_EVERY.max(self.took * SHARE_OF_TIME) };
         self.loaded.may_have_changed(now) && self.at.elapsed() >= every
     }
 }
 
-/// What was asked for is more than can be held.
+/// What was asked for is more than can be cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("that is {rows} conversations, more than the {most} that are looked through at once; name some of the runs")]
 pub struct TooMany {
@@ -97,14 +102,14 @@ impl Index {
 
     /// An index that holds so many positions.
     pub fn of_size(pool: PgPool, most: usize) -> Self {
-        Self { pool, most, held: Lock::default(), abouts: Abouts::default() }
+        Self { pool, most, cached: Lock::default(), scenarios: ScenarioCache::default() }
     }
 
     /// These runs, as they were a second ago or later.
     ///
     /// # Errors
     /// [`TooMany`], or the database fails.
-    pub async fn of(&self, heads: &[Head]) -> anyhow::Result<Vec<Arc<Columns>>> {
+    pub async fn of(&self, heads: &[RunHead]) -> anyhow::Result<Vec<Arc<Columns>>> {
         let rows = heads.iter().map(|head| usize::try_from(head.next_position).unwrap_or_default()).sum();
         if rows > self.most {
             return Err(TooMany { rows, most: self.most }.into());
@@ -117,45 +122,45 @@ impl Index {
     }
 
     /// One run, however large it is.
-    pub async fn one(&self, head: &Head) -> anyhow::Result<Arc<Columns>> {
+    pub async fn one(&self, head: &RunHead) -> anyhow::Result<Arc<Columns>> {
         let slot = self.slot(head);
         let mut slot = slot.lock().await;
-        let columns = slot.current(&self.pool, &self.abouts, head).await?;
+        let columns = slot.current(&self.pool, &self.scenarios, head).await?;
         drop(slot);
         self.make_room(head, columns.len());
         Ok(columns)
     }
 
-    fn slot(&self, head: &Head) -> Arc<Mutex<Slot>> {
-        let mut held = self.held.lock();
-        held.clock += 1;
-        let clock = held.clock;
+    fn slot(&self, head: &RunHead) -> Arc<Mutex<Slot>> {
+        let mut cached = self.cached.lock();
+        cached.clock += 1;
+        let clock = cached.clock;
         let new = || Entry { slot: Arc::default(), last_asked: clock, rows: 0 };
-        let entry = held.runs.entry((head.run, head.judging)).or_insert_with(new);
+        let entry = cached.runs.entry((head.run, head.judging)).or_insert_with(new);
         entry.last_asked = clock;
         Arc::clone(&entry.slot)
     }
 
     /// Lets go of what was asked for longest ago, until all that is held is no more than it may be. What somebody still
     /// looks at stays until then.
-    fn make_room(&self, head: &Head, rows: usize) {
-        let mut held = self.held.lock();
-        if let Some(entry) = held.runs.get_mut(&(head.run, head.judging)) {
+    fn make_room(&self, head: &RunHead, rows: usize) {
+        let mut cached = self.cached.lock();
+        if let Some(entry) = cached.runs.get_mut(&(head.run, head.judging)) {
             entry.rows = rows;
         }
-        while held.runs.len() > 1 && held.rows() > self.most {
-            let oldest = held.runs.iter().min_by_key(|(_, entry)| entry.last_asked).map(|(key, _)| *key);
-            oldest.and_then(|key| held.runs.remove(&key));
+        while cached.runs.len() > 1 && cached.rows() > self.most {
+            let oldest = cached.runs.iter().min_by_key(|(_, entry)| entry.last_asked).map(|(key, _)| *key);
+            oldest.and_then(|key| cached.runs.remove(&key));
         }
     }
 
-    /// Positions that are held.
+    /// Positions that are cached.
     pub fn rows(&self) -> usize {
-        self.held.lock().rows()
+        self.cached.lock().rows()
     }
 }
 
-impl Held {
+impl CachedRuns {
     fn rows(&self) -> usize {
         self.runs.values().map(|entry| entry.rows).sum()
     }

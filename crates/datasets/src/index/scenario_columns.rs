@@ -13,21 +13,21 @@ use store::runs;
 
 /// A scenario as filters see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct About {
+pub struct ScenarioColumns {
     pub family: String,
     pub tags: Vec<String>,
     pub playbook: String,
 }
 
 /// All scenarios of some documents, by id.
-pub type Scenarios = BTreeMap<String, About>;
+pub type Scenarios = BTreeMap<String, ScenarioColumns>;
 
 /// What was read so far, by the hash of the documents: the runs of a project share most of them. It is kept as long as a run
 /// that is held needs it.
 #[derive(Default)]
-pub struct Abouts(Mutex<HashMap<String, Weak<Scenarios>>>);
+pub struct ScenarioCache(Mutex<HashMap<String, Weak<Scenarios>>>);
 
-impl Abouts {
+impl ScenarioCache {
     /// # Errors
     /// The database.
     pub async fn of(&self, db: &mut PgConnection, library: &str) -> anyhow::Result<Arc<Scenarios>> {
@@ -53,12 +53,12 @@ fn scenarios(files: &Files) -> Scenarios {
     let read = files.under("scenarios").filter_map(|(path, text)| document::parse::<Scenario>(path, text).ok());
     read.map(|scenario| {
         let family = scenario.family().to_owned();
-        (scenario.id, About { family, tags: scenario.tags, playbook: scenario.playbook })
+        (scenario.id, ScenarioColumns { family, tags: scenario.tags, playbook: scenario.playbook })
     })
     .collect()
 }
 
-impl About {
+impl ScenarioColumns {
     /// Of a scenario that the documents do not hold.
     pub fn unknown(scenario: &str, playbook: &str) -> Self {
         Self { family: scenario.to_owned(), tags: Vec::new(), playbook: playbook.to_owned() }

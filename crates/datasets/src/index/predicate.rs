@@ -8,7 +8,7 @@ use domain::persona::Complexity;
 use strum::VariantArray;
 
 use super::Columns;
-use super::columns::{ANNOTATED, CORRECTED, Known, NEVER, NONE, NONE_16, RATED, unpacked};
+use super::columns::{ANNOTATED, CORRECTED, NEVER, NONE, NONE_16, RATED, ScenarioNames, unpack_state};
 
 /// What a filter can ask about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +99,7 @@ type Tests<'a> = Vec<(Dimension, Test<'a>)>;
 
 /// What was decided before the first word.
 fn cases<'a>(columns: &'a Columns, filter: &Filter, search: Option<&str>, tests: &mut Tests<'a>) {
-    let mut scenario = |dimension, passes: &dyn Fn(&Known) -> bool| {
+    let mut scenario = |dimension, passes: &dyn Fn(&ScenarioNames) -> bool| {
         let passes = columns.scenarios.iter().map(passes).collect();
         tests.push((dimension, Test::Names(&columns.scenario, passes)));
     };
@@ -138,7 +138,7 @@ fn cases<'a>(columns: &'a Columns, filter: &Filter, search: Option<&str>, tests:
 
 fn verdicts<'a>(columns: &'a Columns, filter: &Filter, tests: &mut Tests<'a>) {
     let mut state = |dimension, passes: &dyn Fn(Status, Option<Blame>) -> bool| {
-        let passes = |value: u8| unpacked(value).is_some_and(|(status, blame)| passes(status, blame));
+        let passes = |value: u8| unpack_state(value).is_some_and(|(status, blame)| passes(status, blame));
         tests.push((dimension, bytes(&columns.state, passes)));
     };
     if !filter.outcomes.is_empty() {

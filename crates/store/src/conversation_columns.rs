@@ -9,7 +9,7 @@ use super::Result;
 
 /// What is read of a run, and how far the run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
+pub struct RunHead {
     pub run: Uuid,
     /// Whose verdicts count, and whether they are the run's own.
     pub judging: Uuid,
@@ -29,9 +29,9 @@ pub struct Head {
 
 /// Runs of a project, newest first, each with its own judging. Of `only` those that are the project's; all if it names
 /// none.
-pub async fn of_project(db: &mut PgConnection, project: Uuid, only: &[Uuid]) -> Result<Vec<Head>> {
+pub async fn of_project(db: &mut PgConnection, project: Uuid, only: &[Uuid]) -> Result<Vec<RunHead>> {
     let heads = sqlx::query_as!(
-        Head,
+        RunHead,
         r#"SELECT r.id AS run, j.id AS judging, true AS "own!", r.library, playbook,
                   models_of(r.spec, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried,
                   (SELECT coalesce(sum(change), 0)::bigint FROM reviewed_conversations WHERE run_id = r.id) AS "reviews!"
@@ -56,16 +56,16 @@ pub async fn place_of(db: &mut PgConnection, conversation: Uuid) -> Result<Optio
 }
 
 /// A row that a corpus kept.
-pub struct Kept {
+pub struct CorpusRow {
     pub run: Uuid,
     pub position: i32,
     pub golden: bool,
 }
 
 /// What a corpus kept, by run.
-pub async fn kept(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<Kept>> {
+pub async fn corpus_rows(db: &mut PgConnection, corpus: Uuid) -> Result<Vec<CorpusRow>> {
     let rows = sqlx::query_as!(
-        Kept,
+        CorpusRow,
         r#"SELECT c.run_id AS run, c.position, r.split = 'golden' AS "golden!"
            FROM corpus_rows r JOIN tasks c ON c.id = r.conversation_id
            WHERE corpus_id = $1 AND split IS NOT NULL ORDER BY c.run_id, c.position"#,
@@ -84,15 +84,15 @@ pub async fn selected_by(db: &mut PgConnection, corpus: Uuid) -> Result<Option<(
 }
 
 /// From here on the transaction sees one moment.
-pub async fn one_moment(db: &mut PgConnection) -> Result<()> {
+pub async fn read_one_snapshot(db: &mut PgConnection) -> Result<()> {
     sqlx::query!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(db).await?;
     Ok(())
 }
 
 /// One run as a judging sees it. `None` if the judging is not the run's.
-pub async fn of_judging(db: &mut PgConnection, run: Uuid, judging: Uuid) -> Result<Option<Head>> {
+pub async fn of_judging(db: &mut PgConnection, run: Uuid, judging: Uuid) -> Result<Option<RunHead>> {
     let head = sqlx::query_as!(
-        Head,
+        RunHead,
         r#"SELECT r.id AS run, j.id AS judging, original AS "own!", r.library, playbook,
                   models_of(r.spec, j.models) AS "models!", next_position, finished_at IS NOT NULL AS "finished!", retried,
                   (SELECT coalesce(sum(change), 0)::bigint FROM reviewed_conversations WHERE run_id = r.id) AS "reviews!"
@@ -104,13 +104,13 @@ pub async fn of_judging(db: &mut PgConnection, run: Uuid, judging: Uuid) -> Resu
 }
 
 /// Positions of a run whose conversations may still change: first and last of each claim.
-pub async fn open(db: &mut PgConnection, run: Uuid) -> Result<Vec<(i32, i32)>> {
+pub async fn claims(db: &mut PgConnection, run: Uuid) -> Result<Vec<(i32, i32)>> {
     let claims = sqlx::query!("SELECT first_position, last_position FROM claims WHERE run_id = $1", run);
     Ok(claims.fetch_all(db).await?.into_iter().map(|claim| (claim.first_position, claim.last_position)).collect())
 }
 
 /// A conversation that counts, as it was played.
-pub struct Played {
+pub struct PlayedColumns {
     pub id: Uuid,
     pub position: i32,
     pub scenario: String,
@@ -128,9 +128,9 @@ pub struct Played {
 }
 
 /// All conversations of a run, in no particular order.
-pub fn played(db: &mut PgConnection, run: Uuid) -> impl Stream<Item = Result<Played>> + '_ {
+pub fn played(db: &mut PgConnection, run: Uuid) -> impl Stream<Item = Result<PlayedColumns>> + '_ {
     let rows = sqlx::query_as!(
-        Played,
+        PlayedColumns,
         r#"SELECT id, position, scenario AS "scenario!", persona AS "persona!", complexity AS "complexity!", outcome, blame, reason, finished_at, ending, user_turns,
                 verified, tool_calls, tools
          FROM tasks WHERE run_id = $1 AND NOT superseded"#,
@@ -140,9 +140,9 @@ pub fn played(db: &mut PgConnection, run: Uuid) -> impl Stream<Item = Result<Pla
 }
 
 /// Those at some positions.
-pub async fn played_at(db: &mut PgConnection, run: Uuid, positions: &[i32]) -> Result<Vec<Played>> {
+pub async fn played_at(db: &mut PgConnection, run: Uuid, positions: &[i32]) -> Result<Vec<PlayedColumns>> {
     let rows = sqlx::query_as!(
-        Played,
+        PlayedColumns,
         r#"SELECT id, position, scenario AS "scenario!", persona AS "persona!", complexity AS "complexity!", outcome, blame, reason, finished_at, ending, user_turns,
                 verified, tool_calls, tools
          FROM tasks WHERE run_id = $1 AND position = ANY($2) AND NOT superseded"#,
@@ -153,7 +153,7 @@ pub async fn played_at(db: &mut PgConnection, run: Uuid, positions: &[i32]) -> R
 }
 
 /// A conversation that people did something about, and what.
-pub struct Touched {
+pub struct ReviewColumns {
     pub position: i32,
     pub conversation_id: Uuid,
     pub rated: bool,
@@ -162,9 +162,9 @@ pub struct Touched {
 }
 
 /// All of a run that people did anything about; among them attempts that do not count.
-pub async fn touched(db: &mut PgConnection, run: Uuid) -> Result<Vec<Touched>> {
+pub async fn reviews(db: &mut PgConnection, run: Uuid) -> Result<Vec<ReviewColumns>> {
     let rows = sqlx::query_as!(
-        Touched,
+        ReviewColumns,
         "SELECT position, conversation_id, rated, annotated, corrected
          FROM reviewed_conversations o JOIN tasks c ON c.id = conversation_id WHERE o.run_id = $1",
         run
@@ -173,7 +173,7 @@ pub async fn touched(db: &mut PgConnection, run: Uuid) -> Result<Vec<Touched>> {
 }
 
 /// What a judging says of a conversation.
-pub struct Judged {
+pub struct VerdictColumns {
     pub conversation_id: Uuid,
     pub judge_version: String,
     pub outcome: String,
@@ -190,9 +190,9 @@ pub struct Judged {
 }
 
 /// All that a judging says.
-pub fn judged(db: &mut PgConnection, judging: Uuid) -> impl Stream<Item = Result<Judged>> + '_ {
+pub fn verdicts(db: &mut PgConnection, judging: Uuid) -> impl Stream<Item = Result<VerdictColumns>> + '_ {
     let rows = sqlx::query_as!(
-        Judged,
+        VerdictColumns,
         "SELECT conversation_id, judge_version, outcome, blame, reason, overall, goal_achieved, scores, weighted_mean,
                 agreement, verified
          FROM verdicts WHERE judging_id = $1",
@@ -202,9 +202,9 @@ pub fn judged(db: &mut PgConnection, judging: Uuid) -> impl Stream<Item = Result
 }
 
 /// What it says of some conversations.
-pub async fn judged_of(db: &mut PgConnection, judging: Uuid, conversations: &[Uuid]) -> Result<Vec<Judged>> {
+pub async fn verdicts_of(db: &mut PgConnection, judging: Uuid, conversations: &[Uuid]) -> Result<Vec<VerdictColumns>> {
     let rows = sqlx::query_as!(
-        Judged,
+        VerdictColumns,
         "SELECT conversation_id, judge_version, outcome, blame, reason, overall, goal_achieved, scores, weighted_mean,
                 agreement, verified
          FROM verdicts WHERE judging_id = $1 AND conversation_id = ANY($2)",
@@ -215,7 +215,7 @@ pub async fn judged_of(db: &mut PgConnection, judging: Uuid, conversations: &[Uu
 }
 
 /// The version of a judge that a judging has a verdict of, and a conversation that it is of. `None` if it has none.
-pub async fn any_judged(db: &mut PgConnection, judging: Uuid) -> Result<Option<(String, Uuid)>> {
+pub async fn any_verdict(db: &mut PgConnection, judging: Uuid) -> Result<Option<(String, Uuid)>> {
     let any = sqlx::query!(
         "SELECT judge_version, conversation_id FROM verdicts WHERE judging_id = $1 AND scores IS NOT NULL LIMIT 1",
         judging
@@ -236,7 +236,7 @@ pub async fn criteria(db: &mut PgConnection, judging: Uuid, conversation: Uuid) 
 }
 
 /// Tells whether a judging that goes on has said more. Not cheap: it looks at each of its verdicts.
-pub async fn said(db: &mut PgConnection, judging: Uuid) -> Result<(i64, i64)> {
+pub async fn verdict_counts(db: &mut PgConnection, judging: Uuid) -> Result<(i64, i64)> {
     let said = sqlx::query!(
         r#"SELECT count(*) AS "verdicts!", count(overall) AS "scores!" FROM verdicts WHERE judging_id = $1"#,
         judging
