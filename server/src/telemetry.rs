@@ -29,6 +29,9 @@ pub struct Telemetry {
 /// Where traces go, as OpenTelemetry names it.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
 
+/// The crates whose spans are sent: those that play, ask and answer.
+const SPANS: &str = "off,server=info,runtime=info,generation=info,datasets=info,projects=info,llm=info,tower_http=info";
+
 /// Logs what `RUST_LOG` asks for, else errors only; sends traces if an `OTEL_EXPORTER_OTLP_ENDPOINT` is set.
 pub fn start(format: LogFormat) -> anyhow::Result<Telemetry> {
     // What goes wrong with an MCP server is said by the command that asked it.
@@ -42,7 +45,7 @@ pub fn start(format: LogFormat) -> anyhow::Result<Telemetry> {
     // Spans of conversations and model calls, whatever is logged; not those of libraries.
     let spans = traces.as_ref().map(|provider| {
         let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("groundstate"));
-        layer.with_filter(EnvFilter::new("off,server=info,llm=info,tower_http=info"))
+        layer.with_filter(EnvFilter::new(SPANS))
     });
     tracing_subscriber::registry().with(logs.with_filter(filter())).with(spans).init();
     Ok(Telemetry { traces })

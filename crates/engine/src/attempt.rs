@@ -115,13 +115,10 @@ impl Attempt {
             id_seed: id_seed.clone(),
         });
         // A sub-agent is begun before it is asked.
-        let answered = match self.advance(|_| None) {
-            Some(answered) => answered,
-            None => {
-                let ask = self.conversation.ask()?;
-                let texts: Vec<&str> = ask.messages.iter().map(domain::Message::content).collect();
-                return Some(Reply::Asks { prompt: texts.join("\n\n") });
-            }
+        let Some(answered) = self.advance(|_| None) else {
+            let ask = self.conversation.ask()?;
+            let texts: Vec<&str> = ask.messages.iter().map(domain::Message::content).collect();
+            return Some(Reply::Asks { prompt: texts.join("\n\n") });
         };
         Some(match answered {
             Reply::Refused { content, why: Why::Fail } => {

@@ -28,7 +28,7 @@ use tracing::{Instrument, error_span, warn};
 use crate::binding::{Executor, ModelBinding};
 use crate::commit::{CommitError, CommitQueue};
 use crate::inbox::Inbox;
-use crate::kind::{ModelCall, RunKind};
+use crate::kind::{CallListener, ModelCall, RunKind};
 use crate::loaded_run::{Halt, LoadedRun};
 use crate::prefetch::{Prefetched, UnusedPrefetch};
 
@@ -149,6 +149,8 @@ enum Answered {
     LeftOpen,
 }
 
+type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
+
 /// The calls of a reply that still comes.
 type Heard<To> = (Request<To>, Vec<ToolCall>);
 
@@ -171,7 +173,7 @@ struct Drive<'a, K: RunKind> {
     open: Vec<RequestId>,
     answers: FuturesUnordered<BoxFuture<'a, (Request<K::To>, Answered)>>,
     /// Where models tell of calls in replies that still come.
-    listener: Option<(mpsc::UnboundedSender<Heard<K::To>>, mpsc::UnboundedReceiver<Heard<K::To>>)>,
+    listener: Option<Channel<Heard<K::To>>>,
     /// Whether the database may have requests of this attempt.
     asked_outside: bool,
 }
@@ -386,7 +388,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
     }
 
     /// Tells of the calls of this request's reply while it still comes.
-    fn listener(&mut self, request: &Request<K::To>) -> Box<dyn Fn(&[ToolCall]) + Send + Sync> {
+    fn listener(&mut self, request: &Request<K::To>) -> CallListener {
         let (tell, _) = self.listener.get_or_insert_with(mpsc::unbounded_channel);
         let (tell, request) = (tell.clone(), request.clone());
         Box::new(move |calls| {
@@ -511,7 +513,10 @@ impl<'a, K: RunKind> Drive<'a, K> {
         if self.events.is_empty() && !self.begins {
             return Ok(());
         }
-        let Some(queue) = self.queue else { return Ok(self.events.clear()) };
+        let Some(queue) = self.queue else {
+            self.events.clear();
+            return Ok(());
+        };
         let entry = self.entry(None)?;
         Ok(queue.keep(entry).await?)
     }

@@ -99,13 +99,16 @@ pub struct Ended {
     pub judged: Option<Judged>,
 }
 
+/// Is told of the first calls of a reply while it still comes.
+pub type CallListener = Box<dyn Fn(&[ToolCall]) + Send + Sync>;
+
 /// One call of a model, with all that it needs.
 pub struct ModelCall {
     pub pool: Arc<Pool>,
     pub chat: ChatRequest,
     pub sticky: u64,
     /// Is told of the first calls of a reply while it still comes.
-    pub listener: Option<Box<dyn Fn(&[ToolCall]) + Send + Sync>>,
+    pub listener: Option<CallListener>,
 }
 
 impl ModelCall {

@@ -49,7 +49,7 @@ pub async fn insert(db: &mut PgConnection, new: &New<'_>) -> Result<bool> {
     Ok(true)
 }
 
-fn job<'a>(id: Uuid, project: Uuid, corpus: Uuid, created_by: &'a str, created_at: DateTime<Utc>) -> jobs::New<'a> {
+fn job(id: Uuid, project: Uuid, corpus: Uuid, created_by: &str, created_at: DateTime<Utc>) -> jobs::New<'_> {
     jobs::New {
         id,
         project: Some(project),

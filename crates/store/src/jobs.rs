@@ -192,7 +192,7 @@ fn bad(job: Uuid, column: &'static str, reason: String) -> BadRow {
 /// # Errors
 /// Also if the player was given up ([`is_given_up`]).
 pub async fn claim(db: &mut PgConnection, player: i64, kinds: &[JobKind], only: Option<Uuid>) -> Result<Option<Job>> {
-    let kinds: Vec<String> = kinds.iter().map(|kind| kind.to_string()).collect();
+    let kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
     loop {
         let mut tx = db.begin().await?;
         let next = sqlx::query!(

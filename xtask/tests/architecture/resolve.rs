@@ -60,7 +60,7 @@ impl Modules {
     fn reexported_by(&self, target: &Target) -> Vec<Target> {
         let Target::Module(module) = target else { return Vec::new() };
         let Some(declared) = self.modules.get(module) else { return Vec::new() };
-        let imports = declared.imports.keys().map(|name| self.resolve(module, &[name.clone()]));
+        let imports = declared.imports.keys().map(|name| self.resolve(module, std::slice::from_ref(name)));
         imports.chain(declared.globs.iter().map(|glob| self.resolve(module, &glob.path))).collect()
     }
 
@@ -102,7 +102,7 @@ impl Resolver<'_> {
         if !self.seen.insert((module.to_vec(), name.clone())) {
             return None;
         }
-        let child = [module, &[name.clone()]].concat();
+        let child = [module, std::slice::from_ref(name)].concat();
         if self.modules.modules.contains_key(&child) {
             return Some(self.walk(&child, rest));
         }

@@ -55,7 +55,7 @@ impl PersonaModel {
         let mut found = Vec::new();
         for name in Complexity::VARIANTS {
             let at = join("/complexity", name.into_str());
-            match self.complexity.get(&name) {
+            match self.complexity.get(name) {
                 None => found.push(("/complexity".into(), format!("the tier `{name}` is missing"))),
                 Some(tier) if tier.words[0] > tier.words[1] => {
                     found.push((join(&at, "words"), "the fewest words are more than the most".into()));

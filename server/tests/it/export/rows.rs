@@ -469,26 +469,6 @@ async fn a_user_that_has_the_last_word_is_not_heard(pool: PgPool) {
     call_2: {"chat":"Every day, 07:00 to 22:00","telephone":"Monday to Saturday, 08:00 to 20:00","branches":"Monday to Friday, 09:30 to 16:00","card_blocking":"Day and night"}
     assistant: Card payments in other currencies cost a foreign exchange fee of 1.75 % of the amount, and payments in EUR are free everywhere. Cash from a machine abroad costs 4.00 a time. By telephone you reach us Monday to Saturday from 08:00 to 20:00, and cards can be blocked day and night. Have a good trip!
         thinks: The article and the hours answer everything that was asked, so I need no further call.
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
-    user: What does it cost to pay by card abroad?
-    assistant: Is there anything else I can help you with?
     "#);
 }
 
