@@ -73,7 +73,7 @@ pub async fn create(
         user_id: caller.id,
         project_id: project.as_ref().map(|project| project.id),
         name,
-        scopes: new.scopes.iter().map(|scope| scope.to_string()).collect(),
+        scopes: new.scopes.iter().map(ToString::to_string).collect(),
         created_at: now,
         expires_at: new.expires_at,
         last_used_at: None,
