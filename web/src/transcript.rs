@@ -54,7 +54,7 @@ pub struct Call {
     pub tool: String,
     /// Laid out if they are JSON, else as the model wrote them; empty if there are none.
     pub arguments: String,
-    /// TurnContent a sub-agent did to answer it.
+    /// The steps of the sub-agent that answered it.
     pub branch: Option<Vec<Turn>>,
     /// Absent until the call is answered.
     pub answered: Option<CallAnswer>,
@@ -71,7 +71,7 @@ pub struct CallAnswer {
     pub answer: Answer,
     pub content: String,
     pub patch: Patch,
-    /// TurnContent went wrong, as planned.
+    /// The fault that was planned for it.
     pub fault: Option<FaultKind>,
     /// Why nobody could answer.
     pub note: Option<String>,
@@ -168,7 +168,7 @@ impl Layout<'_> {
         turns
     }
 
-    /// TurnContent an agent heard and did. The task of a sub-agent stands in its call.
+    /// The steps of an agent. The task of a sub-agent stands in its call.
     fn of_agent(&self, frame: &Frame) -> Vec<Turn> {
         let mut turns = Vec::new();
         for (seq, message) in frame.entries() {

@@ -209,7 +209,7 @@ pub async fn token(pool: &PgPool, user: Uuid, scopes: &[Scope]) -> String {
         user_id: user,
         project_id: None,
         name: "test".to_owned(),
-        scopes: scopes.iter().map(|scope| scope.to_string()).collect(),
+        scopes: scopes.iter().map(ToString::to_string).collect(),
         created_at: clock::now(),
         expires_at: None,
         last_used_at: None,

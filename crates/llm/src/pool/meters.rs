@@ -108,14 +108,14 @@ impl Meters {
 
     /// Waits for a slot. A call that does not get one at once is counted until then.
     pub async fn waiting<T>(&self, role: RoleId, slot: impl Future<Output = T>) -> T {
-        let mut slot = pin!(slot);
-        if let Poll::Ready(slot) = poll!(&mut slot) {
-            return slot;
-        }
         let meters = self.roles.get(role);
         let waiting = meters.waiting.get_or_init(
             || gauge!("groundstate_model_waiting", "role" => role.as_str(), "model" => self.model.clone()),
         );
+        let mut slot = pin!(slot);
+        if let Poll::Ready(slot) = poll!(&mut slot) {
+            return slot;
+        }
         let _one_more = OneMore::in_gauge(waiting);
         slot.await
     }
