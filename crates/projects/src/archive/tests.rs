@@ -117,7 +117,7 @@ fn bombs_are_not_inflated() {
     // How far it shrinks depends on the compressor.
     let refused = refused(&zip(&many));
     assert!(refused.starts_with("archive: is 39"), "{refused}");
-    assert!(refused.ends_with(" bytes; at most 33554432 are taken"), "{refused}");
+    assert!(refused.trim_end().ends_with(" bytes; at most 33554432 are taken"), "{refused}");
 }
 
 #[test]
