@@ -133,9 +133,14 @@ async fn a_judging_whose_endpoint_was_away_is_resumed(pool: PgPool) {
     let reason = "2 conversations have no verdict: the endpoint did not answer; resume the judging";
     assert_eq!((failed.state.as_str(), failed.reason.as_deref()), ("failed", Some(reason)));
     works.store(1, Ordering::Relaxed);
-    app.post::<JudgingSummary>(&format!("/api/v1/judgings/{}/resume", judging.id), &json!({})).await;
-    let whole = ended(&app, &judging.id).await;
-    assert_eq!((whole.state.as_str(), whole.judged, whole.reason), ("finished", 2, None));
+    // The endpoint is left alone for a while after it failed so often.
+    until("the endpoint is asked again", async || {
+        app.post::<JudgingSummary>(&format!("/api/v1/judgings/{}/resume", judging.id), &json!({})).await;
+        ended(&app, &judging.id).await.state == "finished"
+    })
+    .await;
+    let whole: JudgingSummary = app.json(&format!("/api/v1/judgings/{}", judging.id)).await;
+    assert_eq!((whole.judged, whole.reason), (2, None));
     // The run's own is as far as the run is.
     let (refused, problem) =
         app.send(Method::POST, &format!("/api/v1/judgings/{}/resume", run.own_judging()), &json!({})).await;
