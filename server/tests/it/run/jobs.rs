@@ -63,10 +63,14 @@ struct Process {
 
 impl Process {
     fn start(pool: &PgPool, handlers: Handlers) -> Self {
+        Self::with_lease(pool, handlers, Duration::from_secs(1))
+    }
+
+    fn with_lease(pool: &PgPool, handlers: Handlers, lease: Duration) -> Self {
         let (pool, stop) = (pool.clone(), CancellationToken::new());
         let asked = stop.clone();
         // What is announced is heard; what is not is looked for within a test's patience.
-        let options = Options { lease: Duration::from_secs(1), poll: Duration::from_millis(500), ..Options::default() };
+        let options = Options { lease, poll: Duration::from_millis(500), ..Options::default() };
         let working = tokio::spawn(async move { serve(&pool, &options, &handlers, &asked).await });
         Self { stop, working }
     }
@@ -165,7 +169,8 @@ async fn what_a_process_makes_that_was_given_up_is_refused(pool: PgPool) {
             .await?
         }
     });
-    let process = Process::start(&pool, slow);
+    // It does not hear of it for as long as it takes.
+    let process = Process::with_lease(&pool, slow, Duration::from_mins(10));
     let id = asked(&pool).await;
     begun.notified().await;
     // As whoever finds its heartbeat overdue does it.
