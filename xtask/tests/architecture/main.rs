@@ -98,6 +98,7 @@ const USE_RULES: &[UseRule<'_>] = &[
 /// Edges between the modules right below a crate's root that close a cycle. It should be empty.
 const ALLOWED_EDGES: &[AllowedEdge<'_>] = &[
     engine_edge("case", "gate", "what a user knows is derived once for each scenario and kept beside its case"),
+    engine_edge("gate", "conversation", "the gate reads the state of the conversation whose user it checks"),
     engine_edge("conversation", "faults", "which call meets a fault depends on the calls before it"),
     engine_edge("playbook", "case", "the check of a playbook renders its templates as a conversation does"),
     engine_edge("conversation", "scripted", "`scripted` is the conversation's own stand-in for every role"),
