@@ -137,7 +137,7 @@ async fn runs_of_the_version_before_keep_what_they_had_and_go_on(pool: PgPool) {
 async fn events_of(pool: &PgPool, run: Uuid) -> Vec<Event> {
     let query = "SELECT id FROM tasks WHERE run_id = $1 AND NOT superseded";
     let id = sqlx::query_scalar(query).bind(run).fetch_one(pool).await.unwrap();
-    events::of(&mut *pool.acquire().await.unwrap(), id).await.unwrap()
+    events::of(&mut pool.acquire().await.unwrap(), id).await.unwrap()
 }
 
 #[sqlx::test(migrations = false)]

@@ -162,7 +162,7 @@ async fn what_a_process_makes_that_was_given_up_is_refused(pool: PgPool) {
                 begin.notify_one();
                 went_on.notified().await;
                 let made = lease.transaction().await;
-                let lost = made.as_ref().is_err_and(|error| error.is::<LeaseLost>());
+                let lost = made.as_ref().is_err_and(anyhow::Error::is::<LeaseLost>);
                 count.fetch_add(usize::from(lost), Ordering::Relaxed);
                 Ok(Completion::finished(made?, json!("late")))
             })
