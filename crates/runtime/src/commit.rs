@@ -14,11 +14,11 @@ use sqlx::{PgPool, Postgres};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, warn};
+use tracing::debug;
 
 use store::clock;
 use store::journal::{self, JournalEntry, Writer};
-use store::{StoreError, players};
+use store::{Patience, StoreError, players};
 
 /// Two, so that one batch is made while the other is written to disk.
 const WRITERS: i16 = 2;
@@ -28,8 +28,6 @@ const BATCH: usize = 128;
 /// there is nobody to wait for, and if many have left entries, the batch is large enough.
 const GATHER: Duration = Duration::from_millis(3);
 const ONE_OF: usize = 100;
-const FIRST_WAIT: Duration = Duration::from_millis(50);
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// Why an entry was not kept.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -150,7 +148,7 @@ impl CommitWriter {
 
     /// Keeps entries, however long PostgreSQL is away meanwhile.
     async fn keep(&mut self, entries: &[&JournalEntry]) -> Result<(), CommitError> {
-        let mut wait = FIRST_WAIT;
+        let mut patience = Patience::default();
         let mut unanswered = false;
         loop {
             match self.attempt(entries, unanswered).await {
@@ -160,15 +158,13 @@ impl CommitWriter {
                     return Err(CommitError::GivenUp);
                 }
                 Err(error) if error.is_outage() => {
-                    warn!(%error, ?wait, "the database is away; nothing is lost, it is asked again");
                     counter!("groundstate_database_outages_total").increment(1);
                     self.db = None;
                     unanswered = true;
                     tokio::select! {
-                        () = tokio::time::sleep(wait) => {}
+                        () = patience.wait(&error) => {}
                         () = self.given_up.cancelled() => return Err(CommitError::GivenUp),
                     }
-                    wait = (wait * 2).min(LONGEST_WAIT);
                 }
                 // The answer was lost while it was being kept: what was sent again waited for it, and is there already.
                 Err(error) if unanswered && error.is_twice() && self.were_kept(entries).await => return Ok(()),
