@@ -15,12 +15,14 @@ use domain::transcript::Transcript;
 use serde_json::{Map, Value};
 
 use crate::case::Case;
-use crate::conversation::{Conversation, Phase};
+use crate::case::InitialWorld;
+use crate::conversation::Conversation;
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 use crate::scripted;
+use crate::state::Phase;
 use crate::tools::code::{CodeError, Moment};
-use crate::world::{InitialWorld, World};
+use crate::world::World;
 use domain::chat::ChatReply;
 use origins::Made;
 pub use origins::Traced;

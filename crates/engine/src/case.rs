@@ -1,10 +1,11 @@
 //! One case to play: everything that is fixed before the first word.
 
+mod initial_world;
 mod shared;
+mod user_knowledge;
 
 use std::sync::Arc;
 
-use chrono::{DateTime, SecondsFormat, Utc};
 use domain::fault::FaultRule;
 use domain::persona::{Complexity, Persona, Speech};
 use domain::playbook::{AgentStyle, Limits, UserStyle};
@@ -13,8 +14,10 @@ use domain::seed::Seed;
 
 use crate::judge::Judge;
 use crate::playbook::Playbook;
-use crate::world::InitialWorld;
-pub(crate) use shared::{OfScenario, Shared};
+use crate::templates::rfc3339;
+pub use initial_world::InitialWorld;
+use shared::OfScenario;
+pub(crate) use user_knowledge::{UserKnowledge, parts};
 
 #[derive(Clone)]
 pub struct Case {
@@ -75,7 +78,7 @@ impl Case {
 
     /// What follows from the scenario alone.
     pub(crate) fn shared(&self) -> Arc<OfScenario> {
-        self.initial.shared.of(&self.scenario)
+        self.initial.of(&self.scenario)
     }
 
     pub fn limits(&self) -> Limits {
@@ -94,9 +97,4 @@ impl Case {
 /// RFC 3339: the moment at which conversations of a scenario take place.
 pub fn now(scenario: &Scenario, playbook: &Playbook) -> String {
     rfc3339(scenario.clock.unwrap_or(playbook.spec.clock))
-}
-
-/// How a moment is written wherever a model or a tool reads it.
-pub(crate) fn rfc3339(clock: DateTime<Utc>) -> String {
-    clock.to_rfc3339_opts(SecondsFormat::Secs, true)
 }

@@ -10,9 +10,8 @@ mod corrected;
 mod finish;
 mod prefetch;
 mod readable;
-mod state;
+mod request;
 mod sub_agent;
-mod task;
 mod tool;
 mod user;
 
@@ -26,8 +25,8 @@ use domain::transcript::{Caller, Frame, Refusal};
 use serde_json::Value;
 
 use crate::case::Case;
+use crate::state::{Phase, ReplayError, State};
 use domain::chat::{ChatReply, ChatRequest};
-pub use state::{Phase, State};
 pub use user::END;
 
 /// Who is asked.
@@ -38,14 +37,6 @@ pub struct Who {
     pub sub_agent: Option<String>,
     /// With the role of the judge: which one of the panel, from 0.
     pub judge: usize,
-}
-
-/// An event that does not belong here: the events are of another conversation, or damaged.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("event {seq} does not follow: {reason}")]
-pub struct ReplayError {
-    pub seq: u32,
-    pub reason: String,
 }
 
 /// A verdict that cannot be read may be repaired once. A judge that fails again is no judge to trust.
@@ -157,7 +148,7 @@ impl Conversation {
     }
 
     /// Does the next step that needs no model.
-    fn do_next_step(&mut self) -> Option<Event> {
+    pub(crate) fn do_next_step(&mut self) -> Option<Event> {
         let kind = match (self.due(), &self.state.phase) {
             (Some(due), _) => due,
             (None, Phase::Start) => EventKind::Started {

@@ -5,10 +5,9 @@ mod ending;
 mod knowledge;
 
 use crate::case::Case;
-use crate::conversation::State;
+use crate::state::State;
 
 pub use ending::has_had_enough;
-pub(crate) use knowledge::Known;
 
 const SPEAKERS: [&str; 5] = ["agent:", "assistant:", "support:", "user:", "customer:"];
 

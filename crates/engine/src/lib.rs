@@ -16,6 +16,8 @@ pub mod react;
 pub mod rehearsal;
 pub mod review;
 pub mod scripted;
+pub mod state;
+mod task;
 pub mod templates;
 #[cfg(test)]
 mod testing;
@@ -27,8 +29,8 @@ pub mod world;
 pub use domain::chat::{ChatReply, ChatRequest, ReplySchema};
 pub use domain::facts;
 
-pub use case::Case;
+pub use case::{Case, InitialWorld};
 pub use conversation::{Conversation, Who};
 pub use judge::Judge;
 pub use playbook::Playbook;
-pub use world::{InitialWorld, World};
+pub use world::World;

@@ -12,10 +12,10 @@ use domain::scenario::Scenario;
 use domain::task::{Task, advance};
 
 use crate::case::Case;
+use crate::case::InitialWorld;
 use crate::conversation::{Conversation, Who};
 use crate::judge::Judge;
 use crate::playbook::Playbook;
-use crate::world::InitialWorld;
 
 /// How a script is played.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use strum::VariantArray;
 
-use crate::case::rfc3339;
 use crate::playbook::Playbook;
 use crate::templates;
+use crate::templates::rfc3339;
 use domain::chat::{ChatReply, ChatRequest, ReplySchema};
 
 const PROMPT: &str = include_str!("prompts/scenario_review.md.j2");

@@ -1,5 +1,6 @@
 //! Jinja templates: strict, bounded, never read from disk.
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde_json::Value as Json;
@@ -32,6 +33,11 @@ pub fn render_text(source: &str, context: &Json) -> Result<String, String> {
 
 fn render_alone(source: &str, context: &Value) -> Result<String, String> {
     environment().render_str(source, context).map_err(|e| explain(&e))
+}
+
+/// How a moment is written wherever a model or a tool reads it.
+pub(crate) fn rfc3339(clock: DateTime<Utc>) -> String {
+    clock.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// Templates that stand alone and are rendered often, each under its own text as its name.

@@ -13,13 +13,14 @@ use domain::transcript::End;
 use domain::verdict::Verification;
 
 use crate::case::Case;
-use crate::conversation::{Conversation, State};
+use crate::case::InitialWorld;
+use crate::conversation::Conversation;
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 use crate::rehearsal::ended;
+use crate::state::State;
 use crate::tools::grounding::Sources;
 use crate::verifier;
-use crate::world::InitialWorld;
 
 /// All that is wrong with a scenario. Empty: it is sound and proved solvable.
 pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>) -> Vec<Finding> {

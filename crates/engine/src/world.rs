@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::case::Shared;
 pub(crate) use diff::diff;
 pub use edit::PatchError;
 pub use node::Node;
@@ -25,21 +24,6 @@ pub struct World {
     root: Node,
     /// How many patches led here from the initial world.
     version: u32,
-}
-
-/// The world that all conversations of a scenario start from. Made once: it is shared, and its hash is not cheap.
-#[derive(Debug)]
-pub struct InitialWorld {
-    pub world: World,
-    pub hash: String,
-    pub(crate) shared: Shared,
-}
-
-impl From<World> for InitialWorld {
-    fn from(world: World) -> Self {
-        let hash = world.hash();
-        Self { world, hash, shared: Shared::default() }
-    }
 }
 
 impl World {

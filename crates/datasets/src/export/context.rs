@@ -10,7 +10,7 @@ use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::row::{Played, Scenario, Tools, Versioned};
 use domain::transcript::Frame;
-use engine::conversation::State;
+use engine::state::State;
 use engine::{InitialWorld, Judge, Playbook, case, scripted};
 use parking_lot::Mutex;
 use sqlx::PgConnection;

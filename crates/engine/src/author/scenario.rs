@@ -7,9 +7,9 @@ use domain::scenario::Scenario;
 use serde_json::{Map, Value, json};
 
 use super::{excerpt, expressions, reply};
-use crate::case::rfc3339;
 use crate::playbook::Playbook;
 use crate::templates;
+use crate::templates::rfc3339;
 
 const RULES: &str = include_str!("../prompts/author_scenario.md.j2");
 const ORDER: &str = include_str!("../prompts/author_scenario_order.md.j2");

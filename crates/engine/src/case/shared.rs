@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use strum::VariantArray;
 
-use crate::gate::Known;
+use super::user_knowledge::UserKnowledge;
 use crate::templates::Parsed;
 
 /// Kept beside the initial world, which is one for all conversations of a scenario as well.
@@ -18,7 +18,7 @@ pub struct Shared(Mutex<Option<(Arc<Scenario>, Arc<OfScenario>)>>);
 #[derive(Debug)]
 pub struct OfScenario {
     /// By complexity: what its user knows before the first word.
-    known: [OnceLock<Known>; Complexity::VARIANTS.len()],
+    known: [OnceLock<UserKnowledge>; Complexity::VARIANTS.len()],
     /// The lines and arguments of its script.
     lines: OnceLock<Parsed>,
 }
@@ -37,9 +37,9 @@ impl Shared {
 }
 
 impl OfScenario {
-    pub fn known(&self, scenario: &Scenario, complexity: Complexity) -> &Known {
+    pub fn known(&self, scenario: &Scenario, complexity: Complexity) -> &UserKnowledge {
         let place = Complexity::VARIANTS.iter().position(|c| *c == complexity).unwrap_or_default();
-        self.known[place].get_or_init(|| Known::of(scenario, complexity))
+        self.known[place].get_or_init(|| UserKnowledge::of(scenario, complexity))
     }
 
     pub fn lines(&self, scenario: &Scenario) -> &Parsed {

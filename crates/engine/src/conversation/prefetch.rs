@@ -16,7 +16,7 @@ type Prefetch = (Request<Who>, ChatRequest);
 
 impl Conversation {
     /// The requests that follow the present one, in their order.
-    pub(super) fn requests_ahead(&self) -> Vec<Prefetch> {
+    pub(crate) fn requests_ahead(&self) -> Vec<Prefetch> {
         match &self.state.phase {
             Phase::Tool => self.reads_ahead(),
             Phase::Judge => self.judges_ahead(),
@@ -25,7 +25,7 @@ impl Conversation {
     }
 
     /// The requests that follow if a reply that still comes begins with these calls.
-    pub(super) fn requests_after(&self, calls: &[ToolCall]) -> Vec<Prefetch> {
+    pub(crate) fn requests_after(&self, calls: &[ToolCall]) -> Vec<Prefetch> {
         let simulated = |call: &ToolCall| {
             let tool = self.case.playbook.tool(call.name());
             tool.is_some_and(|tool| tool.simulate() == Simulate::Model && tool.writes.is_empty())

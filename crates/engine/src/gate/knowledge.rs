@@ -5,12 +5,10 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use domain::message::Message;
-use domain::persona::Complexity;
-use domain::scenario::Scenario;
 
-use crate::case::Case;
-use crate::conversation::State;
+use crate::case::{Case, UserKnowledge, parts};
 use crate::facts;
+use crate::state::State;
 use crate::world::Node;
 
 /// Why a turn states what the user cannot know.
@@ -60,53 +58,16 @@ fn is_small(fact: &str) -> bool {
     fact.len() <= 2 || (digits <= 2 && fact.starts_with(|c: char| c.is_ascii_digit()) && !fact.contains('@'))
 }
 
-/// What the user of a scenario knows before the first word.
-#[derive(Debug, Default)]
-pub struct Known {
-    words: HashSet<String>,
-    /// Whole values without spaces and signs: `07700 900115` may be said as `07700900115`.
-    values: HashSet<String>,
-}
-
-impl Known {
-    pub fn of(scenario: &Scenario, complexity: Complexity) -> Self {
-        let mut known = Self::default();
-        for (_, value) in scenario.user_knowledge() {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            known.add(&text);
-            known.values.insert(bare(&text));
-        }
-        for line in scenario.script.iter().filter_map(|step| step.user.as_ref()) {
-            known.add(line.at(complexity));
-            known.add(line.at(Complexity::Medium));
-        }
-        known.add(&scenario.user_goal);
-        known
-    }
-
-    /// Words, and the parts of those with digits: who knows a date knows its year.
-    fn add(&mut self, text: &str) {
-        for word in facts::words(text) {
-            if facts::has_digit(&word) {
-                self.words.extend(parts(&word).map(str::to_owned));
-            }
-            self.words.insert(word);
-        }
-    }
-}
-
 /// What the user knows, and what was said before. Texts that few turns ask for are read when one does.
 struct Knowledge<'a> {
-    from_start: &'a Known,
+    from_start: &'a UserKnowledge,
     case: &'a Case,
     state: &'a State,
 }
 
 impl Knowledge<'_> {
     fn holds(&self, word: &str) -> bool {
-        self.from_start.words.contains(word)
-            || self.from_start.values.contains(&bare(word))
-            || self.told().any(|text| says(text, word))
+        self.from_start.holds(word) || self.told().any(|text| says(text, word))
     }
 
     fn told(&self) -> impl Iterator<Item = &str> {
@@ -122,14 +83,6 @@ impl Knowledge<'_> {
 fn says(text: &str, word: &str) -> bool {
     let is_it = |said: &str| said == word || (facts::has_digit(said) && parts(said).any(|part| part == word));
     facts::forms(text).any(|said| said.contains(word) && is_it(&said))
-}
-
-fn parts(word: &str) -> impl Iterator<Item = &str> {
-    word.split(|c: char| !c.is_alphanumeric())
-}
-
-fn bare(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether a text, number or key within passes. Keys count because records stand under their ids.

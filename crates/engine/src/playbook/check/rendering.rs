@@ -8,9 +8,9 @@ use domain::problem::did_you_mean;
 use serde_json::{Value, json};
 
 use super::{Finding, Place, Severity, samples};
-use crate::case::rfc3339;
 use crate::playbook::{Playbook, Tool};
 use crate::templates;
+use crate::templates::rfc3339;
 use crate::tools::authority;
 use crate::world::World;
 

@@ -5,9 +5,9 @@ use domain::problem::did_you_mean;
 use serde_json::{Value, json};
 
 use super::Compiler;
-use crate::case::rfc3339;
 use crate::playbook::Playbook;
 use crate::playbook::agents::Agent;
+use crate::templates::rfc3339;
 
 /// What every sub-agent is called with.
 fn task() -> Value {

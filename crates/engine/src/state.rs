@@ -7,8 +7,8 @@ use domain::transcript::{Caller, Frame, Transcript};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ReplayError;
-use crate::world::{InitialWorld, World};
+use crate::case::InitialWorld;
+use crate::world::World;
 
 /// What happens next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,6 +64,14 @@ pub struct State {
     pub world_before: World,
     /// Hash of the world that the conversation started from.
     pub initial_hash: String,
+}
+
+/// An event that does not belong here: the events are of another conversation, or damaged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {seq} does not follow: {reason}")]
+pub struct ReplayError {
+    pub seq: u32,
+    pub reason: String,
 }
 
 impl State {

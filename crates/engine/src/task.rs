@@ -1,15 +1,13 @@
 //! A conversation as a task: it waits for one answer at a time.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use domain::chat::ChatRequest;
 use domain::event::Event;
 use domain::message::ToolCall;
-use domain::role::Role;
-use domain::task::{Next, Request, RequestId, Resolution, Task};
+use domain::task::{Next, Request, Resolution, Task};
 
-use super::{Conversation, Phase, Who};
+use crate::conversation::{Conversation, Who};
 use crate::scripted;
+use crate::state::Phase;
 
 impl Task for Conversation {
     type Event = Event;
@@ -17,7 +15,7 @@ impl Task for Conversation {
     type Requests = [Request<Who>; 1];
 
     fn next(&self) -> Next<Self::Requests> {
-        match &self.state.phase {
+        match &self.state().phase {
             Phase::Done => Next::Done,
             Phase::Start | Phase::Return { .. } | Phase::End { .. } | Phase::Verify => Next::Act,
             _ => self.asked().map_or(Next::Act, |who| Next::Wait([self.request(who)])),
@@ -58,35 +56,6 @@ impl Task for Conversation {
     }
 
     fn sticky(&self) -> u64 {
-        self.case.seed.sticky()
-    }
-}
-
-impl Conversation {
-    /// The request to this role at this place. The first pending call is what a tool simulator answers.
-    pub(super) fn request(&self, who: Who) -> Request<Who> {
-        match who.role {
-            Role::ToolSimulator => {
-                let call = self.state.acting().pending.front().map(|call| call.id.as_str()).unwrap_or_default();
-                self.request_of_call(who, call)
-            }
-            Role::Judge => {
-                let judge = who.judge;
-                self.request_at(who, judge)
-            }
-            Role::SimulatedUser | Role::Agent | Role::StateManager => {
-                self.request_at(who, self.state.transcript.next_seq)
-            }
-        }
-    }
-
-    pub(super) fn request_of_call(&self, who: Who, call: &str) -> Request<Who> {
-        self.request_at(who, call)
-    }
-
-    fn request_at(&self, who: Who, place: impl Hash) -> Request<Who> {
-        let mut id = DefaultHasher::new();
-        (who.role, self.state.transcript.refused().len(), place).hash(&mut id);
-        Request { id: RequestId(id.finish()), role: who.role.into(), to: who }
+        self.case().seed.sticky()
     }
 }

@@ -1,0 +1,28 @@
+use std::sync::Arc;
+
+use domain::scenario::Scenario;
+
+use super::shared::{OfScenario, Shared};
+use crate::world::World;
+
+/// The world that all conversations of a scenario start from. Made once: it is shared, and its hash is not cheap.
+#[derive(Debug)]
+pub struct InitialWorld {
+    pub world: World,
+    pub hash: String,
+    shared: Shared,
+}
+
+impl From<World> for InitialWorld {
+    fn from(world: World) -> Self {
+        let hash = world.hash();
+        Self { world, hash, shared: Shared::default() }
+    }
+}
+
+impl InitialWorld {
+    /// What follows from a scenario alone.
+    pub(super) fn of(&self, scenario: &Arc<Scenario>) -> Arc<OfScenario> {
+        self.shared.of(scenario)
+    }
+}

@@ -1,0 +1,37 @@
+//! Which request is which: the same question at the same place is the same request.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use domain::role::Role;
+use domain::task::{Request, RequestId};
+
+use super::{Conversation, Who};
+
+impl Conversation {
+    /// The request to this role at this place. The first pending call is what a tool simulator answers.
+    pub(crate) fn request(&self, who: Who) -> Request<Who> {
+        match who.role {
+            Role::ToolSimulator => {
+                let call = self.state.acting().pending.front().map(|call| call.id.as_str()).unwrap_or_default();
+                self.request_of_call(who, call)
+            }
+            Role::Judge => {
+                let judge = who.judge;
+                self.request_at(who, judge)
+            }
+            Role::SimulatedUser | Role::Agent | Role::StateManager => {
+                self.request_at(who, self.state.transcript.next_seq)
+            }
+        }
+    }
+
+    pub(super) fn request_of_call(&self, who: Who, call: &str) -> Request<Who> {
+        self.request_at(who, call)
+    }
+
+    fn request_at(&self, who: Who, place: impl Hash) -> Request<Who> {
+        let mut id = DefaultHasher::new();
+        (who.role, self.state.transcript.refused().len(), place).hash(&mut id);
+        Request { id: RequestId(id.finish()), role: who.role.into(), to: who }
+    }
+}
