@@ -105,7 +105,7 @@ pub async fn promote(signal: &AbortSignal, place: &DocumentRef, version: i32) ->
 
 /// The JSON Schema of a kind of file.
 pub async fn schema(kind: SchemaKind) -> Answer<Value> {
-    get(&format!("/schemas/{}", kind.as_str())).await
+    get(&format!("/schemas/{kind}")).await
 }
 
 /// Validates the whole project, and keeps what is found. `hear` is told how far it is.

@@ -2,6 +2,7 @@
 
 use domain::api::{ConversationSummary, Page, PageParams, RunChange, RunOrder, RunSummary, RunTerms};
 use domain::forecast::Forecast;
+use strum::Display;
 
 use super::{AbortSignal, Answer, NO_BODY, get, get_with, patch, post, post_abortable};
 use crate::address::segment;
@@ -25,25 +26,16 @@ pub async fn start(signal: &AbortSignal, project: &str, order: &RunOrder) -> Ans
 }
 
 /// What people ask of a run that is played.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Display)]
+#[strum(serialize_all = "snake_case")]
 pub enum Control {
     Pause,
     Resume,
     Cancel,
 }
 
-impl Control {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pause => "pause",
-            Self::Resume => "resume",
-            Self::Cancel => "cancel",
-        }
-    }
-}
-
 pub async fn control(id: &str, control: Control) -> Answer<RunSummary> {
-    post(&format!("/runs/{}/{}", segment(id), control.as_str()), NO_BODY).await
+    post(&format!("/runs/{}/{control}", segment(id)), NO_BODY).await
 }
 
 /// Gives what others than the agent spoiled another attempt.

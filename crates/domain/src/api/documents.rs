@@ -288,8 +288,9 @@ pub struct RunUse {
 }
 
 /// A YAML file of a project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 #[schema(as = Shape)]
 pub enum SchemaKind {
     /// `playbooks/NAME/playbook.yaml`
@@ -301,18 +302,6 @@ pub enum SchemaKind {
     PersonaModel,
     /// `judges/NAME/judge.yaml`
     Judge,
-}
-
-impl SchemaKind {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Playbook => "playbook",
-            Self::Scenario => "scenario",
-            Self::Persona => "persona",
-            Self::PersonaModel => "persona_model",
-            Self::Judge => "judge",
-        }
-    }
 }
 
 /// What is asked of validating a project.
