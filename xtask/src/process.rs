@@ -20,16 +20,9 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// How long children have to end by the terminal's Ctrl-C, then by SIGTERM, then after SIGKILL.
 const PATIENCE: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(15), Duration::from_secs(30)];
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
 pub struct Interrupted;
-
-impl std::fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("interrupted")
-    }
-}
-
-impl std::error::Error for Interrupted {}
 
 pub fn watch_signals() -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;

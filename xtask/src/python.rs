@@ -16,20 +16,11 @@ const MODULES: &str = "import ctypes, hashlib, math, select, ssl, zlib";
 const INTERPRETERS: [&str; 2] = ["python3", "/usr/bin/python3"];
 
 /// The registry of packages is not there: nothing that we could mend, and nothing that says a thing about us.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the package registry of Python cannot be reached: look at the network and at `pip config list`, and repeat\n{0}"
+)]
 pub struct Unreachable(String);
-
-impl std::fmt::Display for Unreachable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "the package registry of Python cannot be reached: look at the network and at `pip config list`, and repeat\n{}",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for Unreachable {}
 
 /// An environment with what the file `requirements` names; the directory of its programs.
 ///

@@ -1,6 +1,5 @@
 //! Why a model cannot be used, or did not answer.
 
-use std::fmt;
 use std::time::Duration;
 
 use domain::chat::ChatReply;
@@ -65,11 +64,15 @@ pub enum Failure {
 }
 
 /// What a request was waiting for when its time ran out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 pub enum Wait {
+    #[strum(to_string = "connecting")]
     Connection,
+    #[strum(to_string = "the first byte of the reply")]
     FirstByte,
+    #[strum(to_string = "the next part of the reply")]
     NextChunk,
+    #[strum(to_string = "the whole reply")]
     WholeReply,
 }
 
@@ -145,17 +148,6 @@ impl Failure {
             | Self::OtherModel { found: text } => *text = edit(text),
             Self::Timeout { .. } | Self::CutStream | Self::NoWorker => {}
         }
-    }
-}
-
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Connection => "connecting",
-            Self::FirstByte => "the first byte of the reply",
-            Self::NextChunk => "the next part of the reply",
-            Self::WholeReply => "the whole reply",
-        })
     }
 }
 
