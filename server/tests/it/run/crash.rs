@@ -32,7 +32,7 @@ use crate::support::process::{play, terminate};
 use crate::support::{agent, ledger, until};
 
 /// What is logged when a step cannot be kept, for the time being.
-const AWAY: &str = "the database is away; nothing is lost, it is asked again";
+const AWAY: &str = "the database is away and is asked again";
 
 async fn state(pool: &PgPool, run: &ConversationRun) -> RunState {
     runs::summary(&mut pool.acquire().await.unwrap(), &run.control.run).await.unwrap().state
