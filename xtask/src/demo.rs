@@ -37,6 +37,8 @@ impl Demo {
         println!("==> building groundstate (the first time takes minutes)");
         // Checked queries are taken from .sqlx, whatever DATABASE_URL says.
         run(places::cargo().args(["build", "--release", "--package", "server"]).env("SQLX_OFFLINE", "true"))?;
+        println!("==> adding the documents of this folder to the project default");
+        run(groundstate().args(["sync", "--push", "--missing", "--message", "The demonstration"]))?;
         println!("==> playing 48 conversations, rows to {ROWS}");
         run(groundstate().args(["generate", "--n", "48", "--seed", "1", "--out", ROWS]))?;
         if let Some(model) = model {

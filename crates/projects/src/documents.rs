@@ -19,7 +19,7 @@ use uuid::Uuid;
 pub use diff::diff;
 pub use examine::{Outlook, examine};
 pub use refused::Refused;
-pub use replace::{Replacement, replace};
+pub use replace::{Existing, Replacement, replace};
 pub use save::{Edit, Order, Saved, check, save};
 pub use used_by::used_by;
 pub use validate::{counted, found_in};

@@ -1,7 +1,7 @@
 //! `groundstate serve`: the API and the web app; and it plays, unless it is told not to.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -19,9 +19,9 @@ use crate::people;
 use crate::say::say;
 use crate::secret;
 use crate::telemetry;
-use projects::library::Cache;
+use ::projects::library::Cache;
 use store::clock;
-use store::{invitations, users};
+use store::{documents, invitations, projects, users};
 
 #[derive(clap::Args)]
 pub struct Serve {
@@ -56,6 +56,9 @@ pub async fn run(args: Serve) -> anyhow::Result<ExitCode> {
     say!("Groundstate listens on http://{address}");
     if let Some(secret) = first_link(&connection).await? {
         say!("Open http://{address}{} to become its administrator (once, within a day)", people::welcome(&secret));
+    }
+    if let Some(hint) = documents_hint(&args.project, &connection).await? {
+        say!("{hint}");
     }
     let stop = CancellationToken::new();
     let done = until_interrupted(&stop, both(&args, listener, &connection, &stop)).await;
@@ -93,6 +96,25 @@ async fn both(
     }
     tokio::try_join!(served, args.player.play(connection.pool.clone(), clients, handlers, stop))?;
     Ok(())
+}
+
+/// Says how the documents of the folder get into the app, which shows those of the database alone.
+async fn documents_hint(folder: &Path, connection: &Connection) -> anyhow::Result<Option<String>> {
+    if !folder.join("playbooks").is_dir() {
+        return Ok(None);
+    }
+    let heads = documents::heads(&mut *connection.pool.acquire().await?, projects::DEFAULT).await?;
+    if heads.values().any(|head| !head.deleted) {
+        return Ok(None);
+    }
+    let option = match folder.to_str() {
+        Some(".") | None => String::new(),
+        Some(folder) => format!(" --project {folder}"),
+    };
+    Ok(Some(format!(
+        "The project default has no documents yet. Add those of {} with: groundstate sync --push{option}",
+        folder.display()
+    )))
 }
 
 /// While nobody is there who could let others in: the secret of a link that makes its opener the administrator.

@@ -14,6 +14,7 @@ use super::connection::ConnectionArgs;
 use crate::say::say;
 use compare::Difference;
 use domain::bad_input::BadInput;
+use projects::documents::Existing;
 use projects::library::project::Documents;
 use remote::{Push, Remote};
 
@@ -37,6 +38,9 @@ pub struct Sync {
     /// Also delete what the other side does not have
     #[arg(long)]
     delete: bool,
+    /// Only add documents that are missing there; those that are there stay as they are
+    #[arg(long, requires = "push", conflicts_with = "delete")]
+    missing: bool,
     /// Keep drafts there, whatever is found in them
     #[arg(long, requires = "push", conflicts_with = "delete")]
     drafts: bool,
@@ -54,6 +58,16 @@ pub struct Sync {
     token_env: String,
     #[command(flatten)]
     connection: ConnectionArgs,
+}
+
+impl Sync {
+    fn existing(&self) -> Existing {
+        match (self.delete, self.missing) {
+            (true, _) => Existing::Mirror,
+            (false, true) => Existing::Keep,
+            (false, false) => Existing::Update,
+        }
+    }
 }
 
 pub async fn run(args: Sync) -> anyhow::Result<ExitCode> {
@@ -81,11 +95,13 @@ async fn sync(args: &Sync, here: Documents, remote: &Remote) -> anyhow::Result<(
         say!("are the same");
         return Ok(());
     }
-    for Difference { path, change } in &differences {
+    // What is missing is a matter of whole documents, which are named when they are pushed.
+    for Difference { path, change } in differences.iter().filter(|_| !args.missing) {
         say!("  {:<8} {path}", compare::word(*change, args.push, args.pull, args.delete));
     }
     if args.push {
-        let push = Push { message: &args.message, delete: args.delete, drafts: args.drafts, dry_run: args.dry_run };
+        let push =
+            Push { message: &args.message, existing: args.existing(), drafts: args.drafts, dry_run: args.dry_run };
         pushed(&remote.push(here, &push).await?);
     } else if !args.pull {
         say!("--push makes a new version there of each document that differs, --pull changes the files here");

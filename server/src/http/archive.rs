@@ -6,7 +6,6 @@ use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use domain::api::documents::{Changes, Found};
-use domain::project::DocumentId;
 use serde::Deserialize;
 use sqlx::PgPool;
 use tokio::task::spawn_blocking;
@@ -19,11 +18,9 @@ use super::documents::{kept, message};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Path, Query};
 use projects::archive::{pack, unpack};
-use projects::documents::{self, Edit, Order, Refused, Replacement};
-use projects::library::Files;
-use projects::library::project::{Documents, Texts};
+use projects::documents::{self, Existing, Refused, Replacement};
+use projects::library::project::Documents;
 use projects::shipped;
-use store::documents::Head;
 
 /// The bytes of a zip, for the OpenAPI document only.
 #[derive(ToSchema)]
@@ -59,6 +56,7 @@ pub async fn download(
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "parameters of a request are independent of each other")]
 pub struct Upload {
     /// Only say what would change.
     #[serde(default)]
@@ -66,6 +64,9 @@ pub struct Upload {
     /// Delete documents that the archive does not hold.
     #[serde(default)]
     delete: bool,
+    /// Only add documents that the project does not have. Those that it has stay as they are.
+    #[serde(default)]
+    missing: bool,
     /// Keep drafts, whatever is found in them.
     #[serde(default)]
     drafts: bool,
@@ -92,16 +93,27 @@ pub async fn upload(
     if !matches!(kind, "application/zip" | "application/octet-stream") {
         return Err(HttpError::UnsupportedMediaType("send the archive as Content-Type: application/zip".into()));
     }
-    let Upload { dry_run, delete, drafts, message: text } = wanted;
+    let Upload { dry_run, delete, missing, drafts, message: text } = wanted;
     if delete && drafts {
         return Err(HttpError::parameter("drafts", "`delete` takes effect at once, `drafts` does not: choose one"));
     }
+    let existing = match (delete, missing) {
+        (true, true) => {
+            return Err(HttpError::parameter(
+                "missing",
+                "`delete` changes what the project has, `missing` does not: choose one",
+            ));
+        }
+        (true, false) => Existing::Mirror,
+        (false, true) => Existing::Keep,
+        (false, false) => Existing::Update,
+    };
     let message = message(text.as_deref().unwrap_or_default())?;
     let body = body?;
     let given = spawn_blocking(move || unpack(&body)).await.map_err(|e| HttpError::Internal(e.into()))??;
     let author_name = &author.caller.name;
     let wanted =
-        Replacement { project: author.project, author: author_name, message: &message, delete, drafts, dry_run };
+        Replacement { project: author.project, author: author_name, message: &message, existing, drafts, dry_run };
     let saved = documents::replace(app.pool(), app.libraries(), given, &wanted).await?;
     audit.detail(serde_json::json!({"documents": saved.changes.documents.len()}));
     kept(&audit, saved).await
@@ -115,18 +127,16 @@ pub async fn upload(
     responses((status = 200, body = Changes, description = "None was missing"), (status = 201, body = Changes), Problems),
     security(("session" = []), ("token" = ["author"])))]
 pub async fn demo(State(app): State<App>, author: Author, audit: Audit) -> Result<(StatusCode, Json<Changes>)> {
-    let heads = store::documents::heads(&mut *app.pool().acquire().await?, author.project).await?;
-    let given = Documents::of(shipped::files()?)?;
-    let edits = given.by_id.into_iter().filter_map(|(id, files)| missing(heads.get(&id), id, files));
-    let order = Order {
+    let wanted = Replacement {
         project: author.project,
         author: &author.caller.name,
         message: "ships with Groundstate",
-        promote: true,
+        existing: Existing::Keep,
+        drafts: false,
         dry_run: false,
-        edits: edits.collect(),
     };
-    let saved = match documents::save(app.pool(), app.libraries(), &order).await {
+    let saved = match documents::replace(app.pool(), app.libraries(), Documents::of(shipped::files()?)?, &wanted).await
+    {
         Err(Refused::Unsound(found)) => return Err(HttpError::Conflict(misfit(&found))),
         done => done?,
     };
@@ -140,18 +150,4 @@ fn misfit(found: &[Found]) -> String {
         "the demonstration does not fit documents of this project ({first}); make another project for it, or start a run of \
          your own documents"
     )
-}
-
-/// What brings a document to a project that does not have it. A draft with the same text is used from now on.
-fn missing(head: Option<&Head>, id: DocumentId, files: Texts) -> Option<Edit> {
-    let base = head.map_or(0, |head| head.version);
-    let is_missing = match head {
-        Some(head) if !head.deleted => !head.promoted && head.hash == hash(&files),
-        _ => true,
-    };
-    is_missing.then_some(Edit { id, files: Some(files), base: Some(base) })
-}
-
-fn hash(files: &Texts) -> String {
-    files.iter().map(|(path, text)| (path.clone(), text.clone())).collect::<Files>().hash()
 }

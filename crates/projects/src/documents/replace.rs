@@ -1,24 +1,36 @@
 //! A whole project from outside: an archive, or the folders of somebody's working tree.
 
+use std::collections::BTreeMap;
+
 use domain::api::documents::Changes;
 use domain::project::DocumentId;
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{Edit, Order, Refused, Saved, save};
-use crate::library::Cache;
-use crate::library::project::Documents;
-use store::documents;
+use crate::library::project::{Documents, Texts};
+use crate::library::{Cache, Files};
+use store::documents::{self, Head};
 
 pub struct Replacement<'a> {
     pub project: Uuid,
     pub author: &'a str,
     pub message: &'a str,
-    /// Documents that are missing are deleted.
-    pub delete: bool,
+    pub existing: Existing,
     /// Keep drafts, whatever is found in them.
     pub drafts: bool,
     pub dry_run: bool,
+}
+
+/// What happens to the documents that the project has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Those that differ get a new version, and those that are not given stay.
+    Update,
+    /// Those that differ get a new version, and those that are not given are deleted.
+    Mirror,
+    /// All stay as they are: only what the project does not have is added.
+    Keep,
 }
 
 /// Makes new versions of the documents that changed.
@@ -31,22 +43,42 @@ pub async fn replace(
     given: Documents,
     wanted: &Replacement<'_>,
 ) -> Result<Saved, Refused> {
-    let mut missing = Vec::new();
-    if wanted.delete {
-        let heads = documents::heads(&mut *pool.acquire().await?, wanted.project).await?.into_iter();
-        let there = heads.filter(|(_, head)| !head.deleted).map(|(id, _)| id);
-        missing.extend(there.filter(|id| !given.by_id.contains_key(id)));
-    }
-    let edit = |id: DocumentId, files| Edit { id, files, base: None };
-    let kept = given.by_id.into_iter().map(|(id, files)| edit(id, Some(files)));
+    let heads = documents::heads(&mut *pool.acquire().await?, wanted.project).await?;
     let order = Order {
         project: wanted.project,
         author: wanted.author,
         message: wanted.message,
         promote: !wanted.drafts,
         dry_run: wanted.dry_run,
-        edits: kept.chain(missing.into_iter().map(|id| edit(id, None))).collect(),
+        edits: edits(given.by_id, &heads, wanted.existing),
     };
     let saved = save(pool, cache, &order).await?;
     Ok(Saved { changes: Changes { ignored: given.ignored, ..saved.changes }, ..saved })
+}
+
+fn edits(given: BTreeMap<DocumentId, Texts>, heads: &BTreeMap<DocumentId, Head>, existing: Existing) -> Vec<Edit> {
+    let edit = |id, files| Edit { id, files, base: None };
+    match existing {
+        Existing::Update => given.into_iter().map(|(id, files)| edit(id, Some(files))).collect(),
+        Existing::Mirror => {
+            let others = heads.iter().filter(|(id, head)| !head.deleted && !given.contains_key(id));
+            let deleted: Vec<_> = others.map(|(id, _)| edit(id.clone(), None)).collect();
+            given.into_iter().map(|(id, files)| edit(id, Some(files))).chain(deleted).collect()
+        }
+        Existing::Keep => given.into_iter().filter_map(|(id, files)| missing(heads.get(&id), id, files)).collect(),
+    }
+}
+
+/// Adds a document that the project does not have, or no longer. A draft with the same text is promoted.
+fn missing(head: Option<&Head>, id: DocumentId, files: Texts) -> Option<Edit> {
+    let base = head.map_or(0, |head| head.version);
+    let is_missing = match head {
+        Some(head) if !head.deleted => !head.promoted && head.hash == hash(&files),
+        _ => true,
+    };
+    is_missing.then_some(Edit { id, files: Some(files), base: Some(base) })
+}
+
+fn hash(files: &Texts) -> String {
+    files.iter().map(|(path, text)| (path.clone(), text.clone())).collect::<Files>().hash()
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::super::connection::{Connection, ConnectionArgs};
 use super::{check_server, refused};
 use ::projects::archive::{pack, unpack};
-use ::projects::documents::{self, Replacement, Saved};
+use ::projects::documents::{self, Existing, Replacement, Saved};
 use ::projects::library::Cache;
 use ::projects::library::project::Documents;
 use domain::bad_input::BadInput;
@@ -26,7 +26,7 @@ pub enum Remote {
 /// How documents are pushed.
 pub struct Push<'a> {
     pub message: &'a str,
-    pub delete: bool,
+    pub existing: Existing,
     pub drafts: bool,
     pub dry_run: bool,
 }
@@ -90,8 +90,8 @@ impl Remote {
     pub async fn push(&self, given: Documents, push: &Push<'_>) -> anyhow::Result<Changes> {
         match self {
             Self::Database { connection, project } => {
-                let Push { message, delete, drafts, dry_run } = *push;
-                let wanted = Replacement { project: project.id, author: "", message, delete, drafts, dry_run };
+                let Push { message, existing, drafts, dry_run } = *push;
+                let wanted = Replacement { project: project.id, author: "", message, existing, drafts, dry_run };
                 let pool = &connection.pool;
                 let saved = documents::replace(pool, &Cache::default(), given, &wanted).await.map_err(refused)?;
                 let Saved { changes, tx } = saved;
@@ -114,7 +114,8 @@ impl Remote {
                 let flag = |on: bool| if on { "true" } else { "false" };
                 let mut url = archive.clone();
                 url.query_pairs_mut()
-                    .append_pair("delete", flag(push.delete))
+                    .append_pair("delete", flag(push.existing == Existing::Mirror))
+                    .append_pair("missing", flag(push.existing == Existing::Keep))
                     .append_pair("drafts", flag(push.drafts))
                     .append_pair("dry_run", flag(push.dry_run))
                     .append_pair("message", push.message);

@@ -206,3 +206,26 @@ async fn a_server_is_as_good_as_a_database(pool: PgPool) {
     ");
     assert_eq!(app.status("/api/v1/projects/default/archive").await, StatusCode::OK);
 }
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_missing_is_added_and_the_rest_stays(pool: PgPool) {
+    let (here, other) = (folder(), folder());
+    std::fs::remove_file(other.path().join(scenario("bereavement_handover"))).unwrap();
+    write(other.path(), HELP, &format!("{}# mine\n", few().get(HELP).unwrap()));
+    done(other.path(), &pool, "--push").await;
+    insta::assert_snapshot!(done(here.path(), &pool, "--push --missing").await, @r"
+    . and the project default of the database
+    added scenario bereavement_handover: version 1
+    1 documents were changed, 0 are as they were
+    ");
+    let mut expected = read(other.path());
+    let added = scenario("bereavement_handover");
+    expected.insert(&added, few().get(&added).unwrap().clone());
+    assert_eq!(there(&pool).await, expected);
+    insta::assert_snapshot!(done(here.path(), &pool, "--push --missing").await, @r"
+    . and the project default of the database
+    0 documents were changed, 0 are as they were
+    ");
+    let both = sync(here.path(), &pool, "--push --missing --delete").await;
+    assert_eq!(both.code, Some(2));
+}

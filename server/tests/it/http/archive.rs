@@ -197,3 +197,16 @@ async fn a_demo_that_does_not_fit_says_so_and_changes_nothing(pool: PgPool) {
     assert!(detail.contains("does not fit") && detail.ends_with("start a run of your own documents"), "{detail}");
     assert_eq!(versions(&pool).await, 1);
 }
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_is_missing_is_added_alone(pool: PgPool) {
+    let app = filled(&pool).await;
+    let kept = format!("{}# mine\n", few().get(&scenario("help_card_abroad")).unwrap());
+    let mut files = few();
+    files.insert(&scenario("help_card_abroad"), kept);
+    let changes: Changes = put(&app, "?missing=true", pack(&files).unwrap(), StatusCode::OK).await;
+    assert_eq!((changes.documents.len(), changes.unchanged), (0, 0));
+    let _: ProblemDetails =
+        put(&app, "?missing=true&delete=true", pack(&files).unwrap(), StatusCode::BAD_REQUEST).await;
+    assert_eq!(versions(&pool).await, 13);
+}
