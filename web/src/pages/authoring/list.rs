@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::words;
-use crate::components::{Change, Changing, Empty, PagedList, set_title};
+use crate::components::{Empty, LoadDemo, PagedList, set_title};
 use crate::keys::use_shortcut;
 use crate::session::Project;
 use crate::{address, api_client};
@@ -99,7 +99,6 @@ fn Table(
 
 #[component]
 fn NoDocuments(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
-    let (project, filling) = (Project::here(), Change::new());
     if narrowed {
         return view! {
             <Empty title="Nothing fits.">
@@ -108,22 +107,12 @@ fn NoDocuments(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync
         }
         .into_any();
     }
-    let fill = move |_| {
-        let name = project.name();
-        let load = move |signal| async move { api_client::documents::demo(&signal, &name).await };
-        filling.act("The demo documents are here.", load, move |_| again());
-    };
     view! {
         <Empty title="Nothing is here yet.">
             <p>{words::meaning(kind)}</p>
             <p>"You can begin with the documents that ship with Groundstate: three playbooks and all that belongs to them. Documents \
                 that the project has stay as they are."</p>
-            <Show when=move || project.may(Role::Author)>
-                <button type="button" class="main" aria-disabled=move || filling.busy().to_string() on:click=fill>
-                    {move || if filling.busy() { "Loading …" } else { "Load the demo documents" }}
-                </button>
-                <Changing change=filling what="Loading and proving them" />
-            </Show>
+            <LoadDemo done=again />
         </Empty>
     }
     .into_any()

@@ -16,7 +16,7 @@ use leptos::prelude::*;
 
 use crate::address;
 use crate::api_client::{self, Answer};
-use crate::components::{AsyncView, Checks, Crumbs, Empty, Problems, set_title};
+use crate::components::{AsyncView, Checks, Crumbs, Empty, LoadDemo, Problems, set_title};
 use crate::session::Project;
 use cast::{Cast, PlaybookOptions};
 use draft::Draft;
@@ -58,9 +58,14 @@ pub fn LaunchPage() -> impl IntoView {
         <h1>"New run"</h1>
         {move || {
             if project.may(Role::Runner) {
+                let loaded = RwSignal::new(0);
+                let load = move || {
+                    loaded.track();
+                    Choices::load(project.name())
+                };
                 view! {
-                    <AsyncView what="what can be played" load=move || Choices::load(project.name()) let:choices>
-                        <Launch choices />
+                    <AsyncView what="what can be played" load let:choices>
+                        <Launch choices reload=move || loaded.update(|times| *times += 1) />
                     </AsyncView>
                 }
                     .into_any()
@@ -77,20 +82,10 @@ pub fn LaunchPage() -> impl IntoView {
 }
 
 #[component]
-fn Launch(choices: Choices) -> impl IntoView {
-    let project = Project::here();
+fn Launch(choices: Choices, reload: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
     let Choices { playbooks, scenarios, personas, models } = choices;
     if playbooks.is_empty() || scenarios.is_empty() {
-        let href = move || address::project(&project.name(), "/scenarios");
-        return view! {
-            <Empty title="There is nothing to play yet.">
-                <p>
-                    "A run needs a playbook and a scenario of it, promoted. " <a href=href>"Write a scenario"</a>
-                    ", or play the demonstration from the overview: it fills the project with examples."
-                </p>
-            </Empty>
-        }
-        .into_any();
+        return view! { <NothingToPlay reload /> }.into_any();
     }
     let draft = Draft::new();
     url_state::sync(draft);
@@ -129,6 +124,22 @@ fn Launch(choices: Choices) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// How to get something that can be played.
+#[component]
+fn NothingToPlay(reload: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
+    let project = Project::here();
+    let scenarios = move || address::project(&project.name(), "/scenarios");
+    view! {
+        <Empty title="There is nothing to play yet.">
+            <p>
+                "A run needs a promoted playbook and a promoted scenario of it. " <a href=scenarios>"Write or promote one"</a>
+                ", or begin with the documents that ship with Groundstate."
+            </p>
+            <LoadDemo done=reload />
+        </Empty>
+    }
 }
 
 /// Names of documents, with what they say of themselves.
