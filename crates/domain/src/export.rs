@@ -62,7 +62,7 @@ pub struct RunRows {
     /// Also the scores as people would have given them, by the judge's calibration.
     #[serde(default)]
     pub corrected: bool,
-    /// Also what was not accepted.
+    /// Also what was not accepted. Profiles of preference pairs always read it.
     #[serde(default)]
     pub all: bool,
     /// Also what each sub-agent did, as a row of its own.
@@ -79,6 +79,9 @@ pub struct CorpusRows {
     /// Default: both; in one file after the other, or a file for each where the profile has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
+    /// Also what was not accepted. Profiles of preference pairs always read it.
+    #[serde(default)]
+    pub all: bool,
     #[serde(default)]
     pub branches: bool,
 }

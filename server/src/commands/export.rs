@@ -123,7 +123,7 @@ async fn spec(args: &Export, pool: &PgPool) -> anyhow::Result<ExportSpec> {
         Some(corpus) => {
             let named = exports::corpus_named(&mut *pool.acquire().await?, projects::DEFAULT, corpus).await?;
             let id = named.map_or_else(|| corpus.clone(), |id| id.to_string());
-            SourceSpec::Corpus(CorpusRows { id, split: args.split, branches: args.branches })
+            SourceSpec::Corpus(CorpusRows { id, split: args.split, all: args.all, branches: args.branches })
         }
         None => of_run(args, pool).await?,
     };

@@ -131,9 +131,11 @@ async fn of_corpus(pool: &PgPool, rows: &CorpusRows, id: Uuid, shape: Shape) -> 
         None if shape.profile.is_bundle() => Split::VARIANTS.to_vec(),
         None => vec![Split::Train],
     };
+    // A corpus that was selected for pairs holds failures, which must not get into what is imitated by default.
+    let all = rows.all || shape.profile.is_of_pairs();
     let mut sources = Vec::new();
     for split in splits {
-        let source = Source::of_corpus(pool, id, split, rows.branches).await?;
+        let source = Source::of_corpus(pool, (id, split), all, rows.branches).await?;
         // A file without rows is none that a loader takes.
         if rows.split.is_some() || split == Split::Train || source.size(&mut *pool.acquire().await?).await? > 0 {
             sources.push((split, Arc::new(source)));

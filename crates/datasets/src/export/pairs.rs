@@ -134,21 +134,32 @@ fn worth(row: &Row, score: Score) -> f64 {
     }
 }
 
-/// The record of the first two among a few rows that are a pair.
-pub fn first(shape: &Shape, rule: PairRule, rows: &[Row]) -> Option<Vec<u8>> {
-    let own = |row: &&Row| is_data(row) && row.metadata.branch.call_id.is_empty();
-    rows.iter().filter(own).find_map(|chosen| {
-        let better = |row: &&Row| {
-            let by = worth(chosen, rule.score) - worth(row, rule.score);
-            let of = |row: &Row| (row.metadata.scenario.id.clone(), row.metadata.world.initial.clone());
-            let alike = of(row) == of(chosen) && row.tools == chosen.tools;
-            alike && by > 0.0 && by >= rule.margin
-        };
-        rows.iter().filter(own).filter(better).find_map(|rejected| {
-            let mut out = Vec::new();
-            record(shape, chosen, rejected, &mut out).ok().map(|()| out)
-        })
-    })
+/// The record of a pair that the export would write, and how many conversations were read to find it: `most` at most.
+pub async fn first(
+    pool: &PgPool,
+    source: &Arc<Source>,
+    shape: Shape,
+    rule: PairRule,
+    most: i64,
+) -> anyhow::Result<(Option<Vec<u8>>, i64)> {
+    let (mut candidates, mut read) = (Vec::new(), 0);
+    let make = move |source: &Source, page: Page<'_>| seen(source, rule.score, page);
+    let mut pages = stream::pages(pool, source, make);
+    while read < most
+        && let Some(page) = pages.try_next().await?
+    {
+        read += page.written.conversations;
+        candidates.extend(page.candidates);
+        let (pairs, _) = choose::pairs(&candidates, rule.margin);
+        let wanted: Vec<Wanted> = pairs.iter().take(PAGE).flatten().copied().collect();
+        let found = material::of(&mut *pool.acquire().await?, &wanted, true).await?;
+        let source = Arc::clone(source);
+        let (lines, _) = spawn_blocking(move || paired(&source, &shape, &found)).await??;
+        if let Some(record) = lines.split(|byte| *byte == b'\n').find(|line| !line.is_empty()) {
+            return Ok((Some(record.to_vec()), read));
+        }
+    }
+    Ok((None, read))
 }
 
 fn short(hasher: Sha256) -> u128 {

@@ -1,6 +1,5 @@
 //! What an export would look like, from its first conversations: nothing is built.
 
-use domain::row::Row;
 use serde_json::Value;
 use sqlx::PgPool;
 
@@ -12,6 +11,9 @@ use store::material::{self, Material};
 
 /// Conversations that are looked at.
 const FIRST: i64 = 32;
+/// Conversations among which a pair is looked for: the two sides of one may be far apart, since a run plays its scenarios in
+/// turn. Reading so many takes about a second.
+const FIRST_FOR_PAIRS: i64 = 2_048;
 
 #[derive(Default)]
 pub struct Preview {
@@ -27,14 +29,13 @@ pub struct Preview {
 /// The database, or documents that cannot be read.
 pub async fn preview(pool: &PgPool, order: &Order) -> anyhow::Result<Preview> {
     let Some((split, source)) = order.sources.first() else { return Ok(Preview::default()) };
-    let made = first(pool, source).await?;
-    let looked_at = i64::try_from(made.len())?;
     let shape = &order.shape;
     if shape.profile.is_of_pairs() {
-        let rows: Vec<Row> = made.into_iter().flat_map(|(_, made)| rows(made)).collect();
-        let record = pairs::first(shape, order.pairs, &rows);
+        let (record, looked_at) = pairs::first(pool, source, *shape, order.pairs, FIRST_FOR_PAIRS).await?;
         return Ok(Preview { record: parsed(record.as_deref())?, card: None, looked_at });
     }
+    let made = first(pool, source).await?;
+    let looked_at = i64::try_from(made.len())?;
     let records::Chunk { lines, written } = records::chunk(shape, *split, &mut made.into_iter().map(Ok), Vec::new())?;
     let record = lines.split(|byte| *byte == b'\n').find(|line| !line.is_empty());
     let card = shape.profile.is_bundle().then(|| {
@@ -58,13 +59,6 @@ async fn first(pool: &PgPool, source: &Source) -> anyhow::Result<Vec<(Material, 
         found.push((material, made));
     }
     Ok(found)
-}
-
-fn rows(made: Made) -> Vec<Row> {
-    match made {
-        Made::Rows(rows) => rows.into_iter().filter_map(Result::ok).collect(),
-        Made::NotAccepted | Made::NotJudged | Made::Unfinished => Vec::new(),
-    }
 }
 
 fn parsed(json: Option<&[u8]>) -> anyhow::Result<Option<Value>> {

@@ -23,7 +23,7 @@ pub struct Source {
     judgings: BTreeMap<Uuid, (Uuid, bool)>,
     /// By run.
     pub contexts: BTreeMap<Uuid, Arc<Context>>,
-    /// Also what was not accepted. Whoever made a corpus has decided that already.
+    /// Also what was not accepted.
     pub all: bool,
     /// Also what each sub-agent did, as a row of its own after its conversation's.
     pub branches: bool,
@@ -94,7 +94,12 @@ impl Source {
     }
 
     /// The rows that a corpus keeps, of one split.
-    pub async fn of_corpus(pool: &PgPool, corpus: Uuid, split: Split, branches: bool) -> anyhow::Result<Self> {
+    pub async fn of_corpus(
+        pool: &PgPool,
+        (corpus, split): (Uuid, Split),
+        all: bool,
+        branches: bool,
+    ) -> anyhow::Result<Self> {
         let mut libraries = BTreeMap::new();
         let (mut contexts, mut chosen) = (BTreeMap::new(), BTreeMap::new());
         let runs = material::runs_of_corpus(&mut *pool.acquire().await?, corpus).await?;
@@ -116,7 +121,7 @@ impl Source {
             what: What::Corpus { id: corpus, split },
             judgings: chosen,
             contexts: contexts.into_iter().map(shared).collect(),
-            all: true,
+            all,
             branches,
         })
     }

@@ -144,8 +144,14 @@ async fn a_branch_and_its_origin_part_where_it_branches(pool: PgPool) {
     let corpus: CorpusDetail = app.json(&format!("/api/v1/corpora/{}", asked.id)).await;
     assert_eq!(corpus.summary.train, 2, "they say different things: {:?}", corpus.report);
 
-    let source = SourceSpec::Corpus(CorpusRows { id: asked.id, split: None, branches: false });
-    let (built, pairs) = written(&pool, source, Profile::TrlDpo, PairRule::default()).await;
+    let source = |all| SourceSpec::Corpus(CorpusRows { id: asked.id.clone(), split: None, all, branches: false });
+    // What is imitated must not hold a failure unless somebody asks for it.
+    let (built, imitated) = written(&pool, source(false), Profile::Trl, PairRule::default()).await;
+    assert_eq!((imitated.len(), built.parts[0].written.not_accepted), (1, 1));
+    let (_, everything) = written(&pool, source(true), Profile::Trl, PairRule::default()).await;
+    assert_eq!(everything.len(), 2);
+
+    let (built, pairs) = written(&pool, source(false), Profile::TrlDpo, PairRule::default()).await;
     let report = built.parts[0].pairs.as_ref().unwrap();
     assert_eq!((report.candidates, report.possible, report.used), (2, 2, 1));
     let [pair] = &pairs[..] else { panic!("one pair: {pairs:?}") };

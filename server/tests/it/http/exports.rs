@@ -300,6 +300,25 @@ async fn pairs_of_a_run_are_also_those_of_its_branches_and_of_what_it_branches_f
     assert_eq!(built(&app, &spec).await.total, 1);
 }
 
+#[sqlx::test(migrations = "../migrations")]
+async fn a_preview_finds_a_pair_whose_sides_are_far_apart(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let player = played(&pool, &[HELP], 80, 1, &[]).await;
+    let story = stories(&player).await.swap_remove(0);
+    let answer = story.events.iter().find_map(|event| match &event.kind {
+        EventKind::AgentSpoke { tool_calls, .. } if tool_calls.is_empty() => Some(event.seq),
+        _ => None,
+    });
+    let path = format!("/api/v1/conversations/{}/branches", story.planned.id);
+    let branch: BranchSummary = app.post(&path, &json!({"seq": answer.unwrap(), "content": "I can not say."})).await;
+    let playing = ConversationRun::load(&pool, branch.run.parse().unwrap(), &ModelClients::new(hasty())).await.unwrap();
+    play_all(playing, 1).await;
+    let spec = of_run(player.control.run.id, "trl_dpo");
+    let preview: ExportPreview = app.post(&format!("{ALL}/preview"), &spec).await;
+    assert_eq!((preview.total, preview.looked_at), (81, 81));
+    assert_eq!(preview.record.unwrap()["rejected"][0]["content"], "I can not say.");
+}
+
 /// A judging that has said nothing yet.
 async fn judged_again(pool: &PgPool, run: Uuid) -> Uuid {
     let id = store::clock::id();

@@ -35,7 +35,7 @@ pub fn Quality(filters: Filters, counts: FacetCounts) -> impl IntoView {
             <Switch label="Somebody rated it" value=flag("rated") change=set_flag("rated") />
             <Switch
                 label="Also failures of the agent"
-                hint="For preference pairs; otherwise what was accepted."
+                hint="For preference pairs. Other exports leave them out unless you ask for them."
                 value=failed
                 change=Callback::new(move |on: bool| filters.refine(|params| with_failures(params, on)))
             />

@@ -6,21 +6,20 @@ use leptos::prelude::*;
 /// How `groundstate export` says it.
 pub fn cli(spec: &ExportSpec, file: &str) -> String {
     let mut words = vec!["groundstate export".to_owned()];
-    let mut branches = false;
-    match &spec.source {
+    let (all, branches) = match &spec.source {
         SourceSpec::Run(rows) => {
             words.push(format!("--run {}", rows.id));
             words.extend(rows.judging.iter().map(|judging| format!("--judging {judging}")));
             words.extend(rows.corrected.then(|| "--corrected".to_owned()));
-            words.extend(rows.all.then(|| "--all".to_owned()));
-            branches |= rows.branches;
+            (rows.all, rows.branches)
         }
         SourceSpec::Corpus(rows) => {
             words.push(format!("--corpus {}", rows.id));
             words.extend(rows.split.map(|split| format!("--split {split}")));
-            branches |= rows.branches;
+            (rows.all, rows.branches)
         }
-    }
+    };
+    words.extend(all.then(|| "--all".to_owned()));
     words.extend(branches.then(|| "--branches".to_owned()));
     words.push(format!("--profile {}", spec.profile));
     words.extend(toggles(&spec.toggles));
@@ -88,7 +87,7 @@ mod tests {
 
     #[test]
     fn commands_name_all_that_is_not_by_default() {
-        let rows = CorpusRows { id: "cards".to_owned(), split: Some(Split::Golden), branches: true };
+        let rows = CorpusRows { id: "cards".to_owned(), split: Some(Split::Golden), all: true, branches: true };
         let spec = ExportSpec {
             source: SourceSpec::Corpus(rows),
             profile: Profile::JsonStrings,
@@ -98,7 +97,7 @@ mod tests {
         let said = cli(&spec, "rows.jsonl").replace(" \\\n ", "");
         assert_eq!(
             said,
-            "groundstate export --corpus cards --split golden --branches --profile json_strings --data jsonl --out rows.jsonl"
+            "groundstate export --corpus cards --split golden --all --branches --profile json_strings --data jsonl --out rows.jsonl"
         );
         assert_eq!(body(&spec)["toggles"]["data"], "jsonl");
         assert!(body(&spec).get("pairs").is_none());

@@ -163,12 +163,7 @@ fn Record(found: ExportPreview) -> impl IntoView {
     let estimate = found.estimated_bytes();
     let ExportPreview { file_name, total, record, card, looked_at } = found;
     let Some(record) = record else {
-        return view! {
-            <p class="muted">
-                {format!("{file_name}: none of the first of {} conversations gives a record in this shape.", format::count(total))}
-            </p>
-        }
-        .into_any();
+        return view! { <p class="muted">{none_found(&file_name, looked_at, total)}</p> }.into_any();
     };
     let whole = serde_json::to_string_pretty(&record).unwrap_or_default();
     let shown: String = whole.chars().take(SHOWN).collect();
@@ -198,6 +193,17 @@ fn Record(found: ExportPreview) -> impl IntoView {
         {card.map(|card| view! { <Card card looked_at total /> })}
     }
     .into_any()
+}
+
+fn none_found(file_name: &str, looked_at: i64, total: i64) -> String {
+    let (first, all) = (format::count(looked_at), format::count(total));
+    if looked_at < total {
+        format!(
+            "{file_name}: the first {first} conversations give no record in this shape. The export reads all {all}."
+        )
+    } else {
+        format!("{file_name}: none of the {all} conversations gives a record in this shape.")
+    }
 }
 
 /// The card of a bundle, as it would be if there were no more conversations than were looked at.

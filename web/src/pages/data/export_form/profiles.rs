@@ -8,7 +8,7 @@ use strum::VariantArray;
 pub fn Profiles(profile: Memo<Profile>, choose: Callback<Profile>) -> impl IntoView {
     let one = move |own: Profile| {
         view! {
-            <label class="profile" class:chosen=move || profile.get() == own>
+            <label class="export-profile" class:chosen=move || profile.get() == own>
                 <input
                     type="radio"
                     name="profile"
@@ -24,7 +24,7 @@ pub fn Profiles(profile: Memo<Profile>, choose: Callback<Profile>) -> impl IntoV
         }
     };
     view! {
-        <fieldset class="panel profiles">
+        <fieldset class="panel export-profiles">
             <legend>"For which trainer"</legend>
             {Profile::VARIANTS.iter().copied().map(one).collect_view()}
         </fieldset>

@@ -29,11 +29,11 @@ pub fn with_source(params: &QueryParams, kind: &str, id: &str) -> QueryParams {
 
 fn source(params: &QueryParams) -> Option<SourceSpec> {
     let (kind, id) = named(params)?;
-    let branches = is_on(params, "branches");
+    let (all, branches) = (is_on(params, "all"), is_on(params, "branches"));
     Some(if kind == "corpus" {
-        SourceSpec::Corpus(CorpusRows { id, split: word(params, "split"), branches })
+        SourceSpec::Corpus(CorpusRows { id, split: word(params, "split"), all, branches })
     } else {
-        let (corrected, all) = (is_on(params, "corrected"), is_on(params, "all"));
+        let corrected = is_on(params, "corrected");
         SourceSpec::Run(RunRows { id, judging: None, corrected, all, branches })
     })
 }
@@ -92,13 +92,19 @@ mod tests {
         let all = params(&[
             ("corpus", "c"),
             ("split", "golden"),
+            ("all", "true"),
             ("branches", "true"),
             ("profile", "json_strings"),
             ("data", "jsonl"),
             ("score", "weighted_mean"),
             ("margin", "2.5"),
         ]);
-        let source = SourceSpec::Corpus(CorpusRows { id: "c".to_owned(), split: Some(Split::Golden), branches: true });
+        let source = SourceSpec::Corpus(CorpusRows {
+            id: "c".to_owned(),
+            split: Some(Split::Golden),
+            all: true,
+            branches: true,
+        });
         let expected = ExportSpec {
             source,
             profile: Profile::JsonStrings,

@@ -83,6 +83,7 @@ fn OfCorpus(filters: Filters) -> impl IntoView {
             value=split
             change=Callback::new(move |to: String| filters.choose(|params| params.with("split", Some(to))))
         />
+        <NotAccepted filters />
         <Branches filters />
     }
 }
@@ -90,7 +91,7 @@ fn OfCorpus(filters: Filters) -> impl IntoView {
 #[component]
 fn OfRun(filters: Filters) -> impl IntoView {
     view! {
-        <OptionSwitch filters name="all" label="Also what was not accepted" hint="Its metadata says so." />
+        <NotAccepted filters />
         <OptionSwitch
             filters
             name="corrected"
@@ -98,6 +99,22 @@ fn OfRun(filters: Filters) -> impl IntoView {
             hint="By the judge's calibration."
         />
         <Branches filters />
+    }
+}
+
+/// Profiles of pairs read failures anyway.
+#[component]
+fn NotAccepted(filters: Filters) -> impl IntoView {
+    let of_pairs = Memo::new(move |_| query_params::profile(&filters.params.read()).is_of_pairs());
+    view! {
+        <Show when=move || !of_pairs.get()>
+            <OptionSwitch
+                filters
+                name="all"
+                label="Also what was not accepted"
+                hint="Not for fine-tuning: rows are imitated. `metadata.accepted` tells them apart."
+            />
+        </Show>
     }
 }
 
