@@ -79,6 +79,7 @@ fn Row(url: String, model: Signal<ModelSummary>) -> impl IntoView {
 const fn health(health: Option<Health>) -> (Tone, &'static str) {
     match health {
         Some(Health::Closed) => (Tone::Good, "healthy"),
+        Some(Health::Failing) => (Tone::Bad, "fails"),
         Some(Health::HalfOpen) => (Tone::Notable, "tried again"),
         Some(Health::Open) => (Tone::Bad, "fails: rests"),
         None => (Tone::Neutral, "not asked yet"),

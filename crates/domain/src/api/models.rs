@@ -66,6 +66,8 @@ pub struct ReplicaSummary {
 pub enum Health {
     /// Everything.
     Closed,
+    /// Everything, although the last five requests failed: there is no other endpoint to ask.
+    Failing,
     /// Nothing.
     Open,
     /// One request at a time.

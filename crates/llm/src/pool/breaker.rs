@@ -35,6 +35,7 @@ impl Breaker {
 
     pub fn health(&self, now: Instant) -> Health {
         match self.state {
+            State::Closed(FAILURES_IN_A_ROW..) => Health::Failing,
             State::Closed(_) => Health::Closed,
             State::Open { until, .. } if now < until => Health::Open,
             State::Open { .. } => Health::HalfOpen,
@@ -137,6 +138,18 @@ mod tests {
         breaker.answered();
         breaker.failed(false, true, now);
         assert!(breaker.is_closed());
+    }
+
+    #[test]
+    fn one_that_must_not_open_says_that_it_fails() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new(7, SECOND, 30 * SECOND);
+        for _ in 0..75 {
+            breaker.failed(false, false, now);
+        }
+        assert_eq!((breaker.health(now), breaker.admits(now)), (Health::Failing, true));
+        breaker.answered();
+        assert_eq!(breaker.health(now), Health::Closed);
     }
 
     #[test]
