@@ -24,7 +24,17 @@ export async function yamlCompletion(context) {
   const options = [...found.fields.map((field) => fieldOption(field, schema)), ...found.values.map(valueOption)];
   // The schema's order says more than the alphabet.
   const ordered = options.map((option, index) => ({ ...option, sortText: `${index}`.padStart(4, "0") }));
-  return { from: found.from, to: found.to, options: ordered, validFor: /^[^\s,[\]{}:"'#]*$/ };
+  // Somebody who asks at a value that is none of those, such as a placeholder, wants to see them all.
+  const typed = text.slice(found.from, pos);
+  const filter = !explicit || ordered.some(({ label }) => fits(typed, label));
+  const validFor = filter ? /^[^\s,[\]{}:"'#]*$/ : undefined;
+  return { from: found.from, to: found.to, options: ordered, filter, validFor };
+}
+
+/** Whether what was typed may become a label: its letters stand in it, in their order. */
+export function fits(typed, label) {
+  let at = -1;
+  return [...typed.toLowerCase()].every((letter) => (at = label.toLowerCase().indexOf(letter, at + 1)) >= 0);
 }
 
 /** Names that the app knows, in languages that have no schema: those for the whole document. */

@@ -5,10 +5,11 @@ import { json } from "@codemirror/lang-json";
 import { yaml } from "@codemirror/lang-yaml";
 
 import { namesCompletion, yamlCompletion } from "./completion.js";
+import { yamlIndent } from "./indent.js";
 import { starlark, starlarkSources } from "./starlark.js";
 
 const LANGUAGES = {
-  yaml: () => ({ support: yaml(), sources: [yamlCompletion] }),
+  yaml: () => ({ support: [yaml(), yamlIndent], sources: [yamlCompletion] }),
   json: () => ({ support: json(), sources: [] }),
   starlark: () => ({ support: starlark(), sources: [...starlarkSources, namesCompletion] }),
   jinja: () => ({ support: jinja(), sources: [jinjaCompletionSource(), namesCompletion] }),
