@@ -819,7 +819,7 @@ test("what is still being played is followed to its end, and nothing that was ch
     await form.getByLabel("What the agent says here instead").fill("Let me see.");
     await form.getByRole("button", { name: "Branch from here" }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(all[2]));
-    await page.locator(".verdict").getByText("playing", { exact: true }).waitFor();
+    await page.locator(".verdict").getByText("unfinished", { exact: true }).waitFor();
     await page.getByText("It is judged when it has ended.").waitFor();
     const before = await page.locator(".turn").count();
     await page.locator(".turn").first().getByRole("button", { name: "Annotate" }).click();
@@ -831,7 +831,7 @@ test("what is still being played is followed to its end, and nothing that was ch
     const url = page.url();
     plays = false;
     await page.locator(".ending").waitFor();
-    await page.locator(".verdict").getByText("playing", { exact: true }).waitFor({ state: "detached" });
+    await page.locator(".verdict").getByText("unfinished", { exact: true }).waitFor({ state: "detached" });
     assert.ok((await page.locator(".turn").count()) > before);
     assert.equal(page.url(), url);
     await page.locator(`#turn-${turn(page)}.chosen`).waitFor();

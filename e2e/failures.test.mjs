@@ -125,7 +125,7 @@ test("a conversation that is played says why it is followed no more", () =>
   visit(`${PROJECT}/conversations/${conversation}`, async (page) => {
     const url = new RegExp(`/api/v1/conversations/${conversation}$`);
     const plays = (json) => Object.assign(json.summary, { outcome: null, finished_at: null });
-    const playing = page.locator(".verdict").getByText("playing", { exact: true });
+    const playing = page.locator(".verdict").getByText("unfinished", { exact: true });
     await page.locator(".bubble").first().waitFor();
     const server = await between(page, url);
     server.change(plays);

@@ -36,7 +36,7 @@ pub fn words(name: &str) -> String {
 
 pub fn outcome(conversation: &ConversationSummary) -> (Tone, String) {
     match &conversation.outcome {
-        None => (Tone::Neutral, "playing".to_owned()),
+        None => (Tone::Neutral, "unfinished".to_owned()),
         Some(Outcome::Accepted) => (Tone::Good, "accepted".to_owned()),
         Some(Outcome::Failed { blame, .. }) => (Tone::Bad, format!("failed: {}", words(blame.into_str()))),
     }

@@ -216,7 +216,7 @@ impl RunState {
 pub struct UsageSummary {
     pub role: String,
     pub model: String,
-    /// Replies, lost ones among them.
+    /// Calls of the model, those that failed among them.
     pub calls: i64,
     /// Requests beyond the first of each call.
     pub retries: i64,

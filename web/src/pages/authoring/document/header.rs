@@ -93,6 +93,10 @@ fn Actions(discarding: RwSignal<bool>) -> impl IntoView {
     save_by_key(draft);
     let promoted = Memo::new(move |_| draft.saved.read().saved.promoted && !draft.dirty.get());
     let saved = Memo::new(move |_| !draft.dirty.get());
+    let unsound = Memo::new(move |_| {
+        let found = Counts::of(&*draft.found.read());
+        found.critical + found.errors > 0
+    });
     let busy = move || draft.saving.busy().to_string();
     view! {
         <div class="doing">
@@ -103,7 +107,14 @@ fn Actions(discarding: RwSignal<bool>) -> impl IntoView {
             <button type="button" disabled=saved aria-disabled=busy title="Ctrl-S" on:click=move |_| draft.save(false)>
                 "Save draft"
             </button>
-            <button type="button" class="main" disabled=promoted aria-disabled=busy on:click=move |_| draft.save(true)>
+            <button
+                type="button"
+                class="main"
+                disabled=move || promoted.get() || unsound.get()
+                aria-disabled=busy
+                title=move || unsound.get().then_some("What is promoted is used by runs: correct the errors first")
+                on:click=move |_| draft.save(true)
+            >
                 {move || if saved.get() { "Promote" } else { "Save and promote" }}
             </button>
             <Show when=move || !saved.get()>

@@ -1,7 +1,7 @@
 //! One document in a list.
 
 use domain::api::documents::{About, DocumentSummary};
-use domain::project::Kind;
+use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
@@ -19,7 +19,12 @@ pub fn Row(document: DocumentSummary, deleting: RwSignal<Option<String>>, author
     let found = words::counted(findings);
     let sound = found.is_empty();
     let by = if by.is_empty() { String::new() } else { format!("by {by}") };
-    let (title, doomed) = (title(&about), name.clone());
+    // It stands among the profiles, which are all made of its dimensions; without it none could be read.
+    let is_model = kind == Kind::Persona && name == PERSONA_MODEL;
+    let title =
+        if is_model { "The persona model: the dimensions that all profiles share.".to_owned() } else { title(&about) };
+    let may_delete = move || author.get() && !is_model;
+    let doomed = name.clone();
     let label = format!("Delete {name}");
     view! {
         <tr>
@@ -43,7 +48,7 @@ pub fn Row(document: DocumentSummary, deleting: RwSignal<Option<String>>, author
                 {by}
             </td>
             <td class="number">
-                <Show when=move || author.get()>
+                <Show when=may_delete>
                     <button
                         type="button"
                         class="quiet apart"

@@ -33,7 +33,7 @@ pub fn UsageTable(followed: LiveRun) -> impl IntoView {
                         <tr>
                             <th scope="col">"Role"</th>
                             <th scope="col">"Model"</th>
-                            {["Replies", "Retries", "Tokens read", "From cache", "Tokens written", "Cost"].map(number).into_iter().collect_view()}
+                            {["Calls", "Retries", "Tokens read", "From cache", "Tokens written", "Cost"].map(number).into_iter().collect_view()}
                         </tr>
                     </thead>
                     <tbody>

@@ -23,13 +23,15 @@ pub fn World() -> impl IntoView {
     let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (records, name_records) = query_signal_with_options::<String>("records", options);
     let whole = Memo::new(move |_| records.read().as_deref() != Some(OWN));
-    // While something cannot be read, the world of before stays.
-    let own = Memo::new(move |before: Option<&Map<String, Value>>| {
+    let read = Memo::new(move |_| {
         let (path, text) = main.get();
-        let read = document::value(&path, &text).ok();
-        let facts = read.map(|read| read.value["system_facts"].as_object().cloned().unwrap_or_default());
-        facts.or_else(|| before.cloned()).unwrap_or_default()
+        let read = document::value(&path, &text).ok()?;
+        Some(read.value["system_facts"].as_object().cloned().unwrap_or_default())
     });
+    // While the text cannot be read, the world stays as it was.
+    let last_read =
+        Memo::new(move |before: Option<&Option<Map<String, Value>>>| read.get().or_else(|| before.cloned().flatten()));
+    let own = Memo::new(move |_| last_read.get().unwrap_or_default());
     let laid = Memo::new(move |_| laid_over(references.base.get().filter(|_| whole.get()).as_deref(), &own.read()));
     let document = Signal::derive(move || Arc::new(Value::Object(laid.read().0.clone())));
     let marks = Signal::derive(move || laid.read().1.clone());
@@ -50,6 +52,17 @@ pub fn World() -> impl IntoView {
             let error = references.no_playbook.get().filter(|_| whole.get())?;
             Some(view! { <Failure error retry=move || references.ask_again() /> })
         }}
+        <Show when=move || read.read().is_none()>
+            <p class="reminder" role="status">
+                {move || {
+                    if last_read.read().is_some() {
+                        "The source cannot be read. This is the world as it was before."
+                    } else {
+                        "The source cannot be read, so its records are missing here. The problems below say what is wrong."
+                    }
+                }}
+            </p>
+        </Show>
         <p class="muted hint">"Marked is what the scenario adds or changes. Choose a value to see it in the source."</p>
         <JsonTree label="The initial world" document marks pick=Callback::new(pick) />
     }
