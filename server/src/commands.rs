@@ -17,6 +17,7 @@ pub mod persona;
 pub mod play;
 pub mod playbook;
 pub mod projects;
+pub mod reference;
 pub mod runs;
 pub mod serve;
 pub mod sync;

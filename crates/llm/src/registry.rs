@@ -8,6 +8,7 @@ use domain::document::{self, Located};
 use domain::problem::{Problem, did_you_mean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use pool_spec::{PoolSpec, same_url};
 
@@ -43,6 +44,11 @@ impl Registry {
             return Err(problems);
         }
         Ok(file.models.into_iter().collect())
+    }
+
+    /// The JSON Schema of a `models.yaml`.
+    pub fn schema() -> Value {
+        document::schema::<Models>()
     }
 
     /// The pool with this name.

@@ -1,0 +1,122 @@
+//! The command line.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::commands::{
+    self, author, calibrate, corpora, db, export, generate, jobs, judge, models, openapi, persona, play, playbook,
+    projects, reference, runs, serve, sync, tokens, users, validate, worker, workers,
+};
+use crate::telemetry::{self, LogFormat};
+
+/// Makes fine-tuning data for agents that call tools
+#[derive(Parser)]
+#[command(name = "groundstate", version)]
+pub struct Cli {
+    /// How logs are written, to standard error; what is logged says the variable `RUST_LOG`
+    #[arg(long, global = true, env = "GROUNDSTATE_LOG_FORMAT", value_enum, default_value = "text", hide = true)]
+    log_format: LogFormat,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+pub enum Command {
+    /// Play conversations and write the accepted ones as rows
+    Generate(Box<generate::Generate>),
+    /// Judge a run again, without playing it
+    Judge(judge::JudgeArgs),
+    /// Compare a judge with people
+    #[command(subcommand)]
+    Calibrate(calibrate::CalibrateCommand),
+    /// Serve the API and the web app, and play what is stored
+    Serve(serve::Serve),
+    /// Only play what is stored, together with every other process that does
+    Play(play::Play),
+    /// Serve models on this machine, as a member of a server's pool
+    Worker(Box<worker::WorkerArgs>),
+    /// How a worker's engine begins
+    #[command(hide = true)]
+    BecomeEngine(worker::BecomeArgs),
+    /// Look at runs; pause, resume, cancel them, and more
+    #[command(subcommand)]
+    Runs(runs::RunsCommand),
+    /// Look at what is made in the background: exports, corpora, judgings and more; cancel it
+    #[command(subcommand)]
+    Jobs(jobs::JobsCommand),
+    /// What runs, documents and corpora belong to
+    #[command(subcommand)]
+    Projects(projects::ProjectsCommand),
+    /// Who may sign in
+    #[command(subcommand)]
+    Users(users::UsersCommand),
+    /// Secrets by which programs use the API
+    #[command(subcommand)]
+    Tokens(tokens::TokensCommand),
+    /// Select conversations that can be exported: filter, duplicates, balance, split
+    #[command(subcommand)]
+    Corpora(corpora::CorporaCommand),
+    /// Check all documents of a project and prove its scenarios solvable
+    Validate(Box<validate::Validate>),
+    /// Keep a project's folders and its documents in the database or on a server the same
+    Sync(Box<sync::Sync>),
+    /// Make, check and try a playbook of your own
+    #[command(subcommand)]
+    Playbook(playbook::PlaybookCommand),
+    /// Let a model draft scenarios and sub-agents, and keep what is sound
+    #[command(subcommand)]
+    Author(author::AuthorCommand),
+    /// Fit personas to people
+    #[command(subcommand)]
+    Persona(persona::PersonaCommand),
+    /// Write the rows of a run that was played
+    Export(export::Export),
+    /// Print the OpenAPI document of the REST API
+    Openapi,
+    /// Write the reference of all documents and commands as Markdown
+    #[command(hide = true)]
+    Reference(reference::ReferenceArgs),
+    /// Who serves models on machines of their own: join tokens, orders, how they do
+    #[command(subcommand)]
+    Workers(workers::WorkersCommand),
+    /// Models: which there are, and what they can
+    #[command(subcommand)]
+    Models(models::ModelsCommand),
+    /// The private PostgreSQL
+    #[command(subcommand)]
+    Db(db::DbCommand),
+}
+
+/// Does what the arguments of the process ask for.
+pub async fn run() -> anyhow::Result<ExitCode> {
+    let cli = Cli::parse();
+    let _telemetry = telemetry::start(cli.log_format)?;
+    let done = match cli.command {
+        Command::Generate(args) => generate::run(*args).await,
+        Command::Judge(args) => judge::run(args).await,
+        Command::Calibrate(command) => calibrate::run(command).await,
+        Command::Serve(args) => serve::run(args).await,
+        Command::Play(args) => play::run(args).await,
+        Command::Worker(args) => worker::run(*args).await,
+        Command::BecomeEngine(args) => Ok(worker::become_engine(&args)),
+        Command::Runs(command) => runs::run(command).await,
+        Command::Jobs(command) => jobs::run(command).await,
+        Command::Projects(command) => projects::run(command).await,
+        Command::Users(command) => users::run(command).await,
+        Command::Tokens(command) => tokens::run(command).await,
+        Command::Corpora(command) => corpora::run(command).await,
+        Command::Validate(args) => validate::run(*args).await,
+        Command::Sync(args) => sync::run(*args).await,
+        Command::Playbook(command) => playbook::run(command).await,
+        Command::Author(command) => author::run(command).await,
+        Command::Persona(command) => persona::run(&command),
+        Command::Export(args) => export::run(args).await,
+        Command::Openapi => openapi::run(),
+        Command::Reference(args) => reference::run(&args),
+        Command::Workers(command) => workers::run(command).await,
+        Command::Models(command) => models::run(command).await,
+        Command::Db(command) => db::run(command).await,
+    };
+    done.or_else(commands::failed)
+}
