@@ -26,6 +26,8 @@ DEPLOY = ROOT / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"
 COMPOSE = [ROOT / "docker-compose.yml", DEPLOY / "compose/tls.yml"]
 GUIDE = ROOT / "docs/deploy.md"
+# Commands in all of them are checked.
+DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # The oldest that the guide promises.
 KUBERNETES_VERSION = "1.31"
 # Kinds of operators, whose schemas are in no cluster by itself.
@@ -320,11 +322,12 @@ def commands():
     for script in scripts():
         text = script.read_text().replace("\\\n", " ")
         yield from calls(shown(script), (line for line in text.splitlines() if not line.lstrip().startswith("#")))
-    text = GUIDE.read_text()
-    blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
-    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
-    yield from calls(shown(GUIDE), lines + spans)
+    for page in DOCS:
+        text = page.read_text().replace("target/release/groundstate", "groundstate")
+        blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+        lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+        yield from calls(shown(page), lines + spans)
 
 
 def calls(where, lines):
