@@ -77,7 +77,7 @@ test("a link opens once", () =>
   site.stranger(
     site.server.link,
     async (page) => {
-      await page.getByRole("heading", { name: "This link opens nothing any more." }).waitFor();
+      await page.getByRole("heading", { name: "This link is no longer valid." }).waitFor();
       assert.match(await refusal(page), /groundstate users link NAME/);
       await screenshot(page, "welcome-spent");
       await page.getByRole("main").getByRole("link", { name: "sign in" }).click();

@@ -321,7 +321,7 @@ test("a tool is added and taken out, and nothing is lost by giving up", () =>
     const fresh = card(page, "new_tool");
     await fresh.getByLabel("Description").fill("Says the hours of a branch.");
     await fresh.locator("label.field", { hasText: "Name" }).first().locator("input").fill("branch_hours");
-    await fresh.getByLabel("How calls are answered").selectOption("always the same answer");
+    await fresh.getByLabel("Answered by").selectOption("always the same answer");
     await fresh.getByRole("button", { name: "Write into the source" }).click();
     const tool = card(page, "branch_hours");
     await tool.getByText("Says the hours of a branch.").first().waitFor();

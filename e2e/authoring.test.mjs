@@ -536,7 +536,7 @@ test("the whole project is validated, and what is found leads to its document", 
     await validate.click();
     await page.getByText(/^Validating, prove: \d+ of 7\d$/).waitFor();
     await screenshot(page, "validating");
-    const found = page.getByRole("region", { name: "What the last one found" });
+    const found = page.getByRole("region", { name: "Findings of the last validation" });
     await found.getByText("sound", { exact: true }).waitFor();
     await screenshot(page, "validation");
     const twin = found.getByRole("listitem").filter({ hasText: "twin_case" });

@@ -36,7 +36,7 @@ test("what was explored is selected, with a funnel, a split and its proof as one
     await page.getByRole("link", { name: "Select into a corpus" }).click();
     await page.waitForURL("**/corpora/new?**");
     assert.deepEqual(query(page).getAll("complexity"), ["simple", "medium"]);
-    const preview = page.getByRole("region", { name: "What it would be" });
+    const preview = page.getByRole("region", { name: "Preview" });
     await preview.getByText(/^\d+ conversations: \d+ train, \d+ golden$/).waitFor();
     const first = await preview.getByRole("status").innerText();
     await preview.getByRole("heading", { name: "Funnel" }).waitFor();
@@ -73,7 +73,7 @@ test("what cannot be done stands beside the field", () =>
   site.visit(
     `${PROJECT}/corpora/new`,
     async (page) => {
-      const preview = page.getByRole("region", { name: "What it would be" });
+      const preview = page.getByRole("region", { name: "Preview" });
       const funnel = preview.getByRole("heading", { name: "Funnel" });
       await funnel.waitFor();
       await page.getByLabel("Resemblance that must not cross").fill("0.1");
@@ -231,7 +231,7 @@ test("a corpus shows what it keeps, what it dropped and why, and what it is like
     assert.equal((await download).suggestedFilename(), "first-manifest.csv");
 
     await page.getByRole("tab", { name: "Analytics" }).click();
-    await page.getByRole("heading", { name: "How scores go together" }).waitFor();
+    await page.getByRole("heading", { name: "Correlation between scores" }).waitFor();
     await page.getByRole("heading", { name: "How the golden part differs from the training part" }).waitFor();
     await page.getByRole("img", { name: /^Overall score: Mean/ }).waitFor();
     await screenshot(page, "corpus-analytics");
@@ -296,7 +296,7 @@ test("a run's analytics stand beside those of another run", () =>
     const { items } = await site.ask("GET", `/runs/${run}/conversations?limit=${PLANNED}`);
     const personas = new Set(items.map(({ persona }) => persona));
     assert.ok(personas.size > 2);
-    const listed = await figuresOf(page.getByRole("region", { name: "Who succeeds" }), "By persona");
+    const listed = await figuresOf(page.getByRole("region", { name: "Success by group" }), "By persona");
     assert.deepEqual(new Set(listed.map(([name]) => name)), personas);
     assert.equal(listed.length, personas.size);
     const figures = page.locator("figure", { has: page.getByRole("heading", { name: "Outcomes and blame" }) });
@@ -312,7 +312,7 @@ test("on a narrow, dark screen everything fits", () =>
       await fits(page);
       await screenshot(page, "corpus-narrow");
       await page.getByRole("tab", { name: "Analytics" }).click();
-      await page.getByRole("heading", { name: "How scores go together" }).waitFor();
+      await page.getByRole("heading", { name: "Correlation between scores" }).waitFor();
       await fits(page);
       await page.goto(`${PROJECT}/corpora/new`);
       await page.getByRole("heading", { name: "Funnel" }).waitFor();

@@ -325,7 +325,7 @@ test("what has no facet is written, kept in the address and taken away by its ch
     const { matching } = await site.ask("GET", `${LIST}/facets?${query(page)}`);
     await counted(page).getByText(matching === PLANNED ? `${PLANNED} conversations` : `${matching} of ${PLANNED}`).waitFor();
 
-    await write("Whose verdicts count", "latest");
+    await write("Judging", "latest");
     await chip("Judged: latest").waitFor();
     await write("Failed for", "no such reason");
     await chip("Failed for “no such reason”").waitFor();
@@ -340,7 +340,7 @@ test("what has no facet is written, kept in the address and taken away by its ch
     );
     assert.equal(await page.getByLabel("Overall score: at most").inputValue(), "9");
     assert.equal(await page.getByLabel("Finished from (UTC)").inputValue(), "2020-02-29T12:30");
-    assert.equal(await page.getByLabel("Whose verdicts count").inputValue(), "latest");
+    assert.equal(await page.getByLabel("Judging").inputValue(), "latest");
   }));
 
 test("columns order the list, and a conversation keeps the question it was found by", () =>

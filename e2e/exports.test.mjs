@@ -27,7 +27,7 @@ function tells(text, bytes) {
 test("without an export the list says what one is, and leads to the first", () =>
   site.visit(`${PROJECT}/exports`, async (page) => {
     await page.getByRole("heading", { name: "Nothing has been exported yet." }).waitFor();
-    await page.getByRole("link", { name: "Make an export" }).click();
+    await page.getByRole("link", { name: "New export" }).click();
     await page.getByText("Choose a corpus or a run to see it.").waitFor();
     assert.ok(await page.getByRole("button", { name: "Build the export" }).isDisabled());
   }));
@@ -178,7 +178,7 @@ test("an export is built, downloaded as it was hashed, and says what is in it", 
 /** An export of the story's run, from the list to its end. */
 async function buildForTrl(page) {
   await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Exports" }).click();
-  await page.getByRole("link", { name: "Make an export" }).click();
+  await page.getByRole("link", { name: "New export" }).click();
   await page.getByLabel("Corpus or run").selectOption({ index: 1 });
   await page.getByRole("radio", { name: /^TRL Supervised/ }).check();
   await page.waitForURL(/profile=trl/);
@@ -310,7 +310,7 @@ async function previews(page, spec, act) {
     await page.locator(".preview").getByText(`${told.file_name}: none of the first of ${told.total} conversations`).waitFor();
   } else {
     await showsRecord(page, told.record);
-    await strip.filter({ hasText: "Conversations to look at" }).getByText(`${told.total}`, { exact: true }).waitFor();
+    await strip.filter({ hasText: "Conversations to read" }).getByText(`${told.total}`, { exact: true }).waitFor();
     await strip.filter({ hasText: "File" }).getByText(told.file_name, { exact: true }).waitFor();
   }
   const command = async (label) => page.getByLabel(label, { exact: true }).locator("code").textContent();
@@ -365,7 +365,7 @@ test("each profile that the API knows can be chosen, and shows the first record 
   await site.visit(`${PROJECT}/exports`, async (page) => {
     const last = profiles.at(-1);
     await previews(page, { source, profile: last }, () => page.goto(`${PROJECT}/exports/new?run=${id}&profile=${last}`));
-    const offered = page.getByRole("group", { name: "For which trainer" }).getByRole("radio");
+    const offered = page.getByRole("group", { name: "Trainer" }).getByRole("radio");
     const values = await offered.evaluateAll((radios) => radios.map(({ value }) => value));
     assert.deepEqual(values.sort(), [...profiles].sort());
     let records = 0;

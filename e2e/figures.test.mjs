@@ -19,7 +19,7 @@ const site = story({
 const STEPS = {
   pii: "Without personal data",
   secrets: "Without secrets",
-  exact_duplicates: "Said once",
+  exact_duplicates: "Duplicates removed",
   near_duplicates: "No near-duplicates",
   balance: "Balanced",
   limit: "Within the limit",
@@ -68,7 +68,7 @@ test("a selection, and the corpus that comes of it, show the funnel, the split a
     await page.getByRole("combobox", { name: /^Balance/ }).selectOption("scenario");
     await page.getByLabel("At most of each group").fill("1");
     await page.getByLabel("At most of each group").press("Tab");
-    const preview = page.getByRole("region", { name: "What it would be" });
+    const preview = page.getByRole("region", { name: "Preview" });
     await preview.getByText("Balanced").first().waitFor();
     await page.waitForFunction(() => document.querySelector(".preview").getAttribute("aria-busy") === "false");
 
@@ -166,9 +166,9 @@ test("an export says how large it would be, and its commands are copied as they 
     async (page) => {
       await page.locator("pre.record").waitFor();
       const strip = await pairs(page.locator(".preview dl.strip"));
-      assert.equal(strip["Conversations to look at"], count(preview.total));
+      assert.equal(strip["Conversations to read"], count(preview.total));
       assert.equal(strip.File, preview.file_name);
-      const [, number, unit] = /^about (\d+\.\d) (KiB|MiB) uncompressed$/.exec(strip["Size, if all are like the first"]);
+      const [, number, unit] = /^about (\d+\.\d) (KiB|MiB) uncompressed$/.exec(strip["Estimated size"]);
       const told = Number(number) * (unit === "KiB" ? 1024 : 1024 ** 2);
       assert.ok(Math.abs(told - bytes) <= 0.06 * 1024 ** (unit === "KiB" ? 1 : 2), `${number} ${unit} are not ${bytes}`);
       assert.deepEqual(JSON.parse(await page.locator("pre.record").innerText()), preview.record);
@@ -217,7 +217,7 @@ test("facets and histograms of a narrowed list count what the API counts", async
 
 test("whatever is chosen in the form of a selection is what the corpus is selected by", () =>
   site.visit(`${PROJECT}/corpora/new`, async (page) => {
-    const preview = page.getByRole("region", { name: "What it would be" });
+    const preview = page.getByRole("region", { name: "Preview" });
     await preview.getByText(/^\d+ conversations: /).waitFor();
     const type = async (label, text) => {
       const field = page.getByLabel(label);

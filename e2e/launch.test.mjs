@@ -21,7 +21,7 @@ const site = story({
   },
 });
 
-const look = (page) => page.getByRole("complementary", { name: "What it will play" });
+const look = (page) => page.getByRole("complementary", { name: "Preview" });
 const rest = async (page) => {
   const details = look(page).locator("details");
   if ((await details.getAttribute("open")) === null) await details.locator("summary").click();
@@ -432,7 +432,7 @@ test("models of the registry play roles; whatever is scripted says so", () =>
     await page.getByRole("button", { name: "Add a fault" }).click();
     await page.getByLabel("Tools", { exact: true }).fill("get_card, block_card");
     await page.getByRole("spinbutton", { name: "Probability" }).fill("0.2");
-    await page.getByRole("region", { name: "What it may take" }).getByLabel("Tokens").fill("50000");
+    await page.getByRole("region", { name: "Limits" }).getByLabel("Tokens").fill("50000");
     await page.waitForFunction(() => document.querySelector(".launch-look dl.pairs")?.innerText.includes("house"));
     const order = JSON.parse(/--data '(.*)'$/s.exec(await rest(page))[1]);
     const others = { simulated_user: "second", tool_simulator: "second", state_manager: "second" };
@@ -464,7 +464,7 @@ test("what a run may take, its forecast and its judges are ordered as they were 
   site.visit(`${PROJECT}/runs/new`, async (page) => {
     const order = async () => JSON.parse(/--data '(.*)'$/s.exec(await rest(page))[1]);
     await look(page).getByText("24 conversations").waitFor();
-    const limits = page.getByRole("region", { name: "What it may take" });
+    const limits = page.getByRole("region", { name: "Limits" });
     const fields = [
       ["Tokens", "50000"],
       ["Money", "12.5"],

@@ -221,7 +221,7 @@ test("a look that is never answered is not the last one", () =>
 
 // What would be selected is looked at while somebody waits for it, and no longer.
 
-const preview = (page) => page.getByRole("region", { name: "What it would be" });
+const preview = (page) => page.getByRole("region", { name: "Preview" });
 const previewed = (page) => preview(page).getByText(/^[\d,]+ conversations: [\d,]+ train, [\d,]+ golden$/);
 
 test("a preview says how far it is and how long it takes, is cancelled, and is looked at again", () =>

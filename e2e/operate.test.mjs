@@ -173,7 +173,7 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     const probed = model.getByRole("region", { name: "What http://127.0.0.1:9/v1 answered" });
     await probed.getByText(/cannot be reached/).first().waitFor();
     assert.equal(await probed.locator("tbody tr").count(), 13);
-    assert.equal(await model.getByText("What the platform will use").count(), 0, "nothing is known of it");
+    assert.equal(await model.getByText("What the model supports").count(), 0, "nothing is known of it");
     await screenshot(page, "model-probed");
     await accessible(page);
     await page.setViewportSize(NARROW_DARK.viewport);
@@ -211,7 +211,7 @@ test("a model that answers is probed with what the API tells; a call that goes o
       const rows = (await cells(probed)).map(([, result, , , said]) => [result, said]);
       assert.deepEqual(rows, checks.map(({ outcome, detail }) => [results[outcome], detail]));
       assert.equal(await probed.getByRole("rowheader").first().innerText(), "Words");
-      await model.getByText("What the platform will use").waitFor();
+      await model.getByText("What the model supports").waitFor();
       const used = (await model.locator("ul.features li").allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
       assert.equal(used.length, features.length);
       for (const [i, { used: is, detail }] of features.entries()) {

@@ -146,7 +146,7 @@ test("weights of an attribute are sliders: their shares are told, and what has n
 
 test("a user is drawn as the server draws it, and changes while a slider moves", () =>
   site.visit(`${PROJECT}/personas/busy_professional`, async (page) => {
-    const sample = page.getByRole("complementary", { name: "A user drawn from it" });
+    const sample = page.getByRole("complementary", { name: "Sample user" });
     await sample.getByLabel("Seed").fill("7");
     await sample.getByLabel("Intent").selectOption("card_dispute");
     const drawn = await site.ask("GET", `${PROJECT}/personas/busy_professional/sample?seed=7&intent=card_dispute`);

@@ -387,7 +387,7 @@ test("agreement and calibration are the figures of the API, and what people and 
     const { agreed, kappa, confusion } = report.goal_achieved;
     const goal = await pairs(page.locator("section[aria-labelledby=goal]"));
     tells(goal.Kappa, kappa);
-    assert.equal(goal["Say the same"], percent(agreed));
+    assert.equal(goal["Identical"], percent(agreed));
     const four = ["Both: not", "Only the judge", "Only people", "Both: achieved"].map((name) => Number(goal[name]));
     assert.deepEqual(four, confusion.flat());
     assert.equal(four.reduce((sum, n) => sum + n), 6);

@@ -1,30 +1,30 @@
-//! Puts the built web app where `http::assets` embeds it from. Without one, a page that says how to build it.
+//! Says where `http::assets` finds the web app: a release holds the files that were built, any other build reads them
+//! when they are asked for, so that a changed page needs no new server.
 
 use std::path::Path;
 use std::{env, fs, io};
 
-const NOT_BUILT: &str = "<!doctype html>
-<meta charset=\"utf-8\">
-<title>Groundstate</title>
-<h1>The web app was not built</h1>
-<p>Run <code>cargo xtask web</code>, build the server again and reload. The API under <code>/api/v1</code> works.</p>
-";
-
 fn main() -> io::Result<()> {
-    let built = Path::new("../web/dist");
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let built = Path::new(&manifest).with_file_name("web").join("dist");
+    println!("cargo::rerun-if-changed=build.rs");
+    if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
+        println!("cargo::rustc-env=WEB_APP={}", built.display());
+        return Ok(());
+    }
     let embedded = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("web");
+    println!("cargo::rustc-env=WEB_APP={}", embedded.display());
     if embedded.exists() {
         fs::remove_dir_all(&embedded)?;
     }
     fs::create_dir_all(&embedded)?;
-    if built.join("index.html").is_file() {
-        println!("cargo::rerun-if-changed=../web/dist");
-        copy(built, &embedded)
-    } else {
+    if !built.join("index.html").is_file() {
         // A path that is missing would have this run, and the server compiled, each time.
         println!("cargo::rerun-if-changed=../web");
-        fs::write(embedded.join("index.html"), NOT_BUILT)
+        return Ok(());
     }
+    println!("cargo::rerun-if-changed=../web/dist");
+    copy(&built, &embedded)
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

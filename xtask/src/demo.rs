@@ -1,15 +1,17 @@
 //! The product on its own content, on a machine that has only Rust.
 
-use std::env;
 use std::process::Command;
+use std::{env, thread};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
 use crate::groundstate::Groundstate;
 use crate::local_model::{self, LocalModel, Progress, Worker, play, table};
-use crate::process::run;
+use crate::process::{end_descendants, run};
 use crate::{install, places, web};
 
+/// What is compiled in little time. The demo plays from scripts, and the program is fast enough for it.
+const PROFILE: &str = "debug";
 const ROWS: &str = "demo-rows.jsonl";
 
 #[derive(clap::Args)]
@@ -33,10 +35,7 @@ impl Demo {
         }
         // Before all that takes long: it may be out of reach.
         let model = self.with_local_model.then(|| local_model::fetch(Progress::Shown)).transpose()?;
-        web::build()?;
-        println!("==> building groundstate (the first time takes minutes)");
-        // Checked queries are taken from .sqlx, whatever DATABASE_URL says.
-        run(places::cargo().args(["build", "--release", "--package", "server"]).env("SQLX_OFFLINE", "true"))?;
+        build()?;
         println!("==> adding the documents of this folder to the project default");
         run(groundstate().args(["sync", "--push", "--missing", "--message", "The demonstration"]))?;
         println!("==> playing 48 conversations, rows to {ROWS}");
@@ -52,7 +51,7 @@ impl Demo {
     }
 
     fn play_local(&self, model: &LocalModel) -> Result<()> {
-        let groundstate = Groundstate { program: places::groundstate("release"), database: None };
+        let groundstate = Groundstate { program: places::groundstate(PROFILE), database: None };
         // Nobody has to know where it listens if it ends with us.
         let listen = if self.once { "127.0.0.1:0" } else { "127.0.0.1:7878" };
         println!("==> starting a server and a worker");
@@ -73,6 +72,24 @@ impl Demo {
     }
 }
 
+/// The program and the web app at once: neither keeps two cores busy by itself. Both without optimising what would take
+/// minutes; the program reads the app when a browser asks for it.
+fn build() -> Result<()> {
+    println!("==> building groundstate and its web app (the first time takes minutes)");
+    // Whoever fails ends the other.
+    let app = thread::spawn(|| web::build_fast().inspect_err(|_| end_descendants()));
+    // Checked queries are taken from .sqlx, whatever DATABASE_URL says.
+    let program = run(places::cargo().args(["build", "--package", "server"]).env("SQLX_OFFLINE", "true"));
+    if program.is_err() {
+        end_descendants();
+    }
+    let app = app.join().map_err(|_| anyhow!("building the web app broke off"))?;
+    match (program, app) {
+        (Err(program), Err(app)) => Err(anyhow!("{program:#}\n{app:#}")),
+        (program, app) => program.and(app),
+    }
+}
+
 fn groundstate() -> Command {
-    Command::new(places::groundstate("release"))
+    Command::new(places::groundstate(PROFILE))
 }

@@ -30,8 +30,10 @@ enum Task {
     Test(test::Test),
     /// Measure the runtime: throughput, concurrency, crashes, errors
     Bench(bench::Bench),
-    /// Build the web app into web/dist, from where the server embeds it
+    /// Build the web app into web/dist, from where a release embeds it and other builds read it
     Web(web::Web),
+    /// Take the picture of README.md
+    Picture,
     /// Write what PostgreSQL says about the server's queries to .sqlx, so that the server compiles without a database
     Prepare,
 }
@@ -58,6 +60,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test(test) => test.run(),
         Task::Bench(bench) => bench.run(),
         Task::Web(web) => web.run(),
+        Task::Picture => test::e2e::picture(),
         Task::Prepare => sqlx::prepare(),
     }
 }

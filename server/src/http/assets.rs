@@ -1,4 +1,4 @@
-//! The web app, embedded in the binary. It routes by itself, so unknown paths get its first page.
+//! The web app: embedded in a release, read from web/dist by other builds. It routes by itself, so unknown paths get its first page.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,13 @@ use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATC
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
+use sha2::{Digest, Sha256};
 
 use super::error::HttpError;
 
 #[derive(RustEmbed)]
-#[folder = "$OUT_DIR/web"]
+#[folder = "$WEB_APP"]
+#[allow_missing = true]
 struct WebApp;
 
 const INDEX: &str = "index.html";
@@ -25,12 +27,35 @@ pub async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if !matches!(method, Method::GET | Method::HEAD) {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    if let Some(file) = WebApp::get(path) {
-        return respond(path, file, &headers);
+    // Dotfiles are notes of the build.
+    let is_hidden = path.split('/').any(|name| name.starts_with('.'));
+    if let Some(file) = WebApp::get(path).filter(|_| !is_hidden) {
+        return respond(path, file.into(), &headers);
     }
-    match WebApp::get(INDEX) {
-        Some(index) if wants_page(path, &headers) => respond(INDEX, index, &headers),
-        _ => StatusCode::NOT_FOUND.into_response(),
+    if !wants_page(path, &headers) {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let index = WebApp::get(INDEX).map_or_else(File::not_built, File::from);
+    respond(INDEX, index, &headers)
+}
+
+struct File {
+    bytes: Cow<'static, [u8]>,
+    hash: [u8; 32],
+    mime_type: String,
+}
+
+impl From<EmbeddedFile> for File {
+    fn from(file: EmbeddedFile) -> Self {
+        let mime_type = file.metadata.mimetype().to_owned();
+        Self { bytes: file.data, hash: file.metadata.sha256_hash(), mime_type }
+    }
+}
+
+impl File {
+    fn not_built() -> Self {
+        let bytes = include_bytes!("assets/not_built.html");
+        Self { bytes: Cow::Borrowed(bytes), hash: Sha256::digest(bytes).into(), mime_type: "text/html".to_owned() }
     }
 }
 
@@ -40,18 +65,18 @@ fn wants_page(path: &str, headers: &HeaderMap) -> bool {
     accepts_html.map_or_else(|| !path.contains('.'), |accept| accept.contains("text/html") || accept == "*/*")
 }
 
-fn respond(path: &str, file: EmbeddedFile, headers: &HeaderMap) -> Response {
-    let etag = etag_of(file.metadata.sha256_hash());
+fn respond(path: &str, file: File, headers: &HeaderMap) -> Response {
+    let etag = etag_of(file.hash);
     let common = [(ETAG, etag.clone()), (CACHE_CONTROL, cache_control(path).to_owned())];
     let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     if known.is_some_and(|known| known.split(',').any(|one| one.trim().trim_start_matches("W/") == etag)) {
         return (StatusCode::NOT_MODIFIED, common).into_response();
     }
-    let body = match file.data {
+    let body = match file.bytes {
         Cow::Borrowed(bytes) => Body::from(bytes),
         Cow::Owned(bytes) => Body::from(bytes),
     };
-    (common, [(CONTENT_TYPE, content_type(path, file.metadata.mimetype()))], body).into_response()
+    (common, [(CONTENT_TYPE, content_type(path, &file.mime_type))], body).into_response()
 }
 
 fn content_type(path: &str, guessed: &str) -> String {

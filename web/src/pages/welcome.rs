@@ -117,7 +117,7 @@ const INVITED: &str = "Choose the password with which you sign in from now on.";
 fn LinkExpired() -> impl IntoView {
     view! {
         <section class="notice" role="alert">
-            <h1>"This link opens nothing any more."</h1>
+            <h1>"This link is no longer valid."</h1>
             <p>
                 "It was used, or it is too old. If you have chosen a password already, "
                 <A href=SIGN_IN>"sign in"</A>

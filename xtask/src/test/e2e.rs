@@ -30,7 +30,12 @@ pub(super) fn run_step() -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// What runs scripts of e2e/, with all they need but the program. It builds the web app, which the program embeds.
+/// Takes the picture of README.md.
+pub fn picture() -> Result<()> {
+    run(node()?.arg("e2e/picture.mjs").env("GROUNDSTATE_BIN", build_groundstate()?))
+}
+
+/// What runs scripts of e2e/, with all they need but the program. It builds the web app.
 pub fn node() -> Result<Command> {
     if find_program(&BROWSERS).is_none() {
         install::packages(&["chromium"])?;

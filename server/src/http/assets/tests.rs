@@ -21,7 +21,7 @@ async fn pages_of_the_app_are_answered_with_its_first_page() {
 
 #[tokio::test]
 async fn missing_files_and_api_paths_are_not_found() {
-    for path in ["/api", "/api/v1/none", "/missing.js"] {
+    for path in ["/api", "/api/v1/none", "/missing.js", "/.inputs", "/../Cargo.toml", "/a/../../index.html"] {
         assert_eq!(get(path, &[]).await.status(), StatusCode::NOT_FOUND, "{path}");
     }
 }

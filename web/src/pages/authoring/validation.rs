@@ -132,7 +132,7 @@ fn LastValidation(last: Option<ValidationDetail>) -> impl IntoView {
     found.sort_by(|a, b| b.grade.cmp(&a.grade).then_with(|| a.cmp(b)));
     view! {
         <section class="problems whole" aria-labelledby="found">
-            <h2 id="found">"What the last one found"</h2>
+            <h2 id="found">"Findings of the last validation"</h2>
             <p>
                 <span class="badges">
                     <Badge tone text=says />

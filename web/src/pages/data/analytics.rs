@@ -60,11 +60,11 @@ pub fn AnalyticsView(analytics: Analytics) -> impl IntoView {
             </div>
         </section>
         <section aria-labelledby="correlations">
-            <h2 id="correlations">"How scores go together"</h2>
+            <h2 id="correlations">"Correlation between scores"</h2>
             <CorrelationsOf correlations />
         </section>
         <section aria-labelledby="groups">
-            <h2 id="groups">"Who succeeds"</h2>
+            <h2 id="groups">"Success by group"</h2>
             <div class="charts wide">
                 {grouped.map(|(label, grouped)| view! { <GroupsOf label grouped /> }).collect_view()}
             </div>

@@ -22,7 +22,7 @@ pub fn CorporaPage() -> impl IntoView {
             <h1>"Corpora"</h1>
             <Show when=move || project.may(Role::Author)>
                 <A href={new} {..} class="button main">
-                    "Select a corpus"
+                    "New corpus"
                 </A>
             </Show>
         </header>

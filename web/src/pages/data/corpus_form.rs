@@ -22,11 +22,11 @@ use preview::{PreviewPanel, PreviewState};
 
 #[component]
 pub fn NewCorpusPage() -> impl IntoView {
-    set_title("Select a corpus");
+    set_title("New corpus");
     let project = Project::here();
     view! {
         {move || view! { <Crumbs above=vec![("Corpora".to_owned(), address::project(&project.name(), "/corpora"))] /> }}
-        <h1>"Select a corpus"</h1>
+        <h1>"New corpus"</h1>
         <Show
             when=move || project.may(Role::Author)
             fallback=|| {
@@ -60,7 +60,7 @@ fn Form() -> impl IntoView {
             <div class="selection">
                 <section class="panel" aria-labelledby="which">
                     <header class="heading">
-                        <h2 id="which">"Which conversations"</h2>
+                        <h2 id="which">"Conversations"</h2>
                         <A href={explore}>"Explore and filter further"</A>
                     </header>
                     <Chips filters />

@@ -170,7 +170,7 @@ fn ExportDetails(export: ExportSummary) -> impl IntoView {
                         <Command text=commands::download(&export.id, &export.file_name) label="Download with curl" />
                     }
                 })}
-            <h3>"Make the same again"</h3>
+            <h3>"Reproduce this corpus"</h3>
             <Command text=commands::cli(&export.spec, &export.file_name) label="Groundstate's command" />
             <Command text=commands::curl(&project, &export.spec) label="The same with curl" />
         </section>

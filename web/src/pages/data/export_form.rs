@@ -21,11 +21,11 @@ use preview::{Preview, PreviewPanel};
 
 #[component]
 pub fn NewExportPage() -> impl IntoView {
-    set_title("Make an export");
+    set_title("New export");
     let project = Project::here();
     view! {
         {move || view! { <Crumbs above=vec![("Exports".to_owned(), address::project(&project.name(), "/exports"))] /> }}
-        <h1>"Make an export"</h1>
+        <h1>"New export"</h1>
         <Show
             when=move || project.may(Role::Runner)
             fallback=|| {

@@ -21,7 +21,7 @@ pub fn ExportsPage() -> impl IntoView {
             <h1>"Exports"</h1>
             <Show when=move || project.may(Role::Runner)>
                 <A href={new} {..} class="button main">
-                    "Make an export"
+                    "New export"
                 </A>
             </Show>
         </header>

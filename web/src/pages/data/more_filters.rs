@@ -17,7 +17,7 @@ pub fn MoreFilters(filters: Filters, class: &'static str) -> impl IntoView {
         <Model filters class />
         <TimeBound filters class name="finished_from" label="Finished from (UTC)" />
         <TimeBound filters class name="finished_before" label="Finished before (UTC)" />
-        <Text filters class name="judging" label="Whose verdicts count" hint="own (each run's), latest, or the id of a judging." />
+        <Text filters class name="judging" label="Judging" hint="own (each run's), latest, or the id of a judging." />
     }
 }
 

@@ -65,7 +65,7 @@ pub const fn step(step: By) -> &'static str {
     match step {
         By::Pii => "Without personal data",
         By::Secrets => "Without secrets",
-        By::ExactDuplicates => "Said once",
+        By::ExactDuplicates => "Duplicates removed",
         By::NearDuplicates => "No near-duplicates",
         By::Balance => "Balanced",
         By::Limit => "Within the limit",

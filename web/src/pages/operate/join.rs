@@ -51,7 +51,7 @@ fn JoinTokenList(known: Vec<JoinTokenSummary>, again: Callback<()>) -> impl Into
     let (first, all) = (FirstRows::new(), known.len());
     let shown = move || first.of(known.iter().cloned());
     view! {
-        <h3>"Tokens that there are"</h3>
+        <h3>"Tokens"</h3>
         <ul class="plain">
             <For each=shown key=|token| token.id.clone() let:token>
                 <JoinTokenRow token tokens=again />

@@ -128,7 +128,7 @@ pub fn ModelForm(
                 <span>"Workers may join that serve it"</span>
             </label>
             <TextField
-                label="Its endpoints call it"
+                label="Name at the endpoints"
                 value=draft.model
                 placeholder="as it is named"
                 wrong=problems.at("/model")

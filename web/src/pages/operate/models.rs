@@ -125,7 +125,7 @@ fn ModelDetails(said: ModelFacts) -> impl IntoView {
     view! {
         <dl class="strip">
             <div>
-                <dt>"Its endpoints call it"</dt>
+                <dt>"Name at the endpoints"</dt>
                 <dd>{said.model}</dd>
             </div>
             <div>

@@ -48,7 +48,7 @@ pub fn Players() -> impl IntoView {
         }
     });
     view! {
-        <h2>"Who plays"</h2>
+        <h2>"Players"</h2>
         <p class="muted lead">
             "Processes that play conversations. They share the work by themselves; one that stops gives it back."
         </p>

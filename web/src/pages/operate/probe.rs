@@ -91,7 +91,7 @@ fn ReplicaResults(one: ReplicaProbe) -> impl IntoView {
                         <th scope="col" class="number">
                             "Whole"
                         </th>
-                        <th scope="col">"What it said"</th>
+                        <th scope="col">"Reply"</th>
                     </tr>
                 </thead>
                 <tbody>{one.checks.into_iter().map(|check| view! { <Row check /> }).collect_view()}</tbody>
@@ -100,7 +100,7 @@ fn ReplicaResults(one: ReplicaProbe) -> impl IntoView {
         {(!one.features.is_empty())
             .then(|| {
                 view! {
-                    <h3>"What the platform will use"</h3>
+                    <h3>"What the model supports"</h3>
                     <ul class="features">{one.features.into_iter().map(used).collect_view()}</ul>
                 }
             })}

@@ -37,7 +37,7 @@ pub fn Serving() -> impl IntoView {
     });
     view! {
         <header class="head">
-            <h2>"Who serves models"</h2>
+            <h2>"Workers"</h2>
             {move || Session::here().is_administrator().then(|| view! {
                 <button type="button" class="main" on:click=move |_| add.set(true)>
                     "Add a worker"

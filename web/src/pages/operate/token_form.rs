@@ -70,7 +70,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
             <FormError why=problems />
             <TextField label="What it is for" value=name placeholder="nightly run" wrong=problems.at("/name") />
             <fieldset class="field checks-of">
-                <legend>"What it may do"</legend>
+                <legend>"Permissions"</legend>
                 {Scope::VARIANTS.iter().copied().map(way).collect_view()}
                 {move || wrong.get().map(|text| view! { <p class="wrong">{text}</p> })}
             </fieldset>

@@ -53,7 +53,7 @@ fn Calibration(found: CalibrationDetail) -> impl IntoView {
             {report.goal_achieved.map(|goal| view! { <Goal goal /> })}
             <BetweenRaters all=report.between_raters />
             <section class="panel" aria-labelledby="bands">
-                <h2 id="bands">"How scores meet"</h2>
+                <h2 id="bands">"Agreement by score"</h2>
                 <p class="muted">"Rows: what people gave. Columns: what the judge gave. On the diagonal both agree."</p>
                 <div class="fields">
                     {report.criteria.into_iter().map(|one| view! { <Bands one /> }).collect_view()}
@@ -146,7 +146,7 @@ fn Goal(goal: GoalAgreement) -> impl IntoView {
             <h2 id="goal">"Goal achieved"</h2>
             <dl class="strip">
                 <div>
-                    <dt>"Say the same"</dt>
+                    <dt>"Identical"</dt>
                     <dd class="figure">{format::percent(goal.agreed)}</dd>
                 </div>
                 <div>

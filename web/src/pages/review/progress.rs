@@ -50,7 +50,7 @@ pub fn Progress(progress: QueueProgress) -> impl IntoView {
                     <dd>{format::count(done)}</dd>
                 </div>
                 <div>
-                    <dt>"In hand"</dt>
+                    <dt>"Claimed"</dt>
                     <dd>{format::count(assigned)}</dd>
                 </div>
                 <div>

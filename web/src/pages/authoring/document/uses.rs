@@ -56,13 +56,13 @@ pub fn Uses(uses: UsedBy) -> impl IntoView {
     view! {
         <div class="uses">
             <section>
-                <h3>"Documents that name it"</h3>
+                <h3>"Referenced by"</h3>
                 {(all == 0).then(|| view! { <p class="muted">"None: it can be deleted."</p> })}
                 <ul>{move || first.of(documents.iter().cloned()).into_iter().map(&document).collect_view()}</ul>
                 <MoreRows first all=Signal::stored(all) />
             </section>
             <section>
-                <h3>"Runs that were made with it"</h3>
+                <h3>"Runs that used it"</h3>
                 <p class="muted">
                     {match run_count {
                         0 => "None yet.".to_owned(),

@@ -54,7 +54,7 @@ fn Sliders(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
                     {emotions.into_iter().map(emotion_row).collect_view()}
                 </section>
                 <section class="panel" aria-labelledby="attributes">
-                    <h2 id="attributes">"Who and where"</h2>
+                    <h2 id="attributes">"Demographics"</h2>
                     <div class="fields">
                         {attributes
                             .into_iter()

@@ -39,7 +39,7 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
     };
     view! {
         <aside class="panel sample" aria-labelledby="sample">
-            <h2 id="sample">"A user drawn from it"</h2>
+            <h2 id="sample">"Sample user"</h2>
             <div class="drawing">
                 <FormField label="Seed">
                     <input
@@ -91,7 +91,7 @@ fn PersonaCard(persona: Persona, guidance: Vec<String>) -> impl IntoView {
     view! {
         <p class="badges">{demographics.into_iter().map(attribute).collect_view()}</p>
         <dl class="numbers">{traits.into_iter().chain(emotions).map(number).collect_view()}</dl>
-        <h3>"What it is told"</h3>
+        <h3>"Instructions for the model"</h3>
         <ul class="guidance">
             {guidance.into_iter().map(|line| view! { <li class="text">{line}</li> }).collect_view()}
         </ul>

@@ -58,7 +58,7 @@ pub fn Table(other: Arc<Value>, name: String, model: Arc<PersonaModel>) -> impl 
                         <th scope="col" class="number">
                             "Difference"
                         </th>
-                        <th scope="col">"This one filled, the other one a line"</th>
+                        <th scope="col">"This profile is filled, the other is a line"</th>
                     </tr>
                 </thead>
                 <tbody>{traits} {emotions} {attributes}</tbody>

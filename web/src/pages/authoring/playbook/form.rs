@@ -211,7 +211,7 @@ pub fn ToolForm(
             <FormField label="Description" hint="What the agent reads of it.">
                 <textarea rows="3" bind:value=form.field("description")></textarea>
             </FormField>
-            <FormField label="How calls are answered">
+            <FormField label="Answered by">
                 <select on:change:target=move |event| simulate.set(event.target().value())>
                     {SIMULATED.map(option).collect_view()}
                 </select>

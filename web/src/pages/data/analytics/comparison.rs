@@ -32,7 +32,7 @@ pub fn ComparisonPanel(
     let own = StoredValue::new(run.clone());
     view! {
         <section aria-labelledby="comparison">
-            <h2 id="comparison">"Beside another run"</h2>
+            <h2 id="comparison">"Comparison with another run"</h2>
             <PagedList what="runs" load empty=|| () let:runs>
                 {move || {
                     let others = runs.get().into_iter().filter(|run: &RunSummary| run.id != own.get_value());

@@ -122,7 +122,7 @@ pub fn PreviewPanel(previewed: PreviewState) -> impl IntoView {
     };
     view! {
         <section class="preview" aria-labelledby="preview" aria-busy=move || busy.get().to_string()>
-            <h2 id="preview">"What it would be"</h2>
+            <h2 id="preview">"Preview"</h2>
             <p class="count" role="status">
                 {says}
             </p>

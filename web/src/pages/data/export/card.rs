@@ -125,7 +125,7 @@ fn ReportPart(part: Part) -> impl IntoView {
             {(!written.left_out.is_empty())
                 .then(|| {
                     view! {
-                        <h3>"Left out, for they would break a trainer"</h3>
+                        <h3>"Left out because trainers cannot load them"</h3>
                         <ul>{written.left_out.into_iter().map(reason).collect_view()}</ul>
                     }
                 })}

@@ -149,7 +149,7 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
             {move || found.get().map(|found| view! { <Record found /> })}
             <Show when=move || spec.read().is_some()>
                 <section class="panel" aria-labelledby="elsewhere">
-                    <h2 id="elsewhere">"The same from a terminal"</h2>
+                    <h2 id="elsewhere">"Command line"</h2>
                     <Command text=cli label="Groundstate's command" />
                     <Command text=curl label="The same with curl" />
                 </section>
@@ -175,11 +175,11 @@ fn Record(found: ExportPreview) -> impl IntoView {
                 <dd>{file_name}</dd>
             </div>
             <div>
-                <dt>"Conversations to look at"</dt>
+                <dt>"Conversations to read"</dt>
                 <dd>{format::count(total)}</dd>
             </div>
             <div>
-                <dt>"Size, if all are like the first"</dt>
+                <dt>"Estimated size"</dt>
                 <dd>{format!("about {} uncompressed", format::bytes(estimate))}</dd>
             </div>
         </dl>

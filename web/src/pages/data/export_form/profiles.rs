@@ -25,7 +25,7 @@ pub fn Profiles(profile: Memo<Profile>, choose: Callback<Profile>) -> impl IntoV
     };
     view! {
         <fieldset class="panel export-profiles">
-            <legend>"For which trainer"</legend>
+            <legend>"Trainer"</legend>
             {Profile::VARIANTS.iter().copied().map(one).collect_view()}
         </fieldset>
     }

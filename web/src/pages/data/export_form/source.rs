@@ -24,7 +24,7 @@ pub fn Source(filters: Filters) -> impl IntoView {
     let project = Project::here();
     view! {
         <section class="panel" aria-labelledby="source">
-            <h2 id="source">"Of what"</h2>
+            <h2 id="source">"Source"</h2>
             {move || {
                 let name = project.name();
                 let load = move |after| {

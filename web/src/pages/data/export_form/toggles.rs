@@ -78,7 +78,7 @@ pub fn applicable(profile: Profile, toggles: Toggles) -> Toggles {
 pub fn Shape(filters: Filters, profile: Memo<Profile>, problems: Problems) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="shape">
-            <h2 id="shape">"In which shape"</h2>
+            <h2 id="shape">"Format"</h2>
             <div class="fields">
                 {move || choice(&REASONING, profile.get(), filters, problems.at("/toggles/reasoning"))}
                 {move || choice(&ARGUMENTS, profile.get(), filters, problems.at("/toggles/arguments"))}

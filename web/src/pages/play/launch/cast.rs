@@ -23,7 +23,7 @@ pub fn Cast(
     let parts = draft.parts.map(|part| view! { <PartRow part problems models=models.clone() /> });
     view! {
         <section class="panel" aria-labelledby="launch-who">
-            <h2 id="launch-who">"Who plays"</h2>
+            <h2 id="launch-who">"Models"</h2>
             {none.then(|| view! {
                 <p class="muted">
                     "The registry has no model yet, so everything is scripted. An administrator adds models on the page "

@@ -55,7 +55,7 @@ const fn pointer(complexity: Complexity) -> &'static str {
 pub fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="launch-limits">
-            <h2 id="launch-limits">"What it may take"</h2>
+            <h2 id="launch-limits">"Limits"</h2>
             <p class="muted">"At any of these caps the run pauses; what is in flight comes to its end."</p>
             <BudgetFields
                 tokens=draft.tokens

@@ -31,7 +31,7 @@ pub fn PreviewPanel(draft: Draft, problems: Problems, offered: RwSignal<Playbook
     let refused = problems.all();
     view! {
         <aside class="panel launch-look" aria-labelledby="launch-look">
-            <h2 id="launch-look">"What it will play"</h2>
+            <h2 id="launch-look">"Preview"</h2>
             <FormError why=problems />
             <Show when=move || problems.may_pass().get()>
                 <button type="button" on:click=move |_| again.update(|again| *again += 1)>

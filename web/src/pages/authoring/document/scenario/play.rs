@@ -145,7 +145,7 @@ fn RehearsalView(
             show="Show the step"
         />
         <JsonTree label="The world after this step" document marks picked pick />
-        <h3>"What each role is told first"</h3>
+        <h3>"First prompt of each role"</h3>
         {prompts.into_iter().map(|prompt| view! { <Prompt prompt /> }).collect_view()}
     }
 }
