@@ -93,7 +93,7 @@ test("a wrong password is refused, the right one leads back to where one was", (
       await page.waitForFunction(() => document.activeElement.id === "name");
       await screenshot(page, "sign-in");
       await signIn(page, { ...ADMINISTRATOR, password: "violet tractor nineteen" });
-      assert.equal(await refusal(page), "Name and password do not fit together.");
+      assert.equal(await refusal(page), "The name or the password is wrong.");
       assert.equal(await focused(page), "password");
       await screenshot(page, "sign-in-refused");
       await signIn(page, ADMINISTRATOR);

@@ -49,12 +49,14 @@ use std::time::Duration;
 use anyhow::Context;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::postgres::types::PgInterval;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Connection, PgConnection, PgPool};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
 
 /// Connects and brings the schema up to date.
 pub async fn open(url: &str) -> anyhow::Result<PgPool> {
+    // A pool tries until its time is up, and then only says that it is.
+    PgConnection::connect(url).await?.close().await?;
     let options = PgPoolOptions::new().max_connections(16);
     let options = options.after_connect(|db, _| Box::pin(wait_for_disk(db)));
     let pool = options.after_release(|db, _| Box::pin(leave_nothing_open(db))).connect(url).await?;

@@ -55,7 +55,7 @@ pub async fn create(
     let password = given.password;
     let right = password.len() <= secret::LONGEST_PASSWORD
         && hashed(move || secret::is_password(&password, hash.as_deref())).await?;
-    let wrong = || HttpError::Forbidden("name and password do not fit together".into());
+    let wrong = || HttpError::Forbidden("the name or the password is wrong".into());
     let user = user.filter(|_| right).ok_or_else(wrong)?;
     let mut tx = app.pool().begin().await?;
     sign_in::forget(&mut tx, &subjects[0]).await?;
