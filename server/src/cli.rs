@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::commands::{
     self, author, calibrate, corpora, db, export, generate, jobs, judge, models, openapi, persona, play, playbook,
@@ -113,7 +113,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Persona(command) => persona::run(&command),
         Command::Export(args) => export::run(args).await,
         Command::Openapi => openapi::run(),
-        Command::Reference(args) => reference::run(&args),
+        Command::Reference(args) => reference::run(&args, &Cli::command()),
         Command::Workers(command) => workers::run(command).await,
         Command::Models(command) => models::run(command).await,
         Command::Db(command) => db::run(command).await,

@@ -15,9 +15,9 @@ pub struct ReferenceArgs {
     folder: PathBuf,
 }
 
-pub fn run(args: &ReferenceArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &ReferenceArgs, program: &clap::Command) -> anyhow::Result<ExitCode> {
     std::fs::create_dir_all(&args.folder).with_context(|| format!("cannot make {}", args.folder.display()))?;
-    for (name, text) in reference::pages() {
+    for (name, text) in reference::pages(program) {
         let path = args.folder.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         say!("{}", path.display());

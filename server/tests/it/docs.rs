@@ -31,7 +31,7 @@ fn pages() -> Vec<(PathBuf, String)> {
 #[test]
 fn the_reference_is_current() {
     let folder = project().join("docs/reference");
-    for (name, text) in reference::pages() {
+    for (name, text) in reference::pages(&Cli::command()) {
         let committed = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
         assert!(committed == text, "docs/reference/{name}: write it anew with `groundstate reference`");
     }

@@ -53,7 +53,16 @@ const LARGER: &[(&str, usize, &str)] =
 
 /// The modules right below a crate's root, lowest first: each may use those of its own layer and of lower ones.
 const LAYERS: &[(&str, &[&[&str]])] = &[
-    ("server", &[&["jobs", "postgres", "say", "secret", "telemetry"], &["people"], &["http"], &["commands"]]),
+    (
+        "server",
+        &[
+            &["jobs", "postgres", "reference", "say", "secret", "telemetry"],
+            &["people"],
+            &["http"],
+            &["commands"],
+            &["cli"],
+        ],
+    ),
     (
         "web",
         &[
