@@ -3,12 +3,12 @@
 
 use std::time::Instant;
 
-use datasets::corpora::known::Known;
+use datasets::corpora::authored_values::AuthoredValues;
 use datasets::corpora::scan;
 use datasets::corpora::select::{Candidate, Candidates, select};
 use datasets::corpora::shingles::Shingles;
 use datasets::corpora::sketch::Sketch;
-use datasets::corpora::story::{Said, Speaker, Story};
+use datasets::corpora::utterances::{Speaker, Utterance, Utterances};
 use domain::corpus::{Duplicates, Spec, Step};
 use domain::filter::Symbols;
 use domain::persona::Complexity;
@@ -38,16 +38,16 @@ impl Plays {
         Self { texts: (0..FAMILIES * SCENARIOS).map(|_| text()).collect(), rng }
     }
 
-    fn next(&mut self, scenario: usize) -> Story {
+    fn next(&mut self, scenario: usize) -> Utterances {
         let changed = f64::from(self.rng.random_range(0..5_u32)) / 10.0 * self.rng.random::<f64>();
-        let mut said = Vec::new();
+        let mut utterances = Vec::new();
         for turn in self.texts[scenario].chunks(WORDS / 12) {
             let rng = &mut self.rng;
             let word = |own: &u32| if rng.random_bool(changed) { rng.random_range(0..VOCABULARY) } else { *own };
             let words: Vec<String> = turn.iter().map(word).map(|word| format!("word{word}")).collect();
-            said.push(Said { by: Speaker::Agent, text: words.join(" ") });
+            utterances.push(Utterance { by: Speaker::Agent, text: words.join(" ") });
         }
-        Story { said }
+        Utterances(utterances)
     }
 }
 
@@ -59,15 +59,15 @@ fn main() -> anyhow::Result<()> {
     let (mut sketching, mut scanning, mut letters) = (0.0, 0.0, 0);
     for i in 0..CONVERSATIONS {
         let scenario = i % (FAMILIES * SCENARIOS);
-        let story = plays.next(scenario);
-        letters += story.said.iter().map(|said| said.text.len()).sum::<usize>();
+        let utterances = plays.next(scenario);
+        letters += utterances.0.iter().map(|utterance| utterance.text.len()).sum::<usize>();
         let start = Instant::now();
-        let (hash, own) = (story.hash("bench"), story.shingles());
+        let (hash, own) = (utterances.hash("bench"), utterances.shingles());
         shingles.push(&own)?;
         sketches.push(Sketch::of(&own));
         sketching += start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let findings = scan::scan(&story, &Known::default());
+        let findings = scan::scan(&utterances, &AuthoredValues::default());
         scanning += start.elapsed().as_secs_f64();
         all.push(Candidate {
             id: Uuid::from_u128(i as u128),

@@ -4,9 +4,9 @@
 //! Of each conversation only hashes and sketches stay in memory; what near-duplicates are compared by lies in a file.
 //! What is selected depends on the conversations and the [`domain::corpus::Spec`] alone, never on their order.
 
+pub mod authored_values;
 pub mod balance;
 pub mod build;
-pub mod known;
 pub mod leakage;
 pub mod manifest;
 pub mod near;
@@ -16,7 +16,7 @@ pub mod shingles;
 pub mod sieve;
 pub mod sketch;
 pub mod split;
-pub mod story;
+pub mod utterances;
 
 #[cfg(test)]
 mod tests;

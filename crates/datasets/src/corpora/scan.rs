@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::corpus::{Scanned, Values};
 
-use super::known::Known;
-use super::story::{Speaker, Story};
+use super::authored_values::AuthoredValues;
+use super::utterances::{Speaker, Utterances};
 
 /// A value in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,22 +37,22 @@ pub struct Findings {
     pub reserved: BTreeMap<&'static str, u32>,
 }
 
-pub fn scan(story: &Story, known: &Known) -> Findings {
+pub fn scan(utterances: &Utterances, authored: &AuthoredValues) -> Findings {
     let mut findings = Findings::default();
     let mut seen = BTreeSet::new();
-    for said in &story.said {
-        let personal = pii::find(&said.text).into_iter().map(|found| (found, false));
-        for (found, secret) in personal.chain(secrets::find(&said.text).into_iter().map(|found| (found, true))) {
+    for utterance in &utterances.0 {
+        let personal = pii::find(&utterance.text).into_iter().map(|found| (found, false));
+        for (found, secret) in personal.chain(secrets::find(&utterance.text).into_iter().map(|found| (found, true))) {
             if !seen.insert((found.kind, found.value)) {
                 continue;
             }
-            let counted = if known.holds(found.value) {
+            let counted = if authored.holds(found.value) {
                 &mut findings.own_data
             } else if found.reserved {
                 &mut findings.reserved
             } else {
                 let first = if secret { &mut findings.secret } else { &mut findings.pii };
-                first.get_or_insert((found.kind, said.by));
+                first.get_or_insert((found.kind, utterance.by));
                 &mut findings.found
             };
             *counted.entry(found.kind).or_default() += 1;

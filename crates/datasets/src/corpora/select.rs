@@ -1,7 +1,7 @@
 //! The steps that drop conversations and split those that stay.
 
-mod apart;
-mod left;
+mod selection;
+mod split_groups;
 
 use std::io;
 
@@ -10,7 +10,7 @@ use domain::filter::Symbols;
 use domain::persona::Complexity;
 use uuid::Uuid;
 
-use self::left::Left;
+use self::selection::Selection;
 use super::near::Sketched;
 use super::scan::{self, Findings};
 use super::shingles::Written;
@@ -67,28 +67,28 @@ pub struct Selected {
 /// # Errors
 /// The file of shingles could not be read.
 pub fn select(spec: &Spec, candidates: &Candidates) -> io::Result<Selected> {
-    let mut left = Left::new(candidates);
+    let mut selection = Selection::new(candidates);
     let mut scanned = Scanned::default();
     candidates.all.iter().for_each(|candidate| scan::count(&mut scanned, &candidate.findings));
-    left.scanned(Step::Pii, spec.scan.pii, |findings| findings.pii);
-    left.scanned(Step::Secrets, spec.scan.secrets, |findings| findings.secret);
+    selection.scanned(Step::Pii, spec.scan.pii, |findings| findings.pii);
+    selection.scanned(Step::Secrets, spec.scan.secrets, |findings| findings.secret);
     if spec.duplicates.exact {
-        left.exact_duplicates();
+        selection.exact_duplicates();
     }
     if let Some(least) = spec.duplicates.near {
-        left.near_duplicates(least)?;
+        selection.near_duplicates(least)?;
     }
     if let Some(rule) = spec.balance {
-        left.balance(rule);
+        selection.balance(rule);
     }
     if let Some(most) = spec.limit {
-        left.limit(most, spec.balance.map(|rule| rule.by));
+        selection.limit(most, spec.balance.map(|rule| rule.by));
     }
-    let (sides, split, leakage) = apart::split(spec.split, candidates, &left.places)?;
-    for (place, side) in left.places.iter().zip(sides) {
-        left.fates[*place] = Some(Fate::Kept(side));
+    let (sides, split, leakage) = split_groups::split(spec.split, candidates, &selection.places)?;
+    for (place, side) in selection.places.iter().zip(sides) {
+        selection.fates[*place] = Some(Fate::Kept(side));
     }
     // What has no fate yet stays: there is nothing that was neither dropped nor split.
-    let fates = left.fates.into_iter().map(|fate| fate.unwrap_or(Fate::Kept(Side::Train))).collect();
-    Ok(Selected { fates, funnel: left.funnel, scan: scanned, split, leakage })
+    let fates = selection.fates.into_iter().map(|fate| fate.unwrap_or(Fate::Kept(Side::Train))).collect();
+    Ok(Selected { fates, funnel: selection.funnel, scan: scanned, split, leakage })
 }

@@ -9,21 +9,21 @@ use std::os::unix::fs::FileExt;
 
 use tokio_util::sync::CancellationToken;
 
-use super::story::Story;
+use super::utterances::Utterances;
 
 /// Words of a shingle.
 const WORDS: usize = 5;
 
-impl Story {
-    /// Hashes of its shingles, sorted, each once; of a story of fewer words than a shingle has, the hash of all of them.
+impl Utterances {
+    /// Hashes of its shingles, sorted, each once; of fewer words than a shingle has, the hash of all of them.
     /// Words are runs of letters and digits, small.
     ///
     /// A hash has 32 bits: of two conversations with a thousand shingles each, one in four thousand pairs has a hash in
     /// common by chance, which adds less than a thousandth to their resemblance.
     pub fn shingles(&self) -> Vec<u32> {
         let mut words: Vec<u64> = Vec::new();
-        for said in &self.said {
-            let runs = said.text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        for utterance in &self.0 {
+            let runs = utterance.text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
             words.extend(runs.map(hash_word));
         }
         let run = |words: &[u64]| high(words.iter().fold(SEED, |hash, word| mix(hash ^ word)));

@@ -13,7 +13,7 @@ use super::scan;
 use super::select::{Candidate, Candidates, Fate, Selected, select};
 use super::shingles::{Shingles, resemblance};
 use super::sketch::Sketch;
-use super::story::{Said, Speaker, Story};
+use super::utterances::{Speaker, Utterance, Utterances};
 
 /// A conversation in a test: what is said is `length` words after the `topic`-th hundred of words, some of them changed.
 #[derive(Debug, Clone)]
@@ -63,13 +63,13 @@ fn specs() -> impl Strategy<Value = Spec> {
     )
 }
 
-fn story(play: &Play) -> Story {
+fn utterances(play: &Play) -> Utterances {
     let word = |i: u8| match play.changed.iter().position(|changed| *changed == i) {
         Some(how) => format!("other{how}x{i}"),
         None => format!("w{}x{i}", play.topic),
     };
     let text: Vec<String> = (0..60).map(word).collect();
-    Story { said: vec![Said { by: Speaker::User, text: text.join(" ") }] }
+    Utterances(vec![Utterance { by: Speaker::User, text: text.join(" ") }])
 }
 
 fn candidates(plays: &[(usize, Play)]) -> Candidates {
@@ -77,8 +77,8 @@ fn candidates(plays: &[(usize, Play)]) -> Candidates {
     let mut shingles = Shingles::new().unwrap();
     let (mut all, mut sketches) = (Vec::new(), Vec::new());
     for (i, play) in plays {
-        let story = story(play);
-        let own = story.shingles();
+        let utterances = utterances(play);
+        let own = utterances.shingles();
         shingles.push(&own).unwrap();
         sketches.push(Sketch::of(&own));
         all.push(Candidate {
@@ -90,7 +90,7 @@ fn candidates(plays: &[(usize, Play)]) -> Candidates {
             persona: symbols.intern(&format!("persona {}", play.persona)),
             complexity: Complexity::VARIANTS[play.complexity],
             overall: Some(play.overall),
-            hash: story.hash("playbook"),
+            hash: utterances.hash("playbook"),
             findings: scan::Findings::default(),
         });
     }
@@ -262,7 +262,7 @@ fn white_space_and_the_order_of_arguments_make_no_difference() {
             usage: Usage::default(),
         };
         let transcript: Transcript = [Event { seq: 0, ancestry: Vec::new(), kind }].into_iter().collect();
-        Story::from(transcript).hash("bank")
+        Utterances::from(transcript).hash("bank")
     };
     let one = hash("I send it.", r#"{"to": "Ann", "amount": 12.0}"#);
     assert_eq!(one, hash(" I  send\nit. ", r#"{"amount": 12, "to": "Ann"}"#));

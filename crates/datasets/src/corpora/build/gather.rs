@@ -3,7 +3,7 @@
 //! What the database can tell at once is asked first; then the events of what may pass are read, a few conversations at
 //! a time, and only hashes, sketches and findings of them are kept.
 
-mod rough;
+mod candidate_row;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -20,14 +20,14 @@ use futures::{StreamExt, TryStreamExt, stream};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use self::rough::{Case, Cases, Course, Rough};
+use self::candidate_row::{CandidateRow, EventValues, RunValues, ScenarioValues, Scenarios};
 use super::Teller;
 use crate::corpora::scan::{self, Findings};
 use crate::corpora::select::{Candidate, Candidates};
 use crate::corpora::shingles::Shingles;
 use crate::corpora::sieve::Sieve;
 use crate::corpora::sketch::Sketch;
-use crate::corpora::story::Story;
+use crate::corpora::utterances::Utterances;
 use store::reading::Reading;
 use store::{BadRow, corpora, corrections, runs};
 
@@ -51,23 +51,23 @@ pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::
     let mut symbols = Symbols::default();
     let mut sieve = Sieve::new(spec.conditions(), |name| symbols.intern(name));
     teller.tell("filter", 0, None).await;
-    let (rough, looked_at) = rough(project, &filter, &mut sieve, &mut symbols, teller).await?;
+    let (rows, looked_at) = candidate_rows(project, &filter, &mut sieve, &mut symbols, teller).await?;
     let mut shingles = Shingles::new().context("cannot make a file for shingles")?;
     let (mut passed, mut all, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
     let mut corrected = HashMap::new();
-    let total = rough.len();
-    let mut chunks = read(teller.pool, &rough);
+    let total = rows.len();
+    let mut chunks = read(teller.pool, &rows);
     let mut done = 0;
     while let Some(chunk) = chunks.try_next().await? {
         for read in chunk {
-            let own = &rough[done];
+            let own = &rows[done];
             done += 1;
-            let course = Course {
+            let events = EventValues {
                 tools: read.tools.iter().map(|tool| symbols.intern(tool)).collect(),
                 tool_calls: Some(read.tool_calls),
                 verified: own.verified.or(read.verified),
             };
-            if !sieve.passes_told(&own.facts(&course)) {
+            if !sieve.passes_told(&own.facts(&events)) {
                 continue;
             }
             shingles.push(&read.shingles).context("cannot keep shingles")?;
@@ -80,7 +80,7 @@ pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::
     }
     drop(chunks);
     let cutoffs = named(filter.top, sieve.decide());
-    let keep: Vec<bool> = passed.iter().map(|i| sieve.passes_best(&rough[*i].facts(&Course::default()))).collect();
+    let keep: Vec<bool> = passed.iter().map(|i| sieve.passes_best(&rows[*i].facts(&EventValues::default()))).collect();
     let mut shingles = shingles.finish().context("cannot keep shingles")?;
     shingles.retain(&keep);
     let candidates = Candidates { all: kept(all, &keep), sketches: kept(sketches, &keep), shingles, symbols };
@@ -97,13 +97,13 @@ fn named(tops: Vec<Top>, scores: Vec<u8>) -> Vec<Cutoff> {
 }
 
 /// What may pass by all that can be told without events, and how many conversations were looked at.
-async fn rough(
+async fn candidate_rows(
     project: Uuid,
     filter: &Filter,
     sieve: &mut Sieve,
     symbols: &mut Symbols,
     teller: &Teller<'_>,
-) -> anyhow::Result<(Vec<Rough>, u64)> {
+) -> anyhow::Result<(Vec<CandidateRow>, u64)> {
     let scores = filter.scores().next().is_some()
         || filter.min_agreement.is_some()
         || filter.top.iter().any(|t| t.criterion.is_some());
@@ -112,15 +112,15 @@ async fn rough(
         (!filter.runs.is_empty()).then(|| filter.runs.iter().filter_map(|id| id.parse().ok()).collect());
     let mut reading = Reading::begin(teller.pool).await?;
     let db = reading.db();
-    let mut cases: HashMap<String, Cases> = HashMap::new();
+    let mut scenarios: HashMap<String, Scenarios> = HashMap::new();
     let (mut found, mut read) = (Vec::new(), 0);
     for looked in corpora::runs(db, project, only.as_deref(), &filter.judging).await? {
-        if !cases.contains_key(&looked.library) {
+        if !scenarios.contains_key(&looked.library) {
             let files = serde_json::from_value(runs::library(db, &looked.library).await?)?;
-            cases.insert(looked.library.clone(), Cases::read(files).await?);
+            scenarios.insert(looked.library.clone(), Scenarios::read(files).await?);
         }
-        let Some(cases) = cases.get_mut(&looked.library) else { continue };
-        let run = Arc::new(rough::Run {
+        let Some(scenarios) = scenarios.get_mut(&looked.library) else { continue };
+        let run = Arc::new(RunValues {
             id: looked.run,
             number: symbols.intern(&looked.run.to_string()),
             models: looked.models.iter().map(|model| symbols.intern(model)).collect(),
@@ -128,8 +128,8 @@ async fn rough(
         let mut unreadable = None;
         let hear = |own| {
             read += 1;
-            match Rough::new(&run, own, cases, symbols) {
-                Ok(rough) if sieve.passes_known(&rough.facts(&Course::default())) => found.push(rough),
+            match CandidateRow::new(&run, own, scenarios, symbols) {
+                Ok(row) if sieve.passes_known(&row.facts(&EventValues::default())) => found.push(row),
                 Ok(_) => {}
                 Err(error) => unreadable = Some(error),
             }
@@ -163,23 +163,23 @@ struct Read {
 /// Reads them in their order, some at a time.
 fn read<'a>(
     pool: &'a PgPool,
-    rough: &'a [Rough],
+    rows: &'a [CandidateRow],
 ) -> impl futures::Stream<Item = anyhow::Result<Vec<Read>>> + Unpin + use<'a> {
-    let chunk = move |chunk: &'a [Rough]| async move {
+    let chunk = move |chunk: &'a [CandidateRow]| async move {
         let ids: Vec<Uuid> = chunk.iter().map(|own| own.id).collect();
-        let cases: Vec<Arc<Case>> = chunk.iter().map(|own| Arc::clone(&own.case)).collect();
+        let scenarios: Vec<Arc<ScenarioValues>> = chunk.iter().map(|own| Arc::clone(&own.scenario)).collect();
         let mut reading = Reading::begin(pool).await?;
         let events = corpora::events(reading.db(), &ids).await?;
         let corrections = corrections::of(reading.db(), &ids).await?;
         reading.end();
-        tokio::task::spawn_blocking(move || read_all(&ids, &cases, events, &corrections)).await?
+        tokio::task::spawn_blocking(move || read_all(&ids, &scenarios, events, &corrections)).await?
     };
-    Box::pin(stream::iter(rough.chunks(READ)).map(chunk).buffered(AT_ONCE))
+    Box::pin(stream::iter(rows.chunks(READ)).map(chunk).buffered(AT_ONCE))
 }
 
 fn read_all(
     ids: &[Uuid],
-    cases: &[Arc<Case>],
+    scenarios: &[Arc<ScenarioValues>],
     events: Vec<(Uuid, String)>,
     corrections: &HashMap<Uuid, Vec<Correction>>,
 ) -> anyhow::Result<Vec<Read>> {
@@ -193,15 +193,15 @@ fn read_all(
         })?;
         of.entry(id).or_default().push(event);
     }
-    let read = |(id, case): (&Uuid, &Arc<Case>)| {
+    let read = |(id, scenario): (&Uuid, &Arc<ScenarioValues>)| {
         let corrections = corrections.get(id).map_or(&[][..], Vec::as_slice);
-        one(of.remove(id).unwrap_or_default(), corrections, case)
+        one(of.remove(id).unwrap_or_default(), corrections, scenario)
     };
-    Ok(ids.iter().zip(cases).map(read).collect())
+    Ok(ids.iter().zip(scenarios).map(read).collect())
 }
 
 /// What would be exported is looked at: the agents' turns as people corrected them.
-fn one(events: Vec<Event>, corrections: &[Correction], case: &Case) -> Read {
+fn one(events: Vec<Event>, corrections: &[Correction], scenario: &ScenarioValues) -> Read {
     let corrected = corrections.last().map(|last| last.version);
     let in_force = in_force(corrections, corrected.unwrap_or_default());
     let mut transcript: Transcript = events.into_iter().collect();
@@ -211,13 +211,13 @@ fn one(events: Vec<Event>, corrections: &[Correction], case: &Case) -> Read {
     let tools: BTreeSet<String> = transcript.agent_calls().map(|call| call.tool.clone()).collect();
     let tool_calls = u32::try_from(transcript.agent_calls().count()).unwrap_or(u32::MAX);
     let verified = transcript.verification.as_ref().map(Verification::passed);
-    let story = Story::from(transcript);
-    let shingles = story.shingles();
+    let utterances = Utterances::from(transcript);
+    let shingles = utterances.shingles();
     Read {
-        hash: story.hash(&case.playbook_name),
+        hash: utterances.hash(&scenario.playbook_name),
         sketch: Sketch::of(&shingles),
         shingles,
-        findings: scan::scan(&story, &case.known),
+        findings: scan::scan(&utterances, &scenario.authored),
         tools: tools.into_iter().collect(),
         tool_calls,
         verified,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::corpora::story::Said;
+use crate::corpora::utterances::Utterance;
 
 /// What is found in a text that nobody's documents hold: kind and value.
 fn found(text: &str) -> Vec<(&'static str, &str)> {
@@ -98,10 +98,10 @@ fn secrets_are_found_by_their_form() {
 #[test]
 fn what_the_documents_hold_is_the_products_own_data() {
     let text = "I am at jane@corp.de or +49 (30) 901820; the card is 4539578763621486.";
-    let story = Story { said: vec![Said { by: Speaker::User, text: text.to_owned() }] };
-    let none = scan(&story, &Known::default());
+    let utterances = Utterances(vec![Utterance { by: Speaker::User, text: text.to_owned() }]);
+    let none = scan(&utterances, &AuthoredValues::default());
     assert_eq!((none.found.len(), none.own_data.len(), none.pii), (3, 0, Some(("email", Speaker::User))));
-    let known = Known::of_text("email: JANE@corp.de, phone: '+4930901820', card: 4539 5787 6362 1486");
-    let all = scan(&story, &known);
+    let authored = AuthoredValues::of_text("email: JANE@corp.de, phone: '+4930901820', card: 4539 5787 6362 1486");
+    let all = scan(&utterances, &authored);
     assert_eq!((all.found.len(), all.own_data.len(), all.pii), (0, 3, None));
 }

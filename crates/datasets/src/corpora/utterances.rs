@@ -1,20 +1,18 @@
-//! A conversation as a trainer would see it: who said what, and which tools were called.
+//! A conversation as a trainer would see it: what was said and called, and by whom.
 
 use domain::message::{Message, ToolCall};
 use domain::transcript::{Caller, Frame, Transcript};
 use engine::world::Node;
 use sha2::{Digest, Sha256};
 
-/// What conversations are compared by.
+/// What conversations are compared by, in the order in which it was said. What sub-agents said is included. System prompts
+/// are not, because conversations of one playbook share them, and neither is what the user does with its own tools: it is
+/// hidden from the agent, and from trainers.
 #[derive(Debug)]
-pub struct Story {
-    /// In the order in which it was said, what sub-agents said among it. System prompts are not: conversations of one
-    /// playbook share them. Nor is what the user does with its own tools: it is hidden from the agent, and from trainers.
-    pub said: Vec<Said>,
-}
+pub struct Utterances(pub Vec<Utterance>);
 
 #[derive(Debug)]
-pub struct Said {
+pub struct Utterance {
     pub by: Speaker,
     pub text: String,
 }
@@ -53,42 +51,42 @@ impl Speaker {
     }
 }
 
-impl From<Transcript> for Story {
+impl From<Transcript> for Utterances {
     fn from(transcript: Transcript) -> Self {
         let agents = transcript.into_agent_frames();
-        let mut said: Vec<(u32, Said)> =
-            agents.flat_map(said_in).filter(|(_, said)| !said.text.trim().is_empty()).collect();
-        said.sort_by_key(|(seq, _)| *seq);
-        Self { said: said.into_iter().map(|(_, said)| said).collect() }
+        let mut all: Vec<(u32, Utterance)> =
+            agents.flat_map(utterances_of).filter(|(_, utterance)| !utterance.text.trim().is_empty()).collect();
+        all.sort_by_key(|(seq, _)| *seq);
+        Self(all.into_iter().map(|(_, utterance)| utterance).collect())
     }
 }
 
-/// What an agent read and said, each with its event.
-fn said_in(frame: Frame) -> impl Iterator<Item = (u32, Said)> {
+/// What an agent read and said, each with the number of its event.
+fn utterances_of(frame: Frame) -> impl Iterator<Item = (u32, Utterance)> {
     let Frame { caller, messages, seqs, .. } = frame;
-    let said = move |message| match message {
-        Message::User { content } if caller == Caller::Agent => vec![Said { by: Speaker::User, text: content }],
+    let spoken = move |message| match message {
+        Message::User { content } if caller == Caller::Agent => vec![Utterance { by: Speaker::User, text: content }],
         Message::Assistant { content, reasoning_content, tool_calls } => {
-            let thought = Said { by: Speaker::Reasoning, text: reasoning_content.unwrap_or_default() };
-            let calls = tool_calls.iter().map(|call| Said { by: Speaker::Call, text: called(call) });
-            [thought, Said { by: Speaker::Agent, text: content }].into_iter().chain(calls).collect()
+            let thought = Utterance { by: Speaker::Reasoning, text: reasoning_content.unwrap_or_default() };
+            let calls = tool_calls.iter().map(|call| Utterance { by: Speaker::Call, text: called(call) });
+            [thought, Utterance { by: Speaker::Agent, text: content }].into_iter().chain(calls).collect()
         }
-        Message::Tool { content, .. } => vec![Said { by: Speaker::Tool, text: content }],
+        Message::Tool { content, .. } => vec![Utterance { by: Speaker::Tool, text: content }],
         // The task of a sub-agent is what it was called with.
         Message::User { .. } | Message::System { .. } => Vec::new(),
     };
     seqs.into_iter()
         .zip(messages)
-        .flat_map(move |(seq, message)| said(message).into_iter().map(move |said| (seq, said)))
+        .flat_map(move |(seq, message)| spoken(message).into_iter().map(move |utterance| (seq, utterance)))
 }
 
-impl Story {
+impl Utterances {
     /// Equal for conversations that say the same, whatever the white space, the ids of calls and the order of arguments.
     pub fn hash(&self, playbook: &str) -> [u8; 16] {
         let mut hasher = Sha256::new_with_prefix(playbook);
-        for said in &self.said {
-            hasher.update([0, said.by.letter()]);
-            for word in said.text.split_whitespace() {
+        for utterance in &self.0 {
+            hasher.update([0, utterance.by.letter()]);
+            for word in utterance.text.split_whitespace() {
                 hasher.update(word);
                 hasher.update(b" ");
             }
@@ -136,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_in_order_without_what_the_agent_never_saw() {
+    fn they_are_in_order_without_what_the_agent_never_saw() {
         let inner = vec![Fork { seq: 3, index: 0 }];
         let task = EventKind::Delegated { call_id: "call_2".into(), agent: "desk".into(), task: "Pay.".into() };
         let user = EventKind::UserSpoke { content: "It is dark.".into(), ended: false, walked_out: false, usage: NONE };
@@ -153,8 +151,8 @@ mod tests {
             (vec![], agent("It is paid.", Vec::new())),
         ];
         let events = (0..).zip(events).map(|(seq, (ancestry, kind))| Event { seq, ancestry, kind });
-        let story = Story::from(events.collect::<Transcript>());
-        let said: Vec<_> = story.said.iter().map(|said| (said.by, said.text.as_str())).collect();
+        let Utterances(all) = events.collect::<Transcript>().into();
+        let said: Vec<_> = all.iter().map(|utterance| (utterance.by, utterance.text.as_str())).collect();
         let expected = [
             (Speaker::User, "It is dark."),
             (Speaker::Call, "desk {}"),

@@ -10,12 +10,12 @@ use projects::library::Files;
 
 /// Letters and digits of a playbook's documents and of one scenario, small; each value in a line of its own.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct AuthoredValues {
     playbook: Arc<str>,
     scenario: Arc<str>,
 }
 
-impl Known {
+impl AuthoredValues {
     /// Whether a value stands there, whatever the signs between its letters.
     pub fn holds(&self, value: &str) -> bool {
         let value = plain(value);
@@ -28,22 +28,22 @@ impl Known {
     }
 }
 
-/// What is known of the scenarios of one library.
+/// The scenarios of one library.
 #[derive(Debug, Default)]
-pub struct Documents {
-    by_scenario: BTreeMap<String, Origin>,
+pub struct AuthoredDocuments {
+    by_scenario: BTreeMap<String, ScenarioOrigin>,
 }
 
 /// Where a scenario belongs, as its document says.
 #[derive(Debug, Clone, Default)]
-pub struct Origin {
+pub struct ScenarioOrigin {
     pub playbook: String,
     pub family: String,
     pub tags: Vec<String>,
-    pub known: Known,
+    pub authored: AuthoredValues,
 }
 
-impl Documents {
+impl AuthoredDocuments {
     /// Reads what is needed, and lets pass what cannot be read: the library was checked when a run was started with it.
     pub fn read(files: &Files) -> Self {
         let playbooks: BTreeMap<String, Arc<str>> = files
@@ -64,16 +64,16 @@ impl Documents {
             let tags = read.value.get("tags").and_then(Value::as_array).into_iter().flatten();
             let tags = tags.filter_map(|tag| tag.as_str().map(str::to_owned)).collect();
             let shared = playbooks.get(&playbook).cloned().unwrap_or_default();
-            let known = Known { playbook: shared, scenario: leaves(&read.value).into() };
-            by_scenario.insert(id, Origin { playbook, family, tags, known });
+            let authored = AuthoredValues { playbook: shared, scenario: leaves(&read.value).into() };
+            by_scenario.insert(id, ScenarioOrigin { playbook, family, tags, authored });
         }
         Self { by_scenario }
     }
 
     /// A scenario that the library does not have is a family of its own, and nothing is known of it.
-    pub fn of(&self, scenario: &str) -> Origin {
+    pub fn of(&self, scenario: &str) -> ScenarioOrigin {
         let own = self.by_scenario.get(scenario).cloned();
-        own.unwrap_or_else(|| Origin { family: scenario.to_owned(), ..Origin::default() })
+        own.unwrap_or_else(|| ScenarioOrigin { family: scenario.to_owned(), ..ScenarioOrigin::default() })
     }
 }
 

@@ -11,23 +11,23 @@ use domain::verdict::Verdict;
 use uuid::Uuid;
 
 use super::{Candidate, Findings};
-use crate::corpora::known::{Documents, Known};
+use crate::corpora::authored_values::{AuthoredDocuments, AuthoredValues};
 use projects::library::Files;
 use store::BadRow;
 use store::corpora::Found;
 
 /// What conversations of one scenario share.
-pub struct Case {
-    scenario: u32,
+pub struct ScenarioValues {
+    name: u32,
     family: u32,
     tags: Vec<u32>,
     playbook: u32,
     pub playbook_name: String,
-    pub known: Known,
+    pub authored: AuthoredValues,
 }
 
 /// What conversations of one run share.
-pub struct Run {
+pub struct RunValues {
     pub id: Uuid,
     pub number: u32,
     /// Who plays it and judges it.
@@ -35,49 +35,49 @@ pub struct Run {
 }
 
 /// The scenarios of one library.
-pub struct Cases {
-    documents: Documents,
-    known: HashMap<String, Arc<Case>>,
+pub struct Scenarios {
+    documents: AuthoredDocuments,
+    read: HashMap<String, Arc<ScenarioValues>>,
 }
 
-impl Cases {
+impl Scenarios {
     pub async fn read(files: Files) -> anyhow::Result<Self> {
-        let documents = tokio::task::spawn_blocking(move || Documents::read(&files)).await?;
-        Ok(Self { documents, known: HashMap::new() })
+        let documents = tokio::task::spawn_blocking(move || AuthoredDocuments::read(&files)).await?;
+        Ok(Self { documents, read: HashMap::new() })
     }
 
-    fn of(&mut self, scenario: &str, symbols: &mut Symbols) -> Arc<Case> {
-        if let Some(case) = self.known.get(scenario) {
-            return Arc::clone(case);
+    fn of(&mut self, id: &str, symbols: &mut Symbols) -> Arc<ScenarioValues> {
+        if let Some(scenario) = self.read.get(id) {
+            return Arc::clone(scenario);
         }
-        let origin = self.documents.of(scenario);
-        let case = Arc::new(Case {
-            scenario: symbols.intern(scenario),
+        let origin = self.documents.of(id);
+        let scenario = Arc::new(ScenarioValues {
+            name: symbols.intern(id),
             family: symbols.intern(&origin.family),
             tags: origin.tags.iter().map(|tag| symbols.intern(tag)).collect(),
             playbook: symbols.intern(&origin.playbook),
             playbook_name: origin.playbook,
-            known: origin.known,
+            authored: origin.authored,
         });
-        self.known.insert(scenario.to_owned(), Arc::clone(&case));
-        case
+        self.read.insert(id.to_owned(), Arc::clone(&scenario));
+        scenario
     }
 }
 
 /// What only the events tell; nothing, as long as they are not read.
 #[derive(Default)]
-pub struct Course {
+pub struct EventValues {
     pub tools: Vec<u32>,
     pub tool_calls: Option<u32>,
     pub verified: Option<bool>,
 }
 
-pub struct Rough {
+pub struct CandidateRow {
     pub id: Uuid,
-    pub case: Arc<Case>,
+    pub scenario: Arc<ScenarioValues>,
     /// What the verifier found when it was judged again.
     pub verified: Option<bool>,
-    run: Arc<Run>,
+    run: Arc<RunValues>,
     position: i32,
     persona: u32,
     complexity: Complexity,
@@ -94,8 +94,13 @@ pub struct Rough {
     turns: Option<u32>,
 }
 
-impl Rough {
-    pub fn new(run: &Arc<Run>, own: Found, cases: &mut Cases, symbols: &mut Symbols) -> Result<Self, BadRow> {
+impl CandidateRow {
+    pub fn new(
+        run: &Arc<RunValues>,
+        own: Found,
+        scenarios: &mut Scenarios,
+        symbols: &mut Symbols,
+    ) -> Result<Self, BadRow> {
         let complexity = own.complexity.parse().ok();
         let complexity = complexity.ok_or_else(|| BadRow {
             table: "conversations",
@@ -108,7 +113,7 @@ impl Rough {
         let agreement = own.verdict.as_ref().and_then(Verdict::agreement).map(|agreement| agreement as f32);
         Ok(Self {
             id: own.id,
-            case: cases.of(&own.scenario, symbols),
+            scenario: scenarios.of(&own.scenario, symbols),
             verified: own.verified,
             run: Arc::clone(run),
             position: own.position,
@@ -130,14 +135,14 @@ impl Rough {
         })
     }
 
-    pub fn facts<'a>(&'a self, course: &'a Course) -> Facts<'a> {
+    pub fn facts<'a>(&'a self, events: &'a EventValues) -> Facts<'a> {
         Facts {
             run: self.run.number,
             position: self.position,
-            scenario: self.case.scenario,
-            family: self.case.family,
-            tags: &self.case.tags,
-            playbook: self.case.playbook,
+            scenario: self.scenario.name,
+            family: self.scenario.family,
+            tags: &self.scenario.tags,
+            playbook: self.scenario.playbook,
             models: &self.run.models,
             persona: self.persona,
             complexity: self.complexity,
@@ -147,14 +152,14 @@ impl Rough {
             overall: self.overall,
             scores: &self.scores,
             goal_achieved: self.goal_achieved,
-            verified: course.verified,
+            verified: events.verified,
             agreement: self.agreement,
             reviewed: self.reviewed,
             finished: self.finished,
             ending: self.ending,
             turns: self.turns,
-            tool_calls: course.tool_calls,
-            tools: &course.tools,
+            tool_calls: events.tool_calls,
+            tools: &events.tools,
         }
     }
 
@@ -163,8 +168,8 @@ impl Rough {
             id: self.id,
             run: self.run.id,
             position: self.position,
-            scenario: self.case.scenario,
-            family: self.case.family,
+            scenario: self.scenario.name,
+            family: self.scenario.family,
             persona: self.persona,
             complexity: self.complexity,
             overall: self.overall,

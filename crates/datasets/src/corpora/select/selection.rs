@@ -11,11 +11,11 @@ use uuid::Uuid;
 
 use super::{Candidates, Fate};
 use crate::corpora::scan::Findings;
-use crate::corpora::story::Speaker;
+use crate::corpora::utterances::Speaker;
 use crate::corpora::{balance, near};
 
 /// What is left of the candidates, the best first.
-pub struct Left<'a> {
+pub struct Selection<'a> {
     candidates: &'a Candidates,
     pub places: Vec<usize>,
     /// By candidate; those that are left have none yet.
@@ -23,7 +23,7 @@ pub struct Left<'a> {
     pub funnel: Vec<Stage>,
 }
 
-impl<'a> Left<'a> {
+impl<'a> Selection<'a> {
     /// By their overall score; of equals by their ids, which say nothing of what they are worth.
     pub fn new(candidates: &'a Candidates) -> Self {
         let all = &candidates.all;
