@@ -7,6 +7,7 @@
 mod cache;
 mod columns;
 mod counting;
+mod dimensions;
 mod facets;
 mod load;
 mod order;

@@ -4,7 +4,6 @@
 //! into a training and a golden part, in this order.
 
 mod check;
-mod conditions;
 mod report;
 
 use schemars::JsonSchema;
@@ -14,7 +13,6 @@ use utoipa::ToSchema;
 
 use crate::filter::{Filter, Status};
 pub use check::name_problem;
-pub use conditions::{Condition, Conditions};
 pub use report::{
     Cutoff, FilterStage, Group, Leakage, Part, Reason, Report, Scanned, SplitReport, Stage, Step, Values,
 };

@@ -1,28 +1,32 @@
 //! Which conversations are meant: what corpora select by, and what lists of conversations are narrowed by.
 //!
-//! A [`Filter`] is what people write, with names. Compiled to a [`Matcher`] its names are numbers, as they are in the
-//! [`Facts`] of a conversation, so that a million conversations are looked through in no time.
+//! A [`Filter`] is what people write, with names. A [`Dimension`] is something that every conversation has. Each [`Parameter`]
+//! is a condition on a dimension that people can set in a query, in an address of the app, or by a flag. To be applied to rows,
+//! a filter becomes [`Condition`]s, which have numbers for names, so that a million conversations are compared in milliseconds.
 
+mod best;
 mod check;
-mod facts;
-mod matcher;
+mod condition;
+mod dimension;
+mod parameter;
 mod symbols;
-mod top;
+mod text;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::outcome::Blame;
 use crate::persona::Complexity;
-pub use facts::{Facts, Reviewed, Scored};
-pub use matcher::Matcher;
+pub use best::Best;
+pub use condition::{Condition, Row, Test, Value};
+pub use dimension::{Dimension, ValueKind};
+pub use parameter::{Comparison, Notation, PARAMETERS, Parameter, SEARCH, list_parameters};
 pub use symbols::Symbols;
-pub use top::{Cutoffs, Tops, cutoff};
 
 /// What a conversation must fulfil, all of it. A list names what is accepted; an empty one accepts everything.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
@@ -126,29 +130,13 @@ pub struct Filter {
 
 /// How far a conversation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Status {
     Accepted,
     Failed,
     Unfinished,
-}
-
-impl Status {
-    pub const ALL: [Self; 3] = [Self::Accepted, Self::Failed, Self::Unfinished];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Failed => "failed",
-            Self::Unfinished => "unfinished",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 /// The best share by one score: 0.1 is the top decile. Those that are as good as the last of them pass as well.
@@ -174,11 +162,19 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    pub fn at_least(min: u8) -> Self {
+        Self { min: Some(min.into()), max: None }
+    }
+
+    pub fn at_most(max: u8) -> Self {
+        Self { min: None, max: Some(max.into()) }
+    }
+
     pub const fn is_open(&self) -> bool {
         self.min.is_none() && self.max.is_none()
     }
 
-    pub fn hold(self, value: u32) -> bool {
+    pub fn holds(self, value: u32) -> bool {
         self.min.is_none_or(|min| min <= value) && self.max.is_none_or(|max| value <= max)
     }
 }
@@ -220,6 +216,14 @@ impl From<Whose> for String {
             Whose::Judging(id) => id,
         }
     }
+}
+
+/// What people did about a conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reviewed {
+    pub rated: bool,
+    pub annotated: bool,
+    pub corrected: bool,
 }
 
 #[cfg(test)]

@@ -13,46 +13,40 @@ use uuid::Uuid;
 
 use super::access::Reader;
 use super::app::App;
-use super::conversations::params::{Also, Asked, FilterParams};
+use super::conversations::params::{ComparisonParams, ListQuery, NoParams, Selection};
 use super::conversations::scope::Scope;
 use super::error::{HttpError, Problems, Result};
-use super::extract::{Path, Query};
+use super::extract::Path;
 use datasets::index::counts;
 use store::conversation_columns::{self, CorpusRow};
 use store::runs;
 
-type Pairs = Query<Vec<(String, String)>>;
-
 /// Scores, outcomes, correlations and cost of a run
-#[utoipa::path(get, path = "/runs/{run}/analytics", tag = "analytics", params(("run" = Uuid, Path), FilterParams),
+#[utoipa::path(get, path = "/runs/{run}/analytics", tag = "analytics", params(("run" = Uuid, Path), ListQuery<NoParams>),
     responses((status = 200, body = RunAnalytics), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn of_run(
     State(app): State<App>,
     reader: Reader,
     Path(run): Path<Uuid>,
-    Query(pairs): Pairs,
+    ListQuery { selection, .. }: ListQuery<NoParams>,
 ) -> Result<Json<RunAnalytics>> {
-    let asked = Asked::read(pairs, Also::Nothing)?;
-    let counts = counted(&app, reader.project, run, asked).await?;
+    let counts = counted(&app, reader.project, run, selection).await?;
     let cost = cost(&mut *app.pool().acquire().await?, run).await?;
     Ok(Json(RunAnalytics { analytics: counts.report(), cost }))
 }
 
 /// How far another run of the project differs from one, with confidence intervals
 #[utoipa::path(get, path = "/runs/{run}/comparison", tag = "analytics",
-    params(("run" = Uuid, Path), ("with" = Uuid, Query, description = "The other run"), FilterParams),
+    params(("run" = Uuid, Path), ListQuery<ComparisonParams>),
     responses((status = 200, body = RunComparison), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn comparison(
     State(app): State<App>,
     reader: Reader,
     Path(run): Path<Uuid>,
-    Query(pairs): Pairs,
+    ListQuery { selection, params: ComparisonParams { with } }: ListQuery<ComparisonParams>,
 ) -> Result<Json<RunComparison>> {
-    let other = Asked::read(pairs.clone(), Also::With)?;
-    let with = other.with.as_deref().ok_or_else(|| HttpError::parameter("with", "name the other run"))?;
-    let with: Uuid = with.parse().map_err(|_| HttpError::parameter("with", "that is no run's id"))?;
-    let one = counted(&app, reader.project, run, Asked::read(pairs, Also::With)?).await?;
-    let other = counted(&app, reader.project, with, other).await?;
+    let one = counted(&app, reader.project, run, Arc::clone(&selection)).await?;
+    let other = counted(&app, reader.project, with, selection).await?;
     let mut db = app.pool().acquire().await?;
     let per_accepted = cost(&mut db, run).await?.per_accepted;
     let with_per_accepted = cost(&mut db, with).await?.per_accepted;
@@ -115,9 +109,9 @@ pub async fn of_corpus(
 }
 
 /// Counts of what is asked for in a run.
-async fn counted(app: &App, project: Uuid, run: Uuid, asked: Asked) -> Result<Counts> {
-    let scope = Scope::of_run(app, project, run, &asked.filter.judging).await?;
-    let counted = scope.ask(Arc::new(asked), |query| {
+async fn counted(app: &App, project: Uuid, run: Uuid, selection: Arc<Selection>) -> Result<Counts> {
+    let scope = Scope::of_run(app, project, run, &selection.filter.judging).await?;
+    let counted = scope.ask(selection, |query| {
         let mut all = Counts::default();
         for asked in &query.runs {
             let mut rows = Vec::new();

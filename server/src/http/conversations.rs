@@ -5,7 +5,6 @@ pub mod params;
 pub mod scope;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
@@ -18,101 +17,95 @@ use uuid::Uuid;
 use super::access::Reader;
 use super::app::App;
 use super::error::{HttpError, Problems, Result};
-use super::extract::{Path, Query};
+use super::extract::Path;
 use super::page::{PageParams, Paging, page};
 use super::ratings;
 use datasets::index::{By, Columns, Facets, Place, Sort};
-use params::{Also, Asked, FilterParams, OrderParams, SkipParams};
+use params::{ListParams, ListQuery, NoParams, OrderParams};
 use scope::Scope;
 use store::{conversation_columns, conversations, projects, runs};
 
 /// The most values of a facet that are told.
 const MOST_VALUES: usize = 100;
 
-type Pairs = Query<Vec<(String, String)>>;
-
 /// Conversations of a run, filtered and ordered
 ///
 /// What judges said is absent of those that you are still to rate blindly.
 #[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations",
-    params(("run" = Uuid, Path), FilterParams, OrderParams, PageParams, SkipParams),
+    params(("run" = Uuid, Path), ListQuery<ListParams>),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn of_run(
     State(app): State<App>,
     reader: Reader,
     Path(run): Path<Uuid>,
-    Query(pairs): Pairs,
+    query: ListQuery<ListParams>,
 ) -> Result<Json<Page<ConversationSummary>>> {
-    let asked = Asked::read(pairs, Also::Page)?;
-    list(&app, &reader, Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?, asked).await
+    let scope = Scope::of_run(&app, reader.project, run, &query.selection.filter.judging).await?;
+    list(&app, &reader, scope, query).await
 }
 
 /// Conversations of a project, filtered and ordered; those of newer runs come first
 ///
 /// What judges said is absent of those that you are still to rate blindly.
 #[utoipa::path(get, path = "/projects/{project}/conversations", tag = "conversations",
-    params(("project" = String, Path), FilterParams, OrderParams, PageParams, SkipParams),
+    params(("project" = String, Path), ListQuery<ListParams>),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn of_project(
     State(app): State<App>,
     reader: Reader,
-    Query(pairs): Pairs,
+    query: ListQuery<ListParams>,
 ) -> Result<Json<Page<ConversationSummary>>> {
-    let asked = Asked::read(pairs, Also::Page)?;
-    list(&app, &reader, Scope::of_project(&app, reader.project, &asked).await?, asked).await
+    let scope = Scope::of_project(&app, reader.project, &query.selection).await?;
+    list(&app, &reader, scope, query).await
 }
 
 /// How many conversations of a run there are of each value, and how scores are distributed
 #[utoipa::path(get, path = "/runs/{run}/conversations/facets", tag = "conversations",
-    params(("run" = Uuid, Path), FilterParams), responses((status = 200, body = ConversationFacets), Problems),
+    params(("run" = Uuid, Path), ListQuery<NoParams>), responses((status = 200, body = ConversationFacets), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn facets_of_run(
     State(app): State<App>,
     reader: Reader,
     Path(run): Path<Uuid>,
-    Query(pairs): Pairs,
+    ListQuery { selection, .. }: ListQuery<NoParams>,
 ) -> Result<Json<ConversationFacets>> {
-    let asked = Asked::read(pairs, Also::Nothing)?;
-    let scope = Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?;
-    scope.ask(Arc::new(asked), |query| Json(conversation_facets(query.facets()))).await
+    let scope = Scope::of_run(&app, reader.project, run, &selection.filter.judging).await?;
+    scope.ask(selection, |query| Json(conversation_facets(query.facets()))).await
 }
 
 /// How many conversations of a project there are of each value, and how scores are distributed
 #[utoipa::path(get, path = "/projects/{project}/conversations/facets", tag = "conversations",
-    params(("project" = String, Path), FilterParams), responses((status = 200, body = ConversationFacets), Problems),
-    security(("session" = []), ("token" = ["read"])))]
+    params(("project" = String, Path), ListQuery<NoParams>),
+    responses((status = 200, body = ConversationFacets), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn facets_of_project(
     State(app): State<App>,
     reader: Reader,
-    Query(pairs): Pairs,
+    ListQuery { selection, .. }: ListQuery<NoParams>,
 ) -> Result<Json<ConversationFacets>> {
-    let asked = Asked::read(pairs, Also::Nothing)?;
-    let scope = Scope::of_project(&app, reader.project, &asked).await?;
-    scope.ask(Arc::new(asked), |query| Json(conversation_facets(query.facets()))).await
+    let scope = Scope::of_project(&app, reader.project, &selection).await?;
+    scope.ask(selection, |query| Json(conversation_facets(query.facets()))).await
 }
 
 /// The conversations of the same run before and after one, in the order of a list
 #[utoipa::path(get, path = "/conversations/{conversation}/neighbours", tag = "conversations",
-    params(("conversation" = Uuid, Path), FilterParams, OrderParams),
+    params(("conversation" = Uuid, Path), ListQuery<OrderParams>),
     responses((status = 200, body = Neighbours), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn neighbours(
     State(app): State<App>,
     reader: Reader,
     Path(id): Path<Uuid>,
-    Query(pairs): Pairs,
+    ListQuery { selection, params }: ListQuery<OrderParams>,
 ) -> Result<Json<Neighbours>> {
-    let asked = Asked::read(pairs, Also::Order)?;
+    let sort = params.sort()?;
     let missing = || HttpError::missing("conversation", &id.to_string());
     let place = conversation_columns::place_of(&mut *app.pool().acquire().await?, id).await?;
     let (run, position) = place.ok_or_else(missing)?;
-    let scope = Scope::of_run(&app, reader.project, run, &asked.filter.judging).await?;
-    check_criterion(&scope, &asked.sort)?;
-    let asked = Arc::new(asked);
-    let sort = asked.sort.clone();
+    let scope = Scope::of_run(&app, reader.project, run, &selection.filter.judging).await?;
+    check_criterion(&scope, &sort)?;
     let position = usize::try_from(position).unwrap_or(usize::MAX);
-    let found = scope.ask(asked, move |query| {
+    let found = scope.ask(selection, move |query| {
         let place = query.place(&sort, run, position)?;
         Some([true, false].map(|backward| query.walk(&sort, Some(place), 1, backward).pop()))
     });
@@ -150,14 +143,18 @@ pub async fn show(
     Ok(Json(if blind { detail.unjudged() } else { detail }))
 }
 
-async fn list(app: &App, reader: &Reader, scope: Scope, asked: Asked) -> Result<Json<Page<ConversationSummary>>> {
-    check_criterion(&scope, &asked.sort)?;
-    let params = PageParams { limit: asked.limit, after: asked.after.clone() };
-    let limit = params.limit()?;
-    let after: Option<Place> = params.cursor()?;
-    let asked = Arc::new(asked);
-    let (sort, skip) = (asked.sort.clone(), asked.skip as usize);
-    let found = scope.ask(asked, move |query| {
+async fn list(
+    app: &App,
+    reader: &Reader,
+    scope: Scope,
+    ListQuery { selection, params }: ListQuery<ListParams>,
+) -> Result<Json<Page<ConversationSummary>>> {
+    let (sort, skip) = (params.sort()?, params.skip.unwrap_or_default() as usize);
+    check_criterion(&scope, &sort)?;
+    let page_params = PageParams { limit: params.limit, after: params.after };
+    let limit = page_params.limit()?;
+    let after: Option<Place> = page_params.cursor()?;
+    let found = scope.ask(selection, move |query| {
         let known = after.is_none_or(|place| query.knows(place));
         known.then(|| query.page(&sort, after, skip, usize::from(limit) + 1))
     });
@@ -214,21 +211,13 @@ fn conversation_facets(facets: Facets) -> ConversationFacets {
     let bins = |counts: &mut dyn Iterator<Item = (u32, u64)>| -> Vec<Bin> {
         counts.filter(|(_, count)| *count > 0).map(|(value, count)| Bin { value, count }).collect()
     };
-    let mut scores: BTreeMap<String, Vec<Bin>> = facets
-        .scores
-        .iter()
-        .map(|(name, counts)| (name.clone(), bins(&mut (0..).zip(counts.iter().copied()))))
-        .collect();
-    let mut lengths = BTreeMap::new();
-    for (name, counts) in facets.numbers {
-        let into = if name == "overall" { &mut scores } else { &mut lengths };
-        into.insert(name.to_owned(), bins(&mut counts.into_iter()));
-    }
+    let scores = facets.scores.into_iter().map(|(name, counts)| (name, bins(&mut (0..).zip(counts))));
+    let lengths = facets.lengths.into_iter().map(|(name, counts)| (name.to_owned(), bins(&mut counts.into_iter())));
     ConversationFacets {
         matching: facets.matching,
         total: facets.total,
         facets: facets.values.into_iter().map(facet).collect(),
-        scores,
-        lengths,
+        scores: scores.collect(),
+        lengths: lengths.collect(),
     }
 }

@@ -1,95 +1,110 @@
-//! The filter, one condition after the other, so that its funnel can say what dropped each conversation.
+//! Applies a filter one condition after the other, so that the funnel can say what dropped each conversation.
 
-use domain::corpus::{Condition, Conditions, FilterStage};
-use domain::filter::{Facts, Tops};
+use domain::corpus::FilterStage;
+use domain::filter::{Best, Bounds, Condition, Dimension, Filter, Row, Test, Value};
 
-/// Lets pass what the filter does. What does not pass is counted for the first condition that it fails, and for no other.
+/// Passes what the filter passes. A conversation that fails is counted for the first condition that it fails, and for no other.
 pub struct Sieve {
-    known: Vec<Counted>,
-    told: Vec<Counted>,
-    /// Whose least scores are not decided: that takes all that pass everything else.
-    tops: Vec<(String, Tops)>,
-    best: Vec<Counted>,
+    /// Conditions that can be checked before the events of a conversation are read.
+    before_events: Vec<Counted>,
+    of_events: Vec<Counted>,
+    /// Shares whose least scores are not known yet. They need all conversations that pass everything else.
+    shares: Vec<Share>,
+    of_the_best: Vec<Counted>,
 }
 
 struct Counted {
-    condition: String,
-    holds: Test,
+    condition: Condition,
     dropped: u64,
 }
 
-type Test = Box<dyn Fn(&Facts<'_>) -> bool + Send + Sync>;
+struct Share {
+    name: String,
+    criterion: Option<u32>,
+    best: Best,
+}
+
+/// Whether its value is known only after the events of a conversation are read.
+const fn needs_events(dimension: Dimension) -> bool {
+    matches!(dimension, Dimension::Verified | Dimension::ToolCalls | Dimension::Tool)
+}
 
 impl Sieve {
-    /// `number` gives names the numbers that they have in the facts.
-    pub fn new(conditions: Conditions, mut number: impl FnMut(&str) -> u32) -> Self {
-        let mut counted = |Condition { name, filter }: Condition| {
-            let matcher = filter.compile(|name| Some(number(name)));
-            Counted::new(name, Box::new(move |facts| matcher.matches(facts)))
-        };
-        let known = conditions.known.into_iter().map(&mut counted).collect();
-        let told = conditions.told.into_iter().map(&mut counted).collect();
-        let tops = conditions.best.into_iter().map(|one| (one.name, one.filter.tops(|name| Some(number(name)))));
-        Self { known, told, tops: tops.collect(), best: Vec::new() }
+    /// `number` returns the number that a name has in rows.
+    pub fn new(filter: &Filter, mut number: impl FnMut(&str) -> u32) -> Self {
+        let conditions = filter.conditions(|name| Some(number(name)));
+        let (of_events, before_events) =
+            conditions.into_iter().map(Counted::new).partition(|counted| needs_events(counted.condition.dimension));
+        let shares = filter.top.iter().map(|top| Share {
+            name: format!("top.{}", top.criterion.as_deref().unwrap_or("overall")),
+            criterion: top.criterion.as_deref().map(&mut number),
+            best: Best::of(top),
+        });
+        Self { before_events, of_events, shares: shares.collect(), of_the_best: Vec::new() }
     }
 
-    /// Whether a conversation may pass by what is known without its events.
-    pub fn passes_known(&mut self, facts: &Facts<'_>) -> bool {
-        passes(&mut self.known, facts)
+    /// Whether a conversation may pass, as far as is known without its events.
+    pub fn passes_before_events(&mut self, row: &impl Row) -> bool {
+        passes(&mut self.before_events, row)
     }
 
-    /// Conversations of runs that are not asked for: they are not read, and fail the first condition.
+    /// Counts conversations of other runs than the filter names. They are not read, and fail the first condition.
     pub fn unread(&mut self, conversations: u64) {
-        if let Some(runs) = self.known.first_mut() {
+        if let Some(runs) = self.before_events.first_mut() {
             runs.dropped += conversations;
         }
     }
 
-    /// Whether one that passed until here passes with what its events tell.
-    pub fn passes_told(&mut self, facts: &Facts<'_>) -> bool {
-        let passes = passes(&mut self.told, facts);
+    /// Whether a conversation that may pass does so once its events are read.
+    pub fn passes_with_events(&mut self, row: &impl Row) -> bool {
+        let passes = passes(&mut self.of_events, row);
         if passes {
-            self.tops.iter_mut().for_each(|(_, top)| top.count(facts));
+            for share in &mut self.shares {
+                if let Value::Number(score) = row.value(Dimension::Score, share.criterion) {
+                    share.best.count(score.try_into().unwrap_or(u8::MAX));
+                }
+            }
         }
         passes
     }
 
-    /// Decides which are the best, when all have passed or not. Returns the least score of each share, in their order.
+    /// Decides which are the best, once all conversations have passed or failed. Returns the least score of each share, in order.
     pub fn decide(&mut self) -> Vec<u8> {
         let mut scores = Vec::new();
-        for (condition, top) in self.tops.drain(..) {
-            let cutoffs = top.cutoffs();
-            scores.extend(cutoffs.scores());
-            self.best.push(Counted::new(condition, Box::new(move |facts| cutoffs.reached(facts))));
+        for Share { name, criterion, best } in self.shares.drain(..) {
+            let least = best.least();
+            let test = Test::Within(Bounds::at_least(least));
+            self.of_the_best.push(Counted::new(Condition { name, dimension: Dimension::Score, criterion, test }));
+            scores.push(least);
         }
         scores
     }
 
-    /// Whether one that passed everything else is among the best.
-    pub fn passes_best(&mut self, facts: &Facts<'_>) -> bool {
-        passes(&mut self.best, facts)
+    /// Whether a conversation that passed everything else is among the best.
+    pub fn is_among_the_best(&mut self, row: &impl Row) -> bool {
+        passes(&mut self.of_the_best, row)
     }
 
     /// How many were left after each condition, of so many.
     pub fn stages(self, looked_at: u64) -> Vec<FilterStage> {
         let mut left = looked_at;
-        let all = self.known.into_iter().chain(self.told).chain(self.best);
-        let stage = |Counted { condition, dropped, .. }: Counted| {
+        let all = self.before_events.into_iter().chain(self.of_events).chain(self.of_the_best);
+        let stage = |Counted { condition, dropped }: Counted| {
             left -= dropped;
-            FilterStage { condition, dropped, left }
+            FilterStage { condition: condition.name, dropped, left }
         };
         all.map(stage).collect()
     }
 }
 
 impl Counted {
-    fn new(condition: String, holds: Test) -> Self {
-        Self { condition, holds, dropped: 0 }
+    const fn new(condition: Condition) -> Self {
+        Self { condition, dropped: 0 }
     }
 }
 
-fn passes(conditions: &mut [Counted], facts: &Facts<'_>) -> bool {
-    match conditions.iter_mut().find(|one| !(one.holds)(facts)) {
+fn passes(conditions: &mut [Counted], row: &impl Row) -> bool {
+    match conditions.iter_mut().find(|one| !one.condition.holds(row)) {
         Some(failed) => {
             failed.dropped += 1;
             false

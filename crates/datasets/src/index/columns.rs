@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use domain::filter::{Facts, Reviewed, Scored, Status, Symbols};
+use domain::filter::{Reviewed, Status, Symbols};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use strum::VariantArray;
@@ -30,8 +30,10 @@ pub const CORRECTED: u8 = 4;
 #[derive(Debug, Clone)]
 pub struct Columns {
     pub run: Uuid,
-    /// Every name of the run, as in the facts that filters see.
+    /// Every name of the run.
     pub names: Symbols,
+    /// The name of the run itself: its id.
+    pub run_name: u32,
     /// What the column of scenarios counts, and the number of each.
     pub scenarios: Vec<ScenarioNames>,
     scenario_numbers: HashMap<String, u32>,
@@ -131,11 +133,12 @@ pub fn unpack_state(state: u8) -> Option<(Status, Option<Blame>)> {
 impl Columns {
     pub fn new(run: Uuid, playbook: &str, models: &[String], about: Arc<Scenarios>) -> Self {
         let mut names = Symbols::default();
-        names.intern(&run.to_string());
+        let run_name = names.intern(&run.to_string());
         let models = models.iter().map(|model| names.intern(model)).collect();
         Self {
             run,
             names,
+            run_name,
             scenarios: Vec::new(),
             scenario_numbers: HashMap::new(),
             about,
@@ -279,51 +282,18 @@ impl Columns {
         number
     }
 
-    /// A row as filters see it; `scores` is room for them. `None` where nothing has begun.
-    pub fn facts<'a>(&'a self, i: usize, scores: &'a mut Vec<Scored>) -> Option<Facts<'a>> {
-        let (status, blame) = unpack_state(self.state[i])?;
-        scores.clear();
-        scores.extend(
-            self.scores
-                .iter()
-                .filter_map(|(criterion, column)| Some(Scored { criterion: *criterion, score: present(column[i])? })),
-        );
-        let scenario = &self.scenarios[self.scenario[i] as usize];
-        Some(Facts {
-            run: self.names.get(&self.run.to_string()).unwrap_or(NONE_32),
-            position: i32::try_from(i).ok()?,
-            scenario: scenario.name,
-            family: scenario.family,
-            tags: &scenario.tags,
-            playbook: scenario.playbook,
-            models: &self.models,
-            persona: self.persona[i],
-            complexity: Complexity::VARIANTS[usize::from(self.complexity[i])],
-            status,
-            blame,
-            reason: Some(self.reason[i]).filter(|reason| *reason != NONE_32).map(|reason| self.reasons.name(reason)),
-            overall: present(self.overall[i]),
-            scores,
-            goal_achieved: present(self.goal_achieved[i]).map(|flag| flag == 1),
-            verified: present(self.verified[i]).map(|flag| flag == 1),
-            agreement: Some(self.agreement[i]).filter(|agreement| !agreement.is_nan()),
-            reviewed: Reviewed {
-                rated: self.reviewed[i] & RATED != 0,
-                annotated: self.reviewed[i] & ANNOTATED != 0,
-                corrected: self.reviewed[i] & CORRECTED != 0,
-            },
-            finished: DateTime::from_timestamp_micros(self.finished[i]).filter(|_| self.finished[i] != NEVER),
-            ending: Some(self.ending[i]).filter(|ending| *ending != NONE_32),
-            turns: present_16(self.turns[i]),
-            tool_calls: present_16(self.tool_calls[i]),
-            tools: &self.tool_sets[self.tools[i] as usize],
-        })
+    /// The scores of a criterion, which is a name of the run; `None`: the overall scores.
+    pub fn scores_of(&self, criterion: Option<u32>) -> Option<&[u8]> {
+        let Some(criterion) = criterion else { return Some(&self.overall) };
+        self.scores.iter().find(|(own, _)| *own == criterion).map(|(_, column)| column.as_slice())
     }
 
-    /// The scores of a criterion, by name.
-    pub fn scores_of(&self, criterion: &str) -> Option<&[u8]> {
-        let number = self.names.get(criterion)?;
-        self.scores.iter().find(|(known, _)| *known == number).map(|(_, column)| column.as_slice())
+    /// The same by name.
+    pub fn scores_named(&self, criterion: Option<&str>) -> Option<&[u8]> {
+        match criterion {
+            None => self.scores_of(None),
+            Some(name) => self.scores_of(Some(self.names.get(name)?)),
+        }
     }
 
     /// Names of the criteria.

@@ -170,7 +170,7 @@ fn outcomes(states: &[u64; 256]) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for (state, count) in (0..=u8::MAX).zip(states).filter(|(_, count)| **count > 0) {
         let Some((status, blame)) = unpack_state(state) else { continue };
-        *all.entry(blame.map_or(status.as_str(), |blame| blame.into_str()).to_owned()).or_default() += count;
+        *all.entry(blame.map_or(status.into_str(), |blame| blame.into_str()).to_owned()).or_default() += count;
     }
     all
 }

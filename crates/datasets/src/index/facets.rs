@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use domain::filter::Status;
-use domain::persona::Complexity;
+use domain::filter::{Dimension, Value, ValueKind};
 use strum::VariantArray;
 
 use super::Query;
-use super::columns::{ANNOTATED, CORRECTED, Columns, NONE, NONE_16, NONE_32, RATED, unpack_state};
-use super::predicate::Dimension;
+use super::columns::{Columns, NONE, NONE_16};
+use super::dimensions::Column;
+use super::predicate::Subject;
 use super::query::Asked;
 
 /// Counts over all runs of a query.
@@ -21,11 +21,14 @@ pub struct Facets {
     pub total: u64,
     /// Facet -> value -> rows.
     pub values: BTreeMap<&'static str, BTreeMap<String, u64>>,
-    /// `overall`, `turns` and `tool_calls`: number -> rows. What has none is not counted.
-    pub numbers: BTreeMap<&'static str, BTreeMap<u32, u64>>,
-    /// Scores by criterion.
+    /// `turns` and `tool_calls`: number -> rows. What has none is not counted.
+    pub lengths: BTreeMap<&'static str, BTreeMap<u32, u64>>,
+    /// `overall`, and the criteria.
     pub scores: BTreeMap<String, [u64; 11]>,
 }
+
+/// The name of the overall score among those of criteria.
+const OVERALL: &str = "overall";
 
 impl Query<'_> {
     pub fn facets(&self) -> Facets {
@@ -36,7 +39,7 @@ impl Query<'_> {
 }
 
 /// Those of one run, in its own numbers.
-pub struct FacetsOf<'a> {
+struct FacetsOf<'a> {
     columns: &'a Columns,
     matching: u64,
     counted: Vec<Counted<'a>>,
@@ -45,28 +48,52 @@ pub struct FacetsOf<'a> {
 /// One column that is counted, and the bit that marks rows which do not pass what is asked of it.
 struct Counted<'a> {
     dimension: Dimension,
+    criterion: Option<u32>,
     own: u64,
     column: Column<'a>,
     counts: Vec<u64>,
 }
 
-enum Column<'a> {
-    Bytes(&'a [u8]),
-    Shorts(&'a [u16]),
-    Names(&'a [u32]),
-}
+impl<'a> Counted<'a> {
+    /// `None` if there is nothing to count.
+    fn new(asked: &Asked<'a>, dimension: Dimension, criterion: Option<u32>) -> Option<Self> {
+        let column = asked.columns.column(dimension, criterion);
+        let len = match &column {
+            Column::Bytes(..) => 256,
+            Column::Numbers(_, len, _) => *len as usize,
+            Column::Shorts(_) => usize::from(NONE_16) + 1,
+            Column::Same(_) | Column::Shares(_) | Column::Times(_) => return None,
+        };
+        let subject: Subject = Some((dimension, criterion));
+        let own = asked.bits().find(|(asked, _)| *asked == subject).map_or(0, |(_, bit)| bit);
+        Some(Self { dimension, criterion, own, column, counts: vec![0; len] })
+    }
 
-impl Counted<'_> {
     fn add(&mut self, rows: &[usize]) {
         match self.column {
-            Column::Bytes(column) => rows.iter().for_each(|row| self.counts[usize::from(column[*row])] += 1),
+            Column::Bytes(column, _) => rows.iter().for_each(|row| self.counts[usize::from(column[*row])] += 1),
             Column::Shorts(column) => rows.iter().for_each(|row| self.counts[usize::from(column[*row])] += 1),
-            Column::Names(column) => rows.iter().for_each(|row| {
+            Column::Numbers(column, ..) => rows.iter().for_each(|row| {
                 if let Some(count) = self.counts.get_mut(column[*row] as usize) {
                     *count += 1;
                 }
             }),
+            Column::Same(_) | Column::Shares(_) | Column::Times(_) => {}
         }
+    }
+
+    /// Each value that rows have, and how many.
+    fn values(&self) -> impl Iterator<Item = (Value<'a>, u64)> {
+        let values = (0..).zip(&self.counts).filter(|(_, count)| **count > 0);
+        values.map(|(number, count)| {
+            let value = match &self.column {
+                Column::Bytes(_, read) => u8::try_from(number).map_or(Value::Missing, read),
+                Column::Numbers(_, _, read) => read(number),
+                Column::Shorts(_) if number != u32::from(NONE_16) => Value::Number(number),
+                _ => Value::Missing,
+            };
+            (value, *count)
+        })
     }
 }
 
@@ -93,25 +120,25 @@ impl<'a> FacetsOf<'a> {
         facets.matching += self.matching;
         facets.total += self.columns.state.iter().map(|state| u64::from(*state != NONE)).sum::<u64>();
         for counted in &self.counted {
-            let there =
-                counted.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(i, count)| (i, *count));
-            match (&counted.dimension, &counted.column) {
-                (Dimension::Score(criterion), _) => {
-                    let scores = facets.scores.entry(criterion.clone()).or_default();
-                    there.filter(|(score, _)| *score <= 10).for_each(|(score, count)| scores[score] += count);
-                }
-                (Dimension::Overall | Dimension::Turns | Dimension::ToolCalls, column) => {
-                    let none = if matches!(column, Column::Bytes(_)) { NONE.into() } else { usize::from(NONE_16) };
-                    let numbers = facets.numbers.entry(name(&counted.dimension)).or_default();
-                    for (number, count) in there.filter(|(number, _)| *number != none) {
-                        *numbers.entry(u32::try_from(number).unwrap_or(NONE_32)).or_default() += count;
+            match counted.dimension.kind() {
+                ValueKind::Score => {
+                    let name = counted.criterion.map_or(OVERALL, |criterion| self.columns.names.name(criterion));
+                    let scores = facets.scores.entry(name.to_owned()).or_default();
+                    for (score, count) in counted.values().filter_map(number) {
+                        scores[score.min(10) as usize] += count;
                     }
                 }
-                (dimension, _) => {
-                    let values = facets.values.entry(name(dimension)).or_default();
-                    for (number, count) in there {
-                        for value in self.named(dimension, number) {
-                            *values.entry(value.to_owned()).or_default() += count;
+                ValueKind::Count => {
+                    let lengths = facets.lengths.entry(counted.dimension.into()).or_default();
+                    for (length, count) in counted.values().filter_map(number) {
+                        *lengths.entry(length).or_default() += count;
+                    }
+                }
+                _ => {
+                    let values = facets.values.entry(counted.dimension.into()).or_default();
+                    for (value, count) in counted.values() {
+                        for name in self.names(counted.dimension, value) {
+                            *values.entry(name.to_owned()).or_default() += count;
                         }
                     }
                 }
@@ -119,98 +146,34 @@ impl<'a> FacetsOf<'a> {
         }
     }
 
-    /// What a number in a column stands for.
-    fn named(&self, dimension: &Dimension, number: usize) -> Vec<&'a str> {
-        let columns = self.columns;
-        let scenario = || &columns.scenarios[number];
-        let name = |name: u32| columns.names.name(name);
-        let state = || u8::try_from(number).ok().and_then(unpack_state);
-        match dimension {
-            Dimension::Scenario => vec![name(scenario().name)],
-            Dimension::Family => vec![name(scenario().family)],
-            Dimension::Playbook => vec![name(scenario().playbook)],
-            Dimension::Tag => scenario().tags.iter().map(|tag| name(*tag)).collect(),
-            Dimension::Tool => columns.tool_sets[number].iter().map(|tool| name(*tool)).collect(),
-            Dimension::Persona | Dimension::Ending => u32::try_from(number).map(name).into_iter().collect(),
-            Dimension::Complexity => Complexity::VARIANTS.get(number).map(Complexity::into_str).into_iter().collect(),
-            Dimension::Outcome => state().map(|(status, _)| Status::as_str(status)).into_iter().collect(),
-            Dimension::Blame => {
-                state().and_then(|(_, blame)| blame.map(|blame| blame.into_str())).into_iter().collect()
-            }
-            Dimension::Goal | Dimension::Verified if number < 2 => vec![["false", "true"][number]],
-            Dimension::Rated => vec![yes_or_no(number, RATED)],
-            Dimension::Annotated => vec![yes_or_no(number, ANNOTATED)],
-            Dimension::Corrected => vec![yes_or_no(number, CORRECTED)],
+    /// How a value is written in a query.
+    fn names(&self, dimension: Dimension, value: Value<'a>) -> Vec<&'a str> {
+        let name = |number: u32| match dimension.words() {
+            Some(words) => words.get(number as usize).copied(),
+            None => Some(self.columns.names.name(number)),
+        };
+        match value {
+            Value::Name(number) => name(number).into_iter().collect(),
+            Value::Names(numbers) => numbers.iter().filter_map(|number| name(*number)).collect(),
+            Value::Flag(flag) => vec![if flag { "true" } else { "false" }],
             _ => Vec::new(),
         }
     }
 }
 
-/// Whether people did something, by the number in the column of all that they did.
-const fn yes_or_no(did: usize, bit: u8) -> &'static str {
-    if did & bit as usize == 0 { "false" } else { "true" }
-}
-
-fn name(dimension: &Dimension) -> &'static str {
-    match dimension {
-        Dimension::Scenario => "scenario",
-        Dimension::Family => "family",
-        Dimension::Tag => "tag",
-        Dimension::Playbook => "playbook",
-        Dimension::Persona => "persona",
-        Dimension::Complexity => "complexity",
-        Dimension::Outcome => "outcome",
-        Dimension::Blame => "blame",
-        Dimension::Ending => "ending",
-        Dimension::Overall => "overall",
-        Dimension::Goal => "goal_achieved",
-        Dimension::Verified => "verified",
-        Dimension::Turns => "turns",
-        Dimension::ToolCalls => "tool_calls",
-        Dimension::Tool => "tool",
-        Dimension::Rated => "rated",
-        Dimension::Annotated => "annotated",
-        Dimension::Corrected => "corrected",
-        Dimension::Run
-        | Dimension::Search
-        | Dimension::Reason
-        | Dimension::Finished
-        | Dimension::Score(_)
-        | Dimension::Top
-        | Dimension::Agreement => "",
-    }
+fn number((value, count): (Value<'_>, u64)) -> Option<(u32, u64)> {
+    if let Value::Number(number) = value { Some((number, count)) } else { None }
 }
 
 fn counted<'a>(asked: &Asked<'a>) -> Vec<Counted<'a>> {
-    let columns = asked.columns;
-    let names = |column: &'a [u32], len: usize| (Column::Names(column), len);
-    let bytes = |column: &'a [u8]| (Column::Bytes(column), 256);
-    let shorts = |column: &'a [u16]| (Column::Shorts(column), usize::from(NONE_16) + 1);
-    let scenarios = || names(&columns.scenario, columns.scenarios.len());
-    let mut all = vec![
-        (Dimension::Scenario, scenarios()),
-        (Dimension::Family, scenarios()),
-        (Dimension::Tag, scenarios()),
-        (Dimension::Playbook, scenarios()),
-        (Dimension::Persona, names(&columns.persona, columns.names.len())),
-        (Dimension::Complexity, bytes(&columns.complexity)),
-        (Dimension::Outcome, bytes(&columns.state)),
-        (Dimension::Blame, bytes(&columns.state)),
-        (Dimension::Ending, names(&columns.ending, columns.names.len())),
-        (Dimension::Overall, bytes(&columns.overall)),
-        (Dimension::Goal, bytes(&columns.goal_achieved)),
-        (Dimension::Verified, bytes(&columns.verified)),
-        (Dimension::Rated, bytes(&columns.reviewed)),
-        (Dimension::Annotated, bytes(&columns.reviewed)),
-        (Dimension::Corrected, bytes(&columns.reviewed)),
-        (Dimension::Turns, shorts(&columns.turns)),
-        (Dimension::ToolCalls, shorts(&columns.tool_calls)),
-        (Dimension::Tool, names(&columns.tools, columns.tool_sets.len())),
-    ];
-    let criterion = |criterion: u32| Dimension::Score(columns.names.name(criterion).to_owned());
-    all.extend(columns.scores.iter().map(|(number, column)| (criterion(*number), bytes(column))));
-    let own = |dimension: &Dimension| asked.bits().find(|(asked, _)| *asked == dimension).map_or(0, |(_, bit)| bit);
-    all.into_iter()
-        .map(|(dimension, (column, len))| Counted { own: own(&dimension), dimension, column, counts: vec![0; len] })
-        .collect()
+    let counts = |dimension: &Dimension| {
+        dimension.has_facet() || matches!(dimension.kind(), ValueKind::Count | ValueKind::Score)
+    };
+    let dimensions =
+        Dimension::VARIANTS.iter().filter(|dimension| counts(dimension)).map(|dimension| (*dimension, None));
+    let names = &asked.columns.names;
+    let criteria = asked.columns.scores.iter().map(|(criterion, _)| *criterion);
+    let criteria = criteria.filter(|criterion| names.name(*criterion) != OVERALL);
+    let criteria = criteria.map(|criterion| (Dimension::Score, Some(criterion)));
+    dimensions.chain(criteria).filter_map(|(dimension, criterion)| Counted::new(asked, dimension, criterion)).collect()
 }

@@ -168,7 +168,7 @@ impl<'a> Ranks<'a> {
             By::Overall => None,
             By::Criterion(name) => Some(name.as_str()),
         };
-        asked.scores(criterion).map_or(Self::Last, |column| Self::Scores(column, sort.descending))
+        asked.columns.scores_named(criterion).map_or(Self::Last, |column| Self::Scores(column, sort.descending))
     }
 
     fn of_row(&self, row: usize) -> usize {

@@ -1,73 +1,38 @@
-//! A filter as tests of columns: for each thing that it asks, which values pass.
+//! A filter as predicates of columns: for each dimension that it asks about, which values pass.
 
-use std::ops::RangeInclusive;
-
-use domain::filter::{Bounds, Filter, Status};
-use domain::outcome::Blame;
-use domain::persona::Complexity;
-use strum::VariantArray;
+use domain::filter::{Condition, Dimension, Filter, Test};
 
 use super::Columns;
-use super::columns::{ANNOTATED, CORRECTED, NEVER, NONE, NONE_16, RATED, ScenarioNames, unpack_state};
+use super::columns::{NEVER, NONE_16, ScenarioNames};
+use super::dimensions::Column;
 
-/// What a filter can ask about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Dimension {
-    /// Nothing that a row could change.
-    Run,
-    Scenario,
-    Family,
-    Tag,
-    Playbook,
-    Search,
-    Persona,
-    Complexity,
-    Outcome,
-    Blame,
-    Reason,
-    Finished,
-    Ending,
-    Score(String),
-    Overall,
-    Top,
-    Goal,
-    Verified,
-    Turns,
-    ToolCalls,
-    /// One at least, and all of them.
-    Tool,
-    Agreement,
-    Rated,
-    Annotated,
-    Corrected,
-}
-
-/// Which values of a column pass. `None` marks pass nothing.
-pub enum Test<'a> {
+/// Which values of a column pass.
+pub enum Predicate<'a> {
     Bytes(&'a [u8], Box<[bool; 256]>),
     /// From, to.
     Shorts(&'a [u16], u16, u16),
-    /// By number; what has no number does not pass.
-    Names(&'a [u32], Vec<bool>),
+    /// By number; a number beyond the table does not pass.
+    Numbers(&'a [u32], Vec<bool>),
     AtLeast(&'a [f32], f32),
     /// From, and before.
-    Moments(&'a [i64], i64, i64),
+    Times(&'a [i64], i64, i64),
 }
 
-impl Test<'_> {
+/// What a predicate asks about: a dimension, with the criterion of its scores. `None`: nothing that has a facet of its own.
+pub type Subject = Option<(Dimension, Option<u32>)>;
+
+impl Predicate<'_> {
     /// Sets a bit for each row that does not pass, from `first` on.
     pub fn mark(&self, first: usize, bit: u64, failed: &mut [u64]) {
         let rows = first..first + failed.len();
         match self {
-            Self::Bytes(column, passes) => {
-                mark(failed, &column[rows], bit, |value| passes[usize::from(value)]);
-            }
+            Self::Bytes(column, passes) => mark(failed, &column[rows], bit, |value| passes[usize::from(value)]),
             Self::Shorts(column, from, to) => mark(failed, &column[rows], bit, |value| (*from..=*to).contains(&value)),
-            Self::Names(column, passes) => {
+            Self::Numbers(column, passes) => {
                 mark(failed, &column[rows], bit, |value| passes.get(value as usize).copied().unwrap_or_default());
             }
             Self::AtLeast(column, least) => mark(failed, &column[rows], bit, |value| value >= *least),
-            Self::Moments(column, from, before) => {
+            Self::Times(column, from, before) => {
                 mark(failed, &column[rows], bit, |value| (*from..*before).contains(&value));
             }
         }
@@ -80,165 +45,75 @@ fn mark<T: Copy>(failed: &mut [u64], column: &[T], bit: u64, passes: impl Fn(T) 
     }
 }
 
-/// What a filter and a search for a part of scenarios' names ask of a run. `top` is not among it.
-pub fn tests<'a>(columns: &'a Columns, filter: &Filter, search: Option<&str>) -> Vec<(Dimension, Test<'a>)> {
-    let mut tests = Vec::new();
-    let others = !filter.runs.is_empty() && !filter.runs.contains(&columns.run.to_string());
-    let played = |model: &String| columns.names.get(model).is_some_and(|model| columns.models.contains(&model));
-    if others || !filter.models.is_empty() && !filter.models.iter().any(played) {
-        tests.push((Dimension::Run, bytes(&columns.state, |_| false)));
-    }
-    cases(columns, filter, search, &mut tests);
-    verdicts(columns, filter, &mut tests);
-    reviews(columns, filter, &mut tests);
-    courses(columns, filter, &mut tests);
-    tests
-}
-
-type Tests<'a> = Vec<(Dimension, Test<'a>)>;
-
-/// What was decided before the first word.
-fn cases<'a>(columns: &'a Columns, filter: &Filter, search: Option<&str>, tests: &mut Tests<'a>) {
-    let mut scenario = |dimension, passes: &dyn Fn(&ScenarioNames) -> bool| {
-        let passes = columns.scenarios.iter().map(passes).collect();
-        tests.push((dimension, Test::Names(&columns.scenario, passes)));
+/// What a filter and a search for a part of scenarios' ids ask of a run. `top` is not among it.
+pub fn predicates<'a>(columns: &'a Columns, filter: &Filter, search: Option<&str>) -> Vec<(Subject, Predicate<'a>)> {
+    let mut conditions = filter.conditions(|name| columns.names.get(name));
+    conditions.sort_by_key(subject);
+    let of_filter = conditions.chunk_by(|one, other| subject(one) == subject(other)).filter_map(|conditions| {
+        let (dimension, criterion) = subject(&conditions[0]);
+        let predicate = predicate(columns, columns.column(dimension, criterion), conditions)?;
+        Some((Some((dimension, criterion)), predicate))
+    });
+    let found = |part: &str| {
+        let passes = |scenario: &ScenarioNames| columns.names.name(scenario.name).contains(part);
+        (None, Predicate::Numbers(&columns.scenario, columns.scenarios.iter().map(passes).collect()))
     };
-    let number = |names: &[String]| names.iter().filter_map(|name| columns.names.get(name)).collect::<Vec<u32>>();
-    if !filter.scenarios.is_empty() {
-        let asked = number(&filter.scenarios);
-        scenario(Dimension::Scenario, &|known| asked.contains(&known.name));
-    }
-    if !filter.families.is_empty() {
-        let asked = number(&filter.families);
-        scenario(Dimension::Family, &|known| asked.contains(&known.family));
-    }
-    if !filter.tags.is_empty() {
-        let asked = number(&filter.tags);
-        scenario(Dimension::Tag, &|known| known.tags.iter().any(|tag| asked.contains(tag)));
-    }
-    if !filter.playbooks.is_empty() {
-        let asked = number(&filter.playbooks);
-        scenario(Dimension::Playbook, &|known| asked.contains(&known.playbook));
-    }
-    if let Some(part) = search {
-        scenario(Dimension::Search, &|known| columns.names.name(known.name).contains(part));
-    }
-    if !filter.personas.is_empty() {
-        tests.push((Dimension::Persona, Test::Names(&columns.persona, table(&number(&filter.personas)))));
-    }
-    if !filter.complexities.is_empty() {
-        let passes = |value: u8| {
-            Complexity::VARIANTS
-                .get(usize::from(value))
-                .is_some_and(|complexity| filter.complexities.contains(complexity))
-        };
-        tests.push((Dimension::Complexity, bytes(&columns.complexity, passes)));
-    }
+    of_filter.chain(search.map(found)).collect()
 }
 
-fn verdicts<'a>(columns: &'a Columns, filter: &Filter, tests: &mut Tests<'a>) {
-    let mut state = |dimension, passes: &dyn Fn(Status, Option<Blame>) -> bool| {
-        let passes = |value: u8| unpack_state(value).is_some_and(|(status, blame)| passes(status, blame));
-        tests.push((dimension, bytes(&columns.state, passes)));
-    };
-    if !filter.outcomes.is_empty() {
-        state(Dimension::Outcome, &|status, _| filter.outcomes.contains(&status));
-    }
-    if !filter.blames.is_empty() {
-        state(Dimension::Blame, &|_, blame| blame.is_some_and(|blame| filter.blames.contains(&blame)));
-    }
-    if let Some(part) = &filter.reason {
-        let passes =
-            (0..).take(columns.reasons.len()).map(|reason| columns.reasons.name(reason).contains(part.as_str()));
-        tests.push((Dimension::Reason, Test::Names(&columns.reason, passes.collect())));
-    }
-    for (criterion, range) in filter.scores() {
-        let test = match columns.scores_of(criterion) {
-            Some(column) => scores(column, &range),
-            None => bytes(&columns.state, |_| false),
-        };
-        tests.push((Dimension::Score(criterion.to_owned()), test));
-    }
-    if let Some(range) = filter.overall() {
-        tests.push((Dimension::Overall, scores(&columns.overall, &range)));
-    }
-    if let Some(wanted) = filter.goal_achieved {
-        tests.push((Dimension::Goal, bytes(&columns.goal_achieved, |flag| flag == u8::from(wanted))));
-    }
-    if let Some(wanted) = filter.verified {
-        tests.push((Dimension::Verified, bytes(&columns.verified, |flag| flag == u8::from(wanted))));
-    }
-    if let Some(least) = filter.min_agreement {
-        tests.push((Dimension::Agreement, Test::AtLeast(&columns.agreement, as_kept(least))));
-    }
+const fn subject(condition: &Condition) -> (Dimension, Option<u32>) {
+    (condition.dimension, condition.criterion)
 }
 
-/// What people did.
-fn reviews<'a>(columns: &'a Columns, filter: &Filter, tests: &mut Tests<'a>) {
-    let all = [
-        (Dimension::Rated, filter.rated, RATED),
-        (Dimension::Annotated, filter.annotated, ANNOTATED),
-        (Dimension::Corrected, filter.corrected, CORRECTED),
-    ];
-    for (dimension, wanted, bit) in all {
-        if let Some(wanted) = wanted {
-            tests.push((dimension, bytes(&columns.reviewed, |did| (did & bit != 0) == wanted)));
+/// Which values of a column hold all conditions; `None` if there is nothing that a row could fail.
+fn predicate<'a>(columns: &'a Columns, column: Column<'a>, conditions: &[Condition]) -> Option<Predicate<'a>> {
+    let passes = |value| conditions.iter().all(|condition| condition.test.holds(value));
+    let tests = conditions.iter().map(|condition| &condition.test);
+    Some(match column {
+        Column::Same(value) if passes(value) => return None,
+        Column::Same(_) => nothing(columns),
+        Column::Bytes(column, read) => bytes(column, |value| passes(read(value))),
+        Column::Numbers(column, len, read) => {
+            Predicate::Numbers(column, (0..len).map(|value| passes(read(value))).collect())
         }
-    }
+        Column::Shorts(column) => {
+            let (from, to) = tests.fold((0, NONE_16 - 1), |(from, to), test| match test {
+                Test::Within(bounds) => {
+                    (from.max(bounds.min.map_or(0, short)), to.min(bounds.max.map_or(NONE_16, short)))
+                }
+                _ => (from, to),
+            });
+            Predicate::Shorts(column, from, to)
+        }
+        Column::Shares(column) => {
+            let least = tests.fold(f32::NEG_INFINITY, |least, test| match test {
+                Test::MinShare(share) => least.max(*share),
+                _ => least,
+            });
+            Predicate::AtLeast(column, least)
+        }
+        Column::Times(column) => {
+            let (from, before) = tests.fold((i64::MIN, NEVER), |(from, before), test| match test {
+                Test::From(time) => (from.max(time.timestamp_micros()), before),
+                Test::Before(time) => (from, before.min(time.timestamp_micros())),
+                _ => (from, before),
+            });
+            Predicate::Times(column, from, before)
+        }
+    })
 }
 
-fn courses<'a>(columns: &'a Columns, filter: &Filter, tests: &mut Tests<'a>) {
-    let number = |names: &[String]| names.iter().map(|name| columns.names.get(name)).collect::<Vec<_>>();
-    if !filter.endings.is_empty() {
-        let asked: Vec<u32> = number(&filter.endings).into_iter().flatten().collect();
-        tests.push((Dimension::Ending, Test::Names(&columns.ending, table(&asked))));
-    }
-    if filter.finished_from.is_some() || filter.finished_before.is_some() {
-        let from = filter.finished_from.map_or(i64::MIN, |at| at.timestamp_micros());
-        let before = filter.finished_before.map_or(NEVER, |at| at.timestamp_micros());
-        tests.push((Dimension::Finished, Test::Moments(&columns.finished, from, before)));
-    }
-    if !filter.turns.is_open() {
-        tests.push((Dimension::Turns, within(&columns.turns, filter.turns)));
-    }
-    if !filter.tool_calls.is_open() {
-        tests.push((Dimension::ToolCalls, within(&columns.tool_calls, filter.tool_calls)));
-    }
-    if !filter.tools_any.is_empty() || !filter.tools_all.is_empty() {
-        let (any, all) = (number(&filter.tools_any), number(&filter.tools_all));
-        let has = |set: &[u32], tool: Option<u32>| tool.is_some_and(|tool| set.contains(&tool));
-        let sets = columns.tool_sets.iter().map(|set| {
-            (any.is_empty() || any.iter().any(|tool| has(set, *tool))) && all.iter().all(|tool| has(set, *tool))
-        });
-        tests.push((Dimension::Tool, Test::Names(&columns.tools, sets.collect())));
-    }
-}
-
-/// 0.9 agrees at least 0.9.
-#[expect(clippy::cast_possible_truncation, reason = "the column is no more exact")]
-fn as_kept(agreement: f64) -> f32 {
-    agreement as f32
-}
-
-pub fn bytes(column: &[u8], passes: impl Fn(u8) -> bool) -> Test<'_> {
+pub fn bytes(column: &[u8], passes: impl Fn(u8) -> bool) -> Predicate<'_> {
     let mut table = Box::new([false; 256]);
     (0..=u8::MAX).for_each(|value| table[usize::from(value)] = passes(value));
-    Test::Bytes(column, table)
+    Predicate::Bytes(column, table)
 }
 
-fn scores<'a>(column: &'a [u8], range: &RangeInclusive<u8>) -> Test<'a> {
-    bytes(column, |score| score != NONE && range.contains(&score))
+/// Nothing passes.
+pub fn nothing(columns: &Columns) -> Predicate<'_> {
+    bytes(&columns.state, |_| false)
 }
 
-/// Which numbers of names were asked for.
-fn table(asked: &[u32]) -> Vec<bool> {
-    let mut table = vec![false; asked.iter().max().map_or(0, |last| *last as usize + 1)];
-    asked.iter().for_each(|number| table[*number as usize] = true);
-    table
-}
-
-fn within(column: &[u16], bounds: Bounds) -> Test<'_> {
-    let narrow = |bound: u32| u16::try_from(bound).unwrap_or(NONE_16);
-    let most = NONE_16 - 1;
-    Test::Shorts(column, bounds.min.map_or(0, narrow), bounds.max.map_or(most, |max| narrow(max).min(most)))
+fn short(bound: u32) -> u16 {
+    u16::try_from(bound).unwrap_or(NONE_16)
 }

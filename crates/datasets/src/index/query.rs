@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use domain::filter::{Filter, cutoff};
+use domain::filter::{Best, Filter};
 
 use super::Columns;
 use super::columns::{NONE, present};
-use super::predicate::{Dimension, Test, bytes, tests};
+use super::predicate::{Predicate, Subject, bytes, nothing, predicates};
 
 /// Rows that are looked at together.
 const CHUNK: usize = 4096;
@@ -22,39 +22,36 @@ pub struct Query<'a> {
 /// What is asked of one.
 pub struct Asked<'a> {
     pub columns: &'a Columns,
-    tests: Vec<(Dimension, Test<'a>)>,
+    predicates: Vec<(Subject, Predicate<'a>)>,
 }
 
 impl<'a> Query<'a> {
     /// `search` is a part of the names of scenarios.
     pub fn new(runs: &'a [Arc<Columns>], filter: &Filter, search: Option<&str>) -> Self {
-        let asked = |columns: &'a Arc<Columns>| Asked { columns, tests: tests(columns, filter, search) };
+        let asked = |columns: &'a Arc<Columns>| Asked { columns, predicates: predicates(columns, filter, search) };
         let mut query = Self { runs: runs.iter().map(asked).collect() };
         query.keep_the_best(filter);
         query
     }
 
-    /// The best of those that pass everything else: their scores are counted, and then they are a test like others.
+    /// The best of those that pass everything else: their scores are counted, and what is among the best is then a predicate
+    /// like others.
     fn keep_the_best(&mut self, filter: &Filter) {
-        let mut counted: Vec<[u64; 11]> = vec![[0; 11]; filter.top.len()];
-        for (top, by_score) in filter.top.iter().zip(&mut counted) {
+        let mut counted: Vec<Best> = filter.top.iter().map(Best::of).collect();
+        for (top, best) in filter.top.iter().zip(&mut counted) {
             for asked in &self.runs {
-                let Some(column) = asked.scores(top.criterion.as_deref()) else { continue };
-                asked.each(|row| {
-                    if let Some(score) = present(column[row]) {
-                        by_score[usize::from(score.min(10))] += 1;
-                    }
-                });
+                let Some(column) = asked.columns.scores_named(top.criterion.as_deref()) else { continue };
+                asked.each(|row| present(column[row]).into_iter().for_each(|score| best.count(score)));
             }
         }
-        for (top, by_score) in filter.top.iter().zip(counted) {
-            let least = cutoff(&by_score, top.share);
+        for (top, best) in filter.top.iter().zip(counted) {
+            let least = best.least();
             for asked in &mut self.runs {
-                let test = match asked.scores(top.criterion.as_deref()) {
+                let predicate = match asked.columns.scores_named(top.criterion.as_deref()) {
                     Some(column) => bytes(column, |score| score != NONE && score >= least),
-                    None => bytes(&asked.columns.state, |_| false),
+                    None => nothing(asked.columns),
                 };
-                asked.tests.push((Dimension::Top, test));
+                asked.predicates.push((None, predicate));
             }
         }
     }
@@ -68,23 +65,18 @@ impl<'a> Query<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// The scores of a criterion, or overall.
-    pub fn scores(&self, criterion: Option<&str>) -> Option<&'a [u8]> {
-        criterion.map_or(Some(self.columns.overall.as_slice()), |criterion| self.columns.scores_of(criterion))
-    }
-
     /// What is asked, each with the bit that marks rows that do not pass it.
-    pub fn bits(&self) -> impl Iterator<Item = (&Dimension, u64)> {
+    pub fn bits(&self) -> impl Iterator<Item = (Subject, u64)> {
         // More than there are bits share the last: what they alone keep out is then counted for none of them.
-        self.tests.iter().enumerate().map(|(i, (dimension, _))| (dimension, 1 << i.min(62)))
+        self.predicates.iter().enumerate().map(|(i, (subject, _))| (*subject, 1 << i.min(62)))
     }
 
     /// Marks what the rows of a chunk do not pass.
     pub fn mark(&self, rows: &Range<usize>, failed: &mut Vec<u64>) {
         failed.clear();
         failed.extend(self.columns.state[rows.clone()].iter().map(|state| if *state == NONE { ABSENT } else { 0 }));
-        for ((_, test), (_, bit)) in self.tests.iter().zip(self.bits()) {
-            test.mark(rows.start, bit, failed);
+        for ((_, predicate), (_, bit)) in self.predicates.iter().zip(self.bits()) {
+            predicate.mark(rows.start, bit, failed);
         }
     }
 

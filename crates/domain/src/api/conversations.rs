@@ -12,43 +12,6 @@ use crate::event::Event;
 use crate::outcome::Outcome;
 use crate::verdict::{Verdict, Verification};
 
-/// The parameters by which lists of conversations are narrowed, in the API and in the addresses of the app.
-pub const CONVERSATION_FILTER: [&str; 33] = [
-    "run",
-    "scenario",
-    "family",
-    "tag",
-    "playbook",
-    "model",
-    "persona",
-    "complexity",
-    "outcome",
-    "blame",
-    "reason",
-    "ending",
-    "min_score",
-    "max_score",
-    "min_overall",
-    "max_overall",
-    "top",
-    "goal_achieved",
-    "verified",
-    "rated",
-    "annotated",
-    "corrected",
-    "finished_from",
-    "finished_before",
-    "min_turns",
-    "max_turns",
-    "min_tool_calls",
-    "max_tool_calls",
-    "tool_any",
-    "tool_all",
-    "min_agreement",
-    "judging",
-    "search",
-];
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConversationSummary {
     pub id: String,

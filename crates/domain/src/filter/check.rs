@@ -1,113 +1,148 @@
-//! What is wrong with a filter, though it reads well.
+//! Problems of a filter that was read without an error.
 
-use super::{Bounds, Filter, Whose};
+use std::collections::BTreeMap;
 
-/// The pointer of a field (RFC 6901), and what is wrong with it.
+use chrono::{DateTime, Utc};
+
+use super::{Bounds, Comparison, Dimension, Filter, PARAMETERS, Parameter, Top, Whose};
+use crate::patch::join;
+
+/// The pointer of a field (RFC 6901), and its problem.
 pub type Finding = (String, String);
 
-/// Longer lists are a mistake, and cost everybody who looks at them.
+/// Longer lists are a mistake, and slow for everybody.
 const MOST_NAMES: usize = 1000;
 const MOST_SCORES: usize = 100;
 const LONGEST_NAME: usize = 200;
 
 impl Filter {
-    /// Everything that is out of range. Whether the names exist is not asked.
+    /// Everything that is out of range. Whether the names exist is not checked.
     pub fn problems(&self) -> Vec<Finding> {
-        let mut found = Vec::new();
-        for (field, names) in self.lists() {
-            check_names(field, names, &mut found);
-        }
-        for (field, n) in
-            [("/min_scores", self.min_scores.len()), ("/max_scores", self.max_scores.len()), ("/top", self.top.len())]
-        {
-            if n > MOST_SCORES {
-                found.push((field.to_owned(), format!("asks for {n} scores, at most {MOST_SCORES} can be asked for")));
-            }
-        }
-        for (i, run) in self.runs.iter().enumerate().filter(|(_, run)| !is_id(run)) {
-            found.push((format!("/runs/{i}"), format!("`{run}` is no run's id")));
-        }
-        if let Whose::Judging(id) = &self.judging
-            && !is_id(id)
-        {
-            found.push(("/judging".into(), format!("expected `own`, `latest` or a judging's id, found `{id}`")));
-        }
-        self.check_scores(&mut found);
-        for (i, top) in self.top.iter().enumerate().filter(|(_, top)| !(top.share > 0.0 && top.share <= 1.0)) {
-            found.push((format!("/top/{i}/share"), format!("expected a share above 0, up to 1; found {}", top.share)));
-        }
-        if let Some(min) = self.min_agreement.filter(|min| !(0.0..=1.0).contains(min)) {
-            found.push(("/min_agreement".into(), format!("expected 0 to 1, found {min}")));
-        }
-        if self.reason.as_deref().is_some_and(|part| !is_fine(part)) {
-            found.push(("/reason".into(), format!("expected 1 to {LONGEST_NAME} bytes without control characters")));
-        }
-        if let (Some(from), Some(before)) = (self.finished_from, self.finished_before)
-            && from >= before
-        {
-            found.push(("/finished_before".into(), format!("nothing is finished from {from} on and before {before}")));
-        }
-        for (field, bounds) in [("/turns", self.turns), ("/tool_calls", self.tool_calls)] {
-            found.extend(empty(bounds).map(|why| (field.to_owned(), why)));
-        }
-        found
-    }
-
-    fn check_scores(&self, found: &mut Vec<Finding>) {
-        for (field, scores) in [("/min_scores", &self.min_scores), ("/max_scores", &self.max_scores)] {
-            for (criterion, score) in scores.iter().filter(|(_, score)| **score > 10) {
-                found.push((crate::patch::join(field, criterion), format!("expected 0 to 10, found {score}")));
-            }
-        }
-        for (field, score) in [("/min_overall", self.min_overall), ("/max_overall", self.max_overall)] {
-            if let Some(score) = score.filter(|score| *score > 10) {
-                found.push((field.to_owned(), format!("expected 0 to 10, found {score}")));
-            }
-        }
-        let bounds = |min: Option<u8>, max: Option<u8>| Bounds { min: min.map(u32::from), max: max.map(u32::from) };
-        for (criterion, max) in &self.max_scores {
-            let why = empty(bounds(self.min_scores.get(criterion).copied(), Some(*max)));
-            found.extend(why.map(|why| (crate::patch::join("/max_scores", criterion), why)));
-        }
-        let why = empty(bounds(self.min_overall, self.max_overall));
-        found.extend(why.map(|why| ("/max_overall".to_owned(), why)));
-    }
-
-    fn lists(&self) -> [(&'static str, &[String]); 10] {
-        [
-            ("/runs", &self.runs),
-            ("/scenarios", &self.scenarios),
-            ("/families", &self.families),
-            ("/tags", &self.tags),
-            ("/playbooks", &self.playbooks),
-            ("/models", &self.models),
-            ("/personas", &self.personas),
-            ("/endings", &self.endings),
-            ("/tools_any", &self.tools_any),
-            ("/tools_all", &self.tools_all),
-        ]
+        PARAMETERS.iter().flat_map(|parameter| parameter.problems(self)).collect()
     }
 }
 
-fn check_names(field: &str, names: &[String], found: &mut Vec<Finding>) {
-    if names.len() > MOST_NAMES {
-        found.push((field.to_owned(), format!("names {} things, at most {MOST_NAMES} can be named", names.len())));
-    }
-    for (i, name) in names.iter().enumerate().take(MOST_NAMES) {
-        if !is_fine(name) {
-            let message = format!("expected a name of 1 to {LONGEST_NAME} bytes without control characters");
-            found.push((format!("{field}/{i}"), message));
+impl Parameter {
+    fn problems(&self, filter: &Filter) -> Vec<Finding> {
+        let at = format!("/{}", self.field);
+        let one = |problem: Option<String>| problem.map(|problem| (at.clone(), problem)).into_iter().collect();
+        match &self.comparison {
+            Comparison::AnyOf(field) | Comparison::AllOf(field) => {
+                let mut found = check_names(&at, field.of(filter));
+                if self.dimension == Some(Dimension::Run) {
+                    found.extend(check_runs(&at, field.of(filter)));
+                }
+                found
+            }
+            // Their types have no wrong values. Lower bounds are checked together with the upper ones.
+            Comparison::Complexities(_)
+            | Comparison::Outcomes(_)
+            | Comparison::Blames(_)
+            | Comparison::Is(_)
+            | Comparison::Min(_)
+            | Comparison::From(_) => Vec::new(),
+            Comparison::Contains(field) => {
+                let wrong = field.of(filter).as_deref().is_some_and(|part| !is_fine(part));
+                one(wrong.then(|| format!("expected 1 to {LONGEST_NAME} bytes without control characters")))
+            }
+            Comparison::MinScore(field) => one(field.of(filter).and_then(no_score)),
+            Comparison::MaxScore(field) => one(field
+                .of(filter)
+                .and_then(|max| no_score(max).or_else(|| empty(self.min_score(filter, None)?.into(), max.into())))),
+            Comparison::MinScores(field) => check_scores(&at, field.of(filter), |_, score| no_score(score)),
+            Comparison::MaxScores(field) => check_scores(&at, field.of(filter), |criterion, max| {
+                no_score(max).or_else(|| empty(self.min_score(filter, Some(criterion))?.into(), max.into()))
+            }),
+            Comparison::Max(field) => {
+                let Bounds { min, max } = *field.of(filter);
+                one(min.zip(max).and_then(|(min, max)| empty(min, max)))
+            }
+            Comparison::MinShare(field) => {
+                let wrong = field.of(filter).filter(|least| !(0.0..=1.0).contains(least));
+                one(wrong.map(|least| format!("expected 0 to 1, found {least}")))
+            }
+            Comparison::Before(field) => {
+                let both = self.from(filter).zip(*field.of(filter));
+                let wrong = both.filter(|(from, before)| from >= before);
+                one(wrong.map(|(from, before)| format!("nothing is finished from {from} on and before {before}")))
+            }
+            Comparison::Best(field) => check_shares(&at, field.of(filter)),
+            Comparison::Judging(field) => match field.of(filter) {
+                Whose::Judging(id) if !is_id(id) => {
+                    one(Some(format!("expected `own`, `latest` or a judging's id, found `{id}`")))
+                }
+                _ => Vec::new(),
+            },
         }
     }
+}
+
+impl Parameter {
+    /// The lower bound for the same score, overall or of a criterion.
+    fn min_score(&self, filter: &Filter, criterion: Option<&str>) -> Option<u8> {
+        self.same_dimension().find_map(|other| match (other, criterion) {
+            (Comparison::MinScore(field), None) => *field.of(filter),
+            (Comparison::MinScores(field), Some(criterion)) => field.of(filter).get(criterion).copied(),
+            _ => None,
+        })
+    }
+
+    /// The lower bound for the same time.
+    fn from(&self, filter: &Filter) -> Option<DateTime<Utc>> {
+        self.same_dimension().find_map(|other| match other {
+            Comparison::From(field) => *field.of(filter),
+            _ => None,
+        })
+    }
+
+    /// All comparisons of the same dimension.
+    fn same_dimension(&self) -> impl Iterator<Item = &'static Comparison> {
+        let dimension = self.dimension;
+        PARAMETERS.iter().filter(move |other| other.dimension == dimension).map(|other| &other.comparison)
+    }
+}
+
+fn check_names(at: &str, names: &[String]) -> Vec<Finding> {
+    let too_many = (names.len() > MOST_NAMES)
+        .then(|| (at.to_owned(), format!("names {} things, at most {MOST_NAMES} can be named", names.len())));
+    let unfit = names.iter().enumerate().take(MOST_NAMES).filter(|(_, name)| !is_fine(name));
+    let unfit = unfit.map(|(i, _)| {
+        (format!("{at}/{i}"), format!("expected a name of 1 to {LONGEST_NAME} bytes without control characters"))
+    });
+    too_many.into_iter().chain(unfit).collect()
+}
+
+fn check_runs<'a>(at: &'a str, runs: &'a [String]) -> impl Iterator<Item = Finding> + 'a {
+    let unknown = runs.iter().enumerate().filter(|(_, run)| !is_id(run));
+    unknown.map(move |(i, run)| (format!("{at}/{i}"), format!("`{run}` is no run's id")))
+}
+
+fn check_scores(at: &str, scores: &BTreeMap<String, u8>, problem: impl Fn(&str, u8) -> Option<String>) -> Vec<Finding> {
+    let wrong = scores.iter().filter_map(|(criterion, score)| Some((join(at, criterion), problem(criterion, *score)?)));
+    too_many_scores(at, scores.len()).into_iter().chain(wrong).collect()
+}
+
+fn check_shares(at: &str, best: &[Top]) -> Vec<Finding> {
+    let wrong = best.iter().enumerate().filter(|(_, top)| !(top.share > 0.0 && top.share <= 1.0));
+    let wrong = wrong
+        .map(|(i, top)| (format!("{at}/{i}/share"), format!("expected a share above 0, up to 1; found {}", top.share)));
+    too_many_scores(at, best.len()).into_iter().chain(wrong).collect()
+}
+
+fn too_many_scores(at: &str, n: usize) -> Option<Finding> {
+    (n > MOST_SCORES).then(|| (at.to_owned(), format!("asks for {n} scores, at most {MOST_SCORES} can be asked for")))
+}
+
+fn no_score(score: u8) -> Option<String> {
+    (score > 10).then(|| format!("expected 0 to 10, found {score}"))
+}
+
+fn empty(min: u32, max: u32) -> Option<String> {
+    (min > max).then(|| format!("nothing is at least {min} and at most {max}"))
 }
 
 fn is_fine(text: &str) -> bool {
     (1..=LONGEST_NAME).contains(&text.len()) && !text.chars().any(char::is_control)
-}
-
-fn empty(bounds: Bounds) -> Option<String> {
-    let (min, max) = (bounds.min?, bounds.max?);
-    (min > max).then(|| format!("nothing is at least {min} and at most {max}"))
 }
 
 /// Whether a text is a UUID as it is printed: 8-4-4-4-12 lower-case hexadecimal digits.

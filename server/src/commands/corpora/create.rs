@@ -24,7 +24,7 @@ use datasets::corpora::build::{preview, problems};
 use domain::bad_input::BadInput;
 use domain::job::JobKind;
 use domain::progress::Doing;
-use filter::{FLAGS, FilterFlags};
+use filter::{FilterFlags, flag_at};
 use runtime::jobs::{Handlers, see_through};
 use store::corpora::{self, New};
 use store::{clock, jobs, projects};
@@ -92,7 +92,7 @@ impl Create {
             }
         };
         if problems.is_empty() {
-            self.lay_over(&mut spec);
+            problems.extend(self.lay_over(&mut spec).err());
             problems.extend(spec.problems().into_iter().map(|(at, message)| Problem::new(flag(&at), 0, "", message)));
         }
         if let Some(problem) = self.name.as_deref().and_then(name_problem) {
@@ -101,8 +101,8 @@ impl Create {
         if problems.is_empty() { Ok(spec) } else { Err(BadInput(problems).into()) }
     }
 
-    fn lay_over(&self, spec: &mut Spec) {
-        self.filter.lay_over(&mut spec.filter);
+    fn lay_over(&self, spec: &mut Spec) -> Result<(), Problem> {
+        self.filter.lay_over(&mut spec.filter).map_err(|(flag, wrong)| Problem::new(flag, 0, "", wrong))?;
         spec.duplicates.near = self.near.or(spec.duplicates.near);
         if self.keep_findings {
             (spec.scan.pii, spec.scan.secrets) = (Treatment::Keep, Treatment::Keep);
@@ -113,11 +113,15 @@ impl Create {
         spec.limit = self.limit.or(spec.limit);
         spec.split.golden = self.golden.unwrap_or(spec.split.golden);
         spec.split.seed = self.seed.unwrap_or(spec.split.seed);
+        Ok(())
     }
 }
 
 /// The flag that a pointer into the selection is set by.
 fn flag(at: &str) -> String {
+    if let Some(flag) = at.strip_prefix("/filter").and_then(flag_at) {
+        return flag;
+    }
     let others = [
         ("/duplicates/near", "--near"),
         ("/balance/at_most", "--at-most"),
@@ -125,7 +129,7 @@ fn flag(at: &str) -> String {
         ("/split/golden", "--golden"),
         ("/split/seed", "--seed"),
     ];
-    let known = FLAGS.into_iter().chain(others).find(|(own, _)| at.starts_with(own));
+    let known = others.into_iter().find(|(own, _)| at.starts_with(own));
     known.map_or_else(|| at.to_owned(), |(_, flag)| flag.to_owned())
 }
 

@@ -6,7 +6,7 @@ use domain::filter::Whose;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::params::Asked;
+use super::params::Selection;
 use crate::http::app::App;
 use crate::http::error::{HttpError, Result};
 use datasets::index::{Columns, Query, TooMany};
@@ -32,19 +32,19 @@ impl Scope {
     }
 
     /// The runs of a project that were asked for, or all of them, the newest first.
-    pub async fn of_project(app: &App, project: Uuid, asked: &Asked) -> Result<Self> {
+    pub async fn of_project(app: &App, project: Uuid, selection: &Selection) -> Result<Self> {
         let mut db = app.pool().acquire().await?;
-        let mut only: Vec<Uuid> = asked.filter.runs.iter().filter_map(|id| id.parse().ok()).collect();
-        if let Whose::Judging(judging) = &asked.filter.judging {
+        let mut only: Vec<Uuid> = selection.filter.runs.iter().filter_map(|id| id.parse().ok()).collect();
+        if let Whose::Judging(judging) = &selection.filter.judging {
             let judging = judging.parse().unwrap_or_default();
             let run = conversation_columns::run_of(&mut db, judging)
                 .await?
-                .ok_or_else(|| no_judging(&asked.filter.judging))?;
+                .ok_or_else(|| no_judging(&selection.filter.judging))?;
             only = vec![run];
         }
         let mut heads = Vec::new();
         for head in conversation_columns::of_project(&mut db, project, &only).await? {
-            heads.push(seen_by(&mut db, head, &asked.filter.judging).await?);
+            heads.push(seen_by(&mut db, head, &selection.filter.judging).await?);
         }
         drop(db);
         let runs = app.index().of(&heads).await.map_err(too_many)?;
@@ -54,11 +54,11 @@ impl Scope {
     /// Asks the runs something that takes a while, without holding up whoever else is served.
     pub async fn ask<T: Send + 'static>(
         &self,
-        asked: Arc<Asked>,
+        selection: Arc<Selection>,
         what: impl FnOnce(&Query<'_>) -> T + Send + 'static,
     ) -> Result<T> {
         let runs = self.runs.clone();
-        let work = move || what(&Query::new(&runs, &asked.filter, asked.search.as_deref()));
+        let work = move || what(&Query::new(&runs, &selection.filter, selection.search.as_deref()));
         tokio::task::spawn_blocking(work).await.map_err(|error| HttpError::Internal(error.into()))
     }
 }

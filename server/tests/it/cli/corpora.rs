@@ -138,18 +138,18 @@ async fn a_condition_that_nothing_can_be_like_is_refused_by_its_flag() {
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @r"
     --run: `7` is no run's id
-    --judging: expected `own`, `latest` or a judging's id, found `mine`
-    --max-score: expected 0 to 10, found 11
-    --max-overall: nothing is at least 8 and at most 7
-    --top: expected a share above 0, up to 1; found 0
-    --min-agreement: expected 0 to 1, found 2
     --finished-before: nothing is finished from 2026-11-24 00:00:00 UTC on and before 2026-11-24 00:00:00 UTC
     --max-turns: nothing is at least 5 and at most 4
+    --min-agreement: expected 0 to 1, found 2
+    --max-overall: nothing is at least 8 and at most 7
+    --max-score: expected 0 to 10, found 11
+    --top: expected a share above 0, up to 1; found 0
+    --judging: expected `own`, `latest` or a judging's id, found `mine`
     8 problems found; nothing was started
     ");
     for (flag, wanted) in [
         ("--max-overall 300", "expected a whole number from 0 to 10"),
-        ("--max-score tool_usage", "expected a criterion, `=` and a score from 0 to 10"),
+        ("--max-score tool_usage", "expected CRITERION=SCORE, found `tool_usage`"),
         ("--top best", "expected a share above 0, up to 1"),
         ("--finished-from yesterday", "expected a day, such as 2026-11-24, or RFC 3339"),
         ("--blame weather", "[possible values: agent, simulated_user, tool_simulator, judge, infrastructure]"),

@@ -75,7 +75,7 @@ async fn two_runs_beside_each_other(pool: PgPool) {
     assert!(!accepted.gap.significant && accepted.gap.interval.low < 0.0 && accepted.gap.interval.high > 0.0);
     assert_eq!((found.comparison.means["turns"].one_n, found.comparison.means["turns"].other_n), (6, 8));
 
-    assert_eq!(app.problem(&path, StatusCode::BAD_REQUEST).await, "`with`: name the other run");
+    assert_eq!(app.problem(&path, StatusCode::BAD_REQUEST).await, "`with`: missing field `with`");
     app.problem(&format!("{path}?with=x"), StatusCode::BAD_REQUEST).await;
     app.problem(&format!("{path}?with={}", clock::id()), StatusCode::NOT_FOUND).await;
     // A run of another project is none that could be compared with.

@@ -1,7 +1,7 @@
 //! The way to the conversations before and after this one, in the order of the list that led here.
 
 use domain::api;
-use domain::api::CONVERSATION_FILTER;
+use domain::filter::list_parameters;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
@@ -74,7 +74,7 @@ fn list(address: &ParamsMap) -> Vec<(&'static str, String)> {
     if address.get_str(CORPUS).is_some() {
         return [CORPUS, "split", "dropped_by"].into_iter().flat_map(values).collect();
     }
-    CONVERSATION_FILTER.into_iter().chain(["sort", "order"]).flat_map(values).collect()
+    list_parameters().chain(["sort", "order"]).flat_map(values).collect()
 }
 
 async fn ask(conversation: &str, list: &[(&'static str, String)]) -> Answer<api::Neighbours> {

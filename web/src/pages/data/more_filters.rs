@@ -1,23 +1,38 @@
 //! What lists and corpora are narrowed by that has no facet: it is written, not chosen from what there is.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
+use domain::filter::{Comparison, Dimension, PARAMETERS, Parameter, ValueKind};
 use leptos::prelude::*;
 
 use super::filters::Filters;
 
-/// As the field of a browser writes a moment; it adds seconds where there are some.
+/// As the field of a browser writes a time; it adds seconds where there are some.
 const MINUTES: &str = "%Y-%m-%dT%H:%M";
 const SECONDS: &str = "%Y-%m-%dT%H:%M:%S";
 
 /// `class` is that of the labels: of the page's other fields.
 #[component]
 pub fn MoreFilters(filters: Filters, class: &'static str) -> impl IntoView {
-    view! {
-        <Text filters class name="reason" label="Failed for" hint="A part of the reason, letter by letter. Only failures have one." />
-        <Model filters class />
-        <TimeBound filters class name="finished_from" label="Finished from (UTC)" />
-        <TimeBound filters class name="finished_before" label="Finished before (UTC)" />
-        <Text filters class name="judging" label="Judging" hint="own (each run's), latest, or the id of a judging." />
+    PARAMETERS.iter().map(|parameter| field_of(filters, class, parameter)).collect_view()
+}
+
+/// `None` if there is another way to choose it.
+fn field_of(filters: Filters, class: &'static str, parameter: &'static Parameter) -> Option<AnyView> {
+    let Parameter { name, help, .. } = parameter;
+    let label = parameter.dimension.map_or("Judging", Dimension::label);
+    match (&parameter.comparison, parameter.dimension.map(Dimension::kind)) {
+        (Comparison::Contains(_), _) => Some(view! { <Text filters class name label hint=help /> }.into_any()),
+        (Comparison::Judging(_), _) => {
+            Some(view! { <Text filters class name label hint=parameter.details() /> }.into_any())
+        }
+        (Comparison::AnyOf(_), Some(ValueKind::Name)) => {
+            Some(view! { <Name filters class name label hint=help /> }.into_any())
+        }
+        (Comparison::From(_) | Comparison::Before(_), _) => Some(
+            view! { <TimeBound filters class name label=format!("{} (UTC)", parameter.phrase("").trim()) /> }
+                .into_any(),
+        ),
+        _ => None,
     }
 }
 
@@ -50,10 +65,16 @@ fn Text(
 
 /// One of several may be it, so the field is empty again once it was taken; what was taken stands among the conditions.
 #[component]
-fn Model(filters: Filters, class: &'static str) -> impl IntoView {
+fn Name(
+    filters: Filters,
+    class: &'static str,
+    name: &'static str,
+    label: &'static str,
+    hint: &'static str,
+) -> impl IntoView {
     view! {
         <label class=class>
-            <span class="name">"Add a model"</span>
+            <span class="name">{format!("Add a {}", label.to_lowercase())}</span>
             <input
                 type="text"
                 maxlength="200"
@@ -62,20 +83,20 @@ fn Model(filters: Filters, class: &'static str) -> impl IntoView {
                 spellcheck="false"
                 on:change:target=move |event| {
                     let field = event.target();
-                    let model = field.value();
+                    let value = field.value();
                     field.set_value("");
                     filters.choose(|params| {
-                        if model.is_empty() || params.has("model", &model) { params.clone() } else { params.toggled("model", &model) }
+                        if value.is_empty() || params.has(name, &value) { params.clone() } else { params.toggled(name, &value) }
                     });
                 }
             />
-            <span class="muted hint">"NAME played the agent, ROLE:NAME another role, such as judge:NAME."</span>
+            <span class="muted hint">{hint}</span>
         </label>
     }
 }
 
 #[component]
-fn TimeBound(filters: Filters, class: &'static str, name: &'static str, label: &'static str) -> impl IntoView {
+fn TimeBound(filters: Filters, class: &'static str, name: &'static str, label: String) -> impl IntoView {
     view! {
         <label class=class>
             <span class="name">{label}</span>
@@ -83,7 +104,7 @@ fn TimeBound(filters: Filters, class: &'static str, name: &'static str, label: &
                 type="datetime-local"
                 prop:value=move || filters.params.read().one(name).and_then(field).unwrap_or_default()
                 on:change:target=move |event| {
-                    let at = moment(&event.target().value());
+                    let at = time(&event.target().value());
                     filters.choose(|params| params.with(name, at));
                 }
             />
@@ -91,14 +112,14 @@ fn TimeBound(filters: Filters, class: &'static str, name: &'static str, label: &
     }
 }
 
-/// A moment as a field shows it.
-fn field(params: &str) -> Option<String> {
-    let at: DateTime<Utc> = params.parse().ok()?;
+/// A time of a query as a field shows it.
+fn field(value: &str) -> Option<String> {
+    let at: DateTime<Utc> = value.parse().ok()?;
     Some(at.format(if at.timestamp() % 60 == 0 { MINUTES } else { SECONDS }).to_string())
 }
 
-/// What a field holds, as the API reads it: in UTC, as all moments of the app are shown.
-fn moment(field: &str) -> Option<String> {
+/// What a field holds, as the API reads it: in UTC, as all times of the app are shown.
+fn time(field: &str) -> Option<String> {
     let read = |format| NaiveDateTime::parse_from_str(field, format).ok();
     Some(format!("{}Z", read(MINUTES).or_else(|| read(SECONDS))?.format(SECONDS)))
 }
@@ -108,14 +129,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_shown_as_it_was_written() {
-        for (written, params) in
+    fn a_time_is_shown_as_it_was_written() {
+        for (written, asked) in
             [("2026-11-24T18:00", "2026-11-24T18:00:00Z"), ("2026-11-24T18:00:07", "2026-11-24T18:00:07Z")]
         {
-            assert_eq!(moment(written).as_deref(), Some(params));
-            assert_eq!(field(params).as_deref(), Some(written));
+            assert_eq!(time(written).as_deref(), Some(asked));
+            assert_eq!(field(asked).as_deref(), Some(written));
         }
         assert_eq!(field("2026-11-24T19:00:00+01:00").as_deref(), Some("2026-11-24T18:00"));
-        assert_eq!((moment(""), field("yesterday")), (None, None));
+        assert_eq!((time(""), field("yesterday")), (None, None));
     }
 }

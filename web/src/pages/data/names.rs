@@ -1,89 +1,50 @@
 //! How parameters and their values read.
 
+use domain::filter::{Comparison, Dimension, Parameter, SEARCH, ValueKind};
+
+use super::query_params::OVERALL;
 use crate::labels::words;
 
-/// Parameters that are chosen from their values: the facet, and what it is called.
-pub const FACETS: [(&str, &str); 15] = [
-    ("outcome", "Outcome"),
-    ("blame", "Blame"),
-    ("goal_achieved", "Goal"),
-    ("verified", "Verifier"),
-    ("persona", "Persona"),
-    ("complexity", "Complexity"),
-    ("scenario", "Scenario"),
-    ("tool", "Tools called"),
-    ("ending", "Ending"),
-    ("family", "Scenario family"),
-    ("tag", "Tag"),
-    ("playbook", "Playbook"),
-    ("rated", "Rated by people"),
-    ("annotated", "Annotated by people"),
-    ("corrected", "Corrected by people"),
-];
-
-/// A value of a facet.
-pub fn value(facet: &str, value: &str) -> String {
-    match (facet, value) {
-        ("goal_achieved", "true") => "achieved".to_owned(),
-        ("goal_achieved", _) => "not achieved".to_owned(),
-        ("verified", "true") => "passed".to_owned(),
-        ("verified", _) => "found faults".to_owned(),
-        ("rated" | "annotated" | "corrected", "true") => "yes".to_owned(),
-        ("rated" | "annotated" | "corrected", _) => "no".to_owned(),
-        ("outcome" | "blame" | "ending" | "complexity", value) => words(value),
+/// A value of a dimension, as a query has it.
+pub fn value(dimension: Dimension, value: &str) -> String {
+    match dimension.kind() {
+        ValueKind::Flag { yes, no } => if value == "true" { yes } else { no }.to_owned(),
+        ValueKind::Id => short(value).to_owned(),
+        ValueKind::Time => time(value),
+        _ if dimension.values().is_some() => words(value),
         _ => value.to_owned(),
     }
 }
 
 pub fn score(name: &str) -> String {
-    if name == super::query_params::OVERALL { "Overall score".to_owned() } else { capital(&words(name)) }
+    if name == OVERALL { Dimension::Score.label().to_owned() } else { capital(&words(name)) }
 }
 
 /// What a parameter and its value ask for, in a few words.
 pub fn condition(name: &str, value: &str) -> String {
-    let of_criterion = |value: &str| {
-        let (criterion, number) = value.rsplit_once(':').unwrap_or((super::query_params::OVERALL, value));
-        (score(criterion), number.to_owned())
-    };
-    match name {
-        "min_overall" => format!("Overall score ≥ {value}"),
-        "max_overall" => format!("Overall score ≤ {value}"),
-        "min_score" => {
-            let (criterion, least) = of_criterion(value);
-            format!("{criterion} ≥ {least}")
+    if name == SEARCH {
+        return format!("Scenario contains “{value}”");
+    }
+    let Some(parameter) = Parameter::named(name) else { return format!("{name}: {value}") };
+    let (criterion, number) = value.rsplit_once(':').unwrap_or((OVERALL, value));
+    match &parameter.comparison {
+        Comparison::MinScores(_) | Comparison::MaxScores(_) => {
+            format!("{} {}", score(criterion), parameter.phrase(number))
         }
-        "max_score" => {
-            let (criterion, most) = of_criterion(value);
-            format!("{criterion} ≤ {most}")
+        Comparison::Best(_) => {
+            let share = number.parse().map_or_else(|_| number.to_owned(), crate::format::percent);
+            format!("{} by {}", parameter.phrase(&share), score(criterion).to_lowercase())
         }
-        "top" => {
-            let (criterion, share) = of_criterion(value);
-            let share = share.parse().map_or(share, crate::format::percent);
-            format!("Best {share} by {}", criterion.to_lowercase())
-        }
-        "min_turns" => format!("Turns ≥ {value}"),
-        "max_turns" => format!("Turns ≤ {value}"),
-        "min_tool_calls" => format!("Tool calls ≥ {value}"),
-        "max_tool_calls" => format!("Tool calls ≤ {value}"),
-        "min_agreement" => format!("Agreement ≥ {value}"),
-        "tool_any" => format!("Calls {value}"),
-        "tool_all" => format!("Calls also {value}"),
-        "reason" => format!("Failed for “{value}”"),
-        "model" => format!("Model {value}"),
-        "finished_from" => format!("Finished from {}", moment(value)),
-        "finished_before" => format!("Finished before {}", moment(value)),
-        "search" => format!("Scenario contains “{value}”"),
-        "run" => format!("Run {}", short(value)),
-        "judging" => format!("Judged: {}", if value.len() > 10 { short(value) } else { value }),
-        facet => {
-            let label = FACETS.iter().find(|(name, _)| *name == facet).map_or(facet, |(_, label)| label);
-            format!("{label}: {}", self::value(facet, value))
+        Comparison::Judging(_) => parameter.phrase(if value.len() > 10 { short(value) } else { value }),
+        _ => {
+            let value = parameter.dimension.map_or_else(|| value.to_owned(), |dimension| self::value(dimension, value));
+            parameter.phrase(&value)
         }
     }
 }
 
-/// What is no moment is shown as it was asked: the answer says what is wrong with it.
-fn moment(value: &str) -> String {
+/// What is no time is shown as it was asked: the answer says what is wrong with it.
+fn time(value: &str) -> String {
     value.parse().map_or_else(|_| value.to_owned(), crate::format::time)
 }
 

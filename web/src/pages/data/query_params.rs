@@ -3,7 +3,6 @@
 //! The parameters are those of `GET /projects/{project}/conversations`, so that an address of the app and one of the API
 //! say the same.
 
-mod filter_params;
 mod selection;
 
 use domain::corpus::Spec;
@@ -174,12 +173,12 @@ impl QueryParams {
 
     /// The conversations that a filter means.
     pub fn of(filter: &Filter) -> Self {
-        Self::new(filter_params::encode(filter))
+        Self::new(filter.query().map(|(name, value)| (name.to_owned(), value)))
     }
 
-    /// As corpora are selected by. What is searched for in names has no place there.
+    /// As corpora are selected by. What is searched for in names has no place there, and what cannot be read is left out.
     pub fn filter(&self) -> Filter {
-        filter_params::parse(&self.0)
+        Filter::from_query(self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))).0
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which conversations a queue is made of, as a filter.
 
-use domain::api::CONVERSATION_FILTER;
+use domain::filter::{Dimension, list_parameters};
 use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 
@@ -24,13 +24,13 @@ impl Filter {
         let all =
             |name: &'static str| address.iter().filter(move |(own, _)| own == name).map(|(_, value)| value.clone());
         // A field holds one value: the others of its name are asked for, too.
-        let rest = |name: &&'static str| {
-            let (name, held) = (*name, usize::from(OWN.contains(name)));
+        let rest = |name: &'static str| {
+            let held = usize::from(OWN.contains(&name));
             all(name).skip(held).map(move |value| (name.to_owned(), value))
         };
         Self {
             values: OWN.map(|name| (name, RwSignal::new(all(name).next().unwrap_or_default()))),
-            also: RwSignal::new(CONVERSATION_FILTER.iter().flat_map(rest).collect()),
+            also: RwSignal::new(list_parameters().flat_map(rest).collect()),
         }
     }
 
@@ -59,14 +59,14 @@ pub fn FilterFields(filter: Filter) -> impl IntoView {
     };
     view! {
         <div class="fields">
-            <RunChoice label="Run" value=filter.value("run") none="All runs" wrong=Signal::stored(None) />
-            <FormField label="Outcome">
+            <RunChoice label=Dimension::Run.label() value=filter.value("run") none="All runs" wrong=Signal::stored(None) />
+            <FormField label=Dimension::Outcome.label()>
                 <Select
                     value=filter.value("outcome")
                     options=&[("", "Any"), ("accepted", "Accepted"), ("failed", "Failed")]
                 />
             </FormField>
-            <FormField label="Verifier">
+            <FormField label=Dimension::Verified.label()>
                 <Select
                     value=filter.value("verified")
                     options=&[("", "Any"), ("true", "Found nothing wrong"), ("false", "Found something wrong")]

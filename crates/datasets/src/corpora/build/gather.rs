@@ -13,7 +13,7 @@ use anyhow::Context;
 use domain::corpus::{Cutoff, FilterStage, Spec};
 use domain::correction::{self, Correction, in_force};
 use domain::event::Event;
-use domain::filter::{Filter, Symbols, Top};
+use domain::filter::{Dimension, Filter, Symbols, Top};
 use domain::transcript::Transcript;
 use domain::verdict::Verification;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -49,7 +49,7 @@ pub struct Gathered {
 pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::Result<Gathered> {
     let filter = spec.filter();
     let mut symbols = Symbols::default();
-    let mut sieve = Sieve::new(spec.conditions(), |name| symbols.intern(name));
+    let mut sieve = Sieve::new(&filter, |name| symbols.intern(name));
     teller.tell("filter", 0, None).await;
     let (rows, looked_at) = candidate_rows(project, &filter, &mut sieve, &mut symbols, teller).await?;
     let mut shingles = Shingles::new().context("cannot make a file for shingles")?;
@@ -64,10 +64,10 @@ pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::
             done += 1;
             let events = EventValues {
                 tools: read.tools.iter().map(|tool| symbols.intern(tool)).collect(),
-                tool_calls: Some(read.tool_calls),
+                tool_calls: read.tool_calls,
                 verified: own.verified.or(read.verified),
             };
-            if !sieve.passes_told(&own.facts(&events)) {
+            if !sieve.passes_with_events(&own.with(&events)) {
                 continue;
             }
             shingles.push(&read.shingles).context("cannot keep shingles")?;
@@ -80,7 +80,7 @@ pub async fn gather(project: Uuid, spec: &Spec, teller: &Teller<'_>) -> anyhow::
     }
     drop(chunks);
     let cutoffs = named(filter.top, sieve.decide());
-    let keep: Vec<bool> = passed.iter().map(|i| sieve.passes_best(&rows[*i].facts(&EventValues::default()))).collect();
+    let keep: Vec<bool> = passed.iter().map(|i| sieve.is_among_the_best(&rows[*i])).collect();
     let mut shingles = shingles.finish().context("cannot keep shingles")?;
     shingles.retain(&keep);
     let candidates = Candidates { all: kept(all, &keep), sketches: kept(sketches, &keep), shingles, symbols };
@@ -104,10 +104,11 @@ async fn candidate_rows(
     symbols: &mut Symbols,
     teller: &Teller<'_>,
 ) -> anyhow::Result<(Vec<CandidateRow>, u64)> {
-    let scores = filter.scores().next().is_some()
-        || filter.min_agreement.is_some()
-        || filter.top.iter().any(|t| t.criterion.is_some());
-    let long = corpora::Long { scores, reasons: filter.reason.is_some() };
+    let conditions = filter.conditions(|name| Some(symbols.intern(name)));
+    let asks = |dimension: Dimension| conditions.iter().any(|condition| condition.dimension == dimension);
+    let of_criteria = conditions.iter().any(|condition| condition.criterion.is_some())
+        || filter.top.iter().any(|top| top.criterion.is_some());
+    let long = corpora::Long { scores: of_criteria || asks(Dimension::Agreement), reasons: asks(Dimension::Reason) };
     let only: Option<Vec<Uuid>> =
         (!filter.runs.is_empty()).then(|| filter.runs.iter().filter_map(|id| id.parse().ok()).collect());
     let mut reading = Reading::begin(teller.pool).await?;
@@ -129,7 +130,7 @@ async fn candidate_rows(
         let hear = |own| {
             read += 1;
             match CandidateRow::new(&run, own, scenarios, symbols) {
-                Ok(row) if sieve.passes_known(&row.facts(&EventValues::default())) => found.push(row),
+                Ok(row) if sieve.passes_before_events(&row) => found.push(row),
                 Ok(_) => {}
                 Err(error) => unreadable = Some(error),
             }

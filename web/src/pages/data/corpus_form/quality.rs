@@ -1,5 +1,6 @@
 //! How good conversations must be. It is part of the filter, and so of the address.
 
+use domain::filter::{Comparison, PARAMETERS, Parameter};
 use leptos::prelude::*;
 
 use super::super::filters::{FacetCounts, Filters};
@@ -17,22 +18,11 @@ pub fn Quality(filters: Filters, counts: FacetCounts) -> impl IntoView {
         }
         names
     });
-    let flag = move |name: &'static str| Signal::derive(move || filters.params.read().has(name, "true"));
-    let set_flag = move |name: &'static str| {
-        Callback::new(move |on: bool| filters.refine(|params| params.with(name, on.then(|| "true".to_owned()))))
-    };
+    let flags = PARAMETERS.iter().filter(|parameter| matches!(parameter.comparison, Comparison::Is(_)));
     let failed = Signal::derive(move || filters.params.read().has("outcome", "failed"));
     view! {
         <div class="switches">
-            <Switch label="The verifier found nothing wrong" value=flag("verified") change=set_flag("verified") />
-            <Switch label="The user's goal was achieved" value=flag("goal_achieved") change=set_flag("goal_achieved") />
-            <Switch
-                label="Somebody corrected a turn of the agent"
-                hint="Exports read it as it was corrected."
-                value=flag("corrected")
-                change=set_flag("corrected")
-            />
-            <Switch label="Somebody rated it" value=flag("rated") change=set_flag("rated") />
+            {flags.map(|parameter| view! { <Flag filters parameter /> }).collect_view()}
             <Switch
                 label="Also failures of the agent"
                 hint="For preference pairs. Other exports leave them out unless you ask for them."
@@ -68,6 +58,20 @@ pub fn Quality(filters: Filters, counts: FacetCounts) -> impl IntoView {
                 </For>
             </tbody>
         </table>
+    }
+}
+
+/// What must be so. What must not be so is chosen among the facets of conversations.
+#[component]
+fn Flag(filters: Filters, parameter: &'static Parameter) -> impl IntoView {
+    let name = parameter.name;
+    view! {
+        <Switch
+            label=parameter.summary()
+            hint=parameter.details()
+            value=Signal::derive(move || filters.params.read().has(name, "true"))
+            change=Callback::new(move |on: bool| filters.refine(|params| params.with(name, on.then(|| "true".to_owned()))))
+        />
     }
 }
 

@@ -1,5 +1,6 @@
 //! One facet: its values, how many conversations have each, and which are chosen.
 
+use domain::filter::{Comparison, Dimension, PARAMETERS, Parameter, ValueKind};
 use leptos::prelude::*;
 
 use super::super::filters::{FacetCounts, Filters};
@@ -11,7 +12,8 @@ use crate::format;
 const SHOWN: usize = 6;
 
 #[component]
-pub fn FacetChoice(filters: Filters, counts: FacetCounts, name: &'static str, label: &'static str) -> impl IntoView {
+pub fn FacetChoice(filters: Filters, counts: FacetCounts, dimension: Dimension) -> impl IntoView {
+    let name: &str = dimension.into();
     let all = RwSignal::new(false);
     let values = Memo::new(move |_| {
         let facets = counts.facets.read();
@@ -20,8 +22,8 @@ pub fn FacetChoice(filters: Filters, counts: FacetCounts, name: &'static str, la
             found.iter().flat_map(|facet| &facet.values).map(|value| (value.value.clone(), value.count)).collect();
         // What is chosen can be taken away also when nothing has it any more.
         let params = filters.params.read();
-        for parameter in parameters(name) {
-            for value in params.all(parameter) {
+        for parameter in parameters(dimension) {
+            for value in params.all(parameter.name) {
                 if !values.iter().any(|(own, _)| own == value) {
                     values.push((value.to_owned(), 0));
                 }
@@ -41,17 +43,17 @@ pub fn FacetChoice(filters: Filters, counts: FacetCounts, name: &'static str, la
         let values = values.read();
         let params = filters.params.read();
         let first =
-            |(i, (value, _)): &(usize, &(String, u64))| all.get() || *i < SHOWN || is_chosen(&params, name, value);
+            |(i, (value, _)): &(usize, &(String, u64))| all.get() || *i < SHOWN || is_chosen(&params, dimension, value);
         values.iter().enumerate().filter(first).map(|(_, (value, _))| value.clone()).collect::<Vec<_>>()
     });
     let hidden = Memo::new(move |_| values.read().len() > SHOWN);
     view! {
         <fieldset class="facet">
-            <legend>{label}</legend>
-            {(name == "tool").then(|| view! { <AnyOrAll filters /> })}
+            <legend>{dimension.label()}</legend>
+            {any_and_all(dimension).map(|(any, all)| view! { <AnyOrAll filters any all /> })}
             <ul>
                 <For each=move || shown.get() key=Clone::clone let:value>
-                    <Value filters values name value />
+                    <Value filters values dimension value />
                 </For>
             </ul>
             {move || {
@@ -78,13 +80,13 @@ pub fn FacetChoice(filters: Filters, counts: FacetCounts, name: &'static str, la
 }
 
 #[component]
-fn Value(filters: Filters, values: Memo<Vec<(String, u64)>>, name: &'static str, value: String) -> impl IntoView {
-    let says = names::value(name, &value);
-    let (own, asked_for, toggled) = (value.clone(), value.clone(), value);
+fn Value(filters: Filters, values: Memo<Vec<(String, u64)>>, dimension: Dimension, value: String) -> impl IntoView {
+    let says = names::value(dimension, &value);
+    let (own, own_choice, toggled) = (value.clone(), value.clone(), value);
     let count =
         Memo::new(move |_| values.read().iter().find(|(value, _)| *value == own).map_or(0, |(_, count)| *count));
-    let chosen = Memo::new(move |_| is_chosen(&filters.params.read(), name, &asked_for));
-    let toggle = move |_| filters.choose(|params| choose(params, name, &toggled));
+    let chosen = Memo::new(move |_| is_chosen(&filters.params.read(), dimension, &own_choice));
+    let toggle = move |_| filters.choose(|params| choose(params, dimension, &toggled));
     view! {
         <li>
             <label class="value">
@@ -96,26 +98,25 @@ fn Value(filters: Filters, values: Memo<Vec<(String, u64)>>, name: &'static str,
     }
 }
 
-/// Whether one of the tools is enough, or all of them must have been called.
+/// Whether one of the values is enough, or all of them must be there.
 #[component]
-fn AnyOrAll(filters: Filters) -> impl IntoView {
-    let all = Memo::new(move |_| filters.params.read().one("tool_all").is_some());
+fn AnyOrAll(filters: Filters, any: &'static str, all: &'static str) -> impl IntoView {
+    let wants_all = Memo::new(move |_| filters.params.read().one(all).is_some());
     let several = Memo::new(move |_| {
         let params = filters.params.read();
-        params.all("tool_any").chain(params.all("tool_all")).count() > 1
+        params.all(any).chain(params.all(all)).count() > 1
     });
     let change = move |_| {
-        let to_all = !all.get_untracked();
+        let to = if wants_all.get_untracked() { any } else { all };
         filters.choose(|params| {
-            let tools: Vec<String> = params.all("tool_any").chain(params.all("tool_all")).map(str::to_owned).collect();
-            let params = params.with("tool_any", None).with("tool_all", None);
-            params.with_all(if to_all { "tool_all" } else { "tool_any" }, tools)
+            let values: Vec<String> = params.all(any).chain(params.all(all)).map(str::to_owned).collect();
+            params.with(any, None).with(all, None).with_all(to, values)
         });
     };
     view! {
-        <Show when=move || several.get() || all.get()>
+        <Show when=move || several.get() || wants_all.get()>
             <label class="value">
-                <input type="checkbox" prop:checked=all on:change=change />
+                <input type="checkbox" prop:checked=wants_all on:change=change />
                 <span class="what">"All of them, not one of them"</span>
             </label>
         </Show>
@@ -123,43 +124,57 @@ fn AnyOrAll(filters: Filters) -> impl IntoView {
 }
 
 /// The parameters by which a facet narrows.
-const fn parameters(name: &'static str) -> &'static [&'static str] {
-    match name.as_bytes() {
-        b"tool" => &["tool_any", "tool_all"],
-        b"outcome" => &["outcome"],
-        b"blame" => &["blame"],
-        b"persona" => &["persona"],
-        b"complexity" => &["complexity"],
-        b"scenario" => &["scenario"],
-        b"ending" => &["ending"],
-        b"family" => &["family"],
-        b"tag" => &["tag"],
-        b"playbook" => &["playbook"],
-        b"goal_achieved" => &["goal_achieved"],
-        b"verified" => &["verified"],
-        b"rated" => &["rated"],
-        b"annotated" => &["annotated"],
-        b"corrected" => &["corrected"],
-        _ => &[],
-    }
+fn parameters(dimension: Dimension) -> impl Iterator<Item = &'static Parameter> {
+    PARAMETERS.iter().filter(move |parameter| parameter.dimension == Some(dimension))
 }
 
-fn is_chosen(params: &QueryParams, name: &str, value: &str) -> bool {
-    if name == "tool" {
-        params.has("tool_any", value) || params.has("tool_all", value)
-    } else {
-        params.has(name, value)
-    }
+/// Of a facet that can be narrowed by one of several values, or by all of them: those parameters.
+fn any_and_all(dimension: Dimension) -> Option<(&'static str, &'static str)> {
+    let any = parameters(dimension).find(|parameter| matches!(parameter.comparison, Comparison::AnyOf(_)))?;
+    let all = parameters(dimension).find(|parameter| matches!(parameter.comparison, Comparison::AllOf(_)))?;
+    Some((any.name, all.name))
 }
 
-fn choose(params: &QueryParams, name: &str, value: &str) -> QueryParams {
-    match name {
-        "tool" if params.one("tool_all").is_some() => params.toggled("tool_all", value),
-        "tool" => params.toggled("tool_any", value),
+pub fn is_narrowed(params: &QueryParams, dimension: Dimension) -> bool {
+    parameters(dimension).any(|parameter| params.one(parameter.name).is_some())
+}
+
+fn is_chosen(params: &QueryParams, dimension: Dimension, value: &str) -> bool {
+    parameters(dimension).any(|parameter| params.has(parameter.name, value))
+}
+
+fn choose(params: &QueryParams, dimension: Dimension, value: &str) -> QueryParams {
+    // Values are added to those that are chosen already, as one of them or all of them.
+    let asked = parameters(dimension).find(|parameter| params.one(parameter.name).is_some());
+    let Some(parameter) = asked.or_else(|| parameters(dimension).next()) else { return params.clone() };
+    match dimension.kind() {
         // Both values together are no filter.
-        "goal_achieved" | "verified" | "rated" | "annotated" | "corrected" => {
-            params.with(name, (!params.has(name, value)).then(|| value.to_owned()))
+        ValueKind::Flag { .. } => {
+            params.with(parameter.name, (!params.has(parameter.name, value)).then(|| value.to_owned()))
         }
-        _ => params.toggled(name, value),
+        _ => params.toggled(parameter.name, value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(query: &str, dimension: Dimension, value: &str) -> String {
+        choose(&QueryParams::parse(query), dimension, value).query()
+    }
+
+    #[test]
+    fn values_are_added_to_those_that_are_chosen() {
+        assert_eq!(chosen("", Dimension::Tool, "find"), "?tool_any=find");
+        assert_eq!(chosen("?tool_all=book", Dimension::Tool, "find"), "?tool_all=book&tool_all=find");
+        assert_eq!(chosen("?tool_all=book", Dimension::Tool, "book"), "");
+        assert_eq!(chosen("?persona=calm", Dimension::Persona, "angry"), "?persona=calm&persona=angry");
+    }
+
+    #[test]
+    fn of_yes_and_no_one_is_chosen() {
+        assert_eq!(chosen("?verified=true", Dimension::Verified, "false"), "?verified=false");
+        assert_eq!(chosen("?verified=true", Dimension::Verified, "true"), "");
     }
 }

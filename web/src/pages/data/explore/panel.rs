@@ -1,51 +1,66 @@
 //! What a list can be narrowed by.
 
+use domain::filter::{Dimension, ValueKind};
 use leptos::prelude::*;
+use strum::VariantArray;
 
 use super::super::filters::{FacetCounts, Filters};
 use super::super::more_filters::MoreFilters;
-use super::super::names::{self, FACETS};
+use super::super::names;
 use super::super::query_params::{BEST, OVERALL};
-use super::facet::FacetChoice;
+use super::facet::{FacetChoice, is_narrowed};
 use super::range::{RangeChoice, Span};
 
-/// Criteria that are there at first sight; the rest is one click away.
-const LENGTHS: [(&str, &str); 2] = [("turns", "Turns"), ("tool_calls", "Tool calls")];
+/// Facets that stand above the scores.
+const FIRST: [Dimension; 8] = [
+    Dimension::Outcome,
+    Dimension::Blame,
+    Dimension::GoalAchieved,
+    Dimension::Verified,
+    Dimension::Persona,
+    Dimension::Complexity,
+    Dimension::Scenario,
+    Dimension::Tool,
+];
 
 #[component]
 pub fn Panel(filters: Filters, counts: FacetCounts) -> impl IntoView {
     let scores = Memo::new(move |_| counts.scores());
-    let has = move |name: &'static str| Memo::new(move |_| offers(counts, filters, name));
-    let facet = move |(name, label): (&'static str, &'static str)| {
-        let has = has(name);
+    let facet = move |dimension: Dimension| {
+        let has = Memo::new(move |_| offers(counts, filters, dimension));
         view! {
             <Show when=move || has.get()>
-                <FacetChoice filters counts name label />
+                <FacetChoice filters counts dimension />
             </Show>
         }
     };
-    let (first, rest) = FACETS.split_at(8);
+    let all = || Dimension::VARIANTS.iter().copied();
+    let rest = all().filter(|dimension| dimension.has_facet() && !FIRST.contains(dimension));
+    let lengths = all().filter(|dimension| dimension.kind() == ValueKind::Count);
     view! {
-        {first.iter().copied().map(facet).collect_view()}
+        {FIRST.map(facet).collect_view()}
         <For each=move || scores.get() key=Clone::clone let:name>
             <ScoreRange filters counts name />
         </For>
         <TopShare filters />
-        {LENGTHS.map(|(name, label)| view! { <LengthRange filters counts name label /> }).collect_view()}
-        {rest.iter().copied().map(facet).collect_view()}
+        {lengths.map(|dimension| view! { <LengthRange filters counts dimension /> }).collect_view()}
+        {rest.map(facet).collect_view()}
         <Agreement filters />
         <MoreFilters filters class="facet" />
     }
 }
 
+/// Facets that say something by their only value.
+const ALONE: [Dimension; 5] =
+    [Dimension::Outcome, Dimension::Blame, Dimension::Tool, Dimension::Verified, Dimension::GoalAchieved];
+
 /// Whether there is something to choose.
-fn offers(counts: FacetCounts, filters: Filters, name: &str) -> bool {
+fn offers(counts: FacetCounts, filters: Filters, dimension: Dimension) -> bool {
+    let name: &str = dimension.into();
     let facets = counts.facets.read();
     let found = facets.iter().flat_map(|facets| &facets.facets).find(|facet| facet.name == name);
     let distinct = found.map_or(0, |facet| facet.distinct);
-    distinct > 1
-        || (distinct == 1 && matches!(name, "outcome" | "blame" | "tool" | "verified" | "goal_achieved"))
-        || filters.params.read().one(name).is_some()
+    distinct > 1 || (distinct == 1 && ALONE.contains(&dimension)) || is_narrowed(&filters.params.read(), dimension)
 }
 
 #[component]
@@ -67,7 +82,8 @@ fn ScoreRange(filters: Filters, counts: FacetCounts, name: String) -> impl IntoV
 }
 
 #[component]
-fn LengthRange(filters: Filters, counts: FacetCounts, name: &'static str, label: &'static str) -> impl IntoView {
+fn LengthRange(filters: Filters, counts: FacetCounts, dimension: Dimension) -> impl IntoView {
+    let name: &str = dimension.into();
     let (min, max) = (format!("min_{name}"), format!("max_{name}"));
     let (own_min, own_max) = (min.clone(), max.clone());
     let bins = Signal::derive(move || {
@@ -85,7 +101,7 @@ fn LengthRange(filters: Filters, counts: FacetCounts, name: &'static str, label:
         let text = |value: Option<u32>| value.map(|value| value.to_string());
         filters.choose(|params| params.with(&min, text(low)).with(&max, text(high)));
     });
-    view! { <RangeChoice label=label.to_owned() bins chosen choose most /> }
+    view! { <RangeChoice label=dimension.label().to_owned() bins chosen choose most /> }
 }
 
 /// The best share of those that pass everything else.

@@ -1,10 +1,10 @@
-//! What is known of a conversation before its events are read.
+//! A conversation that a filter may find, before its events are read and after.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use domain::filter::{Facts, Reviewed, Scored, Status, Symbols};
+use domain::filter::{Dimension, Reviewed, Row, Status, Symbols, Value};
 use domain::outcome::Blame;
 use domain::persona::Complexity;
 use domain::verdict::Verdict;
@@ -64,18 +64,18 @@ impl Scenarios {
     }
 }
 
-/// What only the events tell; nothing, as long as they are not read.
-#[derive(Default)]
+/// Values that are known only after the events are read.
 pub struct EventValues {
     pub tools: Vec<u32>,
-    pub tool_calls: Option<u32>,
+    pub tool_calls: u32,
     pub verified: Option<bool>,
 }
 
+/// A conversation before its events are read.
 pub struct CandidateRow {
     pub id: Uuid,
     pub scenario: Arc<ScenarioValues>,
-    /// What the verifier found when it was judged again.
+    /// What the verifier found when the conversation was judged again.
     pub verified: Option<bool>,
     run: Arc<RunValues>,
     position: i32,
@@ -86,7 +86,8 @@ pub struct CandidateRow {
     reason: Option<String>,
     finished: Option<DateTime<Utc>>,
     overall: Option<u8>,
-    scores: Box<[Scored]>,
+    /// By criterion.
+    scores: Box<[(u32, u8)]>,
     goal_achieved: Option<bool>,
     reviewed: Reviewed,
     agreement: Option<f32>,
@@ -124,9 +125,7 @@ impl CandidateRow {
             reason: own.reason,
             finished: own.finished_at,
             overall: own.overall,
-            scores: scores
-                .map(|score| Scored { criterion: symbols.intern(&score.criterion), score: score.score })
-                .collect(),
+            scores: scores.map(|score| (symbols.intern(&score.criterion), score.score)).collect(),
             goal_achieved: own.goal_achieved,
             reviewed: own.reviewed,
             agreement,
@@ -135,31 +134,15 @@ impl CandidateRow {
         })
     }
 
-    pub fn facts<'a>(&'a self, events: &'a EventValues) -> Facts<'a> {
-        Facts {
-            run: self.run.number,
-            position: self.position,
-            scenario: self.scenario.name,
-            family: self.scenario.family,
-            tags: &self.scenario.tags,
-            playbook: self.scenario.playbook,
-            models: &self.run.models,
-            persona: self.persona,
-            complexity: self.complexity,
-            status: self.status,
-            blame: self.blame,
-            reason: self.reason.as_deref(),
-            overall: self.overall,
-            scores: &self.scores,
-            goal_achieved: self.goal_achieved,
-            verified: events.verified,
-            agreement: self.agreement,
-            reviewed: self.reviewed,
-            finished: self.finished,
-            ending: self.ending,
-            turns: self.turns,
-            tool_calls: events.tool_calls,
-            tools: &events.tools,
+    pub const fn with<'a>(&'a self, events: &'a EventValues) -> ReadRow<'a> {
+        ReadRow { row: self, events }
+    }
+
+    /// The score for a criterion, or the overall score.
+    fn score(&self, criterion: Option<u32>) -> Option<u8> {
+        match criterion {
+            None => self.overall,
+            Some(criterion) => self.scores.iter().find(|(own, _)| *own == criterion).map(|(_, score)| *score),
         }
     }
 
@@ -175,6 +158,52 @@ impl CandidateRow {
             overall: self.overall,
             hash,
             findings,
+        }
+    }
+}
+
+impl Row for CandidateRow {
+    fn value(&self, dimension: Dimension, criterion: Option<u32>) -> Value<'_> {
+        let flag = |flag: Option<bool>| flag.map_or(Value::Missing, Value::Flag);
+        match dimension {
+            Dimension::Run => Value::Name(self.run.number),
+            Dimension::Model => Value::Names(&self.run.models),
+            Dimension::Scenario => Value::Name(self.scenario.name),
+            Dimension::Family => Value::Name(self.scenario.family),
+            Dimension::Tag => Value::Names(&self.scenario.tags),
+            Dimension::Playbook => Value::Name(self.scenario.playbook),
+            Dimension::Persona => Value::Name(self.persona),
+            Dimension::Complexity => Value::Name(self.complexity as u32),
+            Dimension::Outcome => Value::Name(self.status as u32),
+            Dimension::Blame => self.blame.map_or(Value::Missing, |blame| Value::Name(blame as u32)),
+            Dimension::Reason => self.reason.as_deref().map_or(Value::Missing, Value::Text),
+            Dimension::Ending => self.ending.map_or(Value::Missing, Value::Name),
+            Dimension::Finished => self.finished.map_or(Value::Missing, Value::Time),
+            Dimension::Turns => self.turns.map_or(Value::Missing, Value::Number),
+            Dimension::Score => self.score(criterion).map_or(Value::Missing, |score| Value::Number(score.into())),
+            Dimension::GoalAchieved => flag(self.goal_achieved),
+            Dimension::Agreement => self.agreement.map_or(Value::Missing, Value::Share),
+            Dimension::Rated => Value::Flag(self.reviewed.rated),
+            Dimension::Annotated => Value::Flag(self.reviewed.annotated),
+            Dimension::Corrected => Value::Flag(self.reviewed.corrected),
+            Dimension::Verified | Dimension::ToolCalls | Dimension::Tool => Value::Missing,
+        }
+    }
+}
+
+/// A conversation whose events were read.
+pub struct ReadRow<'a> {
+    row: &'a CandidateRow,
+    events: &'a EventValues,
+}
+
+impl Row for ReadRow<'_> {
+    fn value(&self, dimension: Dimension, criterion: Option<u32>) -> Value<'_> {
+        match dimension {
+            Dimension::Verified => self.events.verified.map_or(Value::Missing, Value::Flag),
+            Dimension::ToolCalls => Value::Number(self.events.tool_calls),
+            Dimension::Tool => Value::Names(&self.events.tools),
+            other => self.row.value(other, criterion),
         }
     }
 }
