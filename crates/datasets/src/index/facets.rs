@@ -11,7 +11,7 @@ use super::Query;
 use super::columns::{Columns, NONE, NONE_16};
 use super::dimensions::Column;
 use super::predicate::Subject;
-use super::query::Asked;
+use super::query::RunQuery;
 
 /// Counts over all runs of a query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ const OVERALL: &str = "overall";
 impl Query<'_> {
     pub fn facets(&self) -> Facets {
         let mut facets = Facets::default();
-        self.runs.iter().for_each(|asked| FacetsOf::count(asked).add_to(&mut facets));
+        self.runs.iter().for_each(|run_query| FacetsOf::count(run_query).add_to(&mut facets));
         facets
     }
 }
@@ -56,8 +56,8 @@ struct Counted<'a> {
 
 impl<'a> Counted<'a> {
     /// `None` if there is nothing to count.
-    fn new(asked: &Asked<'a>, dimension: Dimension, criterion: Option<u32>) -> Option<Self> {
-        let column = asked.columns.column(dimension, criterion);
+    fn new(run_query: &RunQuery<'a>, dimension: Dimension, criterion: Option<u32>) -> Option<Self> {
+        let column = run_query.columns.column(dimension, criterion);
         let len = match &column {
             Column::Bytes(..) => 256,
             Column::Numbers(_, len, _) => *len as usize,
@@ -65,7 +65,7 @@ impl<'a> Counted<'a> {
             Column::Same(_) | Column::Shares(_) | Column::Times(_) => return None,
         };
         let subject: Subject = Some((dimension, criterion));
-        let own = asked.bits().find(|(asked, _)| *asked == subject).map_or(0, |(_, bit)| bit);
+        let own = run_query.bits().find(|(own, _)| *own == subject).map_or(0, |(_, bit)| bit);
         Some(Self { dimension, criterion, own, column, counts: vec![0; len] })
     }
 
@@ -98,14 +98,14 @@ impl<'a> Counted<'a> {
 }
 
 impl<'a> FacetsOf<'a> {
-    fn count(asked: &Asked<'a>) -> Self {
-        let mut own = Self { columns: asked.columns, matching: 0, counted: counted(asked) };
+    fn count(run_query: &RunQuery<'a>) -> Self {
+        let mut own = Self { columns: run_query.columns, matching: 0, counted: counted(run_query) };
         let mut alone: Vec<u64> = own.counted.iter().map(|counted| counted.own).collect();
         alone.sort_unstable();
         alone.dedup();
         let (mut failed, mut rows) = (Vec::new(), Vec::new());
-        for chunk in asked.chunks() {
-            asked.mark(&chunk, &mut failed);
+        for chunk in run_query.chunks() {
+            run_query.mark(&chunk, &mut failed);
             own.matching += failed.iter().map(|failed| u64::from(*failed == 0)).sum::<u64>();
             for bit in &alone {
                 rows.clear();
@@ -165,15 +165,18 @@ fn number((value, count): (Value<'_>, u64)) -> Option<(u32, u64)> {
     if let Value::Number(number) = value { Some((number, count)) } else { None }
 }
 
-fn counted<'a>(asked: &Asked<'a>) -> Vec<Counted<'a>> {
+fn counted<'a>(run_query: &RunQuery<'a>) -> Vec<Counted<'a>> {
     let counts = |dimension: &Dimension| {
         dimension.has_facet() || matches!(dimension.kind(), ValueKind::Count | ValueKind::Score)
     };
     let dimensions =
         Dimension::VARIANTS.iter().filter(|dimension| counts(dimension)).map(|dimension| (*dimension, None));
-    let names = &asked.columns.names;
-    let criteria = asked.columns.scores.iter().map(|(criterion, _)| *criterion);
+    let names = &run_query.columns.names;
+    let criteria = run_query.columns.scores.iter().map(|(criterion, _)| *criterion);
     let criteria = criteria.filter(|criterion| names.name(*criterion) != OVERALL);
     let criteria = criteria.map(|criterion| (Dimension::Score, Some(criterion)));
-    dimensions.chain(criteria).filter_map(|(dimension, criterion)| Counted::new(asked, dimension, criterion)).collect()
+    dimensions
+        .chain(criteria)
+        .filter_map(|(dimension, criterion)| Counted::new(run_query, dimension, criterion))
+        .collect()
 }

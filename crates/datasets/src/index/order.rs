@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::Query;
 use super::columns::NONE;
-use super::query::Asked;
+use super::query::RunQuery;
 
 /// Scores from 0 to 10, and then what has none.
 const RANKS: usize = 12;
@@ -83,13 +83,13 @@ impl Query<'_> {
         let first = from.map_or(if reversed { last } else { 0 }, |(rank, ..)| rank);
         let mut found: [Vec<Found>; RANKS] = Default::default();
         let mut failed = Vec::new();
-        let mut runs: Vec<(usize, &Asked<'_>)> = self.runs.iter().enumerate().collect();
+        let mut runs: Vec<(usize, &RunQuery<'_>)> = self.runs.iter().enumerate().collect();
         if reversed {
             runs.reverse();
         }
-        for (ordinal, asked) in runs {
-            let ranks = Ranks::of(asked, sort);
-            let mut chunks: Vec<_> = asked.chunks().collect();
+        for (ordinal, run_query) in runs {
+            let ranks = Ranks::of(run_query, sort);
+            let mut chunks: Vec<_> = run_query.chunks().collect();
             if reversed {
                 chunks.reverse();
             }
@@ -98,7 +98,7 @@ impl Query<'_> {
                 if found[first].len() >= limit || ranks.all_before(ordinal, &rows, from, reversed) {
                     continue;
                 }
-                asked.mark(&rows, &mut failed);
+                run_query.mark(&rows, &mut failed);
                 let mut keep = |row: usize| {
                     let rank = ranks.of_row(row);
                     let key = (rank, ordinal, row);
@@ -119,17 +119,18 @@ impl Query<'_> {
 
     /// The place of a row, which needs not pass.
     pub fn place(&self, sort: &Sort, run: Uuid, position: usize) -> Option<Place> {
-        let asked = self.runs.iter().find(|asked| asked.columns.run == run && position < asked.columns.len())?;
-        Some(Place { rank: Ranks::of(asked, sort).of_row(position), run, position })
+        let run_query =
+            self.runs.iter().find(|run_query| run_query.columns.run == run && position < run_query.columns.len())?;
+        Some(Place { rank: Ranks::of(run_query, sort).of_row(position), run, position })
     }
 
     /// Whether a place can be one of these rows'.
     pub fn knows(&self, place: Place) -> bool {
-        self.runs.iter().any(|asked| asked.columns.run == place.run)
+        self.runs.iter().any(|run_query| run_query.columns.run == place.run)
     }
 
     fn ordinal(&self, run: Uuid) -> usize {
-        self.runs.iter().position(|asked| asked.columns.run == run).unwrap_or(usize::MAX)
+        self.runs.iter().position(|run_query| run_query.columns.run == run).unwrap_or(usize::MAX)
     }
 }
 
@@ -162,13 +163,13 @@ enum Ranks<'a> {
 }
 
 impl<'a> Ranks<'a> {
-    fn of(asked: &Asked<'a>, sort: &Sort) -> Self {
+    fn of(run_query: &RunQuery<'a>, sort: &Sort) -> Self {
         let criterion = match &sort.by {
             By::Position => return Self::None,
             By::Overall => None,
             By::Criterion(name) => Some(name.as_str()),
         };
-        asked.columns.scores_named(criterion).map_or(Self::Last, |column| Self::Scores(column, sort.descending))
+        run_query.columns.scores_named(criterion).map_or(Self::Last, |column| Self::Scores(column, sort.descending))
     }
 
     fn of_row(&self, row: usize) -> usize {

@@ -14,13 +14,13 @@ const CHUNK: usize = 4096;
 /// Of a row that has not begun.
 const ABSENT: u64 = 1 << 63;
 
-/// What is asked of some runs.
+/// A filter over some runs.
 pub struct Query<'a> {
-    pub runs: Vec<Asked<'a>>,
+    pub runs: Vec<RunQuery<'a>>,
 }
 
-/// What is asked of one.
-pub struct Asked<'a> {
+/// A filter over one run, as predicates of its columns.
+pub struct RunQuery<'a> {
     pub columns: &'a Columns,
     predicates: Vec<(Subject, Predicate<'a>)>,
 }
@@ -28,8 +28,9 @@ pub struct Asked<'a> {
 impl<'a> Query<'a> {
     /// `search` is a part of the names of scenarios.
     pub fn new(runs: &'a [Arc<Columns>], filter: &Filter, search: Option<&str>) -> Self {
-        let asked = |columns: &'a Arc<Columns>| Asked { columns, predicates: predicates(columns, filter, search) };
-        let mut query = Self { runs: runs.iter().map(asked).collect() };
+        let run_query =
+            |columns: &'a Arc<Columns>| RunQuery { columns, predicates: predicates(columns, filter, search) };
+        let mut query = Self { runs: runs.iter().map(run_query).collect() };
         query.keep_the_best(filter);
         query
     }
@@ -39,19 +40,19 @@ impl<'a> Query<'a> {
     fn keep_the_best(&mut self, filter: &Filter) {
         let mut counted: Vec<Best> = filter.top.iter().map(Best::of).collect();
         for (top, best) in filter.top.iter().zip(&mut counted) {
-            for asked in &self.runs {
-                let Some(column) = asked.columns.scores_named(top.criterion.as_deref()) else { continue };
-                asked.each(|row| present(column[row]).into_iter().for_each(|score| best.count(score)));
+            for run_query in &self.runs {
+                let Some(column) = run_query.columns.scores_named(top.criterion.as_deref()) else { continue };
+                run_query.each(|row| present(column[row]).into_iter().for_each(|score| best.count(score)));
             }
         }
         for (top, best) in filter.top.iter().zip(counted) {
             let least = best.least();
-            for asked in &mut self.runs {
-                let predicate = match asked.columns.scores_named(top.criterion.as_deref()) {
+            for run_query in &mut self.runs {
+                let predicate = match run_query.columns.scores_named(top.criterion.as_deref()) {
                     Some(column) => bytes(column, |score| score != NONE && score >= least),
-                    None => nothing(asked.columns),
+                    None => nothing(run_query.columns),
                 };
-                asked.predicates.push((None, predicate));
+                run_query.predicates.push((None, predicate));
             }
         }
     }
@@ -59,13 +60,13 @@ impl<'a> Query<'a> {
     /// How many rows pass.
     pub fn count(&self) -> usize {
         let mut count = 0;
-        self.runs.iter().for_each(|asked| asked.each(|_| count += 1));
+        self.runs.iter().for_each(|run_query| run_query.each(|_| count += 1));
         count
     }
 }
 
-impl<'a> Asked<'a> {
-    /// What is asked, each with the bit that marks rows that do not pass it.
+impl RunQuery<'_> {
+    /// The subject of each predicate, with the bit that marks rows that do not pass it.
     pub fn bits(&self) -> impl Iterator<Item = (Subject, u64)> {
         // More than there are bits share the last: what they alone keep out is then counted for none of them.
         self.predicates.iter().enumerate().map(|(i, (subject, _))| (*subject, 1 << i.min(62)))
