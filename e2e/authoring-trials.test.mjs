@@ -464,7 +464,7 @@ test("whatever becomes of a call is told: an answer, a refusal, what a model wou
     // What is no call is not made.
     await write(panel, "[1]");
     await panel.getByRole("button", { name: "Call", exact: true }).click();
-    await panel.getByRole("alert").getByText("is no JSON object").waitFor();
+    await panel.getByRole("alert").getByText("is not a JSON object").waitFor();
     assert.equal(await panel.locator("article").count(), calls.length);
     // Nor is one after the end.
     await call(page, "get_opening_hours", {});
@@ -644,7 +644,7 @@ test("the tools that an MCP server lists become the draft of a playbook", () =>
     await dialog.getByText(/Is no JSON/).waitFor();
     await pasted.fill('{"tools": [{"name": 1}]}');
     await dialog.getByRole("button", { name: "Create" }).click();
-    await dialog.getByText(/is no tool of MCP/).waitFor();
+    await dialog.getByText(/is not an MCP tool/).waitFor();
     await screenshot(page, "playbook-import-mcp");
     await page.setViewportSize({ width: 360, height: 740 });
     await screenshot(page, "playbook-import-mcp-narrow");

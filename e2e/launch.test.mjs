@@ -481,7 +481,7 @@ test("what a run may take, its forecast and its judges are ordered as they were 
     assert.deepEqual([typed.priority, typed.max_in_flight, typed.retries, typed.forecast], [7, 3, 0, 4]);
     const panel = page.getByRole("group", { name: "Further judges" });
     await panel.getByLabel("second").check();
-    await panel.getByText("`scripted` is no model and sits on no panel").waitFor();
+    await panel.getByText("`scripted` is not a model and cannot be on a panel").waitFor();
     await page.getByRole("group", { name: "judge", exact: true }).getByRole("combobox").selectOption("house");
     await panel.locator(".wrong").waitFor({ state: "detached" });
     await page.getByLabel("Ask judges for each criterion by itself").check();

@@ -14,7 +14,7 @@ use crate::telemetry::{self, LogFormat};
 #[derive(Parser)]
 #[command(name = "groundstate", version)]
 pub struct Cli {
-    /// How logs are written, to standard error; what is logged says the variable `RUST_LOG`
+    /// Format of the logs on standard error; the variable `RUST_LOG` sets what is logged
     #[arg(long, global = true, env = "GROUNDSTATE_LOG_FORMAT", value_enum, default_value = "text", hide = true)]
     log_format: LogFormat,
     #[command(subcommand)]
@@ -27,63 +27,63 @@ pub enum Command {
     Generate(Box<generate::Generate>),
     /// Judge a run again, without playing it
     Judge(judge::JudgeArgs),
-    /// Compare a judge with people
+    /// Compare a judge with people's ratings
     #[command(subcommand)]
     Calibrate(calibrate::CalibrateCommand),
-    /// Serve the API and the web app, and play what is stored
+    /// Serve the API and the web app, and play stored runs
     Serve(serve::Serve),
-    /// Only play what is stored, together with every other process that does
+    /// Play stored runs without serving the web app; several processes can play together
     Play(play::Play),
     /// Serve models on this machine, as a member of a server's pool
     Worker(Box<worker::WorkerArgs>),
-    /// How a worker's engine begins
+    /// Start a worker's engine (for internal use)
     #[command(hide = true)]
     BecomeEngine(worker::BecomeArgs),
-    /// Look at runs; pause, resume, cancel them, and more
+    /// List, show, pause, resume and cancel runs, and more
     #[command(subcommand)]
     Runs(runs::RunsCommand),
-    /// Look at what is made in the background: exports, corpora, judgings and more; cancel it
+    /// List and cancel background jobs: exports, corpora, judgings and more
     #[command(subcommand)]
     Jobs(jobs::JobsCommand),
-    /// What runs, documents and corpora belong to
+    /// Manage projects, which hold runs, documents and corpora
     #[command(subcommand)]
     Projects(projects::ProjectsCommand),
-    /// Who may sign in
+    /// Manage the users who may sign in
     #[command(subcommand)]
     Users(users::UsersCommand),
-    /// Secrets by which programs use the API
+    /// Manage tokens, with which programs use the API
     #[command(subcommand)]
     Tokens(tokens::TokensCommand),
-    /// Select conversations that can be exported: filter, duplicates, balance, split
+    /// Select conversations for training: filter, remove duplicates, balance, split
     #[command(subcommand)]
     Corpora(corpora::CorporaCommand),
     /// Check all documents of a project and prove its scenarios solvable
     Validate(Box<validate::Validate>),
-    /// Keep a project's folders and its documents in the database or on a server the same
+    /// Synchronise a project's folder with its documents in the database or on a server
     Sync(Box<sync::Sync>),
     /// Make, check and try a playbook of your own
     #[command(subcommand)]
     Playbook(playbook::PlaybookCommand),
-    /// Let a model draft scenarios and sub-agents, and keep what is sound
+    /// Let a model draft scenarios and sub-agents, and keep those that pass the checks
     #[command(subcommand)]
     Author(author::AuthorCommand),
-    /// Fit personas to people
+    /// Fit the persona model to data about people
     #[command(subcommand)]
     Persona(persona::PersonaCommand),
-    /// Write the rows of a run that was played
+    /// Write the rows of a run or a corpus
     Export(export::Export),
     /// Print the OpenAPI document of the REST API
     Openapi,
     /// Write the reference of all documents and commands as Markdown
     #[command(hide = true)]
     Reference(reference::ReferenceArgs),
-    /// Who serves models on machines of their own: join tokens, orders, how they do
+    /// Manage workers, which serve models on GPU machines, and their join tokens
     #[command(subcommand)]
     Workers(workers::WorkersCommand),
-    /// Models: which there are, and what they can
+    /// List models, and probe what they can do
     #[command(subcommand)]
     Models(models::ModelsCommand),
-    /// The private PostgreSQL
+    /// Use the private PostgreSQL
     #[command(subcommand)]
     Db(db::DbCommand),
 }

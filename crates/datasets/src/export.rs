@@ -59,7 +59,7 @@ pub async fn write_jsonl(
 /// # Errors
 /// What is no file (a device, a pipe) must not be replaced by one.
 pub fn beside(out: &Path) -> anyhow::Result<tempfile::NamedTempFile> {
-    ensure!(!out.exists() || out.is_file(), "{} is no regular file; rows are not written there", out.display());
+    ensure!(!out.exists() || out.is_file(), "{} is not a regular file; rows are not written there", out.display());
     let folder = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     tempfile::NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))
 }

@@ -29,7 +29,7 @@ pub struct Spec {
     pub duplicates: Duplicates,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub balance: Option<Balance>,
-    /// At most so many conversations: the best overall; with `balance`, each group in its turn.
+    /// At most this many conversations: the best overall; with `balance`, each group in its turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     #[schema(minimum = 1)]

@@ -62,7 +62,7 @@ pub struct Filter {
     /// A part of the reason why they failed, letter by letter. What did not fail does not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How they came to their end: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
+    /// How the conversation ended: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub endings: Vec<String>,
     /// The least score by criterion, from 0 to 10. What has no score for it does not pass.

@@ -65,7 +65,7 @@ impl DocumentId {
         }
         let shown: String = name.chars().take(LONGEST_NAME).filter(|c| !c.is_control()).collect();
         Err(format!(
-            "`{shown}` is no name of a {kind}: expected lower-case letters, digits, `_` and `-`, at most {LONGEST_NAME}"
+            "`{shown}` is not a name for a {kind}: expected lower-case letters, digits, `_` and `-`, at most {LONGEST_NAME}"
         ))
     }
 
@@ -94,13 +94,13 @@ impl DocumentId {
             ["judges", name, _, ..] => named(Kind::Judge, name),
             ["scenarios", .., file] => match stem(file) {
                 Some(name) => named(Kind::Scenario, &name),
-                None => refused("is no scenario: expected a file `NAME.yaml`"),
+                None => refused("is not a scenario: expected a file `NAME.yaml`"),
             },
             ["personas", "model.yaml"] => named(Kind::Persona, PERSONA_MODEL),
             ["personas", "profiles", "model.yaml"] => refused("is the name of personas/model.yaml; take another one"),
             ["personas", "profiles", file] => match stem(file) {
                 Some(name) => named(Kind::Persona, &name),
-                None => refused("is no persona profile: expected a file `NAME.yaml`"),
+                None => refused("is not a persona profile: expected a file `NAME.yaml`"),
             },
             ["personas", "profiles", ..] => refused("persona profiles stand in no further folder"),
             _ => Err(Misplaced::Elsewhere),
@@ -230,9 +230,9 @@ mod tests {
         "playbooks/bank/a\0b": has other letters than a-z, A-Z, 0-9, `_`, `-`, `.`, `+` and space
         "playbooks/bank/a\u{202e}b": has other letters than a-z, A-Z, 0-9, `_`, `-`, `.`, `+` and space
         "playbooks/bank/x ": has a part that begins or ends with a space, or ends with `.`
-        "playbooks/Bank/playbook.yaml": `Bank` is no name of a playbook: expected lower-case letters, digits, `_` and `-`, at most 80
-        "scenarios/bank/notes.md": is no scenario: expected a file `NAME.yaml`
-        "scenarios/bank/Lost Card.yaml": `Lost Card` is no name of a scenario: expected lower-case letters, digits, `_` and `-`, at most 80
+        "playbooks/Bank/playbook.yaml": `Bank` is not a name for a playbook: expected lower-case letters, digits, `_` and `-`, at most 80
+        "scenarios/bank/notes.md": is not a scenario: expected a file `NAME.yaml`
+        "scenarios/bank/Lost Card.yaml": `Lost Card` is not a name for a scenario: expected lower-case letters, digits, `_` and `-`, at most 80
         "personas/profiles/model.yaml": is the name of personas/model.yaml; take another one
         "personas/profiles/a/b.yaml": persona profiles stand in no further folder
         "": has an empty part

@@ -17,7 +17,7 @@ pub fn scenario(playbook: &Playbook, scenario: &Scenario) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !playbook.intents.contains(&scenario.intent) {
         let hint = did_you_mean(&scenario.intent, playbook.intents.iter().map(String::as_str));
-        let message = format!("`{}` is no intent of the playbook{hint}", scenario.intent);
+        let message = format!("`{}` is not an intent of the playbook{hint}", scenario.intent);
         findings.push(Finding::new(Rule::UnknownIntent, "/intent", message));
     }
     findings.extend(calls::unknown(playbook, scenario));

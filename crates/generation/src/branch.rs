@@ -92,7 +92,7 @@ impl Branch {
 fn told(mut before: Conversation, wanted: &Wanted, past: &[Event]) -> anyhow::Result<Option<Event>> {
     let refuse = |at: &str, why: String| BadInput(vec![Problem::new("", 0, at, why)]);
     let Some(role) = past.iter().find(|event| event.seq == wanted.seq).and_then(Event::whose_turn) else {
-        let why = format!("event {} is no turn of the user or of the agent under test", wanted.seq);
+        let why = format!("event {} is not a turn of the user or of the agent under test", wanted.seq);
         return Err(refuse("seq", why).into());
     };
     let Some(said) = &wanted.said else { return Ok(None) };

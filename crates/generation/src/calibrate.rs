@@ -57,7 +57,9 @@ impl Said {
         let ratings = ratings::read(file, text, format, &criteria).map_err(BadInput)?;
         let strangers = ratings.rows.iter().filter(|row| row.conversation.parse::<Uuid>().is_err());
         let problems: Vec<Problem> = strangers
-            .map(|row| Problem::new(file, 0, "conversation", format!("`{}` is no conversation's id", row.conversation)))
+            .map(|row| {
+                Problem::new(file, 0, "conversation", format!("`{}` is not the id of a conversation", row.conversation))
+            })
             .collect();
         if problems.is_empty() { Ok(ratings) } else { Err(BadInput(problems)) }
     }

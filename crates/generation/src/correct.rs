@@ -68,7 +68,7 @@ pub fn turn(transcript: &Transcript, seq: u32) -> anyhow::Result<Message> {
     let message = match turns.join(", ") {
         turns if turns.is_empty() => "no agent ever spoke in this conversation".to_owned(),
         turns if seq < transcript.next_seq => {
-            format!("event {seq} is no turn of an agent, and only those are corrected: {turns}")
+            format!("event {seq} is not a turn of an agent, and only those are corrected: {turns}")
         }
         turns => format!("there is no event {seq}; the agents' turns are {turns}"),
     };

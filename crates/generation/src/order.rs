@@ -84,7 +84,7 @@ impl Checking<'_> {
             order.panel.iter().enumerate().map(|(i, text)| self.model(&format!("/panel/{i}"), text)).collect();
         let models = BTreeMap::from(models);
         if panel.contains(&ModelSpec::Scripted) || (!panel.is_empty() && models[&Role::Judge] == ModelSpec::Scripted) {
-            self.wrong("/panel", "`scripted` is no model and sits on no panel");
+            self.wrong("/panel", "`scripted` is not a model and cannot be on a panel");
         }
         let pools = self.pools(models.values().chain(&panel).chain(sub_agents.values()));
         let forecast = order.forecast.map(|after| Forecast::new(after, order.budget.conversations));

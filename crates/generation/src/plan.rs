@@ -55,7 +55,7 @@ pub struct RunConfig {
     /// Judges beside the one in `models`: with it they are a panel.
     #[serde(default)]
     pub panel: Vec<ModelSpec>,
-    /// How often a conversation is played again that somebody else than the agent spoiled.
+    /// How often a conversation is played again if it was spoiled by something other than the agent.
     #[serde(default)]
     pub retries: u32,
     /// Only those that differ from the role's default.

@@ -49,7 +49,7 @@ pub enum Failure {
     Refused { status: u16, message: String },
     #[error("broke off in the middle of its reply; see the server's log")]
     CutStream,
-    #[error("answered with what is no chat completion (`{found}`); check the base URL")]
+    #[error("did not answer with a chat completion (`{found}`); check the base URL")]
     Garbled { found: String },
     #[error("stopped before its reply was complete (finish_reason `{reason}`); {}", stop_advice(reason))]
     Stopped {

@@ -30,7 +30,7 @@ pub enum ModelSpec {
 /// Why a text names no model. What may be a secret is not repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    #[error("`{found}` is no model: {EXPECTED}")]
+    #[error("`{found}` is not a model: {EXPECTED}")]
     NotASpec { found: String },
     #[error("no model name stands before the first `@`: {EXPECTED}")]
     NoName,

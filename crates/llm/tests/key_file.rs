@@ -68,8 +68,8 @@ fn a_file_without_a_key_says_what_is_wrong_before_anything_is_asked() {
     };
     for (file, said) in [
         (folder.path().join("none"), "cannot be read (No such file"),
-        (folder.path().to_owned(), "is no plain file"),
-        ("/dev/zero".into(), "is no plain file"),
+        (folder.path().to_owned(), "is not a regular file"),
+        ("/dev/zero".into(), "is not a regular file"),
         (written("empty", b""), "is empty"),
         (written("blank", b" \n\n"), "is empty"),
         (written("binary", b"4711\xff"), "cannot be read (stream did not contain valid UTF-8)"),

@@ -24,7 +24,7 @@ pub struct ModelConfig {
     pub name: Option<String>,
     #[serde(default)]
     pub port: Option<u16>,
-    /// Base URL by which players reach the engine.
+    /// Base URL at which players reach the engine.
     #[serde(default)]
     pub advertise: Option<String>,
     /// Base URL of an engine that somebody else runs.
@@ -60,7 +60,7 @@ pub struct ModelConfig {
     /// Environment variable that holds the engine's key.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// Further flags for the engine, as they are.
+    /// More flags for the engine, passed on unchanged.
     #[serde(default)]
     pub flags: Vec<String>,
 }

@@ -72,7 +72,7 @@ impl Probe {
         let request = self.http.get(self.path("models")).timeout(LIST_TIMEOUT);
         let body = self.answer(request, "its list of models", LIST_TIMEOUT).await?;
         let Ok(Models { data }) = serde_json::from_slice(&body) else {
-            return Err(Fault::Wrong(format!("its list of models is none: {}", shown(&body))));
+            return Err(Fault::Wrong(format!("its list of models cannot be read: {}", shown(&body))));
         };
         if data.iter().any(|served| served.id == self.model) {
             return Ok(());
@@ -91,7 +91,7 @@ impl Probe {
         let body = self.answer(request, "a request for one token", self.answer_timeout).await?;
         match serde_json::from_slice::<Completion>(&body) {
             Ok(Completion { choices }) if !choices.is_empty() => Ok(()),
-            _ => Err(Fault::Wrong(format!("its answer is no completion: {}", shown(&body)))),
+            _ => Err(Fault::Wrong(format!("its answer is not a completion: {}", shown(&body)))),
         }
     }
 

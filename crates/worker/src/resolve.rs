@@ -116,5 +116,5 @@ fn listen(advertised: &Url) -> IpAddr {
 }
 
 fn parsed(field: &'static str, url: &str) -> Result<Url, Fault> {
-    url.parse().map_err(|fault| (field, format!("`{url}` is no URL: {fault}")))
+    url.parse().map_err(|fault| (field, format!("`{url}` is not a URL: {fault}")))
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 #[derive(clap::Subcommand)]
 pub enum AuthorCommand {
-    /// Let a model draft scenarios, and keep those that are proved
+    /// Let a model draft scenarios, and keep those that are proved solvable
     Scenarios(Box<scenarios::Scenarios>),
     /// Add a sub-agent to a playbook, with its tools, templates and records, from a description
     Subagent(subagent::Subagent),

@@ -25,7 +25,7 @@ use store::{judgings, projects};
 pub enum CalibrateCommand {
     /// Write a sheet of conversations for people to rate, as CSV
     Sheet(Sheet),
-    /// Read what people rated, and say how far the judge agrees with them
+    /// Read people's ratings, and report how far the judge agrees with them
     Report(Report),
 }
 
@@ -35,7 +35,7 @@ struct Whose {
     /// The run; default: the last one
     #[arg(long)]
     run: Option<String>,
-    /// A judging's id, or `last`; default: as the run was judged while it was played
+    /// A judging's id, or `last`; default: the run's own judging
     #[arg(long)]
     judging: Option<String>,
     #[command(flatten)]
@@ -49,18 +49,18 @@ pub struct Sheet {
     /// How many conversations, spread evenly over the judge's scores
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     n: u32,
-    /// Where the sheet goes
+    /// File for the sheet
     #[arg(long, default_value = "ratings.csv")]
     out: PathBuf,
 }
 
 #[derive(clap::Args)]
 pub struct Report {
-    /// What people rated: CSV or JSON
+    /// File with people's ratings: CSV or JSON
     file: PathBuf,
     #[command(flatten)]
     judged: Whose,
-    /// How the report is written
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -98,9 +98,9 @@ async fn write_sheet(args: &Sheet, pool: &PgPool) -> anyhow::Result<()> {
     std::fs::write(&args.out, text).map_err(|e| BadInput::one("--out", format!("{}: {e}", args.out.display())))?;
     say!("{} conversations in {}", chosen.len(), args.out.display());
     say!(
-        "Read each at http://127.0.0.1:7878/conversations/ID (groundstate serve), give whole numbers from 0 to 10, leave"
+        "Read each at http://127.0.0.1:7878/conversations/ID (groundstate serve) and rate it with whole numbers from 0 to 10."
     );
-    say!("empty what you do not rate, and then: groundstate calibrate report {}", args.out.display());
+    say!("Leave what you do not rate empty. Then run: groundstate calibrate report {}", args.out.display());
     Ok(())
 }
 
@@ -155,7 +155,7 @@ async fn verdicts_of(args: &Whose, pool: &PgPool) -> anyhow::Result<(Uuid, Said)
 
 fn read(args: &Report, said: &Said) -> anyhow::Result<Ratings> {
     let name = args.file.display().to_string();
-    let format = FileFormat::of_file(&name).ok_or_else(|| BadInput::one(&name, "expected a file .csv or .json"))?;
+    let format = FileFormat::of_file(&name).ok_or_else(|| BadInput::one(&name, "expected a .csv or .json file"))?;
     let text = std::fs::read_to_string(&args.file).map_err(|e| BadInput::one(&name, e.to_string()))?;
     Ok(said.read(&name, &text, format)?)
 }

@@ -9,10 +9,10 @@ use crate::postgres::{PrivatePostgres, default_data_dir};
 
 #[derive(clap::Args)]
 pub struct ConnectionArgs {
-    /// A PostgreSQL to use instead of a private one
+    /// URL of a PostgreSQL to use instead of the private one
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL")]
     database_url: Option<String>,
-    /// Where the private PostgreSQL lies [default: /var/lib/groundstate for root, else ~/.local/share/groundstate]
+    /// Folder of the private PostgreSQL [default: /var/lib/groundstate for root, else ~/.local/share/groundstate]
     #[arg(long, env = "GROUNDSTATE_DATA", value_name = "DIR")]
     data_dir: Option<PathBuf>,
 }
@@ -20,7 +20,7 @@ pub struct ConnectionArgs {
 /// What every list that goes back in time takes.
 #[derive(clap::Args)]
 pub struct Newest {
-    /// How many
+    /// How many to list
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub limit: i64,
     #[command(flatten)]

@@ -22,7 +22,7 @@ use store::projects;
 
 #[derive(clap::Subcommand)]
 pub enum CorporaCommand {
-    /// Select a corpus
+    /// Make a corpus
     Create(Box<create::Create>),
     /// The newest corpora
     List(Newest),
@@ -30,7 +30,7 @@ pub enum CorporaCommand {
     Show(Named),
     /// Every conversation that the filter found, with its side or the reason why it was dropped
     Manifest(Manifest),
-    /// Delete a corpus that no export was made of
+    /// Delete a corpus that has no exports
     Delete(Named),
 }
 
@@ -48,7 +48,7 @@ pub struct Manifest {
     corpus: String,
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
-    /// Where it goes [default: standard output]
+    /// File to write [default: standard output]
     #[arg(long)]
     out: Option<PathBuf>,
     #[command(flatten)]

@@ -24,7 +24,7 @@ pub enum DbCommand {
 
 #[derive(clap::Args)]
 pub struct Exec {
-    /// Where the database lies [default: /var/lib/groundstate for root, else ~/.local/share/groundstate]
+    /// Folder of the database [default: /var/lib/groundstate for root, else ~/.local/share/groundstate]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Use a new database that is removed afterwards

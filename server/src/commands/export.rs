@@ -27,22 +27,22 @@ pub struct Export {
     /// The run; default: the last one
     #[arg(long, conflicts_with = "corpus")]
     run: Option<String>,
-    /// The corpus, by name or id, in place of a run
+    /// The corpus, by name or id, instead of a run
     #[arg(long)]
     corpus: Option<String>,
     /// Which part of the corpus; default: train, and both where the profile has a file for each
     #[arg(long, requires = "corpus", value_parser = choice::<Split>)]
     split: Option<Split>,
-    /// Whose verdicts count: a judging's id, or `last`; default: as the run was judged while it was played
+    /// The judging whose verdicts count: its id, or `last`; default: the run's own judging
     #[arg(long, conflicts_with = "corpus")]
     judging: Option<String>,
-    /// Where the rows go: a file; with the profile huggingface a new folder, or an archive if it ends with .zip
+    /// Where to write the rows: a file; with the profile huggingface a new folder, or an archive if it ends with .zip
     #[arg(long)]
     out: PathBuf,
-    /// For which trainer; see docs/exports.md
+    /// Format of a trainer; see docs/exports.md
     #[arg(long, default_value_t = Profile::Canonical)]
     profile: Profile,
-    /// What becomes of what the model thought; default: as the profile says, as for the next three
+    /// How reasoning is written; default, also for the next three flags: as the profile says
     #[arg(long, value_parser = choice::<Reasoning>)]
     reasoning: Option<Reasoning>,
     /// How the arguments of calls are written
@@ -54,19 +54,19 @@ pub struct Export {
     /// The format of the data files
     #[arg(long, value_parser = choice::<Data>)]
     data: Option<Data>,
-    /// Preference pairs: what is preferred has so much more, 0 to 10
+    /// Preference pairs: how much higher the preferred conversation must score at least, 0 to 10
     #[arg(long, default_value_t = PairRule::default().margin)]
     margin: f64,
-    /// Preference pairs: of which score
+    /// Preference pairs: the score that is compared
     #[arg(long, default_value = "overall", value_parser = choice::<Score>)]
     score: Score,
-    /// Also the scores as people would have given them (see `groundstate calibrate`), beside the judge's own
+    /// Also write scores corrected by people's ratings (see `groundstate calibrate`), beside the judge's own
     #[arg(long, conflicts_with = "corpus")]
     corrected: bool,
-    /// Also conversations that were not accepted; their metadata says so
+    /// Also write conversations that were not accepted; their metadata says so
     #[arg(long, conflicts_with = "corpus")]
     all: bool,
-    /// Also what sub-agents did, as rows of their own
+    /// Also write what sub-agents did, as rows of their own
     #[arg(long)]
     branches: bool,
     #[command(flatten)]
@@ -86,7 +86,11 @@ pub async fn run(args: Export) -> anyhow::Result<ExitCode> {
     for part in &built.parts {
         if let Some(pairs) = &part.pairs {
             say!("{} pairs in {}", pairs.used, args.out.display());
-            say!("of {} conversations {} part with another at a turn of the agent", pairs.candidates, pairs.possible);
+            say!(
+                "of {} conversations, {} are the same as another one up to a turn of the agent",
+                pairs.candidates,
+                pairs.possible
+            );
             say!("not paired: {} too close in score, {} left over", pairs.too_close, pairs.left_over);
         } else if built.parts.len() > 1 {
             say!("{} rows in {}", part.written.rows, args.out.join(&part.path).display());

@@ -61,16 +61,16 @@ pub struct Generate {
     /// Only these persona profiles (repeat the flag); default: all of the project
     #[arg(long = "persona", value_name = "PROFILE")]
     personas: Vec<String>,
-    /// How users put things, as simple, medium, complex or vague =WEIGHT (repeat the flag); default: as the persona model
+    /// Weight of a complexity (simple, medium, complex or vague) (repeat the flag); default: as the persona model says
     #[arg(long = "complexity", value_name = "NAME=WEIGHT")]
     complexity: Vec<String>,
     /// How many conversations
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
     n: u32,
-    /// Everything random derives from it
+    /// Seed from which everything random is derived
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     seed: i64,
-    /// Where the accepted rows go, as JSONL
+    /// File for the accepted rows, as JSONL
     #[arg(long, default_value = "rows.jsonl")]
     out: PathBuf,
     #[command(flatten)]
@@ -87,34 +87,34 @@ pub struct Generate {
     /// Also write what sub-agents did, as rows of their own
     #[arg(long)]
     branches: bool,
-    /// What goes wrong between agent and tools: a YAML file with a list of fault rules
+    /// Faults between agent and tools: a YAML file with a list of fault rules
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// Conversations played at once by this process; what models can take is found out by itself
+    /// Conversations that this process plays at once; how many calls a model can take is found out automatically
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     concurrency: u32,
     #[command(flatten)]
     terms: terms::TermsArgs,
-    /// Ask one thing after another, also where nothing would be lost by asking at once
+    /// Make model calls one after another, even where they could be made at once
     #[arg(long)]
     no_pipelining: bool,
-    /// Ask judges for each criterion by itself, all at once: more calls, sooner done
+    /// Ask judges about each criterion in a call of its own, all at once: more calls, but faster
     #[arg(long)]
     criteria_apart: bool,
-    /// Only store the run; whoever runs `groundstate serve` or `groundstate play` plays it
+    /// Only store the run; a `groundstate serve` or `groundstate play` plays it
     #[arg(long, conflicts_with = "resume")]
     detach: bool,
-    /// Play only so many conversations, say what the whole run will take, and pause
+    /// Play only this many conversations, print a forecast for the whole run, and pause
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "8", conflicts_with_all = ["resume", "detach"],
           value_parser = clap::value_parser!(i32).range(1..))]
     forecast: Option<i32>,
-    /// How often a conversation is played again that somebody else than the agent spoiled
+    /// How often a conversation is played again if it was spoiled by something other than the agent
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=100))]
     retries: u32,
     /// Continue a run: its id, or the last one that was not finished
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
     resume: Option<String>,
-    /// Say what would be played, and play nothing
+    /// Show what would be played, and play nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -234,7 +234,7 @@ fn check_out(out: &Path, flag: &mut impl FnMut(&str, String)) {
     if !folder.is_dir() {
         flag("--out", format!("the folder {} does not exist", folder.display()));
     } else if out.exists() && !out.is_file() {
-        flag("--out", format!("{} is no regular file", out.display()));
+        flag("--out", format!("{} is not a regular file", out.display()));
     }
 }
 
@@ -253,7 +253,7 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
         None => taken_up(pool, args.resume.as_deref().unwrap_or_default(), &clients).await?,
     };
     if args.detach {
-        say!("run {} is stored; whoever runs `groundstate serve` or `groundstate play` plays it", run.control.run.id);
+        say!("run {} is stored; a `groundstate serve` or `groundstate play` will play it", run.control.run.id);
         return Ok(ExitCode::SUCCESS);
     }
     let mut interrupts = Interrupts::listen()?;
@@ -396,7 +396,7 @@ async fn resumed(pool: &PgPool, wanted: &str) -> anyhow::Result<Uuid> {
 
 /// The run that a flag names.
 pub(super) async fn run_id(pool: &PgPool, flag: &str, text: &str) -> anyhow::Result<Uuid> {
-    let id = text.parse().map_err(|_| BadInput::one(flag, format!("`{text}` is no run id")))?;
+    let id = text.parse().map_err(|_| BadInput::one(flag, format!("`{text}` is not a run id")))?;
     match runs::get(&mut *pool.acquire().await?, id).await? {
         Some(_) => Ok(id),
         None => bail!(BadInput::one(flag, format!("there is no run {id}"))),

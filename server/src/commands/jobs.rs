@@ -13,9 +13,9 @@ use store::{jobs, projects};
 
 #[derive(clap::Subcommand)]
 pub enum JobsCommand {
-    /// The newest jobs, and how far they are
+    /// The newest jobs and their progress
     List(Newest),
-    /// End a job that nobody wants any more
+    /// Cancel a job
     Cancel(Cancel),
 }
 

@@ -47,7 +47,7 @@ pub struct JudgeArgs {
     /// Continue a judging that was stopped: its id
     #[arg(long, value_name = "JUDGING", conflicts_with_all = ["run", "judges", "project"])]
     resume: Option<String>,
-    /// Say what would be judged, and judge nothing
+    /// Show what would be judged, and judge nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -163,7 +163,7 @@ async fn judge_and_report(
 
 /// The judging that a flag names.
 pub(super) async fn judging(pool: &PgPool, flag: &str, text: &str) -> anyhow::Result<Judging> {
-    let id = text.parse().map_err(|_| BadInput::one(flag, format!("`{text}` is no judging's id")))?;
+    let id = text.parse().map_err(|_| BadInput::one(flag, format!("`{text}` is not the id of a judging")))?;
     let found = judgings::get(&mut *pool.acquire().await?, id).await?;
     Ok(found.ok_or_else(|| BadInput::one(flag, format!("there is no judging {id}")))?)
 }

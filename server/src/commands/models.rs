@@ -17,12 +17,12 @@ use store::models;
 
 #[derive(clap::Subcommand)]
 pub enum ModelsCommand {
-    /// Models that may be named: those of models.yaml, and those that administrators added or workers brought
+    /// Models that can be used: those of models.yaml, those that administrators added, and those that workers serve
     List(List),
     /// Ask a model a dozen small questions, before a run spends money on it
     ///
-    /// Says what each endpoint can, and what the platform will use of it. What is found is kept: runs warn by it. Exits
-    /// with 1 if the model lacks something that every role needs.
+    /// Reports what each endpoint can do and which features the platform will use. The result is stored, and runs warn
+    /// about what is missing. Exits with 1 if the model lacks something that every role needs.
     Check(Check),
 }
 
@@ -91,7 +91,7 @@ async fn check(pool: &PgPool, file: &Registry, args: &Check) -> anyhow::Result<E
             let registry = models_file::with_added(pool, file).await?;
             registry.pool(&name).map_err(|error| bad(error.to_string()))?.clone()
         }
-        ModelSpec::Scripted => return Err(bad(format!("`scripted` is played by no endpoint: {EXPECTED}")).into()),
+        ModelSpec::Scripted => return Err(bad(format!("`scripted` has no endpoint: {EXPECTED}")).into()),
     };
     let options = ProbeOptions { context_length: args.context_length, patience: PATIENCE };
     eprintln!("asking {} a dozen questions …", args.model);
@@ -118,9 +118,9 @@ fn print(probe: &ModelProbe) {
         print_replica(replica);
     }
     match (probe.replicas.is_empty(), probe.is_usable()) {
-        (true, _) => say!("No worker serves it now, so nobody was asked."),
+        (true, _) => say!("No worker serves it now, so nothing was asked."),
         (_, true) => say!("It can be used."),
-        (_, false) => say!("Do not use it: it fails what every role needs."),
+        (_, false) => say!("Do not use it: it lacks something that every role needs."),
     }
 }
 

@@ -10,7 +10,7 @@ use domain::bad_input::BadInput;
 
 #[derive(clap::Subcommand)]
 pub enum PersonaCommand {
-    /// Fit how traits go together to people that were observed, as `trait_correlation` for personas/model.yaml
+    /// Fit the correlations of traits to observed people, as `trait_correlation` for personas/model.yaml
     Fit(Fit),
 }
 
@@ -32,7 +32,7 @@ fn fit(text: &str) -> Result<TraitCorrelation, String> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let cells = |line: &str| line.split(',').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
     let traits = cells(lines.next().ok_or("expected a line of trait names")?);
-    let number = |cell: String| cell.parse::<f64>().map_err(|_| format!("`{cell}` is no number"));
+    let number = |cell: String| cell.parse::<f64>().map_err(|_| format!("`{cell}` is not a number"));
     let vectors = lines.map(|line| cells(line).into_iter().map(number).collect()).collect::<Result<Vec<_>, _>>()?;
     TraitCorrelation::fit(traits, &vectors)
 }
@@ -58,7 +58,7 @@ mod tests {
             - [1, 1]
             - [1, 1]
         ");
-        insta::assert_snapshot!(fit("patience,politeness\n0.1,high\n").expect_err("no number"), @"`high` is no number");
+        insta::assert_snapshot!(fit("patience,politeness\n0.1,high\n").expect_err("no number"), @"`high` is not a number");
         insta::assert_snapshot!(fit("patience\n1,2\n1\n1\n").expect_err("one too many"), @"vector 1 is not one of 1 numbers");
         insta::assert_snapshot!(fit("").expect_err("nothing"), @"expected a line of trait names");
     }

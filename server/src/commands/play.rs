@@ -25,7 +25,7 @@ use runtime::{ModelClients, Options};
 pub struct Play {
     #[command(flatten)]
     player: PlayerArgs,
-    /// Also answer /metrics, /healthz and /readyz here, e.g. 127.0.0.1:7879; port 0 takes a free one
+    /// Serve /metrics, /healthz and /readyz at this address, e.g. 127.0.0.1:7879; port 0 takes a free port
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
     #[command(flatten)]
@@ -35,13 +35,13 @@ pub struct Play {
 /// How this process plays.
 #[derive(clap::Args)]
 pub struct PlayerArgs {
-    /// Conversations played at once by this process; what models can take is found out by itself
+    /// Conversations that this process plays at once; how many calls a model can take is found out automatically
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     concurrency: u32,
-    /// How long calls in flight are waited for when it is asked to stop, in seconds
+    /// How long to wait for calls in flight when the process is stopped, in seconds
     #[arg(long, default_value_t = 25, value_name = "SECONDS")]
     drain: u64,
-    /// After how long a silence others take over what this process plays, in seconds
+    /// Seconds without a heartbeat after which other processes take over what this process plays
     #[arg(long, default_value_t = u64::from(LEASE_SECONDS), value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     lease: u64,
     /// How long an endpoint may take before the first byte of a reply, in seconds
@@ -97,7 +97,7 @@ pub async fn run(args: Play) -> anyhow::Result<ExitCode> {
         let router = http::operations(connection.pool.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
     }
-    say!("playing what is stored; Ctrl-C stops");
+    say!("playing stored runs; Ctrl-C stops");
     let clients = args.player.clients();
     let following = runtime::follow(&connection.pool, &clients);
     let handlers = handlers(&clients);
@@ -123,7 +123,7 @@ pub async fn until_interrupted(
                 if stop.is_cancelled() {
                     return Ok(());
                 }
-                eprintln!("stopping; calls in flight are waited for, and a second Ctrl-C ends that");
+                eprintln!("stopping; waiting for calls in flight, a second Ctrl-C stops at once");
                 stop.cancel();
             }
         }

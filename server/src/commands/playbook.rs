@@ -12,12 +12,12 @@ use std::process::ExitCode;
 
 #[derive(clap::Subcommand)]
 pub enum PlaybookCommand {
-    /// Write a small playbook that can be played at once, to be changed into your own
+    /// Write a small playbook that can be played at once, as a start for your own
     New(new::New),
-    /// Write a draft with the tools of an API or an MCP server that is there already
+    /// Write a draft with the tools of an existing API or MCP server
     #[command(subcommand)]
     Import(import::Import),
-    /// Find what compiles and is still wrong, and what nobody uses
+    /// Find mistakes in a playbook that compiles, and parts that are not used
     Check(check::Check),
     /// Make one call on the world and show the answer and what it changed
     Try(attempt::Try),

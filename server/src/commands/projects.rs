@@ -21,11 +21,11 @@ pub enum ProjectsCommand {
     List(List),
     /// Make a project
     Create(Create),
-    /// Who may do what in a project
+    /// The members of a project and their roles
     Members(members::Members),
     /// Make somebody a member, or change their role
     AddMember(members::Add),
-    /// End a membership
+    /// Remove a member
     RemoveMember(members::Remove),
 }
 
@@ -37,9 +37,9 @@ pub struct List {
 
 #[derive(clap::Args)]
 pub struct Create {
-    /// In URLs: letters a-z, digits, _ and -
+    /// Name in URLs: letters a-z, digits, _ and -
     name: String,
-    /// For people [default: the name]
+    /// Title, for people [default: the name]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     #[command(flatten)]
@@ -87,7 +87,7 @@ async fn create(pool: &PgPool, args: &Create) -> anyhow::Result<()> {
     }
     record(&mut tx, Some(project.id), "groundstate projects create", &project.name, json!({})).await?;
     tx.commit().await?;
-    say!("project {} is made", project.name);
+    say!("project {} was created", project.name);
     Ok(())
 }
 

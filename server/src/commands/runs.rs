@@ -15,21 +15,21 @@ use store::{StoreError, control, ledger, runs};
 
 #[derive(clap::Subcommand)]
 pub enum RunsCommand {
-    /// The newest runs, and how far they are
+    /// The newest runs and their progress
     List(Newest),
-    /// One run: how far it is, what it spent, who failed
+    /// One run: its progress, costs and failures
     Show(Named),
-    /// Ask no more models; what is in flight comes to its end, and all that was played stays
+    /// Pause a run: calls in flight finish, and everything played so far is kept
     Pause(Named),
-    /// Go on with a run that was paused
+    /// Resume a paused run
     Resume(Named),
-    /// End a run for good; what was played stays
+    /// Cancel a run for good; what was played is kept
     Cancel(Named),
-    /// Play again what somebody else than the agent spoiled
+    /// Play the conversations again that were spoiled by something other than the agent
     Retry(Named),
-    /// Let it be played before or after others
+    /// Change the priority of a run
     Priority(Priority),
-    /// Replace the caps at which it pauses
+    /// Replace the caps at which a run pauses
     Budget(NewBudget),
     /// Check that nothing of a run that has ended was lost or doubled
     Audit(Named),
@@ -46,7 +46,7 @@ pub struct Named {
 #[derive(clap::Args)]
 pub struct Priority {
     run: String,
-    /// Higher is earlier; 0 if nothing was said
+    /// Runs of higher priority are played first; the default is 0
     #[arg(allow_negative_numbers = true, value_name = "PRIORITY")]
     value: i32,
     #[command(flatten)]
@@ -159,7 +159,7 @@ async fn audit(pool: &PgPool, id: uuid::Uuid) -> anyhow::Result<()> {
         say!("broken: {rule}; at positions {at:?}");
     }
     anyhow::ensure!(broken.is_empty(), "run {id} breaks {} rules of its ledger", broken.len());
-    say!("run {id}: nothing is lost and nothing doubled");
+    say!("run {id}: nothing is lost or doubled");
     Ok(())
 }
 

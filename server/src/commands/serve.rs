@@ -25,19 +25,19 @@ use store::{documents, invitations, projects, users};
 
 #[derive(clap::Args)]
 pub struct Serve {
-    /// Address to listen on; port 0 takes a free one
+    /// Address to listen on; port 0 takes a free port
     #[arg(long, default_value = "127.0.0.1:7878", value_name = "ADDRESS")]
     listen: SocketAddr,
     /// Folder with models.yaml: the models that runs may name
     #[arg(long, default_value = ".", value_name = "DIR")]
     project: PathBuf,
-    /// Where exports are kept [default: files/ in the data directory]
+    /// Folder for exports [default: files/ in the data directory]
     #[arg(long, env = "GROUNDSTATE_FILES", value_name = "DIR")]
     files: Option<PathBuf>,
-    /// Behind a proxy that ends TLS: send cookies over HTTPS alone, and believe its X-Forwarded-For
+    /// For a server behind a proxy that ends TLS: send cookies only over HTTPS, and trust X-Forwarded-For
     #[arg(long)]
     https: bool,
-    /// Leave playing to `groundstate play` elsewhere
+    /// Do not play; leave it to `groundstate play`
     #[arg(long)]
     no_play: bool,
     #[command(flatten)]

@@ -18,18 +18,18 @@ use projects::documents::Existing;
 use projects::library::project::Documents;
 use remote::{Push, Remote};
 
-/// Without --push and --pull it says what differs, and changes nothing. The documents there that count are those that
-/// runs use: drafts are not pulled.
+/// Without --push and --pull it lists the differences and changes nothing. It compares the versions that runs use, and
+/// does not pull drafts.
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command are independent of each other")]
 pub struct Sync {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]
     project: PathBuf,
-    /// The project there
+    /// The project in the database or on the server
     #[arg(long, value_name = "NAME", default_value = "default")]
     to: String,
-    /// Make the documents there like the files here: a new version of each that differs
+    /// Make the documents there like the files here: each that differs gets a new version
     #[arg(long, conflicts_with = "pull")]
     push: bool,
     /// Make the files here like the documents there
@@ -41,16 +41,16 @@ pub struct Sync {
     /// Only add documents that are missing there; those that are there stay as they are
     #[arg(long, requires = "push", conflicts_with = "delete")]
     missing: bool,
-    /// Keep drafts there, whatever is found in them
+    /// Store the documents as drafts, even if they have errors
     #[arg(long, requires = "push", conflicts_with = "delete")]
     drafts: bool,
-    /// Only say what would be done
+    /// Only show what would be done
     #[arg(long)]
     dry_run: bool,
     /// What was changed and why, for the history
     #[arg(long, short, requires = "push", default_value = "", hide_default_value = true)]
     message: String,
-    /// A server, such as <https://groundstate.example.com>, in place of a database
+    /// A server, such as <https://groundstate.example.com>, instead of a database
     #[arg(long, value_name = "URL")]
     server: Option<reqwest::Url>,
     /// The environment variable that holds a token for the server
@@ -124,7 +124,7 @@ fn pushed(changes: &Changes) {
         say!("{} {} {}: version {}{state}", document.change, document.kind, document.name, document.version);
     }
     let verb = if changes.dry_run { "would be" } else { "were" };
-    say!("{} documents {verb} changed, {} are as they were", changes.documents.len(), changes.unchanged);
+    say!("{} documents {verb} changed, {} are unchanged", changes.documents.len(), changes.unchanged);
 }
 
 /// What keeps documents from being kept, said as all commands do.
@@ -148,7 +148,7 @@ fn check_server(url: &reqwest::Url) -> anyhow::Result<()> {
     match url.scheme() {
         "https" => Ok(()),
         "http" if local => Ok(()),
-        "http" => bail!(BadInput::one("--server", "would send the token in the clear; use https")),
+        "http" => bail!(BadInput::one("--server", "would send the token unencrypted; use https")),
         other => bail!(BadInput::one("--server", format!("begins with `{other}:`, expected https:"))),
     }
 }

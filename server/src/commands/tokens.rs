@@ -24,27 +24,27 @@ const LONGEST_LIFE: TimeDelta = TimeDelta::days(3650);
 pub enum TokensCommand {
     /// Make a token and print its secret, once
     Create(Create),
-    /// Tokens, of everybody or of one person
+    /// List the tokens of everybody or of one user
     List(List),
-    /// Withdraw a token: from then on it is refused
+    /// Delete a token; from then on it is refused
     Delete(Delete),
 }
 
 #[derive(clap::Args)]
 pub struct Create {
-    /// Whose it is; it can do no more than they can
+    /// User of the token; it can do no more than they can
     #[arg(long, value_name = "NAME")]
     user: String,
     /// What it is for
     #[arg(long, value_name = "TEXT")]
     name: String,
-    /// What it may be used for; each scope includes those before it
+    /// What the token may do; each scope includes those before it
     #[arg(long, value_name = "SCOPE", value_parser = ["read", "author", "run", "admin"])]
     scope: String,
     /// Only for this project [default: all projects of the user]
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// How long it lasts, as 30d, 12h or 45m [default: until it is deleted]
+    /// How long it lasts, such as 30d, 12h or 45m [default: until it is deleted]
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     expires_in: Option<TimeDelta>,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub struct List {
 
 #[derive(clap::Args)]
 pub struct Delete {
-    /// From `groundstate tokens list`
+    /// Id, as `groundstate tokens list` shows it
     id: Uuid,
     #[command(flatten)]
     connection: ConnectionArgs,
@@ -105,7 +105,7 @@ async fn create(pool: &PgPool, args: &Create) -> anyhow::Result<()> {
     let detail = json!({"user": user.name, "name": token.name, "scopes": token.scopes});
     record(&mut tx, project_id, "groundstate tokens create", &token.id.to_string(), detail).await?;
     tx.commit().await?;
-    eprintln!("Token {} of {}. Keep the secret: it is shown this once.", token.id, user.name);
+    eprintln!("Token {} of {}. Copy the secret: it is shown only once.", token.id, user.name);
     say!("{secret}");
     Ok(())
 }
@@ -115,7 +115,7 @@ async fn create(pool: &PgPool, args: &Create) -> anyhow::Result<()> {
 async fn project_of(db: &mut PgConnection, user: &User, name: &str) -> anyhow::Result<Uuid> {
     let project = projects::named(db, "--project", name).await?;
     if !user.administrator && store::projects::role(db, project.id, user.id).await?.is_none() {
-        return Err(BadInput::one("--project", format!("{} is no member of {name}", user.name)).into());
+        return Err(BadInput::one("--project", format!("{} is not a member of {name}", user.name)).into());
     }
     Ok(project.id)
 }
@@ -182,7 +182,7 @@ pub fn lifetime(text: &str) -> Result<TimeDelta, String> {
         TimeDelta::try_seconds(i64::from(number.parse::<u32>().ok()?) * seconds)
     };
     let fits = |life: &TimeDelta| *life > TimeDelta::zero() && *life <= LONGEST_LIFE;
-    read().filter(fits).ok_or_else(|| "take a time from 1m to 3650d, as 30d, 12h or 45m".to_owned())
+    read().filter(fits).ok_or_else(|| "expected a time from 1m to 3650d, such as 30d, 12h or 45m".to_owned())
 }
 
 #[cfg(test)]

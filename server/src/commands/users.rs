@@ -20,17 +20,17 @@ const ALL: i64 = i64::MAX;
 pub enum UsersCommand {
     /// Add somebody, and print the link by which they choose a password
     Create(Create),
-    /// Print a new link for somebody, who chooses another password with it; the link before is void
+    /// Print a new link by which somebody chooses another password; the old link no longer works
     Link(Link),
-    /// Everybody, by name
+    /// All users, by name
     List(List),
 }
 
 #[derive(clap::Args)]
 pub struct Create {
-    /// What they sign in with: letters a-z, digits and . _ @ + -
+    /// Name to sign in with: letters a-z, digits and . _ @ + -
     name: String,
-    /// May do everything in every project, and lets others in
+    /// Make them an administrator, who may do everything in every project and adds users
     #[arg(long)]
     administrator: bool,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub struct Link {
 
 #[derive(clap::Args)]
 pub struct ServerArg {
-    /// Where people reach the server; the link begins with it
+    /// URL of the server, with which the link begins
     #[arg(long, default_value = "http://127.0.0.1:7878")]
     url: String,
 }
@@ -95,9 +95,11 @@ async fn link(pool: &PgPool, args: &Link) -> anyhow::Result<()> {
     let mut tx = pool.begin().await?;
     let user = named(&mut tx, "NAME", &args.name).await?;
     if user.disabled_at.is_some() {
-        return Err(
-            BadInput::one("NAME", format!("{} is disabled; an administrator ends that first", user.name)).into()
-        );
+        return Err(BadInput::one(
+            "NAME",
+            format!("{} is disabled; an administrator must enable them first", user.name),
+        )
+        .into());
     }
     let invitation = people::invite(&mut tx, &user).await?;
     record(&mut tx, None, "groundstate users link", &user.name, json!({})).await?;

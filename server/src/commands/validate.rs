@@ -31,21 +31,21 @@ pub struct Validate {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]
     project: PathBuf,
-    /// From how alike on two descriptions are reported: the gestalt ratio
+    /// Two descriptions are reported if they are at least this similar (gestalt ratio)
     #[arg(long, value_name = "RATIO", default_value_t = SAME_DESCRIPTION, value_parser = ratio)]
     similar_description: f64,
-    /// From how alike on two user goals are reported: the gestalt ratio
+    /// Two user goals are reported if they are at least this similar (gestalt ratio)
     #[arg(long, value_name = "RATIO", default_value_t = SAME_GOAL, value_parser = ratio)]
     similar_goal: f64,
-    /// How findings are written
+    /// Format of the findings
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Warnings fail too: end with exit code 1
+    /// Treat warnings as failures: exit with code 1
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     reviewers: reviewers::Reviewers,
-    /// Keep what is found in the database
+    /// Store the findings in the database
     #[arg(long)]
     save: bool,
     #[command(flatten)]
@@ -88,7 +88,7 @@ async fn report(args: &Validate, models: &[Pool], keep: Option<&Connection>) -> 
     if let (Some(connection), None) = (keep, failed) {
         let models: Vec<String> = models.iter().map(|model| model.name().to_owned()).collect();
         let id = save::save(connection, args, &models, &found).await?;
-        eprintln!("validation {id} is kept");
+        eprintln!("validation {id} is stored");
     }
     let text = match args.format {
         Format::Text => text::report(&found, args.reviewers.pass_ratio),

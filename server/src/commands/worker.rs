@@ -22,7 +22,7 @@ use worker::placement::{self, Placed};
 use worker::resolve::{self, Machine};
 use worker::{self, Server, Worker, process};
 
-/// It starts an inference engine, watches it, and makes it a member of the server's pool. The join token stands in a
+/// It starts an inference engine, watches it, and makes it a member of the server's pool. The join token is in a
 /// file, or in the environment variable `GROUNDSTATE_JOIN_TOKEN`; `groundstate workers token NAME` on the server makes one.
 #[derive(clap::Args)]
 pub struct WorkerArgs {
@@ -32,7 +32,7 @@ pub struct WorkerArgs {
     /// File that holds the join token
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Send the token over plain HTTP, where everybody on the way can read it
+    /// Send the token over plain HTTP, where others on the network can read it
     #[arg(long)]
     insecure: bool,
     /// File with several models for this machine (YAML): `models`, each with these flags as fields, and `memory_gb`
@@ -41,7 +41,7 @@ pub struct WorkerArgs {
     /// Print how the engines would be started, and start nothing
     #[arg(long)]
     dry_run: bool,
-    /// Plan with --dry-run for a machine with GPUs of so much memory, in GB, instead of this one's
+    /// Plan with --dry-run for GPUs with this much memory, in GB, instead of this machine's
     #[arg(long, value_name = "GB,GB", value_delimiter = ',', requires = "dry_run")]
     assume_gpus: Option<Vec<u32>>,
     #[command(flatten)]
@@ -99,7 +99,7 @@ fn resolved(args: &WorkerArgs) -> anyhow::Result<Vec<Worker>> {
             }
             (vec![model], Box::new(move |unfit| Problem::new(flag(unfit.field), 0, "", unfit.why)))
         }
-        (None, None) => bail!(BadInput::one("--model", "is missing, or --config with several")),
+        (None, None) => bail!(BadInput::one("--model", "is missing; use --config for several models")),
     };
     let refused = |unfit: Vec<Unfit>| BadInput(unfit.into_iter().map(&blame).collect());
     let placed: Vec<Placed> = placement::place(&models, &gpus(args)).map_err(refused)?;
@@ -140,7 +140,7 @@ fn server(args: &WorkerArgs) -> anyhow::Result<Server> {
         "https" => {}
         "http" if local || args.insecure => {}
         "http" => {
-            let why = "would send the join token in the clear; use https, or --insecure in a network that you trust";
+            let why = "would send the join token unencrypted; use https, or --insecure in a network that you trust";
             bail!(BadInput::one("--server", why))
         }
         other => bail!(BadInput::one("--server", format!("begins with `{other}:`, expected https:"))),
@@ -170,7 +170,10 @@ fn warn_of_open_engines(workers: &[Worker]) {
     for Worker { join, launch, .. } in workers {
         let open = launch.as_ref().is_some_and(|launch| launch.args.iter().any(|arg| arg == "0.0.0.0"));
         if open && join.key_env.is_none() {
-            eprintln!("{}: whoever reaches this machine can use the engine; --key-env gives it a key", join.name);
+            eprintln!(
+                "{}: everybody who can reach this machine can use the engine; --key-env gives it a key",
+                join.name
+            );
         }
     }
 }
@@ -179,7 +182,7 @@ fn warn_of_open_engines(workers: &[Worker]) {
 async fn heed_signals(stop: &CancellationToken, now: &CancellationToken) -> anyhow::Result<()> {
     let mut interrupts = Interrupts::listen()?;
     interrupts.next().await;
-    eprintln!("draining: what was begun comes to its end; a second Ctrl-C leaves at once");
+    eprintln!("draining: running requests finish; a second Ctrl-C leaves at once");
     stop.cancel();
     interrupts.next().await;
     now.cancel();

@@ -20,17 +20,17 @@ use store::workers;
 
 #[derive(clap::Subcommand)]
 pub enum WorkersCommand {
-    /// Workers, by model, and how they do
+    /// List the workers by model, with their state
     List(Only),
-    /// Let a worker end what it has begun, and leave
+    /// Let a worker finish its requests and leave
     Drain(Named),
-    /// Let a worker end what it has begun, start its engine anew, and serve again
+    /// Let a worker finish its requests, restart its engine and serve again
     Restart(Named),
-    /// Make a token by which workers join, and print it, once
+    /// Make a join token for workers and print it, once
     Token(Token),
-    /// Tokens by which workers join
+    /// List the join tokens
     Tokens(Only),
-    /// Withdraw a token; the workers that joined with it are asked nothing any more
+    /// Delete a join token; workers that joined with it get no more requests
     DeleteToken(DeleteToken),
 }
 
@@ -42,7 +42,7 @@ pub struct Only {
 
 #[derive(clap::Args)]
 pub struct Named {
-    /// From `groundstate workers list`
+    /// Name, as `groundstate workers list` shows it
     name: String,
     #[command(flatten)]
     connection: ConnectionArgs,
@@ -52,7 +52,7 @@ pub struct Named {
 pub struct Token {
     /// What it is for
     name: String,
-    /// How long it lasts, as 30d, 12h or 45m [default: 90d]
+    /// How long it lasts, such as 30d, 12h or 45m [default: 90d]
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     expires_in: Option<TimeDelta>,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub struct Token {
 
 #[derive(clap::Args)]
 pub struct DeleteToken {
-    /// From `groundstate workers tokens`
+    /// Id, as `groundstate workers tokens` shows it
     id: Uuid,
     #[command(flatten)]
     connection: ConnectionArgs,
@@ -139,8 +139,8 @@ async fn order(pool: &PgPool, name: &str, order: WorkerOrder) -> anyhow::Result<
     let detail = json!({"name": name, "order": order});
     record(&mut tx, None, "groundstate workers", &worker.id.to_string(), detail).await?;
     tx.commit().await?;
-    let will = if order == WorkerOrder::Restart { "then starts its engine anew" } else { "then leaves" };
-    say!("{name} gets nothing new, ends what it has begun, and {will}.");
+    let will = if order == WorkerOrder::Restart { "then restarts its engine" } else { "then leaves" };
+    say!("{name} gets no new requests, finishes its requests, and {will}.");
     Ok(())
 }
 
@@ -154,7 +154,7 @@ async fn token(pool: &PgPool, args: &Token) -> anyhow::Result<()> {
     let detail = json!({"name": token.name});
     record(&mut tx, None, "groundstate workers token", &token.id.to_string(), detail).await?;
     tx.commit().await?;
-    eprintln!("Join token {}. Keep the secret: it is shown this once.", token.id);
+    eprintln!("Join token {}. Copy the secret: it is shown only once.", token.id);
     say!("{secret}");
     Ok(())
 }
@@ -176,6 +176,6 @@ async fn delete_token(pool: &PgPool, id: Uuid) -> anyhow::Result<()> {
     }
     record(&mut tx, None, "groundstate workers delete-token", &id.to_string(), json!({})).await?;
     tx.commit().await?;
-    say!("Join token {id} is refused from now on, and its workers are asked nothing.");
+    say!("Join token {id} is refused from now on, and its workers get no more requests.");
     Ok(())
 }

@@ -153,7 +153,7 @@ pub async fn upload(
         _ => return Err(HttpError::UnsupportedMediaType("send text/csv or application/json".into())),
     };
     let bytes = Bytes::from_request(request, &()).await?;
-    let text = str::from_utf8(&bytes).map_err(|e| HttpError::BadRequest(format!("the body is no UTF-8: {e}")))?;
+    let text = str::from_utf8(&bytes).map_err(|e| HttpError::BadRequest(format!("the body is not UTF-8: {e}")))?;
     let mut db = pool.acquire().await?;
     let said = said(&mut db, author.project, params.run, params.judging, in_query).await?;
     let mut ratings = said.read(name, text, format).map_err(|bad| HttpError::from(bad.0))?;
@@ -166,7 +166,7 @@ pub async fn upload(
         return Err(HttpError::Forbidden(message));
     }
     if let Some(row) = ratings.rows.iter().find(|row| row.rater.chars().any(char::is_control)) {
-        return Err(HttpError::invalid("/rater", format!("{:?} is no name", row.rater)));
+        return Err(HttpError::invalid("/rater", format!("{:?} is not a name", row.rater)));
     }
     drop(db);
     let known = |text: &str| text.parse().is_ok_and(|id: Uuid| said.verdicts.contains_key(&id));

@@ -17,7 +17,9 @@ use store::{Outage as _, StoreError, control};
 pub enum HttpError {
     #[error("sign in, or send a token: `Authorization: Bearer gs_...`")]
     Unauthorized,
-    #[error("that is no join token, or it has expired; an administrator makes one by `groundstate workers token NAME`")]
+    #[error(
+        "the join token is not valid, or it has expired; an administrator makes one by `groundstate workers token NAME`"
+    )]
     WrongJoinToken,
     #[error("{0}")]
     Forbidden(String),

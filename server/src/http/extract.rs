@@ -31,7 +31,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     // What PostgreSQL and the engine cannot keep is refused before anything is done with it.
     let value = std::str::from_utf8(bytes)
-        .map_err(|e| HttpError::BadRequest(format!("the body is no UTF-8: {e}")))
+        .map_err(|e| HttpError::BadRequest(format!("the body is not UTF-8: {e}")))
         .and_then(|text| domain::untrusted::json(text).map_err(|e| HttpError::BadRequest(format!("the body: {e}"))))?;
     serde_path_to_error::deserialize(value).map_err(|error| {
         let mut pointer = error.path().iter().map(part).collect::<String>();

@@ -181,7 +181,7 @@ fn panel(names: &[String], registry: &llm::Registry) -> Result<(Vec<ModelSpec>, 
         let wrong = |detail: String| HttpError::invalid(&format!("/models/{i}"), detail);
         match name.parse::<ModelSpec>().map_err(|e| wrong(e.to_string()))? {
             ModelSpec::Scripted if names.len() > 1 => {
-                return Err(wrong("`scripted` is no model and sits on no panel".into()));
+                return Err(wrong("`scripted` is not a model and cannot be on a panel".into()));
             }
             ModelSpec::Endpoint(_) => return Err(wrong("name a model of the registry (GET /api/v1/models)".into())),
             ModelSpec::Named(name) => {

@@ -38,8 +38,9 @@ impl Paging for PageParams {
     }
 
     fn cursor<T: FromStr>(&self) -> Result<Option<T>> {
-        let read =
-            |text: &String| text.parse().map_err(|_| HttpError::parameter("after", format!("`{text}` is no cursor")));
+        let read = |text: &String| {
+            text.parse().map_err(|_| HttpError::parameter("after", format!("`{text}` is not a cursor")))
+        };
         self.after.as_ref().map(read).transpose()
     }
 

@@ -114,7 +114,7 @@ pub async fn remove_member(
     let mut tx = pool.begin().await?;
     let found = users::named(&mut tx, &user).await?.ok_or_else(|| HttpError::missing("user", &user))?;
     if !projects::remove(&mut tx, admin.project, found.id).await? {
-        return Err(HttpError::NotFound(format!("{user} is no member")));
+        return Err(HttpError::NotFound(format!("{user} is not a member")));
     }
     audit.commit(tx).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -69,7 +69,7 @@ fn checked(new: NewRating, criteria: &[String], rater: &str) -> Result<HumanRati
         if !criteria.contains(&criterion) {
             let hint = did_you_mean(&criterion, criteria.iter().map(String::as_str));
             let known = criteria.join(", ");
-            let detail = format!("is no criterion of this conversation's judge{hint}; there are {known}");
+            let detail = format!("is not a criterion of this conversation's judge{hint}; there are {known}");
             wrong.push(FieldError::at(&pointer, detail));
         }
         match u8::try_from(score) {

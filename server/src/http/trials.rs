@@ -137,7 +137,7 @@ fn listing(listed: Value) -> Result<import::mcp::Listed> {
     let tools = tools.iter().enumerate().map(|(i, tool)| {
         // By way of text: numbers that were read with all their digits cannot be read again otherwise.
         serde_json::from_str(&tool.to_string())
-            .map_err(|why| HttpError::invalid(&format!("/mcp/tools/{i}"), format!("is no tool of MCP: {why}")))
+            .map_err(|why| HttpError::invalid(&format!("/mcp/tools/{i}"), format!("is not an MCP tool: {why}")))
     });
     Ok(import::mcp::Listed { title: String::new(), tools: tools.collect::<Result<_>>()? })
 }

@@ -45,7 +45,7 @@ pub async fn provenance(
     Query(ProvenanceParams { pointer, version: wanted }): Query<ProvenanceParams>,
 ) -> Result<Json<Provenance>> {
     if domain::patch::segments(&pointer).is_none() {
-        return Err(HttpError::parameter("pointer", format!("`{pointer}` is no JSON pointer: it starts with `/`")));
+        return Err(HttpError::parameter("pointer", format!("`{pointer}` is not a JSON pointer: it starts with `/`")));
     }
     let (initial, transcript) = history(&pool, id).await?;
     let changes: Vec<&Call> = transcript.changes().collect();

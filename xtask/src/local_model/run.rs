@@ -57,7 +57,7 @@ run          01a20672-4ffe-7599-bca6-0be8c9e4394a
 state        finished
 finished     2 of 2
 failures     2 by simulated user
-asked of models:            calls  retries  tokens read  from cache  tokens written      cost
+model calls:                calls  retries  tokens read  from cache  tokens written      cost
   simulated user                6        2          658         81%              57    0.0000  smollm2-135m
   an accepted row: 12 tokens, cost 0.000000";
         let run = Run { shown: shown.into(), rows: Vec::new() };

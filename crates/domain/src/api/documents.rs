@@ -308,7 +308,7 @@ pub enum SchemaKind {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewValidation {
-    /// From how alike on two descriptions are reported: the gestalt ratio, 0 to 1; default: 0.85.
+    /// Two descriptions are reported if they are at least this similar (gestalt ratio), 0 to 1; default: 0.85.
     #[schema(minimum = 0, maximum = 1)]
     pub similar_description: Option<f64>,
     /// The same for goals; default: 0.90.

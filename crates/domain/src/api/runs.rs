@@ -38,7 +38,7 @@ pub struct RunOrder {
     #[schema(minimum = 1, maximum = 100_000_000)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u32>,
-    /// Everything random derives from it; default: 1.
+    /// Seed from which everything random is derived; default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<i64>,
     /// Role -> `scripted` or the name of a model; default: `scripted`.
@@ -76,7 +76,7 @@ pub struct RunOrder {
     /// What goes wrong between agent and tools, beside what scenarios plan.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRule>,
-    /// How often a conversation is played again that somebody else than the agent spoiled; default: 2.
+    /// How often a conversation is played again if it was spoiled by something other than the agent; default: 2.
     #[schema(maximum = 100)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retries: Option<u32>,
@@ -90,7 +90,7 @@ pub struct RunOrder {
     /// Caps at which it pauses.
     #[serde(skip_serializing_if = "is_default")]
     pub budget: Budget,
-    /// Ask one thing after another, also where nothing would be lost by asking at once.
+    /// Make model calls one after another, even where they could be made at once.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_pipelining: bool,
     /// Ask judges for each criterion by itself.

@@ -159,7 +159,7 @@ fn score(cell: &str) -> Result<u8, String> {
     let whole = cell.strip_suffix(".0").unwrap_or(cell);
     match whole.parse::<u8>() {
         Ok(score) if score <= 10 => Ok(score),
-        _ => Err(format!("`{}` is no whole number from 0 to 10; leave it empty if it was not rated", short(cell))),
+        _ => Err(format!("`{}` is not a whole number from 0 to 10; leave it empty if it was not rated", short(cell))),
     }
 }
 

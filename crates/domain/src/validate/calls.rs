@@ -65,7 +65,7 @@ pub fn misplaced(playbook: &Playbook, scenario: &Scenario) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (i, step) in scenario.script.iter().enumerate() {
         for (j, call) in step.user_calls.iter().enumerate().filter(|(_, call)| !users(&call.tool)) {
-            let message = format!("`{}` is no tool of the user", call.tool);
+            let message = format!("`{}` is not a tool of the user", call.tool);
             findings.push(Finding::new(Rule::MisplacedCall, format!("/script/{i}/user_calls/{j}/tool"), message));
         }
     }

@@ -63,12 +63,12 @@ fn documents_are_enough_to_find_what_they_contradict() {
         ("  - agent: On its way.\n", ""),
     ];
     assert_snapshot!(findings(&edits, &["o_17"]), @"
-    /intent: `refnd` is no intent of the playbook (did you mean `refund`?) [unknown-intent]
+    /intent: `refnd` is not an intent of the playbook (did you mean `refund`?) [unknown-intent]
     /script/0/user_calls/0/args/why: `returns_team` has no argument `why` [unknown-argument]
     /expected_outcome/actions/0/args/order: `get_order` has no argument `order` (did you mean `order_id`?) [unknown-argument]
     /expected_outcome/forbidden/0/tool: the playbook has no tool `handover` (did you mean `hand_over`?) [unknown-tool]
-    /script/0/user_calls/0/tool: `returns_team` is no tool of the user [misplaced-call]
-    /script/0/user_calls/1/tool: `get_order` is no tool of the user [misplaced-call]
+    /script/0/user_calls/0/tool: `returns_team` is not a tool of the user [misplaced-call]
+    /script/0/user_calls/1/tool: `get_order` is not a tool of the user [misplaced-call]
     /script: ends with what the agent says or with a terminal tool [script-shape]
     /faults/0: no agent has a tool `open_parcel` [fault-rule]
     /faults/0: expected either `calls` or `probability` [fault-rule]

@@ -36,7 +36,7 @@ fn references_must_exist() {
     assert_snapshot!(
         findings(&[("intent: refund", "intent: refnd"), ("{tool: hand_over}", "{tool: handover}"), ("amount: 20.5}}]\n  - agent", "amout: 20.5}}]\n  - agent")]),
         @"
-    /intent: `refnd` is no intent of the playbook (did you mean `refund`?)
+    /intent: `refnd` is not an intent of the playbook (did you mean `refund`?)
     /script/2/calls/0/args/amout: `refund` has no argument `amout` (did you mean `amount`?)
     /expected_outcome/forbidden/0/tool: the playbook has no tool `handover` (did you mean `hand_over`?)
     "

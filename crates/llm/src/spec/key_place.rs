@@ -37,7 +37,7 @@ fn contents(path: &str) -> Result<String, String> {
     let unreadable = |error: std::io::Error| format!("cannot be read ({error})");
     // A pipe would keep us waiting, a device might never end.
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err("is no plain file".to_owned());
+        return Err("is not a regular file".to_owned());
     }
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));

@@ -172,19 +172,19 @@ fn what_is_no_text() {
         ("playbooks/a/zero.md", b"a\0b"),
         ("scenarios/a/notes.md", b"text"),
     ])), @"
-    playbooks/a/picture.png: is no UTF-8 text
+    playbooks/a/picture.png: is not UTF-8 text
     playbooks/a/more.zip: is an archive within the archive, which is not looked into; unpack it first
-    playbooks/a/zero.md: is no text: it has a zero byte
-    scenarios/a/notes.md: is no scenario: expected a file `NAME.yaml`
+    playbooks/a/zero.md: is not text: it has a zero byte
+    scenarios/a/notes.md: is not a scenario: expected a file `NAME.yaml`
     ");
     let name = forged(zip(&[("playbooks/a/bad", b"1")]), b"playbooks/a/bad", b"playbooks/a/b\xff\xfe");
-    insta::assert_snapshot!(refused(&name), @"playbooks/a/b��: is a path that is no UTF-8");
+    insta::assert_snapshot!(refused(&name), @"playbooks/a/b��: is a path that is not UTF-8");
 }
 
 #[test]
 fn what_is_no_archive() {
-    insta::assert_snapshot!(refused(b"PK\x03\x04 and nothing else"), @"archive: is no zip that can be read: invalid Zip archive: Could not find EOCD");
-    insta::assert_snapshot!(refused(b""), @"archive: is no zip that can be read: invalid Zip archive: Could not find EOCD");
+    insta::assert_snapshot!(refused(b"PK\x03\x04 and nothing else"), @"archive: is not a readable zip archive: invalid Zip archive: Could not find EOCD");
+    insta::assert_snapshot!(refused(b""), @"archive: is not a readable zip archive: invalid Zip archive: Could not find EOCD");
     insta::assert_snapshot!(refused(&zip(&[])), @"archive: holds no documents: expected the folders playbooks, scenarios, personas and judges at its top");
     insta::assert_snapshot!(refused(&zip(&[("project/playbooks/a/playbook.yaml", b"name: a")])), @"archive: holds no documents: expected the folders playbooks, scenarios, personas and judges at its top");
     let mut cut = zip(&[("playbooks/a/playbook.yaml", b"name: a")]);

@@ -27,7 +27,8 @@ pub fn unpack(bytes: &[u8]) -> Result<Documents, Vec<Problem>> {
     if bytes.len() > LARGEST_ARCHIVE {
         return Err(whole(format!("is {} bytes; at most {LARGEST_ARCHIVE} are taken", bytes.len())));
     }
-    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|e| whole(format!("is no zip that can be read: {e}")))?;
+    let mut zip =
+        ZipArchive::new(Cursor::new(bytes)).map_err(|e| whole(format!("is not a readable zip archive: {e}")))?;
     if zip.has_duplicate_names() {
         return Err(whole("has two entries of the same name; which one is meant cannot be known".to_owned()));
     }
@@ -115,7 +116,7 @@ fn read(entry: &mut ZipFile<'_, Cursor<&[u8]>>, room: &mut u64) -> Result<Entry,
             let message = "is an archive within the archive, which is not looked into; unpack it first".to_owned();
             Err(Problem::new(path, 0, "", message))
         }
-        Err(_) => Err(Problem::new(path, 0, "", "is no UTF-8 text")),
+        Err(_) => Err(Problem::new(path, 0, "", "is not UTF-8 text")),
     }
 }
 
@@ -126,7 +127,7 @@ fn name(entry: &ZipFile<'_, Cursor<&[u8]>>) -> Result<String, Problem> {
     match std::str::from_utf8(raw) {
         Ok(path) if path.len() <= 1000 && !path.chars().any(char::is_control) => Ok(path.to_owned()),
         Ok(_) => Err(Problem::new(shown(), 0, "", "is too long a path, or has control characters")),
-        Err(_) => Err(Problem::new(shown(), 0, "", "is a path that is no UTF-8")),
+        Err(_) => Err(Problem::new(shown(), 0, "", "is a path that is not UTF-8")),
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Order<'a> {
     pub message: &'a str,
     /// Whether it is to be used from now on. What deletes must be.
     pub promote: bool,
-    /// Only say what would be done.
+    /// Only show what would be done.
     pub dry_run: bool,
     pub edits: Vec<Edit>,
 }
@@ -148,7 +148,7 @@ fn check_files(id: &DocumentId, files: &Texts) -> Result<(), Vec<Problem>> {
     }
     let documents = Documents::of(files.clone())?;
     let others = documents.by_id.iter().filter(|(other, _)| *other != id).flat_map(|(_, texts)| texts.keys());
-    let problem = |path: &String| Problem::new(path, 0, "", format!("is no file of the {id}"));
+    let problem = |path: &String| Problem::new(path, 0, "", format!("is not a file of the {id}"));
     let problems: Vec<Problem> = others.chain(&documents.ignored).map(problem).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }

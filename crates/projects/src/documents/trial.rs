@@ -80,7 +80,7 @@ fn played(library: &Library, scenario: &Arc<Scenario>, way: Way) -> anyhow::Resu
 fn traced(initial: &World, transcript: &Transcript, trace: &Trace) -> anyhow::Result<Provenance> {
     let pointer = trace.pointer.as_str();
     if domain::patch::segments(pointer).is_none() {
-        bail!(field("trace.pointer", format!("`{pointer}` is no JSON pointer: it starts with `/`")));
+        bail!(field("trace.pointer", format!("`{pointer}` is not a JSON pointer: it starts with `/`")));
     }
     let changes = transcript.changes().filter(|call| trace.seq.is_none_or(|seq| call.seq <= seq));
     let found = provenance::of(initial, &changes.collect::<Vec<_>>(), pointer)?;
@@ -113,7 +113,7 @@ async fn library(place: &Place<'_>, named: &[DocumentId], drafts: Texts) -> anyh
     drop(db);
     let drafts = Documents::of(drafts).map_err(BadInput)?;
     if let Some(path) = drafts.ignored.first() {
-        bail!(BadInput(vec![Problem::new(path, 0, "", "is no file of a document")]));
+        bail!(BadInput(vec![Problem::new(path, 0, "", "is not a file of a document")]));
     }
     for (id, texts) in drafts.by_id {
         let known = all.entry(id.clone()).or_default();

@@ -20,7 +20,8 @@ impl Files {
     /// Reads a project's folders.
     pub fn read(project: &Path) -> anyhow::Result<Self> {
         if !project.join("playbooks").is_dir() {
-            let message = "is no project: it has no folder `playbooks`; run from a project or name one with --project";
+            let message =
+                "is not a project: it has no folder `playbooks`; run from a project or name one with --project";
             return Err(BadInput::one(project.display().to_string(), message).into());
         }
         let mut files = BTreeMap::new();

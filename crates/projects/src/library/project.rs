@@ -67,7 +67,7 @@ fn unfit(path: &str, text: &str) -> Option<Problem> {
     if text.len() > LARGEST_FILE {
         return Some(Problem::new(path, 0, "", format!("is {} bytes; at most {LARGEST_FILE}", text.len())));
     }
-    text.contains('\0').then(|| Problem::new(path, 0, "", "is no text: it has a zero byte"))
+    text.contains('\0').then(|| Problem::new(path, 0, "", "is not text: it has a zero byte"))
 }
 
 /// Paths that some machines take for the same, and files that stand where others need a folder.
@@ -111,7 +111,7 @@ mod tests {
             ("scenarios/shop/x.yaml", ""),
             ("judges/default/../../x", ""),
         ]), @"
-        playbooks/bank/zero: is no text: it has a zero byte
+        playbooks/bank/zero: is not text: it has a zero byte
         judges/default/../../x: has the part `..`; a path leads straight to its file
         scenarios/shop/x.yaml: scenario `x` stands in scenarios/bank/x.yaml too
         playbooks/bank/policy.md: differs from playbooks/bank/Policy.md only in case; some machines keep one of them

@@ -15,7 +15,7 @@ pub fn faults(config: &ModelConfig) -> Faults {
         faults.push(("model", "is empty".to_owned()));
     }
     if let Some(text) = config.name.as_deref().filter(|text| !name::is_valid(text)) {
-        faults.push(("name", format!("`{text}` is no name: letters, digits and `._-`, at most {}", name::LONGEST)));
+        faults.push(("name", format!("`{text}` is not a name: letters, digits and `._-`, at most {}", name::LONGEST)));
     }
     for (field, url) in [("advertise", &config.advertise), ("url", &config.url)] {
         faults.extend(url.as_deref().and_then(url_fault).map(|fault| (field, fault)));
@@ -34,7 +34,7 @@ pub fn faults(config: &ModelConfig) -> Faults {
 
 fn url_fault(text: &str) -> Option<String> {
     match Url::parse(text) {
-        Err(fault) => Some(format!("`{text}` is no URL: {fault}")),
+        Err(fault) => Some(format!("`{text}` is not a URL: {fault}")),
         Ok(url) if !matches!(url.scheme(), "http" | "https") => {
             Some(format!("begins with `{}:`, expected http: or https:", url.scheme()))
         }
@@ -57,7 +57,7 @@ fn numbers(config: &ModelConfig, faults: &mut Faults) {
         faults.push(("gpu_memory", "is a share of the memory: more than 0, at most 1".to_owned()));
     }
     if config.memory_gb.is_some_and(|memory| !(memory > 0.0 && memory.is_finite())) {
-        faults.push(("memory_gb", "is no amount of memory".to_owned()));
+        faults.push(("memory_gb", "is not an amount of memory".to_owned()));
     }
     let Some(gpus) = &config.gpus else { return };
     let mut each = gpus.clone();
@@ -133,13 +133,13 @@ mod tests {
         insta::assert_snapshot!(said(json!({"model": " ", "engine": "vllm", "name": "a b", "advertise": "host:1", "url": "x",
             "context_length": 0, "tensor_parallel": 4, "gpus": [1, 1], "gpu_memory": 1.5, "memory_gb": -1.0, "port": 0})), @"
         model: is empty
-        name: `a b` is no name: letters, digits and `._-`, at most 100
+        name: `a b` is not a name: letters, digits and `._-`, at most 100
         advertise: begins with `host:`, expected http: or https:
-        url: `x` is no URL: relative URL without a base
+        url: `x` is not a URL: relative URL without a base
         context_length: is 0
         port: is 0
         gpu_memory: is a share of the memory: more than 0, at most 1
-        memory_gb: is no amount of memory
+        memory_gb: is not an amount of memory
         gpus: names a GPU twice
         gpus: names 2, but the model is shared by 4
         url: is for `external`; an engine that is started here has a port

@@ -25,8 +25,8 @@ use projects::library::{Library, Limits};
 /// Exit code when fewer scenarios were kept than asked for.
 const TOO_FEW: u8 = 1;
 
-/// A draft is read, checked and proved as `validate` does it. What is found goes back to the model, and only a scenario
-/// without critical findings and errors, which is unlike all others, is written. Nothing is overwritten.
+/// Each draft is checked and proved as by `validate`, and the findings go back to the model. A scenario is written only
+/// if it has no critical findings or errors and is unlike all others. No file is overwritten.
 #[derive(clap::Args)]
 pub struct Scenarios {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
@@ -37,22 +37,22 @@ pub struct Scenarios {
     /// How many scenarios to draft
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     n: u32,
-    /// What they are to be about, in your words
+    /// What the scenarios are about, in your words
     #[arg(long, default_value = "")]
     brief: String,
-    /// Who writes: `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`
+    /// Model that writes them: `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`
     #[arg(long)]
     model: Option<String>,
     /// Only this intent (repeat the flag); default: all of the playbook in turn
     #[arg(long = "intent", value_name = "INTENT")]
     intents: Vec<String>,
-    /// Replies for one draft, mended ones included
+    /// Most replies for one draft, corrections included
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20))]
     attempts: u32,
-    /// Drafts at once
+    /// Drafts that are written at once
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
     concurrency: u32,
-    /// Every sampling seed derives from it
+    /// Seed from which all sampling seeds are derived
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     seed: i64,
     /// Folder for the scenarios; default: scenarios/PLAYBOOK of the project
@@ -63,10 +63,10 @@ pub struct Scenarios {
     /// Longest reply in tokens, reasoning included
     #[arg(long, default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: u32,
-    /// From how alike a description is to another one on a draft is dropped: the gestalt ratio
+    /// A draft is dropped if its description is at least this similar to another (gestalt ratio)
     #[arg(long, value_name = "RATIO", default_value_t = SAME_DESCRIPTION, value_parser = ratio)]
     similar_description: f64,
-    /// From how alike a user goal is to another one on a draft is dropped: the gestalt ratio
+    /// A draft is dropped if its user goal is at least this similar to another (gestalt ratio)
     #[arg(long, value_name = "RATIO", default_value_t = SAME_GOAL, value_parser = ratio)]
     similar_goal: f64,
     /// Show what the model would be asked first, and ask nothing

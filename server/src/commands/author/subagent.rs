@@ -17,7 +17,7 @@ use projects::authoring::sub_agent::{Author, Drafted, draft_sub_agent};
 use projects::library::Files;
 
 /// Makes tools, templates, the prompt and the records' schema from a description, and adds them to its playbook. The
-/// linter reads the result before anything is written; with an error nothing is.
+/// result is checked first; if there is an error, nothing is written.
 #[derive(clap::Args)]
 pub struct Subagent {
     /// The description, as YAML
@@ -25,14 +25,14 @@ pub struct Subagent {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]
     project: PathBuf,
-    /// Who writes prompt and templates in words, as `NAME@BASE_URL`, `NAME@BASE_URL@KEY_ENV` or a name of models.yaml;
-    /// default: the words of the description
+    /// Model that writes the prompt and the templates, as `NAME@BASE_URL`, `NAME@BASE_URL@KEY_ENV` or a name of
+    /// models.yaml; default: the words of the description are used
     #[arg(long)]
     model: Option<String>,
-    /// Replies, mended ones included
+    /// Most replies, corrections included
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20))]
     attempts: u32,
-    /// The sampling seeds derive from it
+    /// Seed from which all sampling seeds are derived
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     seed: i64,
     #[arg(long, default_value_t = 0.4, value_parser = temperature)]

@@ -38,7 +38,7 @@ fn one(calibration: &Calibration, judging: &Judging) {
         );
     }
     if let Some(goal) = &report.goal_achieved {
-        say!("goal achieved: the same said of {:.0} % of {}, kappa {}", goal.agreed * 100.0, goal.n, shown(goal.kappa));
+        say!("goal achieved: agreed on {:.0} % of {}, kappa {}", goal.agreed * 100.0, goal.n, shown(goal.kappa));
     }
     for raters in &report.between_raters {
         say!("between raters: {}, kappa {} ({} pairs)", raters.criterion, shown(raters.kappa), raters.pairs);

@@ -37,33 +37,33 @@ pub struct Create {
     /// Its name: 1 to 64 lower-case letters, digits, `_`, `-` and `.`
     #[arg(required_unless_present = "dry_run")]
     name: Option<String>,
-    /// How it is selected, as YAML or JSON; flags are laid over it
+    /// File that describes the selection, as YAML or JSON; flags override it
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
     #[command(flatten)]
     filter: FilterFlags,
-    /// Drop near-duplicates: the resemblance from which on they are, from 0.3 to 1
+    /// Drop near-duplicates: conversations with at least this resemblance, from 0.3 to 1
     #[arg(long, value_name = "RESEMBLANCE")]
     near: Option<f64>,
-    /// Keep what holds personal data or secrets, and count it
+    /// Keep conversations with personal data or secrets, and count them
     #[arg(long)]
     keep_findings: bool,
-    /// As many of each scenario, persona or complexity
+    /// Take the same number of each scenario, persona or complexity
     #[arg(long, value_name = "DIMENSION", value_parser = dimension)]
     balance: Option<Dimension>,
-    /// With --balance: at most so many of each, instead of as many as the smallest has
+    /// With --balance: at most this many of each, instead of as many as the smallest has
     #[arg(long, value_name = "N", requires = "balance")]
     at_most: Option<u32>,
-    /// At most so many conversations
+    /// At most this many conversations
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
     /// Share of the golden part, from 0 to below 1
     #[arg(long, value_name = "SHARE")]
     golden: Option<f64>,
-    /// Of the split
+    /// Seed of the split
     #[arg(long)]
     seed: Option<u64>,
-    /// Say what would be selected, and keep nothing
+    /// Show what would be selected, and store nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

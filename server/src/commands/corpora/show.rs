@@ -81,7 +81,7 @@ fn split(split: &SplitReport) {
     part("golden", &split.golden);
     say!("           {:.1} % golden; {:.1} % were asked for", split.golden_share * 100.0, split.golden_wanted * 100.0);
     for group in &split.together {
-        say!("           stay together, for they are nearly the same: {}", group.families.join(", "));
+        say!("           stay together because they are nearly the same: {}", group.families.join(", "));
     }
 }
 
@@ -94,5 +94,9 @@ fn leakage(leakage: &Leakage) {
         leakage.threshold
     );
     let nearest = leakage.nearest.map(|nearest| format!("; the nearest by {nearest:.3}")).unwrap_or_default();
-    say!("               of {} pairs, {} could and were compared{nearest}", leakage.pairs, leakage.compared);
+    say!(
+        "               of {} pairs, {} could resemble each other and were compared{nearest}",
+        leakage.pairs,
+        leakage.compared
+    );
 }

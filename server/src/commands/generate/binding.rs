@@ -17,7 +17,7 @@ pub struct Bindings {
     /// Who plays the agent under test: `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
     agent: String,
-    /// Who plays a sub-agent, as NAME=MODEL (repeat the flag); default: whoever plays the agent
+    /// Who plays a sub-agent, as NAME=MODEL (repeat the flag); default: the model that plays the agent
     #[arg(long = "sub-agent", value_name = "NAME=MODEL")]
     sub_agents: Vec<String>,
     /// Who plays the simulated user
@@ -119,14 +119,14 @@ impl Bindings {
     pub fn temperatures(&self, problem: &mut impl FnMut(&str, String)) -> BTreeMap<Role, f32> {
         by_name("--temperature", &self.temperatures, &roles(), problem, |value| match value.parse() {
             Ok(value) if (0.0..=2.0).contains(&value) => Ok(value),
-            _ => Err(format!("`{value}` is no temperature from 0 to 2")),
+            _ => Err(format!("`{value}` is not a temperature from 0 to 2")),
         })
     }
 
     pub fn max_tokens(&self, problem: &mut impl FnMut(&str, String)) -> BTreeMap<Role, u32> {
         by_name("--max-tokens", &self.max_tokens, &roles(), problem, |value| match value.parse() {
             Ok(value) if value > 0 => Ok(value),
-            _ => Err(format!("`{value}` is no number of tokens")),
+            _ => Err(format!("`{value}` is not a number of tokens")),
         })
     }
 }
@@ -136,7 +136,7 @@ pub fn complexity(given: &[String], problem: &mut impl FnMut(&str, String)) -> C
     let known = Complexity::VARIANTS.iter().map(|name| (name.into_str(), *name)).collect::<Vec<_>>();
     by_name("--complexity", given, &known, problem, |value| match value.parse::<f64>() {
         Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
-        _ => Err(format!("`{value}` is no weight above 0")),
+        _ => Err(format!("`{value}` is not a weight above 0")),
     })
 }
 
@@ -146,7 +146,7 @@ pub fn judges(texts: &[String], problem: &mut impl FnMut(&str, String)) -> Vec<M
     for text in texts {
         match text.parse::<ModelSpec>() {
             Ok(spec) if spec == ModelSpec::Scripted && texts.len() > 1 => {
-                problem("--judge", "`scripted` is no model and sits on no panel".to_owned());
+                problem("--judge", "`scripted` is not a model and cannot be on a panel".to_owned());
             }
             Ok(spec) => models.push(spec),
             Err(e) => problem("--judge", e.to_string()),

@@ -8,7 +8,7 @@ use crate::say::say;
 
 pub fn print(summary: &RunSummary, seconds: f64, resume_hint: &str) {
     let Some(forecast) = Forecast::of(summary, seconds) else {
-        say!("nothing has ended, so nothing can be forecast. {resume_hint}");
+        say!("no conversation has ended yet, so there is no forecast. {resume_hint}");
         return;
     };
     let percent = |share: f64| share * 100.0;

@@ -90,7 +90,7 @@ pub fn spent(summary: &RunSummary) {
     if models.is_empty() {
         return;
     }
-    say!("asked of models:            calls  retries  tokens read  from cache  tokens written      cost");
+    say!("model calls:                calls  retries  tokens read  from cache  tokens written      cost");
     for usage in &models {
         say!(
             "  {:22} {:8} {:8} {:12} {:>11} {:15} {:9.4}  {}",
@@ -109,7 +109,7 @@ pub fn spent(summary: &RunSummary) {
         let cost: f64 = models.iter().map(|usage| usage.cost).sum();
         #[expect(clippy::cast_precision_loss, reason = "means for people to read")]
         let (tokens, cost) = (tokens as f64 / summary.accepted as f64, cost / summary.accepted as f64);
-        say!("  an accepted row: {tokens:.0} tokens, cost {cost:.6}");
+        say!("  per accepted row: {tokens:.0} tokens, cost {cost:.6}");
     }
 }
 
@@ -132,7 +132,7 @@ fn scripted_notice(config: &RunConfig) {
         .map(|(role, _)| words_of(role.as_str()))
         .collect();
     if !roles.is_empty() {
-        say!("note         played from the script, by no model: {}", roles.join(", "));
+        say!("note         played from the script, without a model: {}", roles.join(", "));
     }
 }
 

@@ -10,7 +10,7 @@ pub struct TermsArgs {
     /// Runs of higher priority are played before others
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
-    /// Conversations of this run at once, all processes that play together
+    /// Conversations of this run that are played at once, by all processes together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     max_in_flight: Option<i32>,
     #[command(flatten)]
@@ -21,13 +21,13 @@ pub struct TermsArgs {
 #[derive(clap::Args)]
 #[expect(clippy::struct_field_names, reason = "they are the names of the flags")]
 pub struct BudgetArgs {
-    /// Pause when so many tokens were read and written, of all models together
+    /// Pause after this many tokens, read and written by all models together
     #[arg(long, value_name = "TOKENS")]
     budget_tokens: Option<i64>,
-    /// Pause when so much was spent, in the unit of the models' prices
+    /// Pause after this much was spent, in the unit of the models' prices
     #[arg(long, value_name = "MONEY")]
     budget_money: Option<f64>,
-    /// Pause when it has been played for so many seconds, pauses not counted
+    /// Pause after this many seconds of playing; pauses do not count
     #[arg(long, value_name = "SECONDS")]
     budget_seconds: Option<i64>,
 }

@@ -82,7 +82,7 @@ pub async fn print(judge: &Judge, usage: Usage, lost: usize, resume: &str) -> an
         say!("not judged   {lost}: no judge gave a verdict; try again with: {resume}");
     }
     say!(
-        "Export by it with: groundstate export --run {} --judging {} --out rows.jsonl",
+        "Export with these verdicts: groundstate export --run {} --judging {} --out rows.jsonl",
         judge.run.control.run.id,
         judge.judging.id
     );

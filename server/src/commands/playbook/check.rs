@@ -19,7 +19,7 @@ pub struct Check {
     name: Option<String>,
     #[command(flatten)]
     project: Project,
-    /// Warnings are errors: end with exit code 2
+    /// Treat warnings as errors: exit with code 2
     #[arg(long)]
     strict: bool,
 }

@@ -22,7 +22,7 @@ pub fn refuse(flag: &str, name: &str, project: &Path) -> anyhow::Result<()> {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if !fits {
         let message =
-            format!("`{name}` is no name: expected a lower-case letter, then lower-case letters, digits and `_`");
+            format!("`{name}` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`");
         problems.push(Problem::new(flag, 0, "", message));
     } else if name.len() > LONGEST_NAME {
         problems.push(Problem::new(flag, 0, "", format!("is {} letters long; at most {LONGEST_NAME}", name.len())));
@@ -37,7 +37,7 @@ pub fn refuse(flag: &str, name: &str, project: &Path) -> anyhow::Result<()> {
         let path = project.join(folder);
         if path.exists() && !path.is_dir() {
             let shown = if folder.is_empty() { project.display().to_string() } else { folder.to_owned() };
-            problems.push(Problem::new(shown, 0, "", "is no folder"));
+            problems.push(Problem::new(shown, 0, "", "is not a folder"));
         }
     }
     if project.join("personas").is_dir() && !project.join("personas/model.yaml").is_file() {

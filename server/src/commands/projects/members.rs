@@ -21,7 +21,7 @@ pub struct Members {
 pub struct Add {
     project: String,
     user: String,
-    /// What they may do; each role may do what those before it may
+    /// What they may do; each role may also do what the roles before it may
     #[arg(long, default_value = "viewer", value_parser = ["viewer", "author", "runner", "admin"])]
     role: String,
     #[command(flatten)]
@@ -63,11 +63,12 @@ pub async fn remove(pool: &PgPool, args: &Remove) -> anyhow::Result<()> {
     let project = named(&mut tx, "PROJECT", &args.project).await?;
     let user = users::named(&mut tx, "USER", &args.user).await?;
     if !projects::remove(&mut tx, project.id, user.id).await? {
-        let hint = format!("{0} is no member; `groundstate projects members {1}` shows all", user.name, project.name);
+        let hint =
+            format!("{0} is not a member; `groundstate projects members {1}` shows all", user.name, project.name);
         return Err(BadInput::one("USER", hint).into());
     }
     record(&mut tx, Some(project.id), "groundstate projects remove-member", &user.name, json!({})).await?;
     tx.commit().await?;
-    say!("{} is no member of {} any more", user.name, project.name);
+    say!("{} is no longer a member of {}", user.name, project.name);
     Ok(())
 }

@@ -12,7 +12,7 @@ use projects::library::Files;
 use projects::library::project::Documents;
 
 /// # Errors
-/// The folder is no project, unless it may become one, or has files that cannot be kept.
+/// The folder is not a project, unless it may become one, or has files that cannot be kept.
 pub fn read(project: &Path, may_be_new: bool) -> anyhow::Result<Documents> {
     if may_be_new && !project.join("playbooks").exists() {
         return Ok(Documents::default());

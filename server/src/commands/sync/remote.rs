@@ -53,7 +53,7 @@ impl Remote {
         let missing = || BadInput::one("--token-env", format!("the environment variable {token_env} holds no token"));
         let token = token.ok_or_else(missing)?.trim().to_owned();
         let mut archive = url.clone();
-        let no_base = || BadInput::one("--server", "is no address of a server");
+        let no_base = || BadInput::one("--server", "is not the address of a server");
         archive
             .path_segments_mut()
             .map_err(|()| no_base())?
@@ -77,7 +77,7 @@ impl Remote {
             }
             Self::Server { client, archive, token } => {
                 let response = answered(client.get(archive.clone()).bearer_auth(token)).await?;
-                let bytes = response.bytes().await.context("the server's archive broke off")?;
+                let bytes = response.bytes().await.context("the connection broke while the archive was downloaded")?;
                 // A project without documents is an archive without entries.
                 match unpack(&bytes) {
                     Err(_) if bytes.len() < 32 => Ok(Documents::default()),
@@ -141,7 +141,7 @@ async fn answered(request: RequestBuilder) -> anyhow::Result<Response> {
         return Ok(response);
     }
     let problem: Option<ProblemDetails> = response.json().await.ok();
-    let Some(problem) = problem else { bail!("the server answered {status}, and not as Groundstate does") };
+    let Some(problem) = problem else { bail!("the server answered {status}; it does not seem to be Groundstate") };
     if status == StatusCode::UNPROCESSABLE_ENTITY && !problem.errors.is_empty() {
         let errors = problem.errors.into_iter();
         let said = errors.map(|error| {

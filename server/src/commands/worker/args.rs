@@ -11,7 +11,7 @@ use worker::config::ModelConfig;
 #[derive(clap::Args)]
 #[group(conflicts_with = "config")]
 pub struct ModelArgs {
-    /// The model, as runs name it
+    /// Name of the model, as runs use it
     #[arg(long, value_name = "NAME")]
     model: String,
     /// vllm, sglang, llama-server, or external: an endpoint that somebody else runs
@@ -20,13 +20,13 @@ pub struct ModelArgs {
     /// What the engine loads: a folder, a file or a repository of Hugging Face [default: the model's name]
     #[arg(long, value_name = "PATH_OR_ID")]
     weights: Option<String>,
-    /// What the worker is called [default: made of machine, model and port]
+    /// Name of the worker [default: made of machine, model and port]
     #[arg(long)]
     name: Option<String>,
     /// Port of the engine [default: a free one]
     #[arg(long)]
     port: Option<u16>,
-    /// Base URL by which players reach the engine [default: http://127.0.0.1:PORT/v1]
+    /// Base URL at which players reach the engine [default: http://127.0.0.1:PORT/v1]
     #[arg(long, value_name = "URL")]
     advertise: Option<String>,
     /// Base URL of an external engine
@@ -38,22 +38,22 @@ pub struct ModelArgs {
     /// GPUs that share the model
     #[arg(long, value_name = "GPUS")]
     tensor_parallel: Option<u32>,
-    /// How the engine is to quantise, in its own words
+    /// Quantisation method, as the engine names it
     #[arg(long, value_name = "METHOD")]
     quantization: Option<String>,
     /// Share of each GPU's memory that the engine takes, from 0 to 1
     #[arg(long, value_name = "SHARE")]
     gpu_memory: Option<f64>,
-    /// Numbers of the GPUs that it is to use [default: all]
+    /// Numbers of the GPUs that the engine uses [default: all]
     #[arg(long, value_delimiter = ',', value_name = "N,N")]
     gpus: Option<Vec<u32>>,
-    /// How the engine reads tool calls, in its own words
+    /// Parser of tool calls, as the engine names it
     #[arg(long, value_name = "PARSER")]
     tool_parser: Option<String>,
-    /// How the engine reads reasoning, in its own words
+    /// Parser of reasoning, as the engine names it
     #[arg(long, value_name = "PARSER")]
     reasoning_parser: Option<String>,
-    /// Most requests that the engine is given at once
+    /// Most requests that are sent to the engine at once
     #[arg(long, value_name = "REQUESTS")]
     max_in_flight: Option<u32>,
     /// The engine's executable [default: vllm, python3 or llama-server]
@@ -62,7 +62,7 @@ pub struct ModelArgs {
     /// Environment variable, here and where runs are played, that holds the engine's key
     #[arg(long, value_name = "VARIABLE")]
     key_env: Option<String>,
-    /// Further flags for the engine, as they are
+    /// More flags for the engine, passed on unchanged
     #[arg(last = true, value_name = "FLAGS")]
     flags: Vec<String>,
 }
@@ -103,10 +103,10 @@ pub struct TimingArgs {
     /// How long an engine may take to start, in seconds
     #[arg(long, default_value_t = 1800, value_name = "SECONDS")]
     health_timeout: u64,
-    /// How long what was begun is waited for before the worker leaves, in seconds
+    /// How long to wait for running requests before the worker leaves, in seconds
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     drain: u64,
-    /// How long an engine may be of no use before it is started anew, in seconds
+    /// How long an engine may be unusable before it is restarted, in seconds
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds)]
     patience: f64,
     #[arg(long, default_value_t = 2.0, value_parser = seconds, hide = true)]

@@ -153,5 +153,5 @@ async fn check_rater(db: &mut PgConnection, project: Uuid, rater: &str) -> Resul
         return Ok(());
     }
     let hint = did_you_mean(rater, members.iter().map(|member| member.user.as_str()));
-    Err(HttpError::invalid("/rater", format!("`{rater}` is no member of the project{hint}")))
+    Err(HttpError::invalid("/rater", format!("`{rater}` is not a member of the project{hint}")))
 }

@@ -54,7 +54,7 @@ async fn scenarios_of_a_sound_playbook_are_checked_against_it() {
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @"
     scenarios/retail_bank/bereavement_handover.yaml:20: personas[0]: there is no persona profile `careful_pensoner` (did you mean `careful_pensioner`?)
-    scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is no intent of the playbook (did you mean `general_help`?)
+    scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is not an intent of the playbook (did you mean `general_help`?)
     scenarios/retail_bank/help_card_abroad.yaml:32: script[1].calls[1].tool: the playbook has no tool `get_opening_hour` (did you mean `get_opening_hours`?)
     scenarios/retail_bank/transfer_rent_to_payee.yaml:79: script[4].calls[0].args.custmer_id: `list_accounts` has no argument `custmer_id` (did you mean `customer_id`?)
     4 problems found; nothing was started
@@ -84,7 +84,7 @@ async fn a_folder_that_is_no_project() {
     let said = said(super::groundstate(["validate"]).current_dir(dir.path())).await;
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @"
-    .: is no project: it has no folder `playbooks`; run from a project or name one with --project
+    .: is not a project: it has no folder `playbooks`; run from a project or name one with --project
     1 problem found; nothing was started
     ");
 }

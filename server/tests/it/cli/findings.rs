@@ -50,7 +50,7 @@ async fn unsound_scenarios_fail_and_are_grouped_by_file() {
     assert_eq!((found.code, found.stderr.as_str()), (Some(1), ""));
     insta::assert_snapshot!(found.stdout, @"
     scenarios/retail_bank/rent again.yaml
-      3: error: intent: `money_transfr` is no intent of the playbook (did you mean `money_transfer`?) [unknown-intent]
+      3: error: intent: `money_transfr` is not an intent of the playbook (did you mean `money_transfer`?) [unknown-intent]
       4: warning: description: is 0.97 like that of `transfer_rent_to_payee`; tell them apart or drop one [similar-description]
       48: warning: user_goal: is 1.00 like that of `transfer_rent_to_payee`; tell them apart or drop one [similar-goal]
 
@@ -63,7 +63,7 @@ async fn unsound_scenarios_fail_and_are_grouped_by_file() {
     assert_eq!(json.code, Some(1));
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     insta::assert_snapshot!(json["counts"], @r#"{"critical":1,"error":1,"info":0,"warning":2}"#);
-    insta::assert_snapshot!(json["findings"][0], @r#"{"grade":"error","rule":"unknown-intent","file":"scenarios/retail_bank/rent again.yaml","line":3,"field":"intent","message":"`money_transfr` is no intent of the playbook (did you mean `money_transfer`?)"}"#);
+    insta::assert_snapshot!(json["findings"][0], @r#"{"grade":"error","rule":"unknown-intent","file":"scenarios/retail_bank/rent again.yaml","line":3,"field":"intent","message":"`money_transfr` is not an intent of the playbook (did you mean `money_transfer`?)"}"#);
 }
 
 #[tokio::test]

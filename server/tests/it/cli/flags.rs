@@ -24,9 +24,9 @@ async fn everything_wrong_at_once() {
     --user: the base URL begins with `ftp:`, expected http: or https:; expected `scripted`, a name from models.yaml, NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
     --complexity: there is no `vage` (did you mean `vague`?); known: simple, medium, complex, vague
     --temperature: there is no `agnt` (did you mean `agent`?); known: simulated_user, agent, tool_simulator, state_manager, judge
-    --temperature: `hot` is no temperature from 0 to 2
+    --temperature: `hot` is not a temperature from 0 to 2
     --temperature: `user` is not NAME=VALUE; names: simulated_user, agent, tool_simulator, state_manager, judge
-    --max-tokens: `0` is no number of tokens
+    --max-tokens: `0` is not a number of tokens
     --out: the folder no/such does not exist
     models: no model is named `gpt-x`; add it to models.yaml, which names none, or give NAME@BASE_URL
     models: no model is named `scriptd`; add it to models.yaml, which names none, or give NAME@BASE_URL
@@ -38,7 +38,7 @@ async fn everything_wrong_at_once() {
 async fn rows_replace_files_and_nothing_else() {
     let said = refused("generate --playbook retail_bank --out /dev/null").await;
     insta::assert_snapshot!(said, @"
-    --out: /dev/null is no regular file
+    --out: /dev/null is not a regular file
     1 problem found; nothing was started
     ");
 }

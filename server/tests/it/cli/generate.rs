@@ -46,7 +46,7 @@ async fn a_run_from_documents_to_rows(pool: PgPool) {
       careful_pensioner            1         1                0                0    3.0     9.00
       small_business_owner         1         1                0                0    2.0     9.00
     rows         4 in [project]/rows.jsonl
-    note         played from the script, by no model: simulated user, agent, tool simulator, state manager, judge
+    note         played from the script, without a model: simulated user, agent, tool simulator, state manager, judge
     ");
     assert!(said.stderr.ends_with("4/4 conversations, 4 accepted\n"), "{}", said.stderr);
     let rows = std::fs::read_to_string(project.join("rows.jsonl")).unwrap();
@@ -85,7 +85,7 @@ async fn runs_that_cannot_be_resumed(pool: PgPool) {
     insta::assert_snapshot!(all, @"
     --resume: nothing to resume: every run is finished
     1 problem found; nothing was started
-    --resume: `latest` is no run id
+    --resume: `latest` is not a run id
     1 problem found; nothing was started
     --resume: there is no run 0199fe00-0000-7000-8000-000000000000
     1 problem found; nothing was started

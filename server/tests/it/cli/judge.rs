@@ -48,7 +48,7 @@ async fn a_run_is_judged_again_and_compared(pool: PgPool) {
       tool_call_hallucination            9.00   8.00
       tool_usage                         9.00   8.00
     tokens       33 read, 21 written
-    Export by it with: groundstate export --run [id] --judging [id] --out rows.jsonl
+    Export with these verdicts: groundstate export --run [id] --judging [id] --out rows.jsonl
     ");
     let rows = run(&pool, &project, "export --judging last --out again.jsonl").await;
     assert_eq!((rows.code, rows.stdout.as_str()), (Some(0), "3 rows in again.jsonl\n"), "{}", rows.stderr);
@@ -75,13 +75,13 @@ async fn flags_of_judge_that_cannot_be(pool: PgPool) {
     --run: there is no run yet
     1 problem found; nothing was started
     judge --judge scripted --judge gpt@http://localhost:1/v1
-    --judge: `scripted` is no model and sits on no panel
+    --judge: `scripted` is not a model and cannot be on a panel
     1 problem found; nothing was started
     judge --resume 0199fe00-0000-7000-8000-000000000000
     --resume: there is no judging 0199fe00-0000-7000-8000-000000000000
     1 problem found; nothing was started
     judge --resume last
-    --resume: `last` is no judging's id
+    --resume: `last` is not the id of a judging
     1 problem found; nothing was started
     calibrate sheet
     --run: there is no run yet
@@ -142,7 +142,7 @@ async fn people_rate_and_scores_are_corrected_beside_the_raw_ones(pool: PgPool) 
     consistency                     3    7.00    9.00   +2.00     2.00      -   0.00            0.00
     error_handling                  3    7.00    9.00   +2.00     2.00      -   0.00            0.00
     overall                         3    7.00    9.00   +2.00     2.00      -   0.00            0.00
-    goal achieved: the same said of 100 % of 3, kappa -
+    goal achieved: agreed on 100 % of 3, kappa -
     overall by bands, people down, judge across:
              0-1   2-4   5-7   8-9    10
        0-1     0     0     0     0     0
@@ -177,7 +177,7 @@ async fn ratings_that_cannot_be_read(pool: PgPool) {
     let said = run(&pool, &project, "calibrate report ratings.csv").await;
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @"
-    ratings.csv:1: consistancy: is no criterion of the judge (did you mean `consistency`?); columns are goal_achievement, tool_usage, tool_call_hallucination, reasoning_quality, reasoning_hallucination, communication_quality, consistency, error_handling, overall, goal_achieved, conversation, rater
+    ratings.csv:1: consistancy: is not a criterion of the judge (did you mean `consistency`?); columns are goal_achievement, tool_usage, tool_call_hallucination, reasoning_quality, reasoning_hallucination, communication_quality, consistency, error_handling, overall, goal_achieved, conversation, rater
     1 problem found; nothing was started
     ");
 }

@@ -35,7 +35,7 @@ async fn a_check_fails_for_what_cannot_be_used(pool: PgPool) {
     assert_eq!(found.code, Some(1), "{}", found.stderr);
     let report: Value = serde_json::from_str(&found.stdout).unwrap();
     assert_eq!(report["replicas"][0]["checks"][0]["outcome"], json!("failed"));
-    for (model, says) in [("scripted", "is played by no endpoint"), ("nobody", "nobody"), ("a@ftp://x", "ftp")] {
+    for (model, says) in [("scripted", "has no endpoint"), ("nobody", "nobody"), ("a@ftp://x", "ftp")] {
         let refused = models(&pool, &project, &["check", model]).await;
         assert_eq!(refused.code, Some(2), "{}", refused.stderr);
         assert!(refused.stderr.contains(says), "{}", refused.stderr);

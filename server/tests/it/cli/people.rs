@@ -153,7 +153,7 @@ async fn what_cannot_be_done_is_said_and_nothing_is_kept(pool: PgPool) {
         (vec!["projects", "add-member", "bank", "mira"], "PROJECT: there is no project bank"),
         (vec!["projects", "add-member", "default", "nobody"], "USER: there is no user nobody"),
         (vec!["projects", "add-member", "default", "mira", "--role", "owner"], "[possible values: viewer, author"),
-        (vec!["projects", "remove-member", "default", "mira"], "USER: mira is no member"),
+        (vec!["projects", "remove-member", "default", "mira"], "USER: mira is not a member"),
         ([&token[..], &["--user", "nobody", "--name", "x"]].concat(), "--user: there is no user nobody"),
         ([&token[..], &["--user", "mira", "--name", ""]].concat(), "--name: take 1 to 100 letters"),
         (
@@ -162,11 +162,11 @@ async fn what_cannot_be_done_is_said_and_nothing_is_kept(pool: PgPool) {
         ),
         (
             [&token[..], &["--user", "mira", "--name", "x", "--project", "default"]].concat(),
-            "mira is no member of default",
+            "mira is not a member of default",
         ),
         (
             [&token[..], &["--user", "mira", "--name", "x", "--expires-in", "soon"]].concat(),
-            "take a time from 1m to 3650d",
+            "expected a time from 1m to 3650d",
         ),
         (vec!["tokens", "list", "--user", "nobody"], "--user: there is no user nobody"),
     ] {

@@ -55,7 +55,7 @@ async fn there(pool: &PgPool) -> Files {
 async fn folders_are_pushed_and_pulled(pool: PgPool) {
     let (here, other) = (folder(), tempfile::tempdir().unwrap());
     let pushed = done(here.path(), &pool, "--push --message first").await;
-    assert!(pushed.ends_with("13 documents were changed, 0 are as they were\n"), "{pushed}");
+    assert!(pushed.ends_with("13 documents were changed, 0 are unchanged\n"), "{pushed}");
     assert_eq!(there(&pool).await, few());
     insta::assert_snapshot!(done(here.path(), &pool, "").await, @"
     . and the project default of the database
@@ -86,7 +86,7 @@ async fn folders_are_pushed_and_pulled(pool: PgPool) {
     changed scenario help_card_abroad: version 2
     added persona mine: version 1
     deleted scenario bereavement_handover: version 2
-    3 documents would be changed, 11 are as they were
+    3 documents would be changed, 11 are unchanged
     ");
     assert_eq!(there(&pool).await, few(), "a dry run changes nothing");
     insta::assert_snapshot!(done(other.path(), &pool, "--push").await, @"
@@ -96,13 +96,13 @@ async fn folders_are_pushed_and_pulled(pool: PgPool) {
       changed  scenarios/retail_bank/help_card_abroad.yaml
     changed scenario help_card_abroad: version 2
     added persona mine: version 1
-    2 documents were changed, 11 are as they were
+    2 documents were changed, 11 are unchanged
     ");
     insta::assert_snapshot!(done(other.path(), &pool, "--push --delete").await, @"
     . and the project default of the database
       deleted  scenarios/retail_bank/bereavement_handover.yaml
     deleted scenario bereavement_handover: version 2
-    1 documents were changed, 13 are as they were
+    1 documents were changed, 13 are unchanged
     ");
     assert_eq!(there(&pool).await, read(other.path()));
     insta::assert_snapshot!(done(here.path(), &pool, "--pull --delete --dry-run").await, @"
@@ -136,7 +136,7 @@ async fn what_is_not_sound_is_not_pushed(pool: PgPool) {
     let refused = sync(here.path(), &pool, "--push").await;
     assert_eq!(refused.code, Some(2));
     insta::assert_snapshot!(refused.stderr, @"
-    scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is no intent of the playbook (did you mean `general_help`?)
+    scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is not an intent of the playbook (did you mean `general_help`?)
     1 problem found; nothing was started
     ");
     assert!(there(&pool).await.is_empty());
@@ -158,13 +158,13 @@ async fn what_cannot_be_done(pool: PgPool) {
     insta::assert_snapshot!(all, @"
     --to: there is no project `nowhere`; known: default
     1 problem found; nothing was started
-    .: is no project: it has no folder `playbooks`; run from a project or name one with --project
+    .: is not a project: it has no folder `playbooks`; run from a project or name one with --project
     1 problem found; nothing was started
-    --server: would send the token in the clear; use https
+    --server: would send the token unencrypted; use https
     1 problem found; nothing was started
     --token-env: the environment variable NO_SUCH_TOKEN holds no token
     1 problem found; nothing was started
-    scenarios/retail_bank/Notes.md: is no scenario: expected a file `NAME.yaml`
+    scenarios/retail_bank/Notes.md: is not a scenario: expected a file `NAME.yaml`
     1 problem found; nothing was started
     ");
 }
@@ -181,7 +181,7 @@ async fn a_server_is_as_good_as_a_database(pool: PgPool) {
     let token = app.token();
     let pushed = ask(here.path(), "--push", token).await;
     assert_eq!((pushed.code, pushed.stderr.as_str()), (Some(0), ""));
-    assert!(pushed.stdout.ends_with("13 documents were changed, 0 are as they were\n"), "{}", pushed.stdout);
+    assert!(pushed.stdout.ends_with("13 documents were changed, 0 are unchanged\n"), "{}", pushed.stdout);
     let pulled = ask(other.path(), "--pull", token).await;
     assert_eq!((pulled.code, read(other.path())), (Some(0), few()));
 
@@ -189,7 +189,7 @@ async fn a_server_is_as_good_as_a_database(pool: PgPool) {
     let refused = ask(here.path(), "--push", token).await;
     assert_eq!(refused.code, Some(2));
     insta::assert_snapshot!(refused.stderr, @"
-    scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is no intent of the playbook (did you mean `general_help`?)
+    scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is not an intent of the playbook (did you mean `general_help`?)
     1 problem found; nothing was started
     ");
     let unknown = ask(here.path(), "--push --to nowhere", token).await;
@@ -216,7 +216,7 @@ async fn what_is_missing_is_added_and_the_rest_stays(pool: PgPool) {
     insta::assert_snapshot!(done(here.path(), &pool, "--push --missing").await, @r"
     . and the project default of the database
     added scenario bereavement_handover: version 1
-    1 documents were changed, 0 are as they were
+    1 documents were changed, 0 are unchanged
     ");
     let mut expected = read(other.path());
     let added = scenario("bereavement_handover");
@@ -224,7 +224,7 @@ async fn what_is_missing_is_added_and_the_rest_stays(pool: PgPool) {
     assert_eq!(there(&pool).await, expected);
     insta::assert_snapshot!(done(here.path(), &pool, "--push --missing").await, @r"
     . and the project default of the database
-    0 documents were changed, 0 are as they were
+    0 documents were changed, 0 are unchanged
     ");
     let both = sync(here.path(), &pool, "--push --missing --delete").await;
     assert_eq!(both.code, Some(2));

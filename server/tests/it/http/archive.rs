@@ -126,9 +126,9 @@ async fn hostile_archives_change_nothing(pool: PgPool) {
         (one("playbooks/retail_bank/world.yaml", &" ".repeat(9 << 20)), "unpacks to more than 200 times its size"),
         (one("scenarios/retail_bank/bomb.yaml", bomb), "is an alias; write the value out"),
         (one("scenarios/retail_bank/Robert'); DROP TABLE runs;--.yaml", "x"), "other letters than"),
-        (cut, "is no zip that can be read"),
-        (b"not a zip".to_vec(), "is no zip that can be read"),
-        (Vec::new(), "is no zip that can be read"),
+        (cut, "is not a readable zip archive"),
+        (b"not a zip".to_vec(), "is not a readable zip archive"),
+        (Vec::new(), "is not a readable zip archive"),
     ] {
         let refused: ProblemDetails = put(&app, "?delete=true", archive, StatusCode::UNPROCESSABLE_ENTITY).await;
         assert!(refused.errors.iter().any(|error| error.detail.contains(said)), "expected `{said}` in {refused:?}");

@@ -91,7 +91,7 @@ async fn cursors_that_are_none(pool: PgPool) {
     let list = format!("/api/v1/runs/{}/conversations", player.control.run.id);
     for cursor in ["x", "", "1.5", "99999999999"] {
         let detail = app.problem(&format!("{list}?after={cursor}"), StatusCode::BAD_REQUEST).await;
-        assert_eq!(detail, format!("`after`: `{cursor}` is no cursor"));
+        assert_eq!(detail, format!("`after`: `{cursor}` is not a cursor"));
     }
     let run = player.control.run.id.simple();
     app.problem(&format!("{list}?after=0.{run}.1&after=0.{run}.2"), StatusCode::BAD_REQUEST).await;
@@ -409,7 +409,7 @@ async fn hostile_filters(pool: PgPool) {
         ("top=0", "`top`: expected a share above 0, up to 1; found 0"),
         ("top=NaN", "`top`: expected a share above 0, up to 1; found NaN"),
         ("min_agreement=inf", "`min_agreement`: expected 0 to 1, found inf"),
-        ("run=1", "`run`: `1` is no run's id"),
+        ("run=1", "`run`: `1` is not the id of a run"),
         ("judging=x", "`judging`: expected `own`, `latest` or a judging's id, found `x`"),
         ("sort=date", "`sort`: expected `position`, `overall` or `score:CRITERION`, found `date`"),
         (

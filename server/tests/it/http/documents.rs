@@ -119,7 +119,7 @@ async fn what_cannot_be_kept_is_refused_whole(pool: PgPool) {
     insta::assert_snapshot!(said.join("\n"), @"
     /files: is empty; give all files of the document
     /text: stands for the only file; give either `text` or `files`
-    scenarios/retail_bank/other.yaml : is no file of the scenario `help_card_abroad`
+    scenarios/retail_bank/other.yaml : is not a file of the scenario `help_card_abroad`
     ../../etc/passwd : has the part `..`; a path leads straight to its file
     /message: take at most 2000 letters
     /promot: unknown field `promot`, expected one of `files`, `text`, `message`, `base_version`, `promote`

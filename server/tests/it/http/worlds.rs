@@ -110,7 +110,7 @@ async fn where_a_value_comes_from(pool: PgPool) {
     assert_eq!(there.written_by, None, "{}", there.value);
     app.problem(&ask("/payees/nobody"), StatusCode::NOT_FOUND).await;
     let detail = app.problem(&ask("payees"), StatusCode::BAD_REQUEST).await;
-    assert_eq!(detail, "`pointer`: `payees` is no JSON pointer: it starts with `/`");
+    assert_eq!(detail, "`pointer`: `payees` is not a JSON pointer: it starts with `/`");
     let none = format!("/api/v1/conversations/{}/provenance", story.planned.id);
     app.problem(&none, StatusCode::BAD_REQUEST).await;
 }

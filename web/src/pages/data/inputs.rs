@@ -85,7 +85,7 @@ pub fn BoundInput(
     }
 }
 
-/// What is no whole number within the limit.
+/// What is not a whole number within the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct InvalidBound;
 

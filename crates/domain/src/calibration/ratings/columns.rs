@@ -51,5 +51,5 @@ fn column(name: &str, criteria: &[&str]) -> Option<Column> {
 fn unknown(name: &str, criteria: &[&str]) -> String {
     let known: Vec<&str> = criteria.iter().copied().chain([OVERALL, GOAL_ACHIEVED, CONVERSATION, RATER]).collect();
     let hint = did_you_mean(name, known.iter().copied());
-    format!("is no criterion of the judge{hint}; columns are {}", known.join(", "))
+    format!("is not a criterion of the judge{hint}; columns are {}", known.join(", "))
 }

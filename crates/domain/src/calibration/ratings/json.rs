@@ -12,7 +12,7 @@ pub fn table(text: &str, problems: &mut Problems) -> Option<Table> {
     let items = match untrusted::json(text) {
         Ok(Value::Array(items)) => items,
         Ok(_) => {
-            problems.add(1, "", "is no list; expected a list of objects, one for each rating".to_owned());
+            problems.add(1, "", "is not a list; expected a list of objects, one for each rating".to_owned());
             return None;
         }
         Err(reason) => {
@@ -38,7 +38,7 @@ pub fn table(text: &str, problems: &mut Problems) -> Option<Table> {
                     return None;
                 }
             }
-            _ => problems.add(line, "", format!("entry {} is no object", i + 1)),
+            _ => problems.add(line, "", format!("entry {} is not an object", i + 1)),
         }
     }
     for row in &mut table.rows {

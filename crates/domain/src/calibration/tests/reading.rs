@@ -68,19 +68,19 @@ fn every_problem_of_a_table_is_said_at_once() {
                  c2,ana,3\r\n\
                  c3,ana,3,-1,\r\n";
     assert_snapshot!(csv(table), @"
-    r.csv:1: tool_usge: is no criterion of the judge (did you mean `tool_usage`?); columns are goal_achievement, tool_usage, consistency, overall, goal_achieved, conversation, rater
-    r.csv:2: consistency: `11` is no whole number from 0 to 10; leave it empty if it was not rated
+    r.csv:1: tool_usge: is not a criterion of the judge (did you mean `tool_usage`?); columns are goal_achievement, tool_usage, consistency, overall, goal_achieved, conversation, rater
+    r.csv:2: consistency: `11` is not a whole number from 0 to 10; leave it empty if it was not rated
     r.csv:2: goal_achieved: `maybe` is neither true nor false (nor yes, no, 1, 0)
-    r.csv:4: consistency: `six` is no whole number from 0 to 10; leave it empty if it was not rated
+    r.csv:4: consistency: `six` is not a whole number from 0 to 10; leave it empty if it was not rated
     r.csv:4: conversation: is empty; it names the conversation that is rated
-    r.csv:5: consistency: `7  8` is no whole number from 0 to 10; leave it empty if it was not rated
+    r.csv:5: consistency: `7  8` is not a whole number from 0 to 10; leave it empty if it was not rated
     r.csv:5: conversation: `c1` is rated twice by `ana`; name the raters or drop one
     r.csv:7: has 3 cells, the header has 5
-    r.csv:8: consistency: `-1` is no whole number from 0 to 10; leave it empty if it was not rated
+    r.csv:8: consistency: `-1` is not a whole number from 0 to 10; leave it empty if it was not rated
     ");
     assert_snapshot!(csv("conversaton,tool_usage,tool_usage\nc1,3,4\n"), @"
     r.csv:1: conversation: the column is missing: it names what is rated (did you mean `conversaton`?)
-    r.csv:1: conversaton: is no criterion of the judge (did you mean `conversation`?); columns are goal_achievement, tool_usage, consistency, overall, goal_achieved, conversation, rater
+    r.csv:1: conversaton: is not a criterion of the judge (did you mean `conversation`?); columns are goal_achievement, tool_usage, consistency, overall, goal_achieved, conversation, rater
     r.csv:1: tool_usage: is the name of two columns
     ");
 }
@@ -95,14 +95,14 @@ fn every_problem_of_a_list_is_said_at_once() {
       {"tool_usage": 7}, {"conversation": "c2",
         "tool_usage": 12}
     ]"#), @"
-    r.json: weather: is no criterion of the judge (did you mean `rater`?); columns are goal_achievement, tool_usage, consistency, overall, goal_achieved, conversation, rater
-    r.json:2: tool_usage: `7.5` is no whole number from 0 to 10; leave it empty if it was not rated
-    r.json:3: entry 2 is no object
+    r.json: weather: is not a criterion of the judge (did you mean `rater`?); columns are goal_achievement, tool_usage, consistency, overall, goal_achieved, conversation, rater
+    r.json:2: tool_usage: `7.5` is not a whole number from 0 to 10; leave it empty if it was not rated
+    r.json:3: entry 2 is not an object
     r.json:4: goal_achieved: `2` is neither true nor false (nor yes, no, 1, 0)
     r.json:4: tool_usage: is a list or an object, expected one value
     r.json:6: conversation: `c2` is rated twice; name the raters or drop one
     r.json:6: conversation: is empty; it names the conversation that is rated
-    r.json:6: tool_usage: `12` is no whole number from 0 to 10; leave it empty if it was not rated
+    r.json:6: tool_usage: `12` is not a whole number from 0 to 10; leave it empty if it was not rated
     ");
 }
 
@@ -112,7 +112,7 @@ fn what_is_no_table_is_refused() {
     assert_snapshot!(csv("conversation,overall\n"), @"r.csv: holds no rating");
     assert_snapshot!(csv("conversation;overall\nc1;8\n"), @"r.csv:1: columns are separated by commas, found ';'");
     assert_snapshot!(csv(&"x,".repeat(300)), @"r.csv:1: has 301 columns; at most 200 are read");
-    assert_snapshot!(json("{}"), @"r.json:1: is no list; expected a list of objects, one for each rating");
+    assert_snapshot!(json("{}"), @"r.json:1: is not a list; expected a list of objects, one for each rating");
     assert_snapshot!(json("[{]"), @"r.json: is not valid JSON: key must be a string at line 1 column 3");
     assert_snapshot!(json(r#"[{"conversation": "a", "conversation": "b"}]"#), @"r.json: is not valid JSON: the key `conversation` is written twice in one object");
     assert_snapshot!(csv(&" ".repeat(MAX_BYTES + 1)), @"r.csv: is 8388609 bytes long; at most 8388608 are read");

@@ -74,7 +74,7 @@ fn schema(schema: &Value, field: &str) -> Result<Value, String> {
     })?;
     match schema_fault(&read) {
         None => Ok(read),
-        Some(fault) => Err(format!("its {field} is no JSON Schema: {fault}")),
+        Some(fault) => Err(format!("its {field} is not a JSON Schema: {fault}")),
     }
 }
 

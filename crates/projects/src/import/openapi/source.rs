@@ -42,7 +42,7 @@ fn content(file: &Path) -> Result<String, String> {
     if bytes.len() > MAX_BYTES {
         return Err(format!("is longer than {MAX_BYTES} bytes"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| "is no text in UTF-8; expected YAML or JSON")?;
+    let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; expected YAML or JSON")?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
@@ -78,7 +78,10 @@ fn surrogates(text: &str) -> Option<char> {
 fn version(document: &Value) -> Result<(), (&'static str, String)> {
     let said = |value: &Value| value.as_str().map_or_else(|| value.to_string(), text::line);
     if !document.is_object() {
-        return Err(("", "is no OpenAPI document: expected an object with `openapi`, `info` and `paths`".to_owned()));
+        return Err((
+            "",
+            "is not an OpenAPI document: expected an object with `openapi`, `info` and `paths`".to_owned(),
+        ));
     }
     match (document.get("openapi"), document.get("swagger")) {
         (Some(version), _) if said(version).starts_with("3.") => Ok(()),
@@ -89,7 +92,7 @@ fn version(document: &Value) -> Result<(), (&'static str, String)> {
             let convert = "convert it first, such as with `npx swagger2openapi FILE --outfile openapi.yaml`";
             Err(("/swagger", format!("is Swagger {}, and OpenAPI 3.0 and 3.1 are read: {convert}", said(version))))
         }
-        (None, None) => Err(("", "is no OpenAPI document: it has no field `openapi`".to_owned())),
+        (None, None) => Err(("", "is not an OpenAPI document: it has no field `openapi`".to_owned())),
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Folder(PathBuf);
 impl Folder {
     pub fn new(path: PathBuf) -> anyhow::Result<Self> {
         if path.exists() && !path.is_dir() {
-            bail!(BadInput::one("--out", format!("{} is no folder", path.display())));
+            bail!(BadInput::one("--out", format!("{} is not a folder", path.display())));
         }
         Ok(Self(path))
     }

@@ -20,10 +20,10 @@ use session::Trouble;
 
 #[derive(clap::Args)]
 pub struct Mcp {
-    /// A command that starts the server, such as "npx some-server --flag", or the http(s) URL of one that runs
+    /// A command that starts the server, such as "npx some-server --flag", or the http(s) URL of a running server
     #[arg(value_name = "COMMAND|URL")]
     server: String,
-    /// Seconds until the server must have said everything
+    /// Seconds that the server has to list its tools
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     #[command(flatten)]

@@ -54,7 +54,7 @@ fn next_steps(imported: &Imported, name: &str, project: &Path) -> String {
     });
     format!(
         "
-What tools read and write, and what records look like, is guessed. Look at it first:
+What tools read and write, and what records look like, was guessed. Check it first:
   playbooks/{name}/playbook.yaml, world.schema.yaml
 Then write records (base_world.yaml), rules (policy.md, prompt.md.j2) and cases (scenarios/{name}), and tools as code
 where you can. After each change:

@@ -38,17 +38,17 @@ async fn names_that_are_none() {
         all += &refused(name).await;
     }
     insta::assert_snapshot!(all, @"
-    NAME: `` is no name: expected a lower-case letter, then lower-case letters, digits and `_`
+    NAME: `` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
     1 problem found; nothing was started
-    NAME: `Bakery` is no name: expected a lower-case letter, then lower-case letters, digits and `_`
+    NAME: `Bakery` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
     1 problem found; nothing was started
-    NAME: `2nd` is no name: expected a lower-case letter, then lower-case letters, digits and `_`
+    NAME: `2nd` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
     1 problem found; nothing was started
-    NAME: `../bank` is no name: expected a lower-case letter, then lower-case letters, digits and `_`
+    NAME: `../bank` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
     1 problem found; nothing was started
-    NAME: `my-bank` is no name: expected a lower-case letter, then lower-case letters, digits and `_`
+    NAME: `my-bank` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
     1 problem found; nothing was started
-    NAME: `bäckerei` is no name: expected a lower-case letter, then lower-case letters, digits and `_`
+    NAME: `bäckerei` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
     1 problem found; nothing was started
     NAME: is 61 letters long; at most 60
     1 problem found; nothing was started
@@ -72,7 +72,7 @@ async fn nothing_is_overwritten() {
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @"
     scenarios/bakery: exists already; nothing is overwritten
-    playbooks: is no folder
+    playbooks: is not a folder
     2 problems found; nothing was started
     ");
 }

@@ -62,7 +62,7 @@ async fn garbage_is_no_answer() {
     worker.engine_is("running", "1");
     worker.engine_is("mode", "garbage");
     let beat = worker.until_state(WorkerState::Unhealthy).await;
-    insta::assert_snapshot!(beat.detail.unwrap(), @"its answer is no completion: <html><h1>Welcome to nginx!</h1></html>");
+    insta::assert_snapshot!(beat.detail.unwrap(), @"its answer is not a completion: <html><h1>Welcome to nginx!</h1></html>");
     worker.engine_is("mode", "ok");
     worker.until_state(WorkerState::Ready).await;
 }

@@ -101,7 +101,7 @@ async fn flags_that_cannot_be_followed() {
     --gpus: names a GPU twice
     --gpus: names 2, but the model is shared by 4
     3 problems found; nothing was started
-    --server: would send the join token in the clear; use https, or --insecure in a network that you trust
+    --server: would send the join token unencrypted; use https, or --insecure in a network that you trust
     1 problem found; nothing was started
     --server: begins with `ftp:`, expected https:
     1 problem found; nothing was started

@@ -21,7 +21,7 @@ async fn a_broken_text_is_kept_as_a_draft_and_never_used(pool: PgPool) {
     assert_eq!(
         errors,
         [
-            "scenarios/retail_bank/help_card_abroad.yaml /intent: `general_halp` is no intent of the playbook (did you mean `general_help`?)"
+            "scenarios/retail_bank/help_card_abroad.yaml /intent: `general_halp` is not an intent of the playbook (did you mean `general_help`?)"
         ]
     );
     assert_eq!(refused(&app, Method::POST, &format!("{HELP}/promote"), &json!({})).await, errors);

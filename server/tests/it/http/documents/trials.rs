@@ -276,7 +276,7 @@ async fn an_interface_becomes_a_draft_that_can_be_saved(pool: PgPool) {
         (json!({"mcp": 7}), "/mcp"),
         (json!({"mcp": {}}), "/mcp/tools: is missing"),
         (json!({"mcp": {"tools": "get_order"}}), "/mcp/tools: expected a list of tools"),
-        (json!({"mcp": {"tools": [tool, {"name": 1}]}}), "/mcp/tools/1: is no tool of MCP"),
+        (json!({"mcp": {"tools": [tool, {"name": 1}]}}), "/mcp/tools/1: is not an MCP tool"),
         (json!({"mcp": {"tools": []}}), "/mcp"),
     ] {
         let found = refused(&app, Method::POST, IMPORT, &wrong).await;

@@ -97,7 +97,7 @@ async fn admins_give_conversations_to_people(pool: PgPool) {
     assert_eq!(app.refused(&give, &wrong("vic")).await[0].1, "vic is a viewer, and viewers do not rate");
     assert_eq!(
         app.refused(&give, &wrong("benn")).await[0].1,
-        "`benn` is no member of the project (did you mean `ben`?)"
+        "`benn` is not a member of the project (did you mean `ben`?)"
     );
     assert_eq!(ann.send(Method::POST, &give, &wrong("ben")).await.0, StatusCode::FORBIDDEN);
     assert_eq!(vic.send(Method::POST, &format!("/api/v1/review-queues/{}/next", made.id), &json!({})).await.0, 403);

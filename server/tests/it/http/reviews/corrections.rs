@@ -131,7 +131,7 @@ async fn corrected_words_come_from_somewhere(pool: PgPool) {
     /content: an agent that makes no call says something
     : a message holds the control token `<|im_end|>`
     /content: the control character U+001B cannot be kept
-    /seq: event 0 is no turn of an agent, and only those are corrected: 2, 5
+    /seq: event 0 is not a turn of an agent, and only those are corrected: 2, 5
     /seq: there is no event 999; the agents' turns are 2, 5
     : correct something: `content`, `reasoning` or `tool_calls`, or `withdraw`
     /withdraw: to withdraw, give no part of the turn

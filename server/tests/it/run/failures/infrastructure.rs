@@ -41,7 +41,7 @@ async fn an_endpoint_that_fails_loses_its_own_conversation_only(pool: PgPool) {
     check(&pool, || status(401), "check that the spec names the key", 1..=1).await;
     // A busy endpoint is a healthy one: it is waited for as long as patience lasts.
     check(&pool, busy, "asks for fewer requests", all..=usize::MAX).await;
-    check(&pool, not_json, "no chat completion", all..=all).await;
+    check(&pool, not_json, "a chat completion", all..=all).await;
     check(&pool, cut, "broke off in the middle", all..=all).await;
 }
 

@@ -109,7 +109,7 @@ impl Form {
             return Ok(None);
         }
         let read = serde_json::from_str(&text);
-        read.map(Some).map_err(|e| format!("The answer is no JSON: {e}. A text stands between quotes."))
+        read.map(Some).map_err(|e| format!("The answer is not JSON: {e}. A text stands between quotes."))
     }
 }
 

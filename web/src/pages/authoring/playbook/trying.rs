@@ -66,7 +66,7 @@ impl ToolTrials {
             return self.wrong.set(Some("There is no tool to call: see the problems below the source.".to_owned()));
         }
         let read = serde_json::from_str::<Map<String, Value>>(&untrack(|| self.arguments(&tool)));
-        self.wrong.set(read.as_ref().err().map(|error| format!("is no JSON object: {error}")));
+        self.wrong.set(read.as_ref().err().map(|error| format!("is not a JSON object: {error}")));
         let Ok(arguments) = read else { return };
         if self.has_ended() {
             return self.wrong.set(Some("The conversation is over: start over to call again.".to_owned()));

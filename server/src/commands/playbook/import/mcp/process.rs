@@ -37,8 +37,8 @@ impl Process {
     /// # Errors
     /// The command cannot be started.
     pub fn start(command: &str) -> Result<(Self, (Overheard, ChildStdin)), String> {
-        let words = shlex::split(command).ok_or("is no command: a quote is not closed")?;
-        let (name, arguments) = words.split_first().ok_or("is no command: it is empty")?;
+        let words = shlex::split(command).ok_or("is not a command: a quote is not closed")?;
+        let (name, arguments) = words.split_first().ok_or("is not a command: it is empty")?;
         let piped = Stdio::piped;
         let mut prepared = Command::new(name);
         prepared.args(arguments).stdin(piped()).stdout(piped()).stderr(piped()).process_group(0).kill_on_drop(true);
@@ -67,7 +67,7 @@ impl Process {
         let mut parts = vec![why];
         let written = kept(&self.written);
         if let Some(first) = written.lines().next().filter(|first| !first.starts_with('{')) {
-            parts.push(format!("it wrote `{}`, which is no message of MCP", text::line(first)));
+            parts.push(format!("it wrote `{}`, which is not an MCP message", text::line(first)));
         }
         if let Some(last) = kept(&self.complained).lines().rfind(|line| !line.trim().is_empty()) {
             parts.push(format!("it said: {}", text::line(last)));

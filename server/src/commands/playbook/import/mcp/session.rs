@@ -65,7 +65,7 @@ async fn tools(session: &Session) -> Result<Vec<Tool>, Trouble> {
         })?;
         tools.extend(page.tools);
         if tools.len() > MAX_TOOLS {
-            return Err(Trouble::Useless(format!("has more than {MAX_TOOLS} tools; no agent works with so many")));
+            return Err(Trouble::Useless(format!("has more than {MAX_TOOLS} tools; that is too many for an agent")));
         }
         match page.next_cursor {
             None => return Ok(tools),

@@ -38,7 +38,7 @@ async fn everything_wrong_at_once() {
     1 problem found; nothing was started
     --model: no model is named `gpt-x`; add it to models.yaml, which names none, or give NAME@BASE_URL
     1 problem found; nothing was started
-    --out: playbooks/retail_bank/policy.md is no folder
+    --out: playbooks/retail_bank/policy.md is not a folder
     1 problem found; nothing was started
     ");
     assert!(refused("--playbook retail_bank --temperature hot").await.contains("expected a number from 0 to 2"));

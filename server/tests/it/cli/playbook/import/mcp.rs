@@ -32,9 +32,9 @@ async fn commands_that_are_no_server() {
         all += &said_of(command, &[]).await;
     }
     insta::assert_snapshot!(all, @"
-    COMMAND|URL: is no command: it is empty
+    COMMAND|URL: is not a command: it is empty
     1 problem found; nothing was started
-    COMMAND|URL: is no command: a quote is not closed
+    COMMAND|URL: is not a command: a quote is not closed
     1 problem found; nothing was started
     COMMAND|URL: `/nowhere/at/all` cannot be started: No such file or directory (os error 2)
     1 problem found; nothing was started
@@ -60,7 +60,7 @@ async fn servers_that_never_answer() {
     insta::assert_snapshot!(all, @"
     COMMAND|URL: has not listed its tools within 1 s (--timeout)
     1 problem found; nothing was started
-    COMMAND|URL: has not listed its tools within 1 s (--timeout); it wrote `junk`, which is no message of MCP; it said: more
+    COMMAND|URL: has not listed its tools within 1 s (--timeout); it wrote `junk`, which is not an MCP message; it said: more
     1 problem found; nothing was started
     COMMAND|URL: has not listed its tools within 1 s (--timeout)
     1 problem found; nothing was started
@@ -135,9 +135,9 @@ async fn servers_without_tools_or_without_end() {
     1 problem found; nothing was started
     COMMAND|URL: has more than 100 pages of tools; they seem to have no end
     1 problem found; nothing was started
-    COMMAND|URL: has more than 500 tools; no agent works with so many
+    COMMAND|URL: has more than 500 tools; that is too many for an agent
     1 problem found; nothing was started
-    COMMAND|URL: has more than 500 tools; no agent works with so many
+    COMMAND|URL: has more than 500 tools; that is too many for an agent
     1 problem found; nothing was started
     ");
 }
@@ -206,7 +206,7 @@ async fn the_tools_of_a_server() {
       worse: its inputSchema is wrong at `/allOf/0/$ref`: `http://x/y` is in another document; only references within the document (`#/...`) are read
       (without a name): its name holds no letter that a name may have
 
-    What tools read and write, and what records look like, is guessed. Look at it first:
+    What tools read and write, and what records look like, was guessed. Check it first:
       playbooks/desk/playbook.yaml, world.schema.yaml
     Then write records (base_world.yaml), rules (policy.md, prompt.md.j2) and cases (scenarios/desk), and tools as code
     where you can. After each change:

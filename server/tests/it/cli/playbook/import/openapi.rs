@@ -51,17 +51,17 @@ async fn files_that_are_no_openapi() {
     1 problem found; nothing was started
     folder: is a folder; expected an OpenAPI document
     1 problem found; nothing was started
-    api.yaml: is no OpenAPI document: expected an object with `openapi`, `info` and `paths`
+    api.yaml: is not an OpenAPI document: expected an object with `openapi`, `info` and `paths`
     1 problem found; nothing was started
-    api.yaml:1: is no OpenAPI document: expected an object with `openapi`, `info` and `paths`
+    api.yaml:1: is not an OpenAPI document: expected an object with `openapi`, `info` and `paths`
     1 problem found; nothing was started
-    api.yaml:1: is no OpenAPI document: expected an object with `openapi`, `info` and `paths`
+    api.yaml:1: is not an OpenAPI document: expected an object with `openapi`, `info` and `paths`
     1 problem found; nothing was started
     api.yaml:2: is not valid YAML: illegal placement of ':' indicator
     1 problem found; nothing was started
     api.yaml:1: is not valid YAML: misplaced bracket
     1 problem found; nothing was started
-    api.yaml:1: is no OpenAPI document: it has no field `openapi`
+    api.yaml:1: is not an OpenAPI document: it has no field `openapi`
     1 problem found; nothing was started
     api.yaml:1: openapi: is version `4.0.0`; versions 3.0 and 3.1 are read
     1 problem found; nothing was started
@@ -81,7 +81,7 @@ async fn files_that_are_no_openapi() {
     1 problem found; nothing was started
     api.yaml:1: [0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]: is nested deeper than 64 levels
     1 problem found; nothing was started
-    api.yaml: is no text in UTF-8; expected YAML or JSON
+    api.yaml: is not UTF-8 text; expected YAML or JSON
     1 problem found; nothing was started
     ");
 }
@@ -152,7 +152,7 @@ async fn names_that_are_taken_or_none() {
     // Nothing is read, then.
     all += &refused(project.path(), &["openapi", "missing.yaml", "--name", "retail_bank"]).await;
     insta::assert_snapshot!(all, @"
-    --name: `../x` is no name: expected a lower-case letter, then lower-case letters, digits and `_`
+    --name: `../x` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
     1 problem found; nothing was started
     playbooks/retail_bank: exists already; nothing is overwritten
     scenarios/retail_bank: exists already; nothing is overwritten
@@ -189,7 +189,7 @@ async fn hostile_texts_stay_texts() {
       tool_etc: `x#` of the path is the argument `x`
       tool_etc: was called `{{ tool }} ../../etc`
 
-    What tools read and write, and what records look like, is guessed. Look at it first:
+    What tools read and write, and what records look like, was guessed. Check it first:
       playbooks/api/playbook.yaml, world.schema.yaml
     Then write records (base_world.yaml), rules (policy.md, prompt.md.j2) and cases (scenarios/api), and tools as code
     where you can. After each change:
@@ -251,7 +251,7 @@ async fn a_yaml_document_of_3_0() {
       GET /v1/bookings/{id}/invoice: it answers application/pdf, not JSON
       HEAD /v1/bookings/{id}/invoice: answers nothing that an agent could use
 
-    What tools read and write, and what records look like, is guessed. Look at it first:
+    What tools read and write, and what records look like, was guessed. Check it first:
       playbooks/hotel/playbook.yaml, world.schema.yaml
     Then write records (base_world.yaml), rules (policy.md, prompt.md.j2) and cases (scenarios/hotel), and tools as code
     where you can. After each change:
@@ -358,7 +358,7 @@ async fn a_json_document_of_3_1() {
       list_loans_2: was called `list/loans`
       transfer_to_human_2: was called `transfer_to_human`
 
-    What tools read and write, and what records look like, is guessed. Look at it first:
+    What tools read and write, and what records look like, was guessed. Check it first:
       playbooks/library/playbook.yaml, world.schema.yaml
     Then write records (base_world.yaml), rules (policy.md, prompt.md.j2) and cases (scenarios/library), and tools as code
     where you can. After each change:
