@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a run may spend; what is absent has no cap. Calls that are in flight when a cap is reached are waited for, so
-/// that the last of them may go beyond it.
+/// What a run may spend; an absent field means no cap. Calls that are in flight when a cap is reached are completed, so
+/// a run may go slightly over it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
@@ -14,7 +14,7 @@ pub struct Budget {
     /// In the unit of the models' prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<f64>,
-    /// Conversations that are begun, attempts played again not counted.
+    /// Conversations that are begun; attempts that are played again do not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversations: Option<i32>,
     /// Seconds of playing since the first conversation began; pauses do not count.

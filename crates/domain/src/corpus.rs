@@ -23,13 +23,14 @@ pub const NEAR: f64 = 0.8;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Spec {
-    /// What is looked for; without `outcomes`, what was accepted.
+    /// Which conversations are taken; without `outcomes`, the accepted ones.
     pub filter: Filter,
     pub scan: Scan,
     pub duplicates: Duplicates,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub balance: Option<Balance>,
-    /// At most this many conversations: the best overall; with `balance`, each group in its turn.
+    /// At most this many conversations: those with the best overall scores; with `balance`, taken from the groups in
+    /// turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     #[schema(minimum = 1)]
@@ -48,7 +49,7 @@ impl Spec {
     }
 }
 
-/// What becomes of conversations that hold what may belong to somebody.
+/// What happens to conversations that may contain personal data or secrets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Scan {
@@ -70,9 +71,9 @@ pub enum Treatment {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Duplicates {
-    /// Whether of conversations that say the same the best one stays alone.
+    /// Whether only the best of identical conversations is kept.
     pub exact: bool,
-    /// Resemblance, from 0.3 to 1, from which on the best one stays alone; absent: near-duplicates stay.
+    /// Resemblance, from 0.3 to 1, from which on only the best conversation is kept; absent: near-duplicates are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.3, max = 1.0))]
     #[schema(minimum = 0.3, maximum = 1)]
@@ -85,12 +86,13 @@ impl Default for Duplicates {
     }
 }
 
-/// So that no group outweighs the others. The best of each group stay.
+/// Limits how many conversations each group has, so that no group outweighs the others. The best of each group are
+/// kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Balance {
     pub by: Dimension,
-    /// At most so many of each group; absent: as many as the smallest group has.
+    /// At most this many of each group; absent: as many as the smallest group has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     #[schema(minimum = 1)]
@@ -111,8 +113,8 @@ pub enum Dimension {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Split {
-    /// Share of conversations in the golden part, from 0 to below 1. Families stay whole, so it is reached as near as
-    /// they allow.
+    /// Share of conversations in the golden part, from 0 to below 1. Families stay whole, so the share is only
+    /// approximate.
     #[schema(minimum = 0, exclusive_maximum = 1)]
     pub golden: f64,
     /// Another seed is another split.

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::message::{Message, ToolCall};
 use crate::transcript::Frame;
 
-/// The parts of an agent's turn that read differently; what is absent stays as it was played.
+/// The parts of an agent's turn that were changed; absent parts stay as they were played.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CorrectedTurn {
     /// What it says.
@@ -21,7 +21,7 @@ pub struct CorrectedTurn {
     /// What it thinks; empty: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Its calls: as many as it made, with their ids, for their answers follow.
+    /// Its calls: as many as it made, with the same ids, because their answers follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<ToolCall>>,
 }
@@ -33,7 +33,7 @@ pub struct Correction {
     pub version: u32,
     /// The event of the turn.
     pub seq: u32,
-    /// Absent: from this version on the turn reads as it was played.
+    /// Absent if this version restores the turn as it was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<CorrectedTurn>,
     pub author: String,

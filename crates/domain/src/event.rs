@@ -65,14 +65,14 @@ pub enum EventKind {
     },
     UserSpoke {
         content: String,
-        /// The user has nothing more to say: the conversation ends here.
+        /// Whether the user has nothing more to say, so that the conversation ends here.
         ended: bool,
-        /// It ends because the user has lost patience.
+        /// Whether it ends because the user has lost patience.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         walked_out: bool,
         usage: Usage,
     },
-    /// The simulated user acts on what is its own, with its own tools; the agent does not see it.
+    /// The simulated user calls its own tools; the agent does not see it.
     UserActed {
         tool_calls: Vec<ToolCall>,
         usage: Usage,
@@ -107,10 +107,10 @@ pub enum EventKind {
         answer: Answer,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         patch: Patch,
-        /// What went wrong with this call, as planned.
+        /// The planned fault of this call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fault: Option<FaultKind>,
-        /// Why nobody could answer, for people; the agent does not read it.
+        /// Why the call could not be answered, for people; the agent does not read it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
         usage: Usage,
@@ -158,7 +158,7 @@ impl EventKind {
     }
 }
 
-/// What became of a tool call.
+/// The result of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -167,7 +167,7 @@ pub enum Answer {
     UnknownTool,
     /// Arguments that are not JSON or break the tool's schema.
     InvalidArguments,
-    /// The tool itself said no; nothing was changed.
+    /// The tool refused the call; nothing was changed.
     Failed,
     /// A model could not answer truthfully, or the playbook's code is broken; the agent got an error that fits the
     /// world.
@@ -188,11 +188,11 @@ impl Answer {
     }
 }
 
-/// Tokens of one model call, as its endpoint counts them; zero where it says nothing.
+/// Tokens of one model call, as its endpoint counts them; zero if it does not report them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Usage {
     pub prompt_tokens: u64,
-    /// Of the prompt, those that the endpoint had read before: its prefix cache held them.
+    /// Tokens of the prompt that came from the endpoint's prefix cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
     pub completion_tokens: u64,

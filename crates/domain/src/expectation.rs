@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExpectedOutcome {
-    /// Pointer into the final world -> value that must stand there. `+` in a pointer is a record that did not exist
-    /// at the start. What is not named here must be as it was; within a new record only the named fields are compared.
-    /// A value of null says that nothing stands there any more.
+    /// Pointer into the final world -> the value that must be there. `+` in a pointer is a record that did not exist
+    /// at the start. Everything that is not named must be unchanged; in a new record only the named fields are
+    /// compared. null means that nothing is there any more.
     pub world: Map<String, Value>,
-    /// Calls that must have succeeded, each by a call of its own. Named arguments must match; others are free.
+    /// Calls that must have succeeded, each a separate call. Named arguments must match; others are free.
     pub actions: Vec<ActionPattern>,
     /// Whether they must have succeeded in this order.
     pub actions_in_order: bool,
     /// Calls that must not have succeeded.
     pub forbidden: Vec<ActionPattern>,
-    /// Texts that the agent must have told the user. Letter case, thousands separators and white space do not count.
+    /// Texts that the agent must have told the user. Letter case, thousands separators and white space are ignored.
     pub told: Vec<String>,
 }
 

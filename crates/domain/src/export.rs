@@ -16,10 +16,10 @@ pub struct ExportSpec {
     pub source: SourceSpec,
     #[serde(default)]
     pub profile: Profile,
-    /// What differs from the profile's defaults.
+    /// Differences from the profile's defaults.
     #[serde(default)]
     pub toggles: Toggles,
-    /// Only of profiles of preference pairs.
+    /// Only for profiles of preference pairs.
     #[serde(default)]
     pub pairs: PairRule,
 }
@@ -56,21 +56,21 @@ pub enum SourceSpec {
 pub struct RunRows {
     /// Id of the run.
     pub id: String,
-    /// Whose verdicts count: id of a judging. Default: those made while the run was played.
+    /// Id of the judging whose verdicts count. Default: the run's own judging.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judging: Option<String>,
-    /// Also the scores as people would have given them, by the judge's calibration.
+    /// Also write scores that are corrected by the judge's calibration against people's ratings.
     #[serde(default)]
     pub corrected: bool,
-    /// Also what was not accepted. Profiles of preference pairs always read it.
+    /// Also write conversations that were not accepted. Profiles of preference pairs always read them.
     #[serde(default)]
     pub all: bool,
-    /// Also what each sub-agent did, as a row of its own.
+    /// Also write what each sub-agent did, as a row of its own.
     #[serde(default)]
     pub branches: bool,
 }
 
-/// What a corpus keeps.
+/// The conversations of a corpus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CorpusRows {
@@ -79,7 +79,7 @@ pub struct CorpusRows {
     /// Default: both; in one file after the other, or a file for each where the profile has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
-    /// Also what was not accepted. Profiles of preference pairs always read it.
+    /// Also write conversations that were not accepted. Profiles of preference pairs always read them.
     #[serde(default)]
     pub all: bool,
     #[serde(default)]
@@ -94,7 +94,7 @@ pub struct CorpusRows {
 #[schema(as = ExportSplit)]
 pub enum Split {
     Train,
-    /// Kept apart, to measure what training did.
+    /// For tests: kept apart to measure the effect of training.
     Golden,
 }
 
@@ -103,7 +103,7 @@ pub enum Split {
 #[serde(deny_unknown_fields, default)]
 pub struct PairRule {
     pub score: Score,
-    /// The chosen side's conversation has at least so much more, 0 to 10. With 0, any difference is enough.
+    /// How much higher the chosen conversation must score at least, 0 to 10. With 0, any difference is enough.
     #[schema(minimum = 0, maximum = 10)]
     pub margin: f64,
 }
@@ -114,14 +114,14 @@ impl Default for PairRule {
     }
 }
 
-/// Which of a verdict's two sums.
+/// One of the two total scores of a verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 #[schema(as = ExportScore)]
 pub enum Score {
-    /// The judge's own word on the whole conversation.
+    /// The judge's own score for the whole conversation.
     #[default]
     Overall,
     /// The mean of its criteria by weight.

@@ -18,11 +18,11 @@ pub enum FaultKind {
     RateLimit,
     /// 500: an error of the backend; nothing was done.
     ServerError,
-    /// The call was done, and its answer arrives as text that is no JSON.
+    /// The call was done, and its answer arrives as text that is not JSON.
     MalformedJson,
     /// The call was done, and only the first half of its answer arrives.
     TruncatedBody,
-    /// The answer is that of the world before its last change. Only calls of tools that write nothing.
+    /// The answer comes from the world before its last change. Only for calls of tools that write nothing.
     StaleRead,
     /// 503: this part of the backend is down; nothing was done.
     Outage,
@@ -40,18 +40,18 @@ impl FaultKind {
     }
 }
 
-/// When a fault happens: at positions, or with a probability. The first rule that fits a call decides.
+/// When a fault happens: at positions, or with a probability. The first rule that matches a call decides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
     pub kind: FaultKind,
-    /// Which tools; all if empty.
+    /// Tools that the rule is for; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// Positions among the valid calls of these tools in a conversation, from 1. An outage of three calls is `[1, 2, 3]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<u32>,
-    /// For each valid call of these tools, where no positions are given.
+    /// Probability for each valid call of these tools, if no positions are given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: Option<f64>,

@@ -28,7 +28,7 @@ pub use dimension::{Dimension, ValueKind};
 pub use parameter::{Comparison, Notation, PARAMETERS, Parameter, SEARCH, list_parameters};
 pub use symbols::Symbols;
 
-/// What a conversation must fulfil, all of it. A list names what is accepted; an empty one accepts everything.
+/// Conditions that a conversation must all meet. A list names the accepted values; an empty list accepts everything.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Filter {
@@ -41,7 +41,7 @@ pub struct Filter {
     /// Families of scenarios; a scenario without one is a family of its own, named like it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<String>,
-    /// Tags of scenarios, of which a scenario has one at least.
+    /// Tags; a scenario must have at least one of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -56,27 +56,27 @@ pub struct Filter {
     pub complexities: Vec<Complexity>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<Status>,
-    /// Who is to blame; what did not fail passes only an empty list.
+    /// Who is to blame. Conversations that did not fail pass only an empty list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blames: Vec<Blame>,
-    /// A part of the reason why they failed, letter by letter. What did not fail does not pass.
+    /// Exact text that the reason of the failure contains. Conversations that did not fail do not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How the conversation ended: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub endings: Vec<String>,
-    /// The least score by criterion, from 0 to 10. What has no score for it does not pass.
+    /// The lowest accepted score by criterion, from 0 to 10. Conversations without that score do not pass.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub min_scores: BTreeMap<String, u8>,
-    /// The highest score by criterion that is accepted, from 0 to 10. What has no score for it does not pass.
+    /// The highest accepted score by criterion, from 0 to 10. Conversations without that score do not pass.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub max_scores: BTreeMap<String, u8>,
-    /// The least overall score, from 0 to 10.
+    /// The lowest accepted overall score, from 0 to 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 10))]
     #[schema(minimum = 0, maximum = 10)]
     pub min_overall: Option<u8>,
-    /// The highest overall score that is accepted, from 0 to 10.
+    /// The highest accepted overall score, from 0 to 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 10))]
     #[schema(minimum = 0, maximum = 10)]
@@ -87,7 +87,7 @@ pub struct Filter {
     /// Whether the judges say that the user's goal was achieved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal_achieved: Option<bool>,
-    /// Whether the verifier found nothing wrong. What it never looked at does not pass.
+    /// Whether the verifier found nothing wrong. Conversations that were not verified do not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
     /// Whether somebody rated it.
@@ -96,13 +96,13 @@ pub struct Filter {
     /// Whether somebody annotated one of its steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotated: Option<bool>,
-    /// Whether a turn of its agent reads as somebody corrected it. A correction that was withdrawn does not count.
+    /// Whether somebody corrected a turn of its agent. Withdrawn corrections do not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected: Option<bool>,
-    /// Finished at this moment or later. What is still played does not pass.
+    /// Finished at this time or later. Conversations that are still being played do not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_from: Option<DateTime<Utc>>,
-    /// Finished before this moment.
+    /// Finished before this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_before: Option<DateTime<Utc>>,
     /// Turns of the user.
@@ -111,24 +111,24 @@ pub struct Filter {
     /// Calls of tools by the agent and its sub-agents.
     #[serde(skip_serializing_if = "Bounds::is_open")]
     pub tool_calls: Bounds,
-    /// Tools of which one at least was called.
+    /// Tools of which at least one was called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_any: Vec<String>,
     /// Tools that were all called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_all: Vec<String>,
-    /// How far a panel of judges agrees at least, from 0 to 1. What was judged by one alone does not pass.
+    /// The lowest accepted agreement of a panel of judges, from 0 to 1. Conversations with one judge do not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     #[schema(minimum = 0, maximum = 1)]
     pub min_agreement: Option<f64>,
-    /// Whose verdicts count.
+    /// Which verdicts count.
     #[serde(skip_serializing_if = "Whose::is_own")]
     #[schema(value_type = String)]
     pub judging: Whose,
 }
 
-/// How far a conversation is.
+/// The state of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -143,7 +143,7 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Top {
-    /// By this criterion; absent: by the overall score.
+    /// Criterion to rank by; absent: the overall score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criterion: Option<String>,
     /// Above 0, up to 1.
@@ -151,7 +151,7 @@ pub struct Top {
     pub share: f64,
 }
 
-/// From the least to the most, both included.
+/// From the lowest to the highest number, both included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Bounds {
@@ -179,8 +179,8 @@ impl Bounds {
     }
 }
 
-/// Whose verdicts count: `own` (each run's, made while it was played), `latest` (the last judging of each run), or the
-/// id of one judging. Written as one text.
+/// Which verdicts count: `own` (each run's own judging), `latest` (the last judging of each run), or the id of one
+/// judging. Written as one text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -188,7 +188,7 @@ pub enum Whose {
     #[default]
     Own,
     Latest,
-    /// The id of a judging. Only what it looked at has a verdict.
+    /// The id of a judging. Only conversations that it judged have a verdict.
     Judging(String),
 }
 

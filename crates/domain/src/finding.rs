@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::document::Located;
 use crate::problem::Problem;
 
-/// How bad a finding is. A scenario is promoted only without critical ones and errors.
+/// How bad a finding is. A scenario with a critical finding or an error cannot be promoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -15,11 +15,11 @@ use crate::problem::Problem;
 pub enum Grade {
     /// Worth knowing.
     Info,
-    /// It can be played, and is probably not what was meant.
+    /// The scenario can be played, but is probably not what was meant.
     Warning,
-    /// It contradicts its playbook or itself.
+    /// The scenario contradicts its playbook or itself.
     Error,
-    /// Whatever an agent did in it, its score would mean nothing.
+    /// The score of an agent in this scenario would mean nothing.
     Critical,
 }
 
@@ -84,11 +84,11 @@ impl Rule {
             Self::UnreachableOutcome => "The script reaches the expected outcome.",
             Self::TrivialOutcome => "Doing nothing does not satisfy the expected outcome.",
             Self::UnknownIntent => "The intent is one of the playbook's.",
-            Self::ContradictedFact => "What the user knows stands in the system facts.",
+            Self::ContradictedFact => "Everything that the user knows is in the system facts.",
             Self::LeakedFact => "The user says only what a user can know.",
-            Self::UnknownTool => "The playbook has every tool that is named.",
+            Self::UnknownTool => "Every tool that is named exists in the playbook.",
             Self::UnknownArgument => "Calls have only the arguments of their tools.",
-            Self::MisplacedCall => "Who makes a call has the tool.",
+            Self::MisplacedCall => "Every call is made by a party that has the tool.",
             Self::ScriptShape => "The script is a conversation from a user's line to an agent's.",
             Self::FaultRule => "Fault rules name tools and say when they apply.",
             Self::SimilarDescription => "No two scenarios have nearly the same description.",
@@ -96,8 +96,8 @@ impl Rule {
             Self::UnachievableGoal => "Models agree that the goal can be achieved.",
             Self::InconsistentFacts => "Models agree that amounts and ids are consistent.",
             Self::ImplausibleOutcome => "Models agree that the final state is plausible.",
-            Self::InvalidEdgeCase => "Models agree that what is unusual can happen.",
-            Self::KnowingUser => "Models agree that the user knows only what a user can.",
+            Self::InvalidEdgeCase => "Models agree that unusual circumstances can happen.",
+            Self::KnowingUser => "Models agree that the user knows only what a user can know.",
             Self::UnfittingPersona => "Models agree that the personas fit the intent.",
             Self::MissingVote => "Every model that is asked about a scenario votes.",
         }
@@ -124,7 +124,7 @@ impl Finding {
     }
 }
 
-/// A finding and where it stands. Sorted, those of a file are together.
+/// A finding with its file and line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reported {
     pub problem: Problem,

@@ -21,7 +21,7 @@ pub struct Forecast {
     pub accepted_share_low: f64,
     pub accepted_share_high: f64,
     pub accepted_rows: f64,
-    /// Read and written, of all models.
+    /// Tokens read and written, of all models.
     pub tokens: f64,
     pub tokens_per_conversation: f64,
     /// Absent while nothing was accepted.
@@ -32,7 +32,7 @@ pub struct Forecast {
     pub cost_per_conversation: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_per_accepted_row: Option<f64>,
-    /// At the pace so far; more conversations at once take less.
+    /// Seconds at the pace so far; with more conversations at once it takes less.
     pub seconds: f64,
 }
 

@@ -22,15 +22,15 @@ pub enum JobKind {
     Probe,
 }
 
-/// How far a job is.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum JobState {
-    /// It waits for a process that takes it up.
+    /// It waits for a process to take it.
     Queued,
-    /// A process works on it, or one did that died: then another one takes it up.
+    /// A process works on it. If that process dies, another one takes over.
     Running,
     Finished,
     Failed,

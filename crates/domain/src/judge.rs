@@ -19,7 +19,7 @@ pub struct Judge {
     pub description: String,
     /// File of the prompt, a Jinja template. It sees `criteria`, `transcript`, `scenario`, `expected` and `persona`.
     pub prompt: String,
-    /// Conversations whose overall score is below are not accepted.
+    /// Conversations with a lower overall score are not accepted.
     #[schemars(range(min = 0, max = 10))]
     pub accept_from: u8,
     #[schemars(length(min = 1))]
@@ -33,22 +33,22 @@ pub struct Criterion {
     pub name: String,
     /// The question that the score answers.
     pub measures: String,
-    /// What a score means, at 0, 3, 6, 9 and 10.
+    /// What the scores 0, 3, 6, 9 and 10 mean.
     pub anchors: BTreeMap<u8, String>,
-    /// Share in the weighted mean, any positive number.
+    /// Weight in the weighted mean, any positive number.
     #[schemars(range(min = 0.0))]
     pub weight: f64,
 }
 
-/// What a playbook changes in the criteria of its judge.
+/// Changes that a playbook makes to the criteria of its judge.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adjustments {
     /// Criteria of the judge that do not apply.
     pub remove: Vec<String>,
-    /// Criteria of the playbook's own.
+    /// Criteria that the playbook adds.
     pub add: Vec<Criterion>,
-    /// Criterion -> weight in place of the judge's.
+    /// Criterion -> weight that replaces the judge's.
     pub weights: BTreeMap<String, f64>,
 }
 

@@ -17,7 +17,7 @@ pub enum Message {
     Assistant {
         /// Empty, never null: older chat templates need the key.
         content: String,
-        /// What the model thought, from whichever source it came.
+        /// The model's reasoning, from any source.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<String>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -3,19 +3,19 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a value of a reply, or of a change, was taken from. Values are compared, not followed: what stands in a record or in
-/// the call is said to come from there.
+/// Where a value of a reply or of a change comes from. Values are only compared: a value that is in a record or in the
+/// call is said to come from there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// It stands in a record that the tool may read.
+    /// A record that the tool may read.
     World {
         /// A JSON pointer into the world before the call.
         pointer: String,
-        /// How many other places hold the same and are as likely.
+        /// How many other places hold the same value and are as likely.
         others: usize,
     },
-    /// It stands in the call.
+    /// An argument of the call.
     Argument {
         /// A JSON pointer into the arguments.
         pointer: String,
@@ -24,10 +24,10 @@ pub enum Origin {
     Clock,
     /// A new id: the same calls in the same conversation give the same.
     FreshId,
-    /// The playbook says so: it is what the tool always answers.
+    /// The playbook: the tool always gives this answer.
     Playbook,
-    /// The tool's function made it.
+    /// The tool's function.
     Function,
-    /// A model said it.
+    /// A model.
     Model,
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 pub enum Ending {
     /// The simulated user was done.
     UserEnded,
-    /// The simulated user had been asked more than it has patience for, and left.
+    /// The simulated user lost patience after too many questions, and left.
     WalkedOut,
     /// The agent called a terminal tool.
     Terminal { tool: String },
@@ -22,7 +22,7 @@ pub enum Ending {
     StepLimit,
 }
 
-/// Who is at fault. Only failures of the agent are data; the others are counted apart.
+/// Who is to blame. Only failures of the agent are data; the others are counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -42,12 +42,12 @@ impl Blame {
     }
 }
 
-/// The last word on a conversation.
+/// The outcome of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Played to its end, verified, judged good: it may be exported.
+    /// It ended, was verified, and the judges accepted it: it can be exported.
     Accepted,
-    /// Did not do, or did not come to its end.
+    /// It was not good enough, or did not come to its end.
     Failed { blame: Blame, reason: String },
 }

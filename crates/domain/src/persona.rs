@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 pub use spread::Spread;
 
-/// How each user turn is phrased, whoever the user is.
+/// How each user turn is phrased, for any persona.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[derive(Serialize, Deserialize, JsonSchema, ToSchema, Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -27,7 +27,7 @@ pub enum Complexity {
     Vague,
 }
 
-/// How often users put things in each way: weights, of which only the ratio counts.
+/// How often each complexity is used: weights, of which only the ratio counts.
 pub type ComplexityMix = BTreeMap<Complexity, f64>;
 
 /// personas/model.yaml: what all profiles share.
@@ -37,7 +37,7 @@ pub struct PersonaModel {
     /// Standard deviation of the behavioural traits around a profile's base.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub sigma: f64,
-    /// A value below the first is low, below the second medium, else high.
+    /// A value below the first number is low, below the second medium, else high.
     pub breakpoints: [f64; 2],
     /// Categorical attributes: name -> option -> guidance for the simulated user.
     pub demographics: BTreeMap<String, BTreeMap<String, String>>,
@@ -50,14 +50,14 @@ pub struct PersonaModel {
     pub intent_deltas: BTreeMap<String, BTreeMap<String, f64>>,
     #[serde(default)]
     pub correlations: Vec<Correlation>,
-    /// How traits go together; without it they are drawn independently.
+    /// Correlations of traits; without it traits are drawn independently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trait_correlation: Option<TraitCorrelation>,
     pub complexity: BTreeMap<Complexity, Tier>,
-    /// When a user has had enough; without it nobody ever walks out.
+    /// When a user walks out; without it no user does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walks_out: Option<WalksOut>,
-    /// Words that make a question of the agent's an offer to end. After any other question the user must not end.
+    /// Words that mark a question of the agent as an offer to end. After any other question the user must not end.
     #[serde(default)]
     pub closing_questions: Vec<String>,
 }
@@ -70,7 +70,7 @@ pub struct Buckets {
     pub high: String,
 }
 
-/// A sentence that is added when all its thresholds are crossed.
+/// A sentence that is added to the guidance when all its thresholds are crossed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Correlation {
@@ -86,23 +86,23 @@ pub struct Correlation {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tier {
-    /// Fewest and most words of a turn. The fewest bind the first turn alone: "Yes, please." is a good answer.
+    /// Fewest and most words of a turn. The lower limit holds only for the first turn: "Yes, please." is a good answer.
     pub words: [u32; 2],
-    /// Words above the most that are let pass.
+    /// Words above the upper limit that are still accepted.
     #[serde(default)]
     pub spare_words: u32,
-    /// Whether the first turn must leave unsaid what the user wants.
+    /// Whether the first turn must not say what the user wants.
     #[serde(default)]
     pub hides_intent: bool,
     pub guidance: String,
-    /// Share of conversations when the run names none.
+    /// Weight if the run names none.
     pub weight: f64,
-    /// Who speaks so more often than others, or more rarely.
+    /// Personas that speak like this more or less often than others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub favoured: Vec<Favoured>,
 }
 
-/// The weight of a tier is multiplied for a persona that crosses all these thresholds.
+/// Multiplies the weight of a complexity for a persona that crosses all these thresholds.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Favoured {
@@ -116,8 +116,8 @@ pub struct Favoured {
     pub factor: f64,
 }
 
-/// A user walks out on a question after it has answered so many, by the bucket of a trait. In the high bucket it never
-/// does.
+/// A user walks out instead of answering one more question, after a number of answers that depends on the bucket of a
+/// trait. In the high bucket it never does.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WalksOut {
@@ -132,7 +132,7 @@ pub struct WalksOut {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraitCorrelation {
-    /// What the rows and columns stand for. Traits that are left out stay independent.
+    /// The traits of the rows and columns. Traits that are left out stay independent.
     pub traits: Vec<String>,
     /// Symmetric, 1 on the diagonal, positive semi-definite.
     pub matrix: Vec<Vec<f64>>,
@@ -149,7 +149,7 @@ pub struct Profile {
     pub demographics: BTreeMap<String, BTreeMap<String, f64>>,
     /// Trait -> base value in [0, 1].
     pub traits: BTreeMap<String, f64>,
-    /// Emotion -> range it is drawn from.
+    /// Emotion -> range that it is drawn from.
     pub emotions: BTreeMap<String, [f64; 2]>,
 }
 

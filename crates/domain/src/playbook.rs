@@ -23,24 +23,24 @@ pub struct Playbook {
     pub guardrails: Vec<String>,
     #[serde(default)]
     pub agent: AgentStyle,
-    /// Names of the tools that the agent under test may call. Default: every tool that is no sub-agent.
+    /// Names of the tools that the agent under test may call. Default: every tool except sub-agents.
     #[serde(default)]
     pub uses: Vec<String>,
-    /// Other agents that the same scenarios are played with, such as one that leaves the work to sub-agents.
+    /// Other agents that can play the same scenarios, such as one that leaves the work to sub-agents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<Variant>,
-    /// What a scenario's `intent` may be.
+    /// Names that a scenario may give as its `intent`.
     pub intents: Vec<String>,
-    /// The moment at which every conversation takes place, unless the scenario says otherwise.
+    /// The time at which every conversation takes place, unless the scenario says otherwise.
     pub clock: DateTime<Utc>,
     #[serde(default)]
     pub limits: Limits,
     /// Name of the folder under judges/.
     pub judge: String,
-    /// What changes in the judge's criteria.
+    /// Changes to the judge's criteria.
     #[serde(default)]
     pub criteria: Adjustments,
-    /// What `scripted` says as the agent when a vague user leaves it guessing.
+    /// What `scripted` says as the agent when a user is too vague.
     pub clarification: String,
     pub world: WorldRules,
     /// What the agent must never do, whatever the outcome: checked by the verifier at the end.
@@ -49,12 +49,12 @@ pub struct Playbook {
     /// File with the Starlark functions of the tools that are simulated by code.
     #[serde(default)]
     pub code: Option<String>,
-    /// What the backend does by itself after each call that succeeded by code.
+    /// What the backend does by itself after each successful call of a tool that is simulated by code.
     #[serde(default)]
     pub after_call: Option<AfterCall>,
     pub tools: Vec<Tool>,
-    /// What the simulated user can do by itself: settings of its phone, a payment page. The same rules hold, and the
-    /// same world.
+    /// Tools of the simulated user, such as the settings of its phone or a payment page. They follow the same rules and
+    /// work on the same world.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub user_tools: Vec<Tool>,
 }
@@ -79,7 +79,7 @@ impl Playbook {
     }
 }
 
-/// An agent under test in place of the playbook's own.
+/// An agent under test that replaces the playbook's own.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
@@ -96,12 +96,12 @@ pub struct Variant {
 #[serde(deny_unknown_fields)]
 pub struct AfterCall {
     pub function: String,
-    /// Pointer patterns that it may write, beside what the called tool may.
+    /// Pointer patterns of the places that it may write, in addition to those of the called tool.
     #[serde(default)]
     pub writes: Vec<String>,
 }
 
-/// A rule of the policy that a program can decide.
+/// A rule of the policy that a program can check.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRule {
@@ -110,7 +110,7 @@ pub struct PolicyRule {
     /// A Starlark expression that is true if the rule was kept. It sees `log`, all that was said and called, and `world`
     /// and `before`, the records at the end and at the start. Functions of the playbook's code may be used.
     pub holds: String,
-    /// What was done wrong if it is false.
+    /// Says what was done wrong if the expression is false.
     pub message: String,
 }
 
@@ -118,12 +118,12 @@ pub struct PolicyRule {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentStyle {
-    /// The endpoint's own tool calls, several at a time if the model likes.
+    /// The endpoint's own tool calls; a model may make several at a time.
     #[default]
     FunctionCalling,
     /// Thought, Action, Action Input and Observation as text (Yao et al. 2023, `ReAct`).
     React,
-    /// One JSON object a turn, which endpoints hold to its schema: for models that call no tools by themselves.
+    /// One JSON object a turn, for which endpoints enforce the schema: for models that cannot call tools by themselves.
     Json,
 }
 
@@ -131,10 +131,10 @@ pub enum AgentStyle {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UserStyle {
-    /// The message as it is, and a mark at its end when nothing more is to be said.
+    /// The message as plain text, with a mark at its end when the user has nothing more to say.
     #[default]
     Text,
-    /// One JSON object a turn, which endpoints hold to its schema: for models that do not keep to a form by themselves.
+    /// One JSON object a turn, for which endpoints enforce the schema: for models that do not keep to a format.
     Json,
 }
 
@@ -145,13 +145,13 @@ pub struct Limits {
     /// Turns of the simulated user.
     #[schemars(range(min = 1, max = 100))]
     pub user_turns: u32,
-    /// Agent turns in a row that only call tools.
+    /// Turns in a row in which the agent only calls tools.
     #[schemars(range(min = 1, max = 100))]
     pub agent_steps: u32,
     /// Model replies that may be refused in one place before the conversation fails.
     #[schemars(range(min = 1, max = 10))]
     pub attempts: u32,
-    /// Sub-agents within each other.
+    /// Depth to which sub-agents may call sub-agents.
     #[schemars(range(min = 1, max = 8))]
     pub depth: u32,
 }
@@ -174,7 +174,7 @@ pub struct WorldRules {
     pub invariants: Vec<Invariant>,
 }
 
-/// Something that holds in every version of the world.
+/// A rule that holds in every version of the world.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Invariant {
@@ -203,7 +203,7 @@ pub struct Tool {
     /// `*` any key, `{argument}` the value of that argument; each covers everything beneath it.
     #[serde(default)]
     pub writes: Vec<String>,
-    /// `model` only: the part of the world the simulator sees, in the same patterns. `*` where nothing is named.
+    /// `model` only: the part of the world that the simulator sees, as patterns of the same form. `*` if not given.
     #[serde(default)]
     pub reads: Vec<String>,
     /// `model` only: file of the capability template (Jinja). It sees `view`, `arguments`, `tool` and `now`.
@@ -220,7 +220,7 @@ pub struct Tool {
     /// It also sees `response` and `fresh_id`.
     #[serde(default)]
     pub scripted_patch: Option<String>,
-    /// `model` with `writes` only: what the ids of new records begin with; default: the tool's name.
+    /// `model` with `writes` only: the prefix of the ids of new records; default: the tool's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id_prefix: Option<String>,
     /// `constant` only: the answer.
@@ -238,13 +238,13 @@ pub struct Tool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Simulate {
-    /// The Starlark function of the tool's name.
+    /// A Starlark function with the name of the tool.
     Code,
-    /// The tool-simulator model, held to the world.
+    /// The tool-simulator model; its answer is checked against the world.
     Model,
     /// Always the same answer.
     Constant,
-    /// A sub-agent with its own prompt and tools, on the same world: what it says last is the answer.
+    /// A sub-agent with its own prompt and tools, on the same world; its last message is the answer.
     Agent,
     /// Ends the conversation; there is no answer.
     Terminal,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a step is about, and how far it is.
+/// A step of a job and its progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Doing {
     /// Of a corpus: `filter`, `read`, `select` or `keep`. Of an export: `write` or `pack`. Of a judging: `judge`. Of a

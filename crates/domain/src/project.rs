@@ -97,12 +97,12 @@ impl DocumentId {
                 None => refused("is not a scenario: expected a file `NAME.yaml`"),
             },
             ["personas", "model.yaml"] => named(Kind::Persona, PERSONA_MODEL),
-            ["personas", "profiles", "model.yaml"] => refused("is the name of personas/model.yaml; take another one"),
+            ["personas", "profiles", "model.yaml"] => refused("is the name of personas/model.yaml; choose another one"),
             ["personas", "profiles", file] => match stem(file) {
                 Some(name) => named(Kind::Persona, &name),
                 None => refused("is not a persona profile: expected a file `NAME.yaml`"),
             },
-            ["personas", "profiles", ..] => refused("persona profiles stand in no further folder"),
+            ["personas", "profiles", ..] => refused("persona profiles are not kept in subfolders"),
             _ => Err(Misplaced::Elsewhere),
         }
     }
@@ -126,7 +126,7 @@ fn parts(path: &str) -> Result<Vec<&str>, String> {
         return Err("is an absolute path; expected one within the project".to_owned());
     }
     if path.contains('\\') {
-        return Err("has a backslash; folders are parted by `/`".to_owned());
+        return Err("has a backslash; folders are separated by `/`".to_owned());
     }
     let parts: Vec<&str> = path.split('/').collect();
     match parts.iter().find_map(|part| wrong(part)) {
@@ -224,7 +224,7 @@ mod tests {
         "playbooks/bank/../../x": has the part `..`; a path leads straight to its file
         "playbooks/bank/./x": has the part `.`; a path leads straight to its file
         "playbooks//x": has an empty part
-        "playbooks\\bank\\playbook.yaml": has a backslash; folders are parted by `/`
+        "playbooks\\bank\\playbook.yaml": has a backslash; folders are separated by `/`
         "C:/playbooks/x": has other letters than a-z, A-Z, 0-9, `_`, `-`, `.`, `+` and space
         "playbooks/bank/.git": is hidden: a part begins with `.`
         "playbooks/bank/a\0b": has other letters than a-z, A-Z, 0-9, `_`, `-`, `.`, `+` and space
@@ -233,8 +233,8 @@ mod tests {
         "playbooks/Bank/playbook.yaml": `Bank` is not a name for a playbook: expected lower-case letters, digits, `_` and `-`, at most 80
         "scenarios/bank/notes.md": is not a scenario: expected a file `NAME.yaml`
         "scenarios/bank/Lost Card.yaml": `Lost Card` is not a name for a scenario: expected lower-case letters, digits, `_` and `-`, at most 80
-        "personas/profiles/model.yaml": is the name of personas/model.yaml; take another one
-        "personas/profiles/a/b.yaml": persona profiles stand in no further folder
+        "personas/profiles/model.yaml": is the name of personas/model.yaml; choose another one
+        "personas/profiles/a/b.yaml": persona profiles are not kept in subfolders
         "": has an empty part
         is a path of 315 letters; at most 300
         "#);

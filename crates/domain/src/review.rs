@@ -65,7 +65,7 @@ impl Question {
 pub struct Answer {
     pub question: Question,
     pub passed: bool,
-    /// One line; empty only with a yes.
+    /// One line; may be empty only if the answer is yes.
     pub reason: String,
 }
 
@@ -83,7 +83,7 @@ pub struct Abstention {
     pub reason: String,
 }
 
-/// What all models say of one scenario.
+/// The votes of all models on one scenario.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Review {
     /// The scenario's id.

@@ -21,20 +21,21 @@ pub struct Scenario {
     pub playbook: String,
     /// One of the playbook's intents.
     pub intent: String,
-    /// What happens, in a sentence, for the people who read a list of scenarios.
+    /// What happens, in one sentence, for lists of scenarios.
     pub description: String,
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Scenarios of one family never fall on both sides of a train/golden split. Default: the scenario's own id.
+    /// A split never puts scenarios of one family into both the train and the golden part. Default: the scenario's id.
     #[serde(default)]
     pub family: Option<String>,
-    /// What the user knows and the backend agrees with.
+    /// Facts that the user knows and that the backend confirms.
     #[serde(default)]
     pub user_facts: Map<String, Value>,
-    /// What the user decides in this conversation and the backend cannot know yet: an amount to send, a new address.
+    /// What the user decides in this conversation, which the backend does not know yet: an amount to send, a new
+    /// address.
     #[serde(default)]
     pub user_request: Map<String, Value>,
-    /// What the user believes and the backend contradicts, on purpose.
+    /// Facts that the user gets wrong on purpose: the backend contradicts them.
     #[serde(default)]
     pub user_mistakes: Map<String, Value>,
     /// Records laid over the playbook's base world: together they are the initial world.
@@ -43,13 +44,13 @@ pub struct Scenario {
     /// What the user wants to achieve, addressed to the simulated user as "you".
     pub user_goal: String,
     pub expected_outcome: ExpectedOutcome,
-    /// Persona profiles that fit; all of them if empty.
+    /// Persona profiles that fit the scenario; all profiles if empty.
     #[serde(default)]
     pub personas: Vec<String>,
     /// What goes wrong between the agent and its tools, on purpose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRule>,
-    /// The moment of the conversation, if it is not the playbook's.
+    /// The time of the conversation, if it differs from the playbook's.
     #[serde(default)]
     pub clock: Option<DateTime<Utc>>,
     /// One conversation that solves the scenario. Its calls are the reference actions that prove the scenario
@@ -93,18 +94,19 @@ pub struct ScriptStep {
     /// What the agent says: a Jinja template that sees `calls.<tool>` (the tool's last answer) and `facts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Calls of its own tools that the user makes at once, before it speaks.
+    /// Calls of the user's own tools, made at the same time, before the user speaks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub user_calls: Vec<ScriptCall>,
-    /// Tool calls the agent makes at once. An agent that has not these tools leaves them to the sub-agent that has.
+    /// Tool calls that the agent makes at the same time. An agent without these tools leaves them to the sub-agent that
+    /// has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ScriptCall>,
-    /// Why, with `agent` or `calls`: becomes the agent's reasoning.
+    /// The agent's reasoning for `agent` or `calls`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
 }
 
-/// A user's line: one text, or one for each complexity (`medium` is required and stands in for the missing ones).
+/// A user's line: one text, or one for each complexity (`medium` is required and is used for missing ones).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Line {

@@ -13,7 +13,7 @@ pub struct SubAgent {
     /// Name of the sub-agent's tool.
     #[schemars(regex(pattern = r"^[a-z][a-z0-9_]{0,63}$"))]
     pub name: String,
-    /// What it can do, for whoever calls it.
+    /// What it can do; the agent that calls it reads this.
     #[schemars(length(min = 1, max = 1024))]
     pub description: String,
     /// What it is responsible for.
@@ -25,10 +25,10 @@ pub struct SubAgent {
     /// Collections that the world does not have yet.
     #[serde(default)]
     pub records: Vec<Records>,
-    /// What it can do that no tool of the playbook does yet.
+    /// Tools that are added for it.
     #[schemars(length(min = 1, max = 40))]
     pub capabilities: Vec<Capability>,
-    /// Tools that the playbook has already and that it may call, too.
+    /// Existing tools of the playbook that it may also call.
     #[serde(default)]
     pub uses: Vec<String>,
 }
@@ -42,7 +42,7 @@ pub struct Records {
     pub collection: String,
     #[serde(default)]
     pub description: String,
-    /// What the ids of its records begin with.
+    /// The prefix of the ids of its records.
     #[schemars(regex(pattern = r"^[a-z][a-z0-9]{0,15}$"))]
     pub id_prefix: String,
     /// Field -> JSON Schema of its value. Beside the words of JSON Schema, `refers_to: COLLECTION` is the id of a record
@@ -69,7 +69,7 @@ pub struct Capability {
     /// gives. An update changes only the fields that are given.
     #[serde(default)]
     pub fields: Vec<String>,
-    /// `create` and `update`: what the call sets whatever it is called with. `today` stands for the date.
+    /// `create` and `update`: values that the call always sets. `today` stands for the date.
     #[serde(default)]
     pub sets: Map<String, Value>,
 }
@@ -83,8 +83,8 @@ pub enum Kind {
     Get,
     /// A new record.
     Create,
-    /// Other values for some fields of one record.
+    /// Changes some fields of one record.
     Update,
-    /// The records, three at most, whose texts fit a question.
+    /// At most three records whose texts fit a question.
     Answer,
 }

@@ -46,7 +46,7 @@ enum What {
 pub struct Choice {
     /// Whose verdicts count; default: those of the run itself.
     pub judging: Option<Uuid>,
-    /// Also the scores as people would have given them, by the judge's calibration.
+    /// Also write scores that are corrected by the judge's calibration against people's ratings.
     pub corrected: bool,
     /// Also conversations that were not accepted.
     pub all: bool,

@@ -79,7 +79,7 @@ fn paths_that_lead_elsewhere() {
     playbooks/a/../../../etc/passwd: leads out of the archive
     /etc/passwd: is an absolute path
     C:/playbooks/a: is an absolute path
-    playbooks\\a\\playbook.yaml: has a backslash; folders are parted by `/`
+    playbooks\\a\\playbook.yaml: has a backslash; folders are separated by `/`
     playbooks/a/b\u{202e}c: has other letters than a-z, A-Z, 0-9, `_`, `-`, `.`, `+` and space
     playbooks/a/./b: has the part `.`; a path leads straight to its file
     playbooks//b: has an empty part

@@ -141,7 +141,7 @@ enum Place {
 fn place(path: &str) -> Place {
     let mut parts = path.split('/');
     if path.contains('\\') {
-        return Place::Outside("has a backslash; folders are parted by `/`");
+        return Place::Outside("has a backslash; folders are separated by `/`");
     }
     if path.starts_with('/') || path.get(1..2) == Some(":") {
         return Place::Outside("is an absolute path");

@@ -21,7 +21,7 @@ fn the_business_and_the_form() {
     let asked = question(&brief(&playbook));
     let (head, rest) = asked[0].content().split_once("# How a scenario is written\n\n```yaml\n").unwrap();
     let (format, _) = rest.split_once("```\n").unwrap();
-    assert!(format.contains("What the user knows and the backend agrees with."), "{format}");
+    assert!(format.contains("Facts that the user knows and that the backend confirms."), "{format}");
     insta::assert_snapshot!(head, @r#"
     You write test cases for an agent that serves people by calling tools. A test case is called a scenario. It says what a person knows and wants, which records the backend holds, what must be true at the end, and one conversation that gets there.
 
