@@ -52,16 +52,16 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
-/// Which page of a list.
+/// Selects a page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct PageParams {
-    /// How many, 1 to 200; default: 50.
+    /// Length of the page, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u16>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
@@ -83,7 +83,7 @@ pub struct ProblemDetails {
     pub status: u16,
     /// For people: what is wrong, and what to do.
     pub detail: String,
-    /// Each place that is wrong.
+    /// Each wrong place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
 }
@@ -98,16 +98,16 @@ impl ProblemDetails {
     }
 }
 
-/// One thing that is wrong with what was sent.
+/// One error in the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FieldError {
     /// JSON pointer (RFC 6901) into the body, or into the document; empty for the whole.
     pub pointer: String,
     pub detail: String,
-    /// The parameter of the query string, if it is about one and not about the body.
+    /// The parameter of the query string, if the error is about one and not about the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
-    /// The document, if several were looked at.
+    /// The document, if several were checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Line of the document, from 1.

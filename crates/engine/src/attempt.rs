@@ -41,7 +41,7 @@ pub enum Reply {
     Answered { content: String, patch: Patch },
     /// A terminal tool: the conversation is over.
     Ended,
-    /// The agent reads an error, which is an answer, too.
+    /// The agent reads an error.
     Refused { content: String, why: Why },
     /// The playbook is at fault: the agent reads an error that claims nothing.
     Broken { content: String, why: String },

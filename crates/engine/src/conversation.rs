@@ -33,7 +33,7 @@ pub use user::END;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
     pub role: Role,
-    /// With the role of the agent: the sub-agent.
+    /// For the agent's role: the sub-agent.
     pub sub_agent: Option<String>,
     /// With the role of the judge: which one of the panel, from 0.
     pub judge: usize,

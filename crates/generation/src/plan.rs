@@ -69,13 +69,13 @@ pub struct RunConfig {
     pub agent_style: Option<AgentStyle>,
     #[serde(default)]
     pub user_style: UserStyle,
-    /// The playbook's variant that is the agent under test.
+    /// The variant of the playbook that is the agent under test.
     #[serde(default)]
     pub variant: Option<String>,
     /// Who plays a sub-agent, by its name; the others are played by the agent's model.
     #[serde(default)]
     pub sub_agents: BTreeMap<String, ModelSpec>,
-    /// Whether what sub-agents did becomes rows of its own.
+    /// Whether the work of sub-agents is also written as rows of its own.
     #[serde(default)]
     pub branches: bool,
     /// What goes wrong between agent and tools in every conversation, beside what scenarios plan.

@@ -27,7 +27,7 @@ pub struct Terms {
     /// How many conversations.
     pub planned: usize,
     pub priority: i32,
-    /// Conversations at once, all players together.
+    /// Conversations that all players together play at once.
     pub max_in_flight: Option<i32>,
     pub budget: Budget,
     /// It does not begin before somebody resumes it.

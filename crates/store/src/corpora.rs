@@ -139,7 +139,7 @@ impl Row {
     }
 }
 
-/// A conversation that the filter found, and what became of it.
+/// A conversation that the filter found, with its part or the reason why it was dropped.
 pub struct Fated<'a> {
     pub conversation: Uuid,
     pub run: Uuid,

@@ -30,7 +30,7 @@ pub struct New<'a> {
     pub spec: Value,
     /// How much there is to do, if that is known.
     pub total: Option<i64>,
-    /// The run whose usage and budget it counts to.
+    /// The run whose usage and budget it counts towards.
     pub run: Option<Uuid>,
     pub created_by: &'a str,
     pub created_at: DateTime<Utc>,

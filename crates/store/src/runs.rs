@@ -24,7 +24,7 @@ pub struct Run {
     pub spec: Value,
     pub planned: i32,
     pub priority: i32,
-    /// Conversations at once, all players together.
+    /// Conversations that all players together play at once.
     pub max_in_flight: Option<i32>,
     pub budget: Budget,
     pub created_at: DateTime<Utc>,
@@ -248,7 +248,7 @@ pub async fn accepted(db: &mut PgConnection, run: Uuid) -> Result<i64> {
     Ok(accepted.fetch_one(db).await?)
 }
 
-/// What was asked of models, by role and model.
+/// Usage of models, by role and model.
 pub async fn usage(db: &mut PgConnection, run: Uuid) -> Result<Vec<UsageSummary>> {
     Ok(usage_by_run(db, &[run]).await?.remove(&run).unwrap_or_default())
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::conversations::{columns, outcome};
 use super::{BadRow, Result};
 
-/// What one judging says of one conversation.
+/// The verdict of one judging on one conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     pub judge: String,

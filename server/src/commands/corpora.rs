@@ -28,7 +28,7 @@ pub enum CorporaCommand {
     List(Newest),
     /// One corpus: the funnel, the split and its proof
     Show(Named),
-    /// Every conversation that the filter found, with its side or the reason why it was dropped
+    /// Every conversation that the filter found, with its part or the reason why it was dropped
     Manifest(Manifest),
     /// Delete a corpus that has no exports
     Delete(Named),

@@ -60,7 +60,8 @@ pub async fn comparison(
     }))
 }
 
-/// Scores, outcomes and correlations of what a corpus kept, and how its golden part differs from its training part
+/// Scores, outcomes and correlations of the conversations of a corpus, and how its golden part differs from its
+/// training part
 #[utoipa::path(get, path = "/corpora/{corpus}/analytics", tag = "analytics", params(("corpus" = Uuid, Path)),
     responses((status = 200, body = CorpusAnalytics), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn of_corpus(

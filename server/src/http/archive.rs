@@ -58,16 +58,16 @@ pub async fn download(
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "parameters of a request are independent of each other")]
 pub struct Upload {
-    /// Only say what would change.
+    /// Only report what would change.
     #[serde(default)]
     dry_run: bool,
     /// Delete documents that the archive does not hold.
     #[serde(default)]
     delete: bool,
-    /// Only add documents that the project does not have. Those that it has stay as they are.
+    /// Only add documents that the project does not have. Existing documents are not changed.
     #[serde(default)]
     missing: bool,
-    /// Keep drafts, whatever is found in them.
+    /// Store the documents as drafts, even if they have errors.
     #[serde(default)]
     drafts: bool,
     /// What was changed and why.
@@ -76,8 +76,8 @@ pub struct Upload {
 
 /// Upload a project
 ///
-/// Makes new versions of what differs, all or nothing. Unless they are kept as drafts, the documents are checked as
-/// `groundstate validate` does, and refused with all that is found.
+/// Makes a new version of each document that differs, all or nothing. Unless the documents are stored as drafts, they
+/// are checked as `groundstate validate` does, and refused with all findings if there are errors.
 #[utoipa::path(put, path = "/projects/{project}/archive", tag = "documents", params(("project" = String, Path), Upload),
     request_body(content = Zip, content_type = "application/zip"),
     responses((status = 200, body = Changes), Problems), security(("session" = []), ("token" = ["author"])))]
@@ -121,10 +121,10 @@ pub async fn upload(
 
 /// Add the documents that ship with Groundstate
 ///
-/// Those whose names the project does not have, or no longer. A document that it has stays as it is, whatever it says. If
-/// nothing is missing, nothing is changed, nor if what is missing does not fit what there is.
+/// Adds the documents whose names the project does not have. Documents that it has are not changed. Nothing is added if
+/// nothing is missing, or if the missing documents do not fit the others.
 #[utoipa::path(post, path = "/projects/{project}/demo", tag = "documents", params(("project" = String, Path)),
-    responses((status = 200, body = Changes, description = "None was missing"), (status = 201, body = Changes), Problems),
+    responses((status = 200, body = Changes, description = "No document was missing"), (status = 201, body = Changes), Problems),
     security(("session" = []), ("token" = ["author"])))]
 pub async fn demo(State(app): State<App>, author: Author, audit: Audit) -> Result<(StatusCode, Json<Changes>)> {
     let wanted = Replacement {

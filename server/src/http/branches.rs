@@ -31,10 +31,10 @@ pub async fn list(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
     Ok(Json(branches::of(&mut *pool.acquire().await?, id).await?))
 }
 
-/// Go on differently from a turn
+/// Branch a conversation at a turn
 ///
-/// Makes a run of one conversation, which shares all that came before the turn and is played on from there: by another
-/// model, or after words that you write. Both conversations stay; an export of preference pairs finds that they part there.
+/// Makes a run of one conversation that shares everything before the turn and continues from there with another model
+/// or with words that you write. Both conversations are kept, and an export of preference pairs can pair them.
 #[utoipa::path(post, path = "/conversations/{conversation}/branches", tag = "conversations",
     params(("conversation" = Uuid, Path)), request_body = NewBranch,
     responses((status = 201, body = BranchSummary), Problems), security(("session" = []), ("token" = ["run"])))]

@@ -50,9 +50,9 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
     found.map(|found| Json(detail(found))).ok_or_else(|| HttpError::missing("calibration", &id.to_string()))
 }
 
-/// Compare a judge with what people rated
+/// Compare a judge with people's ratings
 ///
-/// One calibration for each judge of which people rated what it judged; exports correct scores by the newest one.
+/// Makes one calibration for each judge whose conversations people rated; exports correct scores by the newest one.
 #[utoipa::path(post, path = "/projects/{project}/calibrations", tag = "calibrations",
     params(("project" = String, Path)), request_body = NewCalibration,
     responses((status = 201, body = Vec<CalibrationDetail>), Problems),
@@ -88,9 +88,9 @@ pub async fn create(
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct SheetParams {
-    /// Conversations of this run, as it was judged while it was played.
+    /// Conversations of this run, with its own judging.
     run: Option<Uuid>,
-    /// Or of this judging.
+    /// Conversations of this judging.
     judging: Option<Uuid>,
     /// How many, spread evenly over the judge's scores, 1 to 10000; default: 50.
     #[param(minimum = 1, maximum = 10000)]
@@ -99,8 +99,8 @@ pub struct SheetParams {
 
 /// A sheet of conversations for people to rate, as CSV
 ///
-/// One line for each conversation, one column for each criterion, `overall` and `goal_achieved`; `rater` may name who
-/// rated. Filled in, it is uploaded to `ratings`.
+/// One line for each conversation, one column for each criterion, `overall` and `goal_achieved`; `rater` may name the
+/// person who rated. Upload the filled-in sheet to `ratings`.
 #[utoipa::path(get, path = "/projects/{project}/calibrations/sheet", tag = "calibrations",
     params(("project" = String, Path), SheetParams),
     responses((status = 200, body = String, content_type = "text/csv"), Problems),
@@ -125,17 +125,17 @@ pub async fn sheet_of(
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct UploadParams {
-    /// The run whose conversations were rated, as it was judged while it was played.
+    /// The run whose conversations were rated, with its own judging.
     run: Option<Uuid>,
-    /// Or the judging.
+    /// The judging whose conversations were rated.
     judging: Option<Uuid>,
 }
 
 /// Upload ratings, as CSV or JSON
 ///
 /// The body is a sheet that people filled in (`text/csv`), or a list of objects with the same names
-/// (`application/json`). Where no rater is named, they are yours; only admins upload ratings of others. If anything is
-/// wrong, nothing is kept.
+/// (`application/json`). Ratings without a rater are yours; only admins can upload ratings of others. If anything is
+/// wrong, nothing is stored.
 #[utoipa::path(post, path = "/projects/{project}/calibrations/ratings", tag = "calibrations",
     params(("project" = String, Path), UploadParams), request_body(content = String, content_type = "text/csv"),
     responses((status = 200, body = RatingsKept), Problems), security(("session" = []), ("token" = ["author"])))]

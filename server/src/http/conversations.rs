@@ -30,7 +30,7 @@ const MOST_VALUES: usize = 100;
 
 /// Conversations of a run, filtered and ordered
 ///
-/// What judges said is absent of those that you are still to rate blindly.
+/// Verdicts are absent from conversations that you still have to rate blindly.
 #[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations",
     params(("run" = Uuid, Path), ListQuery<ListParams>),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
@@ -47,7 +47,7 @@ pub async fn of_run(
 
 /// Conversations of a project, filtered and ordered; those of newer runs come first
 ///
-/// What judges said is absent of those that you are still to rate blindly.
+/// Verdicts are absent from conversations that you still have to rate blindly.
 #[utoipa::path(get, path = "/projects/{project}/conversations", tag = "conversations",
     params(("project" = String, Path), ListQuery<ListParams>),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
@@ -88,7 +88,7 @@ pub async fn facets_of_project(
     scope.ask(selection, |query| Json(conversation_facets(query.facets()))).await
 }
 
-/// The conversations of the same run before and after one, in the order of a list
+/// The previous and the next conversation of the run, in the order of a list
 #[utoipa::path(get, path = "/conversations/{conversation}/neighbours", tag = "conversations",
     params(("conversation" = Uuid, Path), ListQuery<OrderParams>),
     responses((status = 200, body = Neighbours), Problems), security(("session" = []), ("token" = ["read"])))]
@@ -114,9 +114,9 @@ pub async fn neighbours(
     Ok(Json(Neighbours { previous: id(previous), next: id(next) }))
 }
 
-/// One conversation whole: events, verdict, what the verifier found
+/// One conversation with its events, its verdict and what the verifier found
 ///
-/// While an open, blind review queue holds it, what judges said is absent until you have rated it.
+/// While it is in an open, blind review queue, the judges' verdicts are absent until you have rated it.
 #[utoipa::path(get, path = "/conversations/{conversation}", tag = "conversations",
     params(("conversation" = Uuid, Path)), responses((status = 200, body = ConversationDetail), Problems),
     security(("session" = []), ("token" = ["read"])))]

@@ -36,7 +36,7 @@ pub async fn list(
     Ok(Json(page(items, limit, |corpus: &CorpusSummary| corpus.id.clone())))
 }
 
-/// Select a corpus, in the background
+/// Make a corpus, in the background
 #[utoipa::path(post, path = "/projects/{project}/corpora", tag = "corpora", params(("project" = String, Path)),
     request_body = NewCorpus, responses((status = 201, body = CorpusSummary), Problems),
     security(("session" = []), ("token" = ["author"])))]
@@ -75,7 +75,7 @@ async fn problems(db: &mut PgConnection, project: Uuid, spec: &Spec, at: &str) -
     Ok(found.map(|(pointer, detail)| FieldError::at(&format!("{at}{pointer}"), detail)).collect())
 }
 
-/// One corpus: how it was selected, and what came of it
+/// One corpus: its selection and its report
 #[utoipa::path(get, path = "/corpora/{corpus}", tag = "corpora", params(("corpus" = Uuid, Path)),
     responses((status = 200, body = CorpusDetail), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<CorpusDetail>> {
@@ -87,7 +87,7 @@ async fn detail(db: &mut PgConnection, id: Uuid) -> Result<CorpusDetail> {
     found.map(|(_, detail)| detail).ok_or_else(|| HttpError::missing("corpus", &id.to_string()))
 }
 
-/// Build a corpus no further
+/// Stop building a corpus
 #[utoipa::path(post, path = "/corpora/{corpus}/cancel", tag = "corpora", params(("corpus" = Uuid, Path)),
     responses((status = 200, body = CorpusSummary), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn cancel(
@@ -106,7 +106,7 @@ pub async fn cancel(
     Ok(Json(corpus))
 }
 
-/// Build a corpus again that failed or was cancelled, by the same selection
+/// Build a corpus again that failed or was cancelled, with the same selection
 #[utoipa::path(post, path = "/corpora/{corpus}/retry", tag = "corpora", params(("corpus" = Uuid, Path)),
     responses((status = 200, body = CorpusSummary), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn retry(
@@ -128,7 +128,7 @@ pub async fn retry(
     Ok(Json(corpus))
 }
 
-/// Delete a corpus that no export was made of
+/// Delete a corpus that has no exports
 #[utoipa::path(delete, path = "/corpora/{corpus}", tag = "corpora", params(("corpus" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn delete(State(pool): State<PgPool>, _: Author, audit: Audit, Path(id): Path<Uuid>) -> Result<StatusCode> {

@@ -30,13 +30,14 @@ const LONGEST_NOTE: usize = 4_000;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct CorrectionParams {
-    /// How it read after so many corrections; 0: as it was played; default: all of them.
+    /// Show the conversation after this many corrections; 0: as it was played; default: after all of them.
     version: Option<u32>,
 }
 
-/// A conversation as people corrected it, in any version
+/// A conversation with its corrections, in any version
 ///
-/// Each corrected message has its difference to what was played. Instructions of agents are no events, and not shown.
+/// Each corrected message has its difference from what was played. System prompts of agents are not events and are not
+/// shown.
 #[utoipa::path(get, path = "/conversations/{conversation}/corrections", tag = "reviews",
     params(("conversation" = Uuid, Path), CorrectionParams),
     responses((status = 200, body = CorrectedConversation), Problems), security(("session" = []), ("token" = ["read"])))]
@@ -62,9 +63,9 @@ pub async fn show(
 
 /// Correct a turn of an agent
 ///
-/// A correction is a new version; withdrawing one is, too. Calls must be of the agent's tools with arguments that fit their
-/// schemas, and each id, amount and date in its words must come from what it had read up to this turn or from the records.
-/// The turns that follow are not played again, and nothing is judged again.
+/// Each correction, and each withdrawal of one, makes a new version. Calls must be of the agent's tools, with arguments
+/// that fit their schemas, and each id, amount and date in the text must come from the records or from what the agent
+/// had read before. The following turns are not played again, and nothing is judged again.
 #[utoipa::path(post, path = "/conversations/{conversation}/corrections", tag = "reviews",
     params(("conversation" = Uuid, Path)), request_body = NewCorrection,
     responses((status = 201, body = Correction), Problems), security(("session" = []), ("token" = ["author"])))]

@@ -62,7 +62,7 @@ pub async fn list(
 
 /// The newest version of a document
 ///
-/// The answer's `ETag` is its version, for the `If-Match` of who changes it.
+/// The answer's `ETag` is its version; send it as `If-Match` with a change.
 #[utoipa::path(get, path = "/projects/{project}/{kind}/{name}", tag = "documents",
     params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path)),
     responses((status = 200, body = Document), Problems), security(("session" = []), ("token" = ["read"])))]
@@ -74,8 +74,8 @@ pub async fn show(State(pool): State<PgPool>, reader: Reader, place: Place) -> R
 
 /// Save a document
 ///
-/// Makes a new version, unless the newest one is the same. A draft is kept whatever is found in it; with `promote` what
-/// has critical findings or errors, or breaks other documents, is refused.
+/// Makes a new version, unless the newest one is the same. A draft may have errors. With `promote`, a document that has
+/// critical findings or errors, or breaks other documents, is refused.
 #[utoipa::path(put, path = "/projects/{project}/{kind}/{name}", tag = "documents",
     params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path),
         ("If-Match" = Option<String>, Header, description = "The version that this one was made from")),
@@ -115,7 +115,7 @@ pub async fn kept(audit: &Audit, saved: Saved) -> Result<Json<Changes>> {
 
 /// Check a text before it is saved
 ///
-/// Says what saving it would find, as `groundstate validate` does, and keeps nothing.
+/// Returns the findings that saving it would give, as `groundstate validate` does, and stores nothing.
 #[utoipa::path(post, path = "/projects/{project}/{kind}/{name}/check", tag = "documents",
     params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path)),
     request_body = SaveDocument, responses((status = 200, body = Vec<Found>), Problems),
@@ -134,10 +134,10 @@ pub async fn check(
 
 /// Delete a document
 ///
-/// Its versions stay, so it can be restored. What other documents need is not deleted.
+/// Its versions are kept, so it can be restored. A document that others need cannot be deleted.
 #[utoipa::path(delete, path = "/projects/{project}/{kind}/{name}", tag = "documents",
     params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path), DeletionParams,
-        ("If-Match" = Option<String>, Header, description = "The version that was looked at")),
+        ("If-Match" = Option<String>, Header, description = "The version that you have seen")),
     responses((status = 200, body = Changes), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn delete(
     State(app): State<App>,

@@ -237,19 +237,19 @@ pub enum Problems {
     /// Query, header or body cannot be read
     #[response(status = 400, content_type = "application/problem+json")]
     BadRequest(ProblemDetails),
-    /// Nobody is signed in
+    /// The caller is not signed in
     #[response(status = 401, content_type = "application/problem+json")]
     Unauthorized(ProblemDetails),
-    /// Whoever is signed in may not do that
+    /// The caller may not do that
     #[response(status = 403, content_type = "application/problem+json")]
     Forbidden(ProblemDetails),
-    /// There is no such thing, or it is not yours to see
+    /// It does not exist, or the caller may not see it
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(ProblemDetails),
-    /// Its state, or another change, stands against it
+    /// It conflicts with the current state or with another change
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(ProblemDetails),
-    /// It was there, and is no more
+    /// It no longer exists
     #[response(status = 410, content_type = "application/problem+json")]
     Gone(ProblemDetails),
     /// The body is too large
@@ -258,10 +258,10 @@ pub enum Problems {
     /// The address is too long
     #[response(status = 414, content_type = "application/problem+json")]
     AddressTooLong(ProblemDetails),
-    /// The body has another type than the one that is taken
+    /// The content type of the body is not accepted
     #[response(status = 415, content_type = "application/problem+json")]
     UnsupportedMediaType(ProblemDetails),
-    /// What was sent breaks rules; `errors` says where
+    /// The input breaks rules; `errors` says where
     #[response(status = 422, content_type = "application/problem+json")]
     Invalid(ProblemDetails),
     /// Too many attempts; the header Retry-After says when to try again

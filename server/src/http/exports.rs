@@ -72,7 +72,7 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-/// One export: how far it is, what it holds
+/// One export: its progress and its contents
 #[utoipa::path(get, path = "/exports/{export}", tag = "exports", params(("export" = Uuid, Path)),
     responses((status = 200, body = ExportSummary), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<ExportSummary>> {

@@ -22,7 +22,7 @@ use store::{clock, jobs};
 
 /// Jobs of a project, newest first
 ///
-/// Whatever takes long is one: building exports and corpora, judging runs again, validating the documents.
+/// Jobs are work that takes long: building exports and corpora, judging runs again, validating the documents.
 #[utoipa::path(get, path = "/projects/{project}/jobs", tag = "jobs", params(("project" = String, Path), PageParams),
     responses((status = 200, body = Page<JobSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn list(
@@ -35,7 +35,7 @@ pub async fn list(
     Ok(Json(page(items, limit, |job: &JobSummary| job.id.clone())))
 }
 
-/// One job: how far it is, and what came of it
+/// One job: its progress and its result
 #[utoipa::path(get, path = "/jobs/{job}", tag = "jobs", params(("job" = Uuid, Path)),
     responses((status = 200, body = JobSummary), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<JobSummary>> {
@@ -45,7 +45,7 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
 
 /// Cancel a job
 ///
-/// Whoever works on it stops at once. Of most jobs nothing is left; verdicts that a judging gave are kept.
+/// Work on it stops at once. Most jobs leave nothing behind; verdicts of a judging are kept.
 #[utoipa::path(delete, path = "/jobs/{job}", tag = "jobs", params(("job" = Uuid, Path)),
     responses((status = 200, body = JobSummary), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn cancel(State(app): State<App>, _: Runner, audit: Audit, Path(id): Path<Uuid>) -> Result<Json<JobSummary>> {

@@ -21,7 +21,7 @@ use super::ratings;
 use store::judgings::{self, Judging};
 use store::{clock, jobs, runs, verdicts};
 
-/// How a run was judged: as it was played, and again later
+/// Judgings of a run: its own and later ones
 #[utoipa::path(get, path = "/runs/{run}/judgings", tag = "judgings", params(("run" = Uuid, Path)),
     responses((status = 200, body = Vec<JudgingSummary>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn list(State(pool): State<PgPool>, _: Reader, Path(run): Path<Uuid>) -> Result<Json<Vec<JudgingSummary>>> {
@@ -30,9 +30,9 @@ pub async fn list(State(pool): State<PgPool>, _: Reader, Path(run): Path<Uuid>) 
 
 /// Judge a run again
 ///
-/// It is a job: whichever process is there does it in the background, and another one goes on with it if that ends. Verdicts
-/// that were given before stay as they are. What it costs is the run's: it is counted in its usage, and if a cap on tokens or
-/// money is reached, the judging fails until the cap is raised and it is resumed.
+/// Starts a job; if the process that works on it ends, another one continues it. Existing verdicts are not changed. Its
+/// costs count in the run's usage, and if a cap on tokens or money is reached, the judging fails until the cap is
+/// raised and the judging is resumed.
 #[utoipa::path(post, path = "/runs/{run}/judgings", tag = "judgings", params(("run" = Uuid, Path)),
     request_body = NewJudging, responses((status = 201, body = JudgingSummary), Problems),
     security(("session" = []), ("token" = ["run"])))]
@@ -75,7 +75,7 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-/// How far a judging is
+/// One judging and its progress
 #[utoipa::path(get, path = "/judgings/{judging}", tag = "judgings", params(("judging" = Uuid, Path)),
     responses((status = 200, body = JudgingSummary), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<JudgingSummary>> {
@@ -103,9 +103,9 @@ pub async fn cancel(
     Ok(Json(ended))
 }
 
-/// Go on with a judging that failed or was cancelled
+/// Resume a judging that failed or was cancelled
 ///
-/// What has a verdict is not judged again.
+/// Conversations that have a verdict are not judged again.
 #[utoipa::path(post, path = "/judgings/{judging}/resume", tag = "judgings", params(("judging" = Uuid, Path)),
     responses((status = 200, body = JudgingSummary), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn resume(
@@ -130,9 +130,9 @@ pub async fn resume(
     Ok(Json(begun))
 }
 
-/// What a judging says, conversation by conversation
+/// Verdicts of a judging, conversation by conversation
 ///
-/// Those that you are still to rate blindly are left out.
+/// Conversations that you still have to rate blindly are left out.
 #[utoipa::path(get, path = "/judgings/{judging}/verdicts", tag = "judgings",
     params(("judging" = Uuid, Path), PageParams), responses((status = 200, body = Page<VerdictSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
@@ -156,7 +156,7 @@ pub async fn of_judging(
 
 /// All verdicts on one conversation, newest first
 ///
-/// None while an open, blind review queue holds it and you have not rated it.
+/// Empty while the conversation is in an open, blind review queue and you have not rated it.
 #[utoipa::path(get, path = "/conversations/{conversation}/verdicts", tag = "judgings",
     params(("conversation" = Uuid, Path)), responses((status = 200, body = Vec<VerdictSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]

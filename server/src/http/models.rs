@@ -29,7 +29,7 @@ pub async fn registry(app: &App) -> Result<Registry> {
     Ok(app.registry().with(models::all(&mut *app.pool().acquire().await?).await?))
 }
 
-/// Models, and how their endpoints do
+/// Models and the state of their endpoints
 ///
 /// Health and load are as this server sees them; other players have limits of their own.
 #[utoipa::path(get, path = "/models", tag = "models", responses((status = 200, body = Vec<ModelSummary>), Problems),
@@ -117,10 +117,10 @@ pub struct ProbeParams {
 
 /// Ask every endpoint of a model a dozen small questions
 ///
-/// Whether it answers, calls tools in every form, keeps to a schema, says when a reply was cut, and more; and what the
-/// platform will use of it. A dozen requests go to each endpoint, which may cost money. What is found is kept, and runs
-/// with this model warn by it. It is a job, and whoever hangs up ends it: nothing more is asked, and nothing is kept. It is
-/// therefore not done once for an Idempotency-Key.
+/// Tests whether it answers, calls tools in every form, keeps to a schema, reports that a reply was cut, and more, and
+/// says which features the platform will use. A dozen requests go to each endpoint, which may cost money. The result is
+/// stored, and runs with this model warn about what is missing. The probe is a job that is cancelled when the client
+/// disconnects; then nothing is stored. An Idempotency-Key has no effect here.
 #[utoipa::path(post, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path), ProbeParams),
     responses((status = 200, body = ModelProbe), Problems),
     security(("session" = []), ("token" = ["installation"])))]
@@ -150,7 +150,7 @@ pub async fn probe(
     Ok(Json(serde_json::from_value(job.report.unwrap_or_default()).map_err(unreadable)?))
 }
 
-/// What a model was found to be able to when it was asked last; `null` if it never was
+/// The last probe of a model; `null` if it was never probed
 #[utoipa::path(get, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path)),
     responses((status = 200, body = Option<ModelProbe>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn probed(State(app): State<App>, _: SignedIn, Path(name): Path<String>) -> Result<Json<Option<ModelProbe>>> {

@@ -27,10 +27,9 @@ pub fn frame() -> OpenApi {
     components.add_security_scheme("session", cookie);
     let info = InfoBuilder::new().title("Groundstate").version(env!("CARGO_PKG_VERSION")).description(Some(
         "Makes fine-tuning data for agents that call tools.\n\nThe scopes of `token` say what an operation needs: read, \
-         author, run or admin in the project, `installation`, for administrators of all, or `join`, for the join tokens of \
-         workers. Errors are problem documents \
-         (RFC 9457) whose `errors` point into what was sent. Changes that are asked for with the session's cookie need \
-         the header X-CSRF-Token.",
+         author, run or admin in the project, `installation` for administrators of the installation, or `join` for the \
+         join tokens of workers. Errors are problem documents (RFC 9457) whose `errors` point into the input. Changes \
+         that are made with the session's cookie need the header X-CSRF-Token.",
     ));
     OpenApiBuilder::new().info(info.build()).components(Some(components)).build()
 }
@@ -52,9 +51,10 @@ fn idempotency_key() -> Parameter {
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
         .description(Some(
-            "Of your making, another one for each change. A request that is sent again with it within a day is done once and \
-             answered again, with the header Idempotency-Replayed. Other requests with it: 422. While it is being done, or if \
-             the answer held a secret and was not kept: 409.",
+            "A key of your choice, a new one for each change. If the same request is sent again with it within a day, it is \
+             not done again, and the first answer is repeated with the header Idempotency-Replayed. Another request with the \
+             same key gets 422. While the first request is being done, or if its answer held a secret and was not stored, \
+             the answer is 409.",
         ))
         .schema(Some(key))
         .build()

@@ -23,9 +23,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Follow a run
 ///
-/// An event `progress` with the run's summary whenever it has changed, at most twice a second, and an event `end` with the
-/// last one when the run has finished or was cancelled. A client that comes back with Last-Event-ID is told what has
-/// changed since.
+/// Sends an event `progress` with the run's summary whenever it has changed, at most twice a second, and an event `end`
+/// with the last summary when the run has finished or was cancelled. A client that reconnects with Last-Event-ID gets
+/// what has changed since.
 #[utoipa::path(get, path = "/runs/{run}/progress", tag = "runs",
     params(("run" = Uuid, Path), ("Last-Event-ID" = Option<String>, Header, description = "Id of the last event that was seen")),
     responses((status = 200, body = RunEvent, content_type = "text/event-stream"), Problems),
@@ -51,7 +51,7 @@ pub async fn follow(
 struct RunEvent {
     /// `progress` or `end`.
     event: String,
-    /// To be sent back as Last-Event-ID.
+    /// Send it back as Last-Event-ID when you reconnect.
     id: String,
     /// The run's summary (`RunSummary`), as JSON.
     data: String,

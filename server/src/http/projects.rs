@@ -15,7 +15,7 @@ use store::clock;
 use store::projects::{self, Project};
 use store::users;
 
-/// Projects of whoever asks
+/// Your projects
 #[utoipa::path(get, path = "/projects", tag = "projects", responses((status = 200, body = Vec<ProjectSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn list(State(pool): State<PgPool>, SignedIn(caller): SignedIn) -> Result<Json<Vec<ProjectSummary>>> {
@@ -101,7 +101,7 @@ pub async fn set_member(
     Ok(Json(MemberSummary { user: found.name, role: membership.role }))
 }
 
-/// End a membership
+/// Remove a member
 #[utoipa::path(delete, path = "/projects/{project}/members/{user}", tag = "projects",
     params(("project" = String, Path), ("user" = String, Path)), responses((status = 204), Problems),
     security(("session" = []), ("token" = ["admin"])))]

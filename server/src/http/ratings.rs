@@ -22,10 +22,10 @@ use store::{ratings, reviews, verdicts};
 
 const LONGEST_COMMENT: usize = 4_000;
 
-/// Ratings of a conversation: your own, and other people's beside the judge's verdict
+/// Ratings of a conversation: your own, other people's, and the judge's verdict
 ///
-/// While an open, blind queue holds the conversation, other people's ratings and the verdict are absent until you have
-/// rated it yourself; `blind` says so. Admins of the project see them, unless it was given to them to rate.
+/// While the conversation is in an open, blind queue, other people's ratings and the verdict are absent until you have
+/// rated it; `blind` is true then. Admins of the project see them, unless they were given the conversation to rate.
 #[utoipa::path(get, path = "/conversations/{conversation}/ratings", tag = "reviews",
     params(("conversation" = Uuid, Path)), responses((status = 200, body = ConversationRatings), Problems),
     security(("session" = []), ("token" = ["read"])))]
@@ -40,8 +40,8 @@ pub async fn show(
 
 /// Rate a conversation
 ///
-/// It takes the place of what you said before, which is kept in `earlier`. Where a queue holds the conversation, it is done
-/// by you. What you do not rate you leave out.
+/// Replaces your previous rating, which is kept in `earlier`. If the conversation is in a review queue, it counts as
+/// done by you. Leave out the criteria that you do not rate.
 #[utoipa::path(put, path = "/conversations/{conversation}/ratings", tag = "reviews",
     params(("conversation" = Uuid, Path)), request_body = NewRating,
     responses((status = 200, body = ConversationRatings), Problems), security(("session" = []), ("token" = ["author"])))]

@@ -42,10 +42,10 @@ pub async fn list(
 
 /// Make a review queue
 ///
-/// Its conversations are named by one of `conversations`, `run` (with `n`, spread evenly over the judge's scores) and
-/// `corpus`. What somebody rated before counts as done by them. While a blind queue is open, whoever has not rated one of
-/// its conversations sees neither the judge's scores nor other people's ratings of it; admins of the project see them,
-/// unless the conversation was given to them.
+/// Give one of `conversations`, `run` (with `n`, spread evenly over the judge's scores) and `corpus`. Conversations
+/// that somebody rated before count as done by them. While a blind queue is open, people who have not rated a
+/// conversation see neither the judge's scores nor other people's ratings of it. Admins of the project see them, unless
+/// the conversation was given to them.
 #[utoipa::path(post, path = "/projects/{project}/review-queues", tag = "reviews", params(("project" = String, Path)),
     request_body = NewQueue, responses((status = 201, body = ReviewQueue), Problems),
     security(("session" = []), ("token" = ["author"])))]
@@ -68,7 +68,7 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-/// One review queue, and how far it is
+/// One review queue and its progress
 #[utoipa::path(get, path = "/review-queues/{queue}", tag = "reviews", params(("queue" = Uuid, Path)),
     responses((status = 200, body = ReviewQueue), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<ReviewQueue>> {

@@ -41,8 +41,8 @@ pub async fn list(
 
 /// Start a run
 ///
-/// It is stored whole, in one transaction, however many conversations it has, and is played by whoever plays. With
-/// `forecast` it pauses after so many conversations; with `paused` it does not begin before it is resumed.
+/// The run is stored in one transaction, however many conversations it has, and players play it. With `forecast` it
+/// pauses after that many conversations; with `paused` it does not begin before it is resumed.
 #[utoipa::path(post, path = "/projects/{project}/runs", tag = "runs", params(("project" = String, Path)),
     request_body = RunOrder, responses((status = 201, body = RunSummary), Problems),
     security(("session" = []), ("token" = ["run"])))]
@@ -104,7 +104,7 @@ fn common(mut sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeSet<String> 
     sets.fold(first, |all, own| &all & &own)
 }
 
-/// One run: how far it is, what it spent, who failed
+/// One run: its progress, costs and failures
 #[utoipa::path(get, path = "/runs/{run}", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<RunSummary>> {
@@ -121,7 +121,7 @@ pub async fn config(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>)
     Ok(Json(RunTerms { library, max_in_flight: run.max_in_flight, budget: run.budget, config }))
 }
 
-/// What the whole run will take, from what was played of it
+/// A forecast of the whole run from the conversations played so far
 #[utoipa::path(get, path = "/runs/{run}/forecast", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = Forecast), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn forecast(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<Forecast>> {
@@ -132,7 +132,7 @@ pub async fn forecast(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid
     Forecast::of(&run, seconds).map(Json).ok_or_else(nothing)
 }
 
-/// Ask no more models; what is in flight comes to its end
+/// Pause a run; calls in flight finish
 #[utoipa::path(post, path = "/runs/{run}/pause", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn pause(
@@ -146,9 +146,9 @@ pub async fn pause(
     steered(tx, &audit, id).await
 }
 
-/// Go on with a run that was paused
+/// Resume a paused run
 ///
-/// If it paused after the conversations of a forecast, that cap is lifted.
+/// If the run paused after the conversations of a forecast, that cap is removed.
 #[utoipa::path(post, path = "/runs/{run}/resume", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn resume(
@@ -162,7 +162,7 @@ pub async fn resume(
     steered(tx, &audit, id).await
 }
 
-/// End a run for good; what was played stays
+/// Cancel a run for good; what was played is kept
 #[utoipa::path(post, path = "/runs/{run}/cancel", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn cancel(
@@ -176,7 +176,7 @@ pub async fn cancel(
     steered(tx, &audit, id).await
 }
 
-/// Play again what somebody else than the agent spoiled
+/// Play the conversations again that were spoiled by something other than the agent
 #[utoipa::path(post, path = "/runs/{run}/retry", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunSummary), Problems), security(("session" = []), ("token" = ["run"])))]
 pub async fn retry(

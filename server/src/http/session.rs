@@ -33,8 +33,8 @@ type Opened = ([(HeaderName, String); 1], Json<SessionDetail>);
 
 /// Sign in
 ///
-/// The answer sets a cookie. Whoever guesses must wait: after 5 failures a second, then two, and so on up to 15 minutes,
-/// by name and by address.
+/// The answer sets a cookie. After 5 failures the next attempt must wait: a second, then two, and so on up to 15
+/// minutes, by name and by address.
 #[utoipa::path(post, path = "/session", tag = "session", request_body = SignIn,
     responses((status = 200, body = SessionDetail), Problems))]
 pub async fn create(
@@ -93,7 +93,8 @@ pub async fn delete(
 
 /// Look at a one-time link
 ///
-/// Says for whom it is, and leaves it as it is. A POST, because the secret must not stand in a URL, which servers log.
+/// Says whom the link is for, and does not use it up. This is a POST because the secret must not be in a URL, which
+/// servers log.
 #[utoipa::path(post, path = "/invitations/look", tag = "session", request_body = OneTimeLink,
     responses((status = 200, body = Invited), Problems))]
 pub async fn look(State(app): State<App>, audit: Audit, Body(given): Body<OneTimeLink>) -> Result<Json<Invited>> {
@@ -115,7 +116,7 @@ fn gone() -> HttpError {
 
 /// Open a one-time link
 ///
-/// Makes the first administrator, or lets somebody who was invited choose a password. The link is used up. Whoever guesses
+/// Makes the first administrator, or lets an invited user choose a password. The link can be used once. Failed attempts
 /// must wait, as when signing in.
 #[utoipa::path(post, path = "/invitations/accept", tag = "session", request_body = AcceptInvitation,
     responses((status = 200, body = SessionDetail), Problems))]

@@ -17,7 +17,7 @@ use store::clock;
 use store::projects;
 use store::tokens::{self, Token};
 
-/// Tokens of whoever asks
+/// Your tokens
 #[utoipa::path(get, path = "/tokens", tag = "tokens", responses((status = 200, body = Vec<TokenSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn list(State(pool): State<PgPool>, SignedIn(caller): SignedIn) -> Result<Json<Vec<TokenSummary>>> {
@@ -35,8 +35,8 @@ pub async fn list(State(pool): State<PgPool>, SignedIn(caller): SignedIn) -> Res
 
 /// Make a token
 ///
-/// Its secret is shown once, in this answer. A token can do no more than whoever made it, and tokens are made in
-/// sessions, never by other tokens.
+/// Its secret is shown once, in this answer. A token can do no more than the user who made it. Tokens are made in
+/// sessions, not with other tokens.
 #[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = NewToken,
     responses((status = 201, body = NewTokenAnswer), Problems), security(("session" = [])))]
 pub async fn create(
@@ -85,9 +85,9 @@ pub async fn create(
     Ok(ShownOnce(NewTokenAnswer { secret, token: summary(token, project.map(|project| project.name)) }))
 }
 
-/// Withdraw a token
+/// Delete a token
 ///
-/// In a session, or by the token itself: one that leaked must not end the others.
+/// In a session, or with the token itself. A leaked token cannot delete others.
 #[utoipa::path(delete, path = "/tokens/{token}", tag = "tokens", params(("token" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = [])))]
 pub async fn delete(

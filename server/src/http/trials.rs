@@ -41,9 +41,9 @@ pub async fn play(
 
 /// Make calls of a playbook's tools
 ///
-/// On the world of a scenario, or the base world, one after the other, as the agent would make them. Each answer tells where
-/// its values come from. A tool that a model answers tells what the model would read; before the last call, `scripted` answers
-/// for it.
+/// The calls are made one after another on the world of a scenario or on the base world, as the agent would make them.
+/// Each answer says where its values come from. If a model simulates the tool, the last answer is the prompt that the
+/// model would get; `scripted` answers earlier calls.
 #[utoipa::path(post, path = "/projects/{project}/playbooks/{name}/try", tag = "documents",
     params(("project" = String, Path), ("name" = String, Path)), request_body = TryCalls,
     responses((status = 200, body = Tried), Problems), security(("session" = []), ("token" = ["author"])))]
@@ -59,10 +59,10 @@ pub async fn attempt(
     Ok(Json(trial::attempt(&place(&app, &author), &name, wanted).await?))
 }
 
-/// Render what each role of a playbook is told
+/// Render the prompt of each role of a playbook
 ///
-/// For one of its scenarios, from the documents as they are and `drafts`. Every role is played by `scripted`, so no model is
-/// asked. A template that is none is refused at its line.
+/// For one of its scenarios, from the saved documents and `drafts`. Every role is played by `scripted`, so no model is
+/// asked. A template with a syntax error is refused with its line.
 #[utoipa::path(post, path = "/projects/{project}/playbooks/{name}/prompts", tag = "documents",
     params(("project" = String, Path), ("name" = String, Path)), request_body = RenderPrompts,
     responses((status = 200, body = Prompts), Problems), security(("session" = []), ("token" = ["author"])))]
@@ -80,8 +80,8 @@ pub async fn prompts(
 
 /// Read an interface as the draft of a playbook
 ///
-/// A tool for each operation of an OpenAPI document, or for each tool that an MCP server lists. Nothing is saved: save the
-/// files with `PUT` when they are as they should be.
+/// Makes a tool for each operation of an OpenAPI document, or for each tool that an MCP server lists. Nothing is saved:
+/// save the files with `PUT` when they are right.
 #[utoipa::path(post, path = "/projects/{project}/playbooks/{name}/import", tag = "documents",
     params(("project" = String, Path), ("name" = String, Path)), request_body = ImportInterface,
     responses((status = 200, body = ImportedDraft), Problems), security(("session" = []), ("token" = ["author"])))]

@@ -16,7 +16,7 @@ use crate::people;
 use store::clock;
 use store::users::{self, User};
 
-/// People
+/// All users
 #[utoipa::path(get, path = "/users", tag = "users", params(PageParams),
     responses((status = 200, body = Page<UserSummary>), Problems), security(("session" = []), ("token" = ["installation"])))]
 pub async fn list(
@@ -33,7 +33,7 @@ pub async fn list(
 
 /// Invite somebody
 ///
-/// The answer holds the secret of a link by which they choose a password: it is shown once and can be opened for 7 days.
+/// The answer holds the secret of a link by which they choose a password. It is shown once and is valid for 7 days.
 #[utoipa::path(post, path = "/users", tag = "users", request_body = NewUser,
     responses((status = 201, body = Invitation), Problems), security(("session" = []), ("token" = ["installation"])))]
 pub async fn create(
@@ -53,7 +53,7 @@ pub async fn create(
     Ok(ShownOnce(invitation))
 }
 
-/// Change what somebody is
+/// Change whether a user is an administrator or disabled
 #[utoipa::path(patch, path = "/users/{user}", tag = "users", params(("user" = String, Path)), request_body = UserChange,
     responses((status = 200, body = UserSummary), Problems), security(("session" = []), ("token" = ["installation"])))]
 pub async fn change(
@@ -81,7 +81,7 @@ pub async fn change(
     Ok(Json(summary(user)))
 }
 
-/// A new link by which somebody chooses a password
+/// Make a new link by which somebody chooses a password
 #[utoipa::path(post, path = "/users/{user}/invitation", tag = "users", params(("user" = String, Path)),
     responses((status = 201, body = Invitation), Problems), security(("session" = []), ("token" = ["installation"])))]
 pub async fn invite_again(

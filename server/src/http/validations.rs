@@ -41,10 +41,11 @@ pub async fn list(
 
 /// Validate a project
 ///
-/// Checks the documents that are used now, proves every scenario, looks for near-duplicates, and keeps what it finds, as a
-/// job. Who accepts `text/event-stream` is told how far it is: events `progress` (steps `prove` and `compare`), and at the end
-/// one event `validation`, or `problem` with a problem document. If they hang up, the job is cancelled and nothing is kept. All
-/// others are answered within a minute, or find what was kept in the list of validations.
+/// Starts a job that checks the documents in use, proves every scenario, looks for near-duplicates, and stores its
+/// findings. A client that accepts `text/event-stream` gets events `progress` (steps `prove` and `compare`), and at the
+/// end one event `validation`, or `problem` with a problem document. If it disconnects, the job is cancelled and
+/// nothing is stored. Other clients get the answer if it is ready within a minute; else they find it in the list of
+/// validations.
 #[utoipa::path(post, path = "/projects/{project}/validations", tag = "documents", params(("project" = String, Path)),
     request_body = NewValidation,
     responses((status = 201, body = ValidationDetail), (status = 200, body = String, content_type = "text/event-stream"),

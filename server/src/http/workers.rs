@@ -33,11 +33,11 @@ pub async fn list(State(pool): State<PgPool>, _: SignedIn) -> Result<Json<Vec<Wo
     Ok(Json(workers::all(&mut *pool.acquire().await?).await?))
 }
 
-/// Join
+/// Join as a worker
 ///
-/// For workers, with a join token. A model that is not in the registry is added to it; one of fixed endpoints takes no
-/// workers unless its specification says so. A worker that was started again takes its old place: the same name, the same
-/// address. While another one has the name, elsewhere, the answer is 409.
+/// For workers, with a join token. A model that is not in the registry is added to it. A model with fixed endpoints
+/// takes workers only if its definition says so. A worker that is restarted with the same name and address takes its
+/// old place. If a live worker at another address has the name, the answer is 409.
 #[utoipa::path(post, path = "/workers", tag = "models", request_body = WorkerJoin,
     responses((status = 201, body = WorkerJoined), Problems), security(("token" = ["join"])))]
 pub async fn join(
@@ -78,9 +78,10 @@ pub async fn join(
     Ok((StatusCode::CREATED, Json(WorkerJoined { id, heartbeat_seconds, lost_after_seconds })))
 }
 
-/// Say how one does
+/// Report the state of a worker
 ///
-/// The answer says what is wanted of the worker. 410: it was forgotten, or another one took its name; it may join again.
+/// The answer holds the order for the worker. 410: the worker was removed, or another one took its name; it may join
+/// again.
 #[utoipa::path(post, path = "/workers/{worker}/heartbeat", tag = "models", params(("worker" = i64, Path)),
     request_body = WorkerBeat, responses((status = 200, body = WorkerOrders), Problems),
     security(("token" = ["join"])))]
@@ -110,7 +111,7 @@ pub async fn beat(
     }
 }
 
-/// Leave
+/// Leave as a worker
 #[utoipa::path(delete, path = "/workers/{worker}", tag = "models", params(("worker" = i64, Path)),
     responses((status = 204), Problems), security(("token" = ["join"])))]
 pub async fn leave(
@@ -127,9 +128,9 @@ pub async fn leave(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Say what a worker is to do
+/// Give a worker an order
 ///
-/// `drain`: end what it has begun, and leave. `restart`: the same, then start its engine anew and serve again.
+/// `drain`: finish its requests and leave. `restart`: finish its requests, restart its engine and serve again.
 #[utoipa::path(post, path = "/workers/{worker}/order", tag = "models", params(("worker" = i64, Path)),
     request_body = WorkerOrders, responses((status = 200, body = WorkerOrders), Problems),
     security(("session" = []), ("token" = ["installation"])))]

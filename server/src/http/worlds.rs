@@ -15,7 +15,7 @@ use generation::worlds;
 use projects::provenance;
 use store::events;
 
-/// The world of a conversation, in any version
+/// Any version of the world of a conversation
 #[utoipa::path(get, path = "/conversations/{conversation}/world", tag = "conversations",
     params(("conversation" = Uuid, Path), WorldParams), responses((status = 200, body = WorldVersion), Problems),
     security(("session" = []), ("token" = ["read"])))]

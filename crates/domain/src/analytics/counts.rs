@@ -48,7 +48,7 @@ pub struct Outcomes {
 /// What is told of a set of conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Analytics {
-    /// All that have begun.
+    /// All conversations that have begun.
     pub conversations: u64,
     /// What ended how: `accepted`, who is to blame, or `unfinished`.
     pub outcomes: Vec<OutcomeCount>,

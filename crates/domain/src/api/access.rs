@@ -10,10 +10,10 @@ use crate::access::{Role, Scope};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionDetail {
     pub name: String,
-    /// May do everything everywhere.
+    /// May do everything in every project.
     pub administrator: bool,
     pub projects: Vec<ProjectRole>,
-    /// To be sent as X-CSRF-Token with each change. Only in sessions.
+    /// Send it as X-CSRF-Token with each change. Only in sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf_token: Option<String>,
 }
@@ -58,7 +58,7 @@ pub struct UserSummary {
     pub name: String,
     pub administrator: bool,
     pub disabled: bool,
-    /// Has not chosen a password yet.
+    /// Whether they have not chosen a password yet.
     pub invited: bool,
     pub created_at: DateTime<Utc>,
 }
@@ -66,7 +66,7 @@ pub struct UserSummary {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewUser {
-    /// What they sign in with: 1 to 64 letters a-z, digits and `. _ @ + -`.
+    /// Name to sign in with: 1 to 64 letters a-z, digits and `. _ @ + -`.
     pub name: String,
     #[serde(default)]
     pub administrator: bool,
@@ -77,12 +77,12 @@ pub struct NewUser {
 pub struct UserChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub administrator: Option<bool>,
-    /// Whoever is disabled is signed out, and their tokens are refused.
+    /// A disabled user is signed out, and their tokens are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disabled: Option<bool>,
 }
 
-/// For whom a one-time link is.
+/// The person a one-time link is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Invited {
     /// Absent: for the first administrator, who chooses a name.
@@ -95,7 +95,7 @@ pub struct Invited {
 pub struct Invitation {
     pub user: String,
     pub secret: String,
-    /// Where it is opened, on this server.
+    /// Path of the link on this server.
     pub path: String,
     pub expires_at: DateTime<Utc>,
 }
@@ -105,7 +105,7 @@ pub struct TokenSummary {
     pub id: String,
     pub name: String,
     pub scopes: Vec<Scope>,
-    /// Absent: all projects of whoever made it.
+    /// Absent: all projects of its user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     pub created_at: DateTime<Utc>,
@@ -121,19 +121,19 @@ pub struct TokenSummary {
 pub struct NewToken {
     /// What it is for: 1 to 100 letters.
     pub name: String,
-    /// What it may be used for; a scope includes those below it.
+    /// What the token may do; a scope includes those below it.
     pub scopes: Vec<Scope>,
     /// Only for this project; default: all of yours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// From when on it is refused; default: never.
+    /// The time from which it is refused; default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NewTokenAnswer {
-    /// Shown this once.
+    /// Shown only in this answer.
     pub secret: String,
     pub token: TokenSummary,
 }

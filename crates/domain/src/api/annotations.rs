@@ -36,13 +36,13 @@ pub struct NewAnnotation {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnnotationChange {
-    /// Anybody who may annotate may resolve, and open again.
+    /// Anybody who may annotate may resolve an annotation and open it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<bool>,
-    /// Only of your own.
+    /// Only for your own annotations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Only of your own.
+    /// Only for your own annotations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
 }

@@ -7,16 +7,16 @@ use utoipa::ToSchema;
 
 use super::RunState;
 
-/// A conversation that goes on differently from a turn of another one.
+/// A conversation that branches from another one at a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BranchSummary {
     pub conversation: String,
-    /// The run that plays it, and nothing else.
+    /// The run of this branch, which plays nothing else.
     pub run: String,
     pub run_state: RunState,
     /// The first event that is not shared.
     pub seq: u32,
-    /// Who wrote what stands there instead; absent: a model said it.
+    /// Who wrote the new turn; absent: a model wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_by: Option<String>,
     /// `accepted` or `failed`; absent before it has ended.
@@ -32,13 +32,13 @@ impl BranchSummary {
     }
 }
 
-/// Where a conversation comes from that goes on differently than another one.
+/// The conversation that a branch comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BranchOrigin {
     pub conversation: String,
     /// The first event that is not shared.
     pub seq: u32,
-    /// Who wrote what stands there instead; absent: a model said it.
+    /// Who wrote the new turn; absent: a model wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_by: Option<String>,
 }
@@ -46,18 +46,18 @@ pub struct BranchOrigin {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewBranch {
-    /// The turn, of the user or of the agent under test, in whose place it goes on.
+    /// The turn, of the user or of the agent under test, that is replaced.
     pub seq: u32,
-    /// A model of the registry that is the agent from there on, in place of the run's.
+    /// A model of the registry that plays the agent from there on, instead of the run's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What is said in place of the turn. With a model alone, that model says it.
+    /// The text of the new turn. If only a model is given, that model writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// What the agent thought; with an agent's turn only.
+    /// The agent's reasoning; only for an agent's turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// What the agent calls; with an agent's turn only.
+    /// The agent's calls; only for an agent's turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<BranchCall>,
 }

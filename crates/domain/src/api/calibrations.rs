@@ -12,36 +12,36 @@ use crate::calibration::CalibrationReport;
 pub struct CalibrationDetail {
     pub id: String,
     pub judge: String,
-    /// Versions of the judge that were compared; others are not corrected by it.
+    /// Versions of the judge that were compared; it does not correct others.
     pub judge_versions: Vec<String>,
     /// Who judged, by name.
     pub models: Value,
-    /// Whose verdicts were compared; absent of those from before.
+    /// The judging whose verdicts were compared; absent in old calibrations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judging: Option<String>,
-    /// Empty: a command on the machine itself.
+    /// Empty for a command on the machine itself.
     pub created_by: String,
     pub created_at: DateTime<Utc>,
     pub report: CalibrationReport,
 }
 
-/// What became of a file of ratings.
+/// The result of an upload of ratings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RatingsKept {
-    /// Ratings that were kept.
+    /// Ratings that were stored.
     pub kept: usize,
-    /// Rated conversations that the judging knows nothing of: their ratings were left out.
+    /// Rated conversations that the judging does not contain; their ratings were left out.
     pub unknown: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCalibration {
-    /// Compares what this run's judges said while it was played.
+    /// Compares the run's own judging.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Uuid>)]
     pub run: Option<String>,
-    /// Compares what this judging says.
+    /// Compares this judging.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Uuid>)]
     pub judging: Option<String>,

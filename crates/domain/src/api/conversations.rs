@@ -39,7 +39,7 @@ pub struct ConversationSummary {
     /// Whether the verifier found nothing wrong.
     #[serde(default)]
     pub verified: Option<bool>,
-    /// How it came to its end: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
+    /// How the conversation ended: `user_ended`, `walked_out`, `terminal`, `turn_limit`, `step_limit`.
     #[serde(default)]
     pub ending: Option<String>,
     /// Turns of the user.
@@ -60,12 +60,12 @@ pub struct ConversationSummary {
 pub struct ConversationDetail {
     pub summary: ConversationSummary,
     pub run_id: String,
-    /// As it stands in URLs.
+    /// Its name in URLs.
     pub project: String,
     /// Absent unless it is a branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_of: Option<BranchOrigin>,
-    /// Role -> model. `scripted` is no model, and says so.
+    /// Role -> model, or `scripted`, which is not a model.
     pub models: BTreeMap<String, String>,
     pub events: Vec<Event>,
     pub verdict: Option<Verdict>,
@@ -93,13 +93,13 @@ impl ConversationSummary {
     }
 }
 
-/// How many conversations there are of each value. Each facet is counted without what is asked of it itself: what else
+/// How many conversations there are of each value. Each facet ignores its own parameter, so that it shows what else
 /// could be chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConversationFacets {
-    /// Conversations that pass all that is asked.
+    /// Conversations that pass the filter.
     pub matching: u64,
-    /// All that have begun.
+    /// All conversations that have begun.
     pub total: u64,
     pub facets: Vec<Facet>,
     /// `overall`, and the criteria: how often each score was given.
@@ -110,7 +110,7 @@ pub struct ConversationFacets {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Facet {
-    /// The parameter that narrows by it, but for `tool`: `tool_any` and `tool_all`.
+    /// The parameter that filters by it; for `tool` these are `tool_any` and `tool_all`.
     pub name: String,
     /// The most frequent first, 100 at most.
     pub values: Vec<FacetValue>,
@@ -136,7 +136,7 @@ pub struct Neighbours {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunAnalytics {
     pub analytics: Analytics,
-    /// Of the whole run, whatever is asked.
+    /// The cost of the whole run; the filter does not matter.
     pub cost: Cost,
 }
 
@@ -146,20 +146,20 @@ pub struct Cost {
     pub total: f64,
     pub prompt_tokens: i64,
     pub completion_tokens: i64,
-    /// What an accepted conversation cost, all that was spent on others included. Absent if there is none.
+    /// Cost per accepted conversation, including what was spent on the others. Absent if none was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_accepted: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CorpusAnalytics {
-    /// What was kept.
+    /// Conversations of the corpus.
     pub analytics: Analytics,
     pub train: u64,
     pub golden: u64,
     /// How far the golden part differs from the training part.
     pub gaps: BTreeMap<String, MeanGap>,
-    /// What its rows cost, each its run's cost for an accepted one.
+    /// Cost of its rows: for each, the cost per accepted conversation of its run.
     pub cost: f64,
 }
 
@@ -175,13 +175,13 @@ fn per_row(cost: f64, rows: u64) -> f64 {
     if rows > 0 { cost / rows as f64 } else { 0.0 }
 }
 
-/// How far another run differs from one.
+/// How far another run differs from this one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunComparison {
     pub run: String,
     pub with: String,
     pub comparison: Comparison,
-    /// Cost of an accepted conversation in each.
+    /// Cost per accepted conversation in each run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_accepted: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

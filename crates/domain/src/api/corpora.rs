@@ -14,9 +14,9 @@ use crate::progress::{Doing, Stage};
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum CorpusState {
-    /// It is being selected; nothing of it can be seen yet.
+    /// It is being built and cannot be read yet.
     Building,
-    /// It is there and never changes.
+    /// It is complete and never changes.
     Ready,
     Failed,
     Cancelled,
@@ -60,7 +60,7 @@ pub struct CorpusSummary {
     /// SHA-256 of the manifest as JSON lines, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest_hash: Option<String>,
-    /// By name; empty: a command on the machine itself.
+    /// Name of the user; empty for a command on the machine itself.
     pub created_by: String,
     pub created_at: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub struct CorpusDetail {
     pub report: Option<Report>,
 }
 
-/// A conversation that the filter found, and what became of it.
+/// A conversation that the filter found, with its part or the reason why it was dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ManifestRow {
     /// Place in the manifest, from 0.
@@ -118,42 +118,42 @@ pub struct CorpusConversation {
     pub split: Side,
 }
 
-/// Which page of what a corpus keeps.
+/// Selects a page of the conversations of a corpus.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct CorpusConversationParams {
-    /// Only those of one side.
+    /// Only conversations of one part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<Side>,
-    /// How many, 1 to 200; default: 50.
+    /// Length of the page, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u16>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// How many conversations are passed over first: a page far down is read without those before it.
+    /// Number of conversations to skip, to jump to a page far down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip: Option<u32>,
 }
 
-/// Which page of what the filter of a corpus found and it does not keep.
+/// Selects a page of the conversations that a corpus dropped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct DroppedParams {
-    /// Only those that one step dropped.
+    /// Only conversations that this step dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped_by: Option<Step>,
-    /// How many, 1 to 200; default: 50.
+    /// Length of the page, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u16>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// How many conversations are passed over first: a page far down is read without those before it.
+    /// Number of conversations to skip, to jump to a page far down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip: Option<u32>,
 }

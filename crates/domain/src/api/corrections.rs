@@ -10,23 +10,23 @@ use crate::correction::Correction;
 use crate::event::Fork;
 use crate::message::Message;
 
-/// A conversation as people corrected it.
+/// A conversation with its corrections.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CorrectedConversation {
-    /// 0 is what was played.
+    /// 0: as it was played.
     pub version: u32,
     pub last_version: u32,
-    /// All versions, the first one first.
+    /// All versions, the oldest first.
     pub corrections: Vec<Correction>,
     /// The agent under test, then each sub-agent.
     pub agents: Vec<CorrectedAgent>,
-    /// What was not done again after a turn was corrected.
+    /// What was not checked again after a turn was corrected.
     pub not_rechecked: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CorrectedAgent {
-    /// The tool that it is; empty: the agent under test.
+    /// Its tool name; empty for the agent under test.
     pub sub_agent: String,
     /// Its place among the fan-outs.
     pub path: Vec<Fork>,
@@ -38,16 +38,15 @@ pub struct CorrectedMessage {
     /// The event.
     pub seq: u32,
     pub message: Message,
-    /// The version that made it read so; absent: it reads as it was played.
+    /// The version with this correction; absent: the turn is as it was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrected_by: Option<u32>,
-    /// By part (`content`, `reasoning`, `tool_calls`): how it came from what was played. Parts that are as they were are
-    /// not there.
+    /// By part (`content`, `reasoning`, `tool_calls`): the difference from what was played. Unchanged parts are absent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub diff: BTreeMap<String, Vec<DiffPiece>>,
 }
 
-/// A piece of text. What is equal or inserted makes the corrected text, what is equal or deleted the original.
+/// A piece of text. Equal and inserted pieces make the corrected text, equal and deleted pieces the original.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DiffPiece {
     pub kind: DiffKind,
@@ -67,16 +66,16 @@ pub enum DiffKind {
 pub struct NewCorrection {
     /// The event of the agent's turn.
     pub seq: u32,
-    /// What it should have said; absent: as it reads now.
+    /// What the agent should have said; absent: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// What it should have thought; empty: nothing; absent: as it reads now.
+    /// The reasoning that it should have had; empty: none; absent: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// What it should have called, as many calls as it made and in their order; absent: as it reads now.
+    /// What it should have called: as many calls as it made, in the same order; absent: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<CorrectedCall>>,
-    /// The turn is to read as it was played again; then no part is given.
+    /// Withdraw the correction, so that the turn is as it was played; then no part may be given.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withdraw: bool,
     /// Why, 1 to 4000 letters.

@@ -21,19 +21,19 @@ pub struct DocumentSummary {
     pub name: String,
     /// The newest version, from 1.
     pub version: i32,
-    /// The newest version that was promoted: what runs and the archive use. Absent: there is none yet.
+    /// The newest promoted version, which runs and the archive use. Absent if there is none yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promoted: Option<i32>,
     pub about: About,
     /// How many findings the newest version has.
     pub findings: Counts,
-    /// What its author said of it.
+    /// The message of its author.
     pub message: String,
     pub author: String,
     pub updated_at: DateTime<Utc>,
 }
 
-/// What a document says of itself, as far as it can be read.
+/// What a document says about itself, as far as it can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct About {
@@ -54,7 +54,7 @@ pub struct About {
     pub family: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Profiles that may play a scenario's user; all of them if empty.
+    /// Persona profiles for a scenario's user; all profiles if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<String>,
     /// Of a playbook.
@@ -91,11 +91,11 @@ impl Counts {
     }
 }
 
-/// Something that was found in a document.
+/// A finding in a document.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub struct Found {
     pub grade: Grade,
-    /// Absent: the document cannot be read, or does not fit the others.
+    /// Absent if the document cannot be read or does not fit the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
     pub file: String,
@@ -157,38 +157,38 @@ pub struct DocumentVersion {
     pub created_at: DateTime<Utc>,
 }
 
-/// What somebody wants to save.
+/// A document to save.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SaveDocument {
     /// Path within the project -> text: all files of the document.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
-    /// The text of a document that is one file, in place of `files`.
+    /// The text of a document that is one file, instead of `files`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What was changed and why, for the people who read the history.
+    /// What was changed and why, for the history.
     pub message: String,
-    /// The version this one was made from; it is refused if there is a newer one. 0: there is none yet. `If-Match` says
-    /// the same.
+    /// The version that this one was made from; it is refused if there is a newer one. 0: there is none yet. Same as
+    /// `If-Match`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_version: Option<i32>,
-    /// Whether it is to be used from now on. What has critical findings or errors is refused then, and kept as a draft
-    /// otherwise.
+    /// Whether it is used from now on. If so, a document with critical findings or errors is refused; otherwise it is
+    /// stored as a draft.
     pub promote: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Restoration {
-    /// Whose files the new version is to have.
+    /// The version whose files are restored.
     pub version: i32,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// Whether it is to be used from now on.
+    /// Whether it is used from now on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub promote: bool,
-    /// The newest version that was looked at; `If-Match` says the same.
+    /// The newest version that you have seen. Same as `If-Match`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_version: Option<i32>,
 }
@@ -196,7 +196,7 @@ pub struct Restoration {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Promotion {
-    /// Refused if it is not the newest any more; default: whichever is.
+    /// The version to promote; refused if there is a newer one; default: the newest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<i32>,
 }
@@ -205,11 +205,11 @@ pub struct Promotion {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Changes {
     pub documents: Vec<DocumentChange>,
-    /// Documents that are already as they were given.
+    /// Documents that are already like this.
     pub unchanged: usize,
-    /// What is found in the documents that were changed.
+    /// Findings in the changed documents.
     pub found: Vec<Found>,
-    /// Whether this only says what would be done.
+    /// Whether nothing was done and this only reports what would be done.
     pub dry_run: bool,
     /// Files of an archive that belong to no document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -235,14 +235,14 @@ pub enum Change {
     Added,
     Changed,
     Deleted,
-    /// A draft, as it is, is used from now on.
+    /// An unchanged draft is used from now on.
     Promoted,
 }
 
 /// What differs between two versions of a document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentDiff {
-    /// The versions that are compared. 0: before there was one.
+    /// The versions that are compared. 0: before the first version.
     pub from: i32,
     pub to: i32,
     /// Only files that differ.
@@ -255,7 +255,7 @@ pub struct FileDiff {
     pub change: Change,
     /// As `diff -u` writes it, with three lines of context.
     pub unified: String,
-    /// Of YAML that could be read on both sides: the fields that changed.
+    /// For YAML that can be read in both versions: the fields that changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<FieldChange>>,
 }
@@ -265,15 +265,15 @@ pub struct FieldChange {
     /// JSON pointer (RFC 6901).
     pub pointer: String,
     pub change: Change,
-    /// What stands there now; absent if it was deleted.
+    /// The new value; absent if it was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
 
-/// What needs a document, or was made with it.
+/// The documents that need a document, and the runs that were made with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UsedBy {
-    /// Documents that name it. It can be deleted when there are none.
+    /// Documents that refer to it. It can be deleted when there are none.
     pub documents: Vec<DocumentId>,
     /// The newest runs that were made with it. They keep their own copy.
     pub runs: Vec<RunUse>,
@@ -304,7 +304,7 @@ pub enum SchemaKind {
     Judge,
 }
 
-/// What is asked of validating a project.
+/// Options of a validation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewValidation {
@@ -316,14 +316,14 @@ pub struct NewValidation {
     pub similar_goal: Option<f64>,
 }
 
-/// What validating a project found, once.
+/// A validation of a project and its findings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ValidationSummary {
     pub id: String,
     /// SHA-256 of the documents, in hex.
     pub library: String,
     pub findings: Counts,
-    /// Whether there is nothing critical and no error.
+    /// Whether there is no critical finding and no error.
     pub sound: bool,
     pub created_at: DateTime<Utc>,
 }
@@ -334,28 +334,28 @@ pub struct ValidationDetail {
     /// Thresholds, and models that were asked.
     pub options: Value,
     pub found: Vec<Found>,
-    /// What models answered, scenario by scenario.
+    /// The answers of the models, scenario by scenario.
     pub reviews: Value,
 }
 
-/// A user as a profile may be drawn.
+/// An example of a persona drawn from a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PersonaSample {
     pub persona: Persona,
-    /// What whoever plays the user is told of them.
+    /// The guidance for the simulated user.
     pub guidance: Vec<String>,
 }
 
-/// Which documents of a kind, and which page of them.
+/// Selects documents of a kind, and a page of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentListParams {
-    /// How many, 1 to 200; default: 50.
+    /// Length of the page, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u16>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Scenarios of this playbook.
@@ -370,7 +370,7 @@ pub struct DocumentListParams {
     /// Part of the name, title or description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
-    /// Whether the newest version is the one that is used; false: only those with a draft.
+    /// Only documents whose newest version is used; false: only those with a draft.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promoted: Option<bool>,
 }
@@ -392,7 +392,7 @@ pub struct DiffParams {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct DeletionParams {
-    /// Why, for the people who read the history.
+    /// The reason, for the history.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }

@@ -18,10 +18,10 @@ pub struct ExportSummary {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Conversations that were looked at, of those that there are.
+    /// Conversations that were read so far, and all.
     pub done: i64,
     pub total: i64,
-    /// What it is called when it is downloaded.
+    /// Name of the downloaded file.
     pub file_name: String,
     /// Size of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,7 @@ pub struct ExportSummary {
     /// Records in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<i64>,
-    /// Its data files, what was left out and why, and what the rows are like.
+    /// Its data files, what was left out and why, and statistics of the rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Value>,
     pub created_by: String,
@@ -76,15 +76,15 @@ impl ExportState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ExportPreview {
     pub file_name: String,
-    /// Conversations that would be looked at.
+    /// Conversations that would be read.
     pub total: i64,
     /// The first record; absent if none of the first conversations gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Value>,
-    /// Of a bundle: the card that it would have if the first conversations were all.
+    /// For a bundle: the card of an export of only the first conversations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<String>,
-    /// How many conversations the record and the card are of.
+    /// How many conversations the record and the card were made from.
     pub looked_at: i64,
 }
 

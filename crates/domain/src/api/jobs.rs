@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::job::{JobKind, JobState};
 use crate::progress::Doing;
 
-/// Work that takes long: what it is for, and how far it is.
+/// Work that takes long, with its progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct JobSummary {
     pub id: String,
@@ -19,16 +19,16 @@ pub struct JobSummary {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What is done now, or was done last; absent while it waits.
+    /// The current or last step; absent while the job waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doing: Option<Doing>,
-    /// What came of it, in short; what the fields are depends on the kind.
+    /// The result in short; the fields depend on the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Value>,
-    /// The run whose usage and budget it counts to.
+    /// The run whose usage and budget it counts towards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Who asked for it; empty: a command.
+    /// Who started it; empty for a command.
     pub created_by: String,
     pub created_at: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,9 +12,9 @@ use crate::verdict::Verdict;
 pub struct JudgingSummary {
     pub id: String,
     pub run_id: String,
-    /// Who judges; more than one are a panel.
+    /// Models that judge; more than one are a panel.
     pub models: Vec<String>,
-    /// The run's own, made while it was played.
+    /// Whether this is the run's own judging, made while it was played.
     pub original: bool,
     /// running, finished, cancelled or failed
     pub state: String,
@@ -27,7 +27,7 @@ pub struct JudgingSummary {
     pub conversations: i64,
 }
 
-/// What one judging says of one conversation.
+/// The verdict of one judging on one conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct VerdictSummary {
     pub judging_id: String,
@@ -51,7 +51,7 @@ pub struct NewJudging {
     /// Names of models; more than one are a panel, whose median counts. Default: as the run was judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// Ask for each criterion by itself.
+    /// Ask about each criterion in a call of its own.
     #[serde(default)]
     pub criteria_apart: bool,
 }

@@ -6,11 +6,11 @@ use utoipa::ToSchema;
 
 use crate::price::Price;
 
-/// A model of the registry, and how its endpoints do as this server sees them.
+/// A model of the registry, and the state of its endpoints as this server sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelSummary {
     pub name: String,
-    /// How its endpoints call it.
+    /// Its name at its endpoints.
     pub model: String,
     /// Environment variable that holds the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -18,24 +18,24 @@ pub struct ModelSummary {
     /// File that holds the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_file: Option<String>,
-    /// Whether this server finds the key there.
+    /// Whether this server finds the key.
     pub key_found: bool,
-    /// Money for a million tokens, read and written.
+    /// Price of a million tokens, read and written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
     pub price: Option<Price>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_in_flight: Option<u32>,
-    /// Requests that one endpoint is given at once in the beginning.
+    /// Requests that are sent to one endpoint at once in the beginning.
     pub start_in_flight: u32,
-    /// A first byte that comes later than this, in seconds, says that the endpoint has too much to do.
+    /// If the first byte of a reply takes longer than this, in seconds, the endpoint counts as overloaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_after_seconds: Option<f64>,
-    /// It stands in models.yaml and is changed there.
+    /// Whether it comes from models.yaml, where it is changed.
     pub from_file: bool,
     /// Calls that wait for a slot.
     pub waiting: usize,
-    /// Whether workers may join that serve it.
+    /// Whether workers that serve it may join.
     #[serde(default)]
     pub workers: bool,
     pub replicas: Vec<ReplicaSummary>,
@@ -44,18 +44,18 @@ pub struct ModelSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReplicaSummary {
     pub url: String,
-    /// Null until it was asked.
+    /// Null until it has been asked.
     #[schema(value_type = Value, required)]
     pub health: Option<Health>,
     pub in_flight: u32,
-    /// Most requests that it is given at once, for now.
+    /// Most requests that are sent to it at once at present.
     pub limit: u32,
     pub ok: u64,
     pub failed: u64,
     /// Moving average of the time to the first byte, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte_ms: Option<f64>,
-    /// A worker brought it.
+    /// Whether the endpoint belongs to a worker.
     #[serde(default)]
     pub worker: bool,
 }
@@ -74,18 +74,18 @@ pub enum Health {
     HalfOpen,
 }
 
-/// What a model is. It names where the key is; keys themselves are never taken.
+/// The definition of a model. It says where the key is; it never contains a key.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ModelSpecBody)]
 pub struct ModelDefinition {
-    /// How the endpoints call it; default: its name.
+    /// Its name at the endpoints; default: its name here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Base URLs of the endpoints, usually ending in `/v1`.
     #[serde(default)]
     pub replicas: Vec<String>,
-    /// Whether workers may join that serve it, beside the endpoints or in their place.
+    /// Whether workers that serve it may join, in addition to the endpoints or instead of them.
     #[serde(default)]
     pub workers: bool,
     /// Environment variable of the players that holds the key.
@@ -107,7 +107,7 @@ pub struct ModelDefinition {
     pub slow_after_seconds: Option<f64>,
 }
 
-/// A process that plays.
+/// A process that plays runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlayerSummary {
     pub id: i64,
@@ -115,6 +115,6 @@ pub struct PlayerSummary {
     pub pid: i32,
     pub started_at: DateTime<Utc>,
     pub heartbeat_at: DateTime<Utc>,
-    /// Positions of runs that it holds.
+    /// Positions of runs that it has claimed.
     pub claimed: i64,
 }

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::playbook::AgentStyle;
 use crate::role::Role;
 
-/// What a model was found to be able to, when it was asked last.
+/// The result of the last probe of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ModelProbe {
     pub probed_at: DateTime<Utc>,
@@ -20,11 +20,11 @@ pub struct ModelProbe {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReplicaProbe {
     pub url: String,
-    /// Tokens that a prompt and its reply may have together, where that is known.
+    /// Tokens that a prompt and its reply may have together, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_length: Option<u64>,
     pub checks: Vec<ProbeCheck>,
-    /// What the platform will use of it; nothing is known of one that never answered.
+    /// Features that the platform will use; empty if the endpoint never answered.
     pub features: Vec<ProbeFeature>,
 }
 
@@ -37,7 +37,7 @@ pub struct ProbeCheck {
     /// Milliseconds until the reply began; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte_ms: Option<u64>,
-    /// Milliseconds until it was whole, or had failed.
+    /// Milliseconds until it was complete or had failed.
     pub total_ms: u64,
 }
 
@@ -45,21 +45,21 @@ pub struct ProbeCheck {
 #[serde(rename_all = "snake_case")]
 pub enum ProbeOutcome {
     Passed,
-    /// It can be used, and something is worth knowing.
+    /// It can be used, but read the detail.
     Warning,
-    /// What needs this must not be asked of it.
+    /// It cannot be used for this.
     Failed,
-    /// It could not be found out.
+    /// The check could not be made.
     Skipped,
 }
 
-/// What is looked at.
+/// A check of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ProbeKind {
-    /// Any words, after a system message.
+    /// A reply to a system message and a user message.
     Reply,
     /// Whether a reply comes in parts.
     Streaming,
@@ -67,23 +67,23 @@ pub enum ProbeKind {
     ToolCall,
     /// Two calls in one reply.
     ParallelToolCalls,
-    /// Arguments that are objects and lists in each other, with numbers that are numbers.
+    /// Arguments with nested objects and lists, and with numbers that are numbers.
     NestedArguments,
     /// Letters of other scripts and an emoji in an argument.
     UnicodeArguments,
     /// Braces, quotes and a backslash in an argument.
     BracesInArguments,
-    /// Whether it takes the result of a call, and goes on from it.
+    /// Whether it can use the result of a call.
     ToolResult,
     /// JSON of a given schema.
     JsonSchema,
-    /// Where its reasoning stands.
+    /// Where it returns its reasoning.
     Reasoning,
-    /// Whether it says so when a reply was cut.
+    /// Whether it reports that a reply was cut.
     StopReason,
-    /// Whether it refuses what is longer than its context.
+    /// Whether it refuses a prompt that is longer than its context.
     ContextOverflow,
-    /// Whether a seed gives the same reply again.
+    /// Whether the same seed gives the same reply.
     Seed,
 }
 
@@ -113,7 +113,7 @@ impl ProbeKind {
 pub struct ProbeFeature {
     pub feature: Feature,
     pub used: bool,
-    /// In which way, or why not.
+    /// How it is used, or why not.
     pub detail: String,
 }
 
@@ -122,15 +122,15 @@ pub struct ProbeFeature {
 pub enum Feature {
     /// The agent style `function_calling`; without it `json` or `react`.
     FunctionCalling,
-    /// Several calls at one turn.
+    /// Several calls in one turn.
     ParallelToolCalls,
     /// Tool calls begin while the reply still comes.
     Pipelining,
-    /// Replies of tool simulator, state manager and judge are held to a schema by the endpoint.
+    /// The endpoint enforces the schema of replies of the tool simulator, the state manager and the judge.
     JsonSchema,
     /// Reasoning is kept beside the reply.
     Reasoning,
-    /// A reply can be had again.
+    /// A reply can be reproduced.
     Seed,
 }
 

@@ -9,7 +9,7 @@ use crate::access::Role;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProjectSummary {
-    /// In URLs.
+    /// Name in URLs.
     pub name: String,
     pub title: String,
     pub created_at: DateTime<Utc>,
@@ -18,9 +18,9 @@ pub struct ProjectSummary {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
-    /// In URLs: 1 to 64 letters a-z, digits, `_` and `-`.
+    /// Name in URLs: 1 to 64 letters a-z, digits, `_` and `-`.
     pub name: String,
-    /// For people; default: the name.
+    /// Title, for people; default: the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -48,7 +48,7 @@ pub struct Membership {
 pub struct AuditEntry {
     pub id: i64,
     pub at: DateTime<Utc>,
-    /// Who; empty: a command on the machine itself.
+    /// The user; empty for a command on the machine itself.
     pub actor: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,

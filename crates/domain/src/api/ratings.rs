@@ -9,10 +9,10 @@ use utoipa::{IntoParams, ToSchema};
 use crate::calibration::InterRater;
 use crate::verdict::Verdict;
 
-/// What one person says of a conversation.
+/// One person's rating of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HumanRating {
-    /// Empty: a file that named nobody.
+    /// Empty if a file of ratings named nobody.
     pub rater: String,
     /// By criterion, `overall` included, 0 to 10.
     pub scores: BTreeMap<String, u8>,
@@ -27,15 +27,15 @@ pub struct HumanRating {
 pub struct ConversationRatings {
     /// What may be rated, `overall` last.
     pub criteria: Vec<String>,
-    /// A blind queue is open: other people's ratings and the judge's scores are shown once you have rated it.
+    /// Whether a blind queue is open: other people's ratings and the judge's scores are shown once you have rated it.
     pub blind: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mine: Option<HumanRating>,
-    /// What you said earlier, the newest first.
+    /// Your earlier ratings, the newest first.
     pub earlier: Vec<HumanRating>,
-    /// Other people's.
+    /// Other people's ratings.
     pub others: Vec<HumanRating>,
-    /// What the judge said while the run was played.
+    /// The verdict that was given while the run was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
@@ -59,26 +59,26 @@ pub struct ReviewAgreement {
     /// Conversations that somebody rated.
     pub conversations: u32,
     pub raters: u32,
-    /// What at least two people rated in the same conversation.
+    /// Criteria that at least two people rated in the same conversation.
     pub criteria: Vec<InterRater>,
 }
 
-/// Which disagreements, and which page of them.
+/// Selects disagreements, and a page of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct DisagreementParams {
-    /// How many, 1 to 200; default: 50.
+    /// Length of the page, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u16>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Only those of this criterion.
+    /// Only disagreements on this criterion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criterion: Option<String>,
-    /// Only those that are at least so many points apart; default: 1.
+    /// Only ratings that are at least this many points apart; default: 1.
     #[param(minimum = 1, maximum = 10)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<u8>,

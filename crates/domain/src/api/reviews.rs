@@ -8,19 +8,18 @@ use utoipa::ToSchema;
 /// Largest queue: more than people rate, and few enough to look through whenever somebody takes the next one.
 pub const LARGEST_QUEUE: usize = 10_000;
 
-/// Conversations that people are to rate.
+/// A list of conversations for people to rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReviewQueue {
     pub id: String,
     pub name: String,
     pub instructions: String,
-    /// By how many people each conversation is to be rated, 1 to 10.
+    /// How many people rate each conversation, 1 to 10.
     pub raters_each: u8,
-    /// Whose scores the conversations were spread over; absent: those of their runs.
+    /// The judging over whose scores the conversations were spread; absent: the runs' own judgings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judging: Option<String>,
-    /// Whoever may be given one of its conversations sees neither the judge's scores nor other people's before they have
-    /// rated it.
+    /// Raters see neither the judge's scores nor other people's ratings of a conversation before they have rated it.
     pub blind: bool,
     pub state: QueueState,
     pub created_by: String,
@@ -31,12 +30,12 @@ pub struct ReviewQueue {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewQueue {
-    /// 1 to 200 letters, of no other queue of the project.
+    /// 1 to 200 letters; no other queue of the project may have this name.
     pub name: String,
     /// What raters are told.
     #[serde(default)]
     pub instructions: String,
-    /// By how many people each conversation is to be rated, 1 to 10; default: 1.
+    /// How many people rate each conversation, 1 to 10; default: 1.
     #[serde(default = "one")]
     #[schema(minimum = 1, maximum = 10)]
     pub raters_each: u8,
@@ -51,15 +50,15 @@ pub struct NewQueue {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Uuid>)]
     pub run: Option<String>,
-    /// With `run`: over whose scores they are spread; default: those of the run itself.
+    /// With `run`: the judging over whose scores they are spread; default: the run's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Uuid>)]
     pub judging: Option<String>,
-    /// What this corpus keeps.
+    /// Conversations of this corpus.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Uuid>)]
     pub corpus: Option<String>,
-    /// How many of the run (default: 50) or of the corpus (default: all).
+    /// How many conversations of the run (default: 50) or of the corpus (default: all).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 10000)]
     pub n: Option<u32>,
@@ -76,7 +75,7 @@ const fn yes() -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueChange {
-    /// A closed queue gives nothing out; what its raters hold can still be rated.
+    /// A closed queue gives out no conversations; those that were given out can still be rated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<QueueState>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,18 +87,18 @@ pub struct QueueChange {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum QueueState {
-    /// Raters may take what is in it.
+    /// Raters may take conversations from it.
     Open,
-    /// Nothing more is given out.
+    /// No more conversations are given out.
     Closed,
 }
 
-/// How far a queue is.
+/// Progress of a queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QueueProgress {
     /// Conversations.
     pub items: i64,
-    /// Of those, rated by as many as are asked for.
+    /// Conversations that enough people have rated.
     pub complete: i64,
     /// Ratings.
     pub done: i64,
@@ -111,14 +110,14 @@ pub struct QueueProgress {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RaterProgress {
-    /// Empty: a file of ratings that named nobody.
+    /// Empty if a file of ratings named nobody.
     pub rater: String,
     pub done: i64,
     pub skipped: i64,
     pub assigned: i64,
 }
 
-/// A conversation of a queue, and who has it.
+/// A conversation of a queue and its raters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReviewItem {
     pub conversation: String,
@@ -131,11 +130,11 @@ pub struct ReviewItem {
 pub struct ReviewAssignment {
     pub rater: String,
     pub state: AssignmentState,
-    /// Who gave it to them; absent: they took it.
+    /// Who gave it to the rater; absent: they took it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_by: Option<String>,
     pub assigned_at: DateTime<Utc>,
-    /// From then on others may have it. Absent: it is theirs until they have done it.
+    /// From this time on others may take it. Absent: it is theirs until they have rated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,12 +158,12 @@ pub struct NewAssignment {
     pub rater: String,
 }
 
-/// What a rater gets when they ask for the next one.
+/// The next conversation for a rater.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NextReview {
-    /// How many this rater could be given, this one counted.
+    /// How many conversations this rater could get, including this one.
     pub left: i64,
-    /// Absent: there is nothing left for them.
+    /// Absent if nothing is left for this rater.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<ReviewTask>,
 }
@@ -177,7 +176,7 @@ pub struct ReviewTask {
     /// What may be rated, `overall` last.
     pub criteria: Vec<String>,
     pub blind: bool,
-    /// From then on others may have it, unless it was rated. Absent: it was given to this rater by name.
+    /// From this time on others may take it, unless it was rated. Absent: it was given to this rater by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
 }

@@ -14,7 +14,7 @@ use crate::persona::ComplexityMix;
 use crate::playbook::{AgentStyle, UserStyle};
 use crate::role::Role;
 
-/// What a run is to be. Whatever is absent has the default of `groundstate generate`.
+/// An order for a run. Absent fields have the default of `groundstate generate`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schema(as = Order)]
@@ -23,14 +23,14 @@ pub struct RunOrder {
     /// Names of playbooks; default: all of the project.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub playbooks: Vec<String>,
-    /// Ids of scenarios, at least one; default: all of the playbooks, one of each in turn.
+    /// Ids of scenarios, at least one; default: all scenarios of the playbooks, in turn.
     #[schema(min_items = 1)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenarios: Option<Vec<String>>,
     /// Names of persona profiles; default: all of the project.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<String>,
-    /// How users put things: `simple`, `medium`, `complex`, `vague` -> weight; default: as the persona model weighs them.
+    /// Complexity (`simple`, `medium`, `complex` or `vague`) -> weight; default: the weights of the persona model.
     #[schema(value_type = BTreeMap<String, f64>)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub complexity: ComplexityMix,
@@ -45,10 +45,10 @@ pub struct RunOrder {
     #[schema(value_type = BTreeMap<String, String>)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<Role, String>,
-    /// Judges beside the one in `models`: with it they are a panel, whose median counts.
+    /// Judges in addition to the one in `models`: together they are a panel, whose median counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub panel: Vec<String>,
-    /// Sub-agent -> model; default: as the agent.
+    /// Sub-agent -> model; default: the agent's model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sub_agents: BTreeMap<String, String>,
     /// Role -> 0 to 2.
@@ -67,13 +67,13 @@ pub struct RunOrder {
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_style: Option<UserStyle>,
-    /// The playbook's variant that is the agent under test.
+    /// The variant of the playbook that is the agent under test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Whether what sub-agents did becomes rows of its own.
+    /// Whether the work of sub-agents is also written as rows of its own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub branches: bool,
-    /// What goes wrong between agent and tools, beside what scenarios plan.
+    /// Faults between agent and tools, in addition to those of the scenarios.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRule>,
     /// How often a conversation is played again if it was spoiled by something other than the agent; default: 2.
@@ -83,23 +83,23 @@ pub struct RunOrder {
     /// Runs of higher priority are played before others.
     #[serde(skip_serializing_if = "is_default")]
     pub priority: i32,
-    /// Conversations at once, all players together.
+    /// Conversations that all players together play at once.
     #[schema(minimum = 1)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_in_flight: Option<i32>,
-    /// Caps at which it pauses.
+    /// Caps at which the run pauses.
     #[serde(skip_serializing_if = "is_default")]
     pub budget: Budget,
     /// Make model calls one after another, even where they could be made at once.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_pipelining: bool,
-    /// Ask judges for each criterion by itself.
+    /// Ask judges about each criterion in a call of its own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub criteria_apart: bool,
-    /// Do not begin before somebody resumes it.
+    /// Do not begin before the run is resumed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
-    /// Play only so many conversations, then pause: the forecast of the whole follows from them.
+    /// Play only this many conversations, then pause. The forecast of the whole run is made from them.
     #[schema(minimum = 1)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<i32>,
@@ -109,7 +109,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What an order would play.
+/// What a run with this order would play.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OrderPreview {
     pub playbooks: Vec<String>,
@@ -124,7 +124,7 @@ pub struct OrderPreview {
     pub variants: BTreeSet<String>,
     /// Sub-agents of its playbooks, which may have models of their own.
     pub sub_agents: BTreeSet<String>,
-    /// What should be known before money is spent: what its models failed, and who judges whom.
+    /// Warnings to read before money is spent: checks that its models failed, and judges that judge their own model.
     pub warnings: Vec<String>,
 }
 
@@ -139,8 +139,8 @@ pub struct RunSummary {
     pub accepted: i64,
     /// Failures by who is to blame.
     pub failures: BTreeMap<String, i64>,
-    /// Attempts that somebody else than the agent spoiled, by who is to blame. They were played again and count nowhere
-    /// else.
+    /// Attempts that were spoiled by something other than the agent, by who is to blame. They were played again and
+    /// count nowhere else.
     #[serde(default)]
     pub played_again: BTreeMap<String, i64>,
     pub state: RunState,
@@ -154,7 +154,7 @@ pub struct RunSummary {
     pub started_at: Option<DateTime<Utc>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<DateTime<Utc>>,
-    /// What was asked of models, by role and model.
+    /// Usage of models, by role and model.
     #[serde(default)]
     pub usage: Vec<UsageSummary>,
 }
@@ -173,9 +173,9 @@ pub struct RunChange {
 /// What decides how a run is played.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunTerms {
-    /// Hash of the documents that it was started with.
+    /// Hash of the documents that the run was started with.
     pub library: String,
-    /// Conversations at once, all players together.
+    /// Conversations that all players together play at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_in_flight: Option<i32>,
     pub budget: Budget,
@@ -183,19 +183,19 @@ pub struct RunTerms {
     pub config: Value,
 }
 
-/// What becomes of a run.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum RunState {
-    /// It is played by whoever has time.
+    /// Players play it.
     Running,
-    /// Nothing is asked until it is resumed.
+    /// No model is asked until it is resumed.
     Paused,
     /// Every conversation has ended.
     Finished,
-    /// It was ended for good before that.
+    /// It was cancelled before that, for good.
     Cancelled,
 }
 
@@ -211,17 +211,17 @@ impl RunState {
     }
 }
 
-/// What one model was asked in one role.
+/// Usage of one model in one role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UsageSummary {
     pub role: String,
     pub model: String,
-    /// Calls of the model, those that failed among them.
+    /// Calls of the model, including failed ones.
     pub calls: i64,
     /// Requests beyond the first of each call.
     pub retries: i64,
     pub prompt_tokens: i64,
-    /// Of the prompts, what a prefix cache held; 0 also where the endpoint does not say.
+    /// Tokens of prompts that came from a prefix cache; 0 also if the endpoint does not report it.
     #[serde(default)]
     pub cached_tokens: i64,
     pub completion_tokens: i64,

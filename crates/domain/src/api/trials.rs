@@ -17,29 +17,29 @@ use crate::playbook::AgentStyle;
 use crate::role::Role;
 use crate::verdict::Verification;
 
-/// How a scenario's script is to be played. No model is asked: `scripted` plays every role.
+/// How to play a scenario's script. No model is asked: `scripted` plays every role.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlayScenario {
-    /// Path within the project -> text: files that stand in for those that are saved.
+    /// Path within the project -> text: files that replace the saved ones.
     pub drafts: BTreeMap<String, String>,
     pub complexity: Complexity,
     pub agent_style: AgentStyle,
-    /// A variant of the playbook; default: the agent as the playbook has it.
+    /// A variant of the playbook; default: the playbook's own agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// A value whose origin is to be told.
+    /// A value whose origin is returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
 
-/// A value of the world, at a moment.
+/// A value in a version of the world.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
     /// A JSON pointer (RFC 6901) into the world.
     pub pointer: String,
-    /// The world after this event; default: as it is in the end.
+    /// The world after this event; default: at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u32>,
 }
@@ -54,7 +54,7 @@ pub struct Rehearsal {
     pub outcome: Outcome,
     /// What the verifier found at the end.
     pub verification: Option<Verification>,
-    /// What each role is told when it is first asked.
+    /// The prompt of each role when it is first asked.
     pub prompts: Vec<RolePrompt>,
     /// Where the value of `trace` comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,10 +64,10 @@ pub struct Rehearsal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RolePrompt {
     pub role: Role,
-    /// With the role of the agent: the sub-agent.
+    /// For the agent's role: the sub-agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_agent: Option<String>,
-    /// With the roles of the tool simulator and the state manager: the tool that they answer for.
+    /// For the roles of the tool simulator and the state manager: the tool that they answer for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     pub messages: Vec<Message>,
@@ -75,44 +75,44 @@ pub struct RolePrompt {
     pub tools: usize,
 }
 
-/// For which scenario prompts are rendered, and from which documents.
+/// The scenario and the documents that prompts are rendered from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RenderPrompts {
-    /// Path within the project -> text: files that stand in for those that are saved.
+    /// Path within the project -> text: files that replace the saved ones.
     pub drafts: BTreeMap<String, String>,
-    /// Default: the playbook's first by name, of those that are in use.
+    /// Default: the first scenario of the playbook in use, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
     pub complexity: Complexity,
     pub agent_style: AgentStyle,
-    /// A variant of the playbook; default: the agent as the playbook has it.
+    /// A variant of the playbook; default: the playbook's own agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
 }
 
-/// What each role is told when the script of a scenario is played. A sub-agent that the script does not call is told what it
-/// would be told by anybody.
+/// The prompts of each role when the script of a scenario is played. Prompts of sub-agents that the script does not
+/// call are included.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Prompts {
     pub scenario: String,
     pub prompts: Vec<RolePrompt>,
-    /// Templates that do not render in this scenario, each at its line.
+    /// Templates that do not render in this scenario, each with its line.
     pub faults: Vec<FieldError>,
 }
 
-/// Calls that are to be made one after the other, as the agent would make them.
+/// Calls to make one after another, as the agent would make them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TryCalls {
-    /// Path within the project -> text: files that stand in for those that are saved.
+    /// Path within the project -> text: files that replace the saved ones.
     pub drafts: BTreeMap<String, String>,
     /// The scenario on whose world they are made; default: the base world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
     /// 1 to 100.
     pub calls: Vec<TryCall>,
-    /// A value whose origin is to be told.
+    /// A value whose origin is returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
@@ -125,12 +125,12 @@ pub struct TryCall {
     pub arguments: Map<String, Value>,
 }
 
-/// What became of calls that were tried.
+/// The results of calls that were tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Tried {
-    /// One for each call, unless one of them ended the conversation or is answered by a model.
+    /// One for each call, up to a call that ended the conversation or that a model would answer.
     pub replies: Vec<TriedReply>,
-    /// Why the base world alone does not fit its schema or invariants, if it does not: a scenario's may.
+    /// Why the base world alone breaks its schema or invariants, if it does; a scenario's world may be valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The world after the last of them.
@@ -145,20 +145,20 @@ pub struct TriedReply {
     pub result: TriedResult,
     /// The event of the answer, by which a `Writer` names it.
     pub seq: u32,
-    /// What the agent reads; what the model would, if a model answers.
+    /// What the agent reads; if a model answers the tool, the prompt of the model.
     pub content: String,
-    /// Why it was refused or is broken, for the author.
+    /// Why it was refused or failed, for the author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patch: Patch,
-    /// What stood before at the places that the patch changes, by pointer.
+    /// The old values at the places that the patch changes, by pointer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub before: BTreeMap<String, Value>,
     /// Where each value of an answer comes from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<TracedValue>,
-    /// Where each value comes from that was written.
+    /// Where each written value comes from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub written: Vec<TracedValue>,
 }
@@ -166,11 +166,11 @@ pub struct TriedReply {
 /// A value, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TracedValue {
-    /// A JSON pointer: into the answer, or into the world for what was written. Empty for an answer that is a text.
+    /// A JSON pointer: into the answer, or into the world for written values. Empty for an answer that is a text.
     pub pointer: String,
     pub value: Value,
     pub origin: Origin,
-    /// Of a value that stands in the world: the call that wrote it. Absent if it stood there from the start.
+    /// For a value in the world: the call that wrote it. Absent if it was there from the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_by: Option<Writer>,
 }
@@ -181,23 +181,24 @@ pub enum TriedResult {
     Answered,
     /// A terminal tool: the conversation is over.
     Ended,
-    /// The agent reads an error, which is an answer, too.
+    /// The agent reads an error.
     Refused,
-    /// The playbook is at fault.
+    /// The playbook has an error.
     Broken,
     /// A model answers this tool.
     Asks,
 }
 
-/// An interface that is to become a playbook: one of the two.
+/// An interface to make a playbook from: give one of the two.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImportInterface {
     /// An OpenAPI document, 3.0 or 3.1, as YAML or JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub openapi: Option<String>,
-    /// What an MCP server answers to `tools/list`: an object with `tools`. No address is asked: the server calls only models
-    /// that an administrator has named. `groundstate playbook import mcp` asks a server itself.
+    /// The answer of an MCP server to `tools/list`: an object with `tools`. There is no field for an address, because
+    /// the server calls only models that an administrator has named. `groundstate playbook import mcp` asks an MCP
+    /// server itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp: Option<Value>,
 }
@@ -208,18 +209,18 @@ pub struct ImportedDraft {
     /// Path within the project -> text: the playbook's files, and a first scenario.
     pub files: BTreeMap<String, String>,
     pub tools: Vec<ImportedTool>,
-    /// What is there in another form than it was.
+    /// Parts that were changed on import.
     pub changed: Vec<ImportNote>,
-    /// What is not there.
+    /// Parts that were left out.
     pub skipped: Vec<ImportNote>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImportedTool {
     pub name: String,
-    /// What it was where it comes from, such as `GET /orders`.
+    /// Its name in the interface, such as `GET /orders`.
     pub origin: String,
-    /// What it was guessed to read and to write: pointer patterns.
+    /// Pointer patterns that it reads and writes, as guessed.
     pub reads: Vec<String>,
     pub writes: Vec<String>,
 }

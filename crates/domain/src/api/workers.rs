@@ -5,26 +5,27 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-/// What a worker says when it joins. It joins before its engine is up: people see how far it is.
+/// What a worker sends when it joins. It joins before its engine is up, so that people see its progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerJoin {
-    /// Tells it from others: letters, digits and `._-`. One process at a time has a name.
+    /// Unique name: letters, digits and `._-`. Only one process at a time can have it.
     #[schema(max_length = 100)]
     pub name: String,
-    /// The model that it serves, as runs name it.
+    /// The model that it serves, by the name that runs use.
     pub model: String,
-    /// How its engine calls the model, if not by that name.
+    /// The model's name at its engine, if different.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served_as: Option<String>,
-    /// Base URL of its engine as players reach it, usually ending in `/v1`.
+    /// Base URL at which players reach its engine, usually ending in `/v1`.
     pub url: String,
     pub engine: Engine,
-    /// Most requests that its engine should be given at once.
+    /// Most requests that should be sent to its engine at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub max_in_flight: Option<u32>,
-    /// Environment variable of the players that holds the key of its engine: `ENGINE_KEY`, or a name that begins so.
+    /// Environment variable of the players that holds the key of its engine: `ENGINE_KEY`, or a name that begins with
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^ENGINE_KEY[A-Z0-9_]*$")]
     pub key_env: Option<String>,
@@ -41,7 +42,7 @@ impl WorkerJoin {
     }
 }
 
-/// What serves the model.
+/// The engine that serves the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "kebab-case")]
@@ -50,27 +51,27 @@ pub enum Engine {
     Vllm,
     Sglang,
     LlamaServer,
-    /// Something that somebody else runs.
+    /// An endpoint that somebody else runs.
     External,
 }
 
 /// The answer to a worker that joined.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WorkerJoined {
-    /// Its number from now on. Another process that takes its name gets another.
+    /// Its number from now on. Another process with its name gets another number.
     pub id: i64,
-    /// How often it is to say how it does.
+    /// Seconds between heartbeats.
     pub heartbeat_seconds: f64,
-    /// After how long a silence its engine is asked nothing any more.
+    /// Seconds without a heartbeat after which its engine gets no more requests.
     pub lost_after_seconds: f64,
 }
 
-/// How a worker does.
+/// A heartbeat of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerBeat {
     pub state: WorkerState,
-    /// Why it does not serve, and what to do about it; or how far its start is.
+    /// Why it does not serve and what to do about it, or the progress of its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub detail: Option<String>,
@@ -78,7 +79,7 @@ pub struct WorkerBeat {
     pub load: WorkerLoad,
     #[serde(default)]
     pub gpus: Vec<Gpu>,
-    /// How often its engine was started again after it had ended by itself.
+    /// How often its engine was restarted after it had ended by itself.
     #[serde(default)]
     pub restarts: u32,
 }
@@ -94,20 +95,20 @@ pub enum WorkerState {
     Ready,
     /// Its engine does not answer as it should.
     Unhealthy,
-    /// It ends what it has begun and takes nothing new.
+    /// It finishes its requests and takes no new ones.
     Draining,
 }
 
-/// What the engine says of itself; what it does not say is absent.
+/// What the engine reports; values that it does not report are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerLoad {
-    /// Requests that it works on, and those that wait in it.
+    /// Requests that it works on, and requests that wait in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u32>,
-    /// Share of prompt tokens that its prefix cache had, 0 to 1, since it was started.
+    /// Share of prompt tokens that came from its prefix cache, 0 to 1, since it was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub prefix_cache_hits: Option<f64>,
@@ -115,7 +116,7 @@ pub struct WorkerLoad {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub kv_cache: Option<f64>,
-    /// Tokens that it wrote in a second since the heartbeat before.
+    /// Tokens per second that it wrote since the previous heartbeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0)]
     pub tokens_per_second: Option<f64>,
@@ -136,7 +137,7 @@ pub struct Gpu {
     pub utilisation: Option<u32>,
 }
 
-/// What people want of a worker.
+/// An order for a worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -144,9 +145,9 @@ pub struct Gpu {
 pub enum WorkerOrder {
     #[default]
     Serve,
-    /// End what was begun, start the engine anew, and serve again.
+    /// Finish its requests, restart the engine and serve again.
     Restart,
-    /// End what was begun, and leave.
+    /// Finish its requests and leave.
     Drain,
 }
 
@@ -166,7 +167,7 @@ pub struct WorkerSummary {
     pub url: String,
     pub engine: Engine,
     pub state: WorkerState,
-    /// It was silent for too long: nothing is asked of it while another one serves its model.
+    /// Whether it was silent for too long; it gets no requests while another worker serves its model.
     pub lost: bool,
     pub order: WorkerOrder,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,7 +180,7 @@ pub struct WorkerSummary {
     pub heartbeat_at: DateTime<Utc>,
 }
 
-/// A join token, without itself: it is shown once, when it is made.
+/// A join token without its secret, which is shown only when it is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct JoinTokenSummary {
     pub id: String,
@@ -196,7 +197,7 @@ pub struct JoinTokenSummary {
 pub struct NewJoinToken {
     /// What it is for: 1 to 100 letters.
     pub name: String,
-    /// From when on it is refused; default: in 90 days.
+    /// The time from which it is refused; default: in 90 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
 }
@@ -204,7 +205,7 @@ pub struct NewJoinToken {
 /// A join token that was just made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NewJoinTokenAnswer {
-    /// Shown this once.
+    /// Shown only in this answer.
     pub secret: String,
     pub token: JoinTokenSummary,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-/// The world of a conversation as it was after so many changes.
+/// The world of a conversation after a number of changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WorldVersion {
     pub version: u32,
@@ -20,7 +20,7 @@ pub struct Provenance {
     /// JSON pointer (RFC 6901).
     pub pointer: String,
     pub value: Value,
-    /// Absent if it stood there from the start.
+    /// Absent if it was there from the start.
     pub written_by: Option<Writer>,
 }
 
@@ -37,7 +37,7 @@ pub struct Writer {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct WorldParams {
-    /// How many changes after the start; default: all of them.
+    /// Version, as the number of changes since the start; default: the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
 }
@@ -48,7 +48,7 @@ pub struct WorldParams {
 pub struct ProvenanceParams {
     /// A JSON pointer (RFC 6901) into the world.
     pub pointer: String,
-    /// Into which version, by how many changes after the start; default: the last.
+    /// Version that the pointer refers to, as the number of changes since the start; default: the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
 }

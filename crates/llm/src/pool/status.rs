@@ -18,7 +18,7 @@ pub struct ReplicaStatus {
     /// The base URL.
     pub url: String,
     pub in_flight: u32,
-    /// Most requests that it is given at once, for now.
+    /// Most requests that are sent to it at once at present.
     pub limit: u32,
     pub health: Health,
     /// Requests that were answered by a reply.

@@ -13,15 +13,15 @@ use crate::spec::{EndpointSpec, KeyPlace, check_url, is_name, is_path, is_variab
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoolSpec {
-    /// How runs call the model: letters, digits and `._/-`.
+    /// Name of the model, which runs use: letters, digits and `._/-`.
     pub name: String,
-    /// How the endpoints call it; its name if they call it the same.
+    /// Its name at the endpoints; default: `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Base URLs of the endpoints, usually ending in `/v1`.
     #[serde(default)]
     pub replicas: Vec<String>,
-    /// Whether workers may join that serve it, beside the replicas or in their place.
+    /// Whether workers that serve it may join, in addition to the replicas or instead of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub workers: bool,
     /// Environment variable that holds the key of all endpoints.
@@ -32,15 +32,15 @@ pub struct PoolSpec {
     pub key_file: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// Most requests that one endpoint answers at once, however well it does.
+    /// Upper limit of requests that are sent to one endpoint at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_in_flight: Option<u32>,
-    /// Requests that one endpoint is given at once in the beginning.
+    /// Requests that are sent to one endpoint at once in the beginning.
     #[serde(default = "start_in_flight")]
     #[schemars(range(min = 1))]
     pub start_in_flight: u32,
-    /// A first byte that comes later than this, in seconds, says that the endpoint has too much to do.
+    /// If the first byte of a reply takes longer than this, in seconds, the endpoint counts as overloaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_after_seconds: Option<f64>,
 }

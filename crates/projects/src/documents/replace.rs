@@ -17,7 +17,7 @@ pub struct Replacement<'a> {
     pub author: &'a str,
     pub message: &'a str,
     pub existing: Existing,
-    /// Keep drafts, whatever is found in them.
+    /// Store the documents as drafts, even if they have errors.
     pub drafts: bool,
     pub dry_run: bool,
 }

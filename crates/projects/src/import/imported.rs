@@ -34,7 +34,7 @@ impl Imported {
 
 pub struct Tool {
     pub name: String,
-    /// What it was where it comes from, such as `GET /orders`.
+    /// Its name in the interface, such as `GET /orders`.
     pub origin: String,
     pub description: String,
     pub parameters: Value,

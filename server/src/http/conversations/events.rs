@@ -21,18 +21,18 @@ use store::events;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct EventParams {
-    /// Until the world changed the next time after so many changes; default: to the end.
+    /// Only events up to this version of the world, including those before its next change; default: all events.
     version: Option<u32>,
-    /// How many, 1 to 200; default: 50.
+    /// Length of the page, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u16>,
-    /// `next` of the page before: the `seq` of its last event.
+    /// `next` of the previous page: the `seq` of its last event.
     after: Option<String>,
 }
 
 /// What happened in a conversation, in order, up to any version of its world
 ///
-/// While an open, blind review queue holds it, what judges said is absent until you have rated it.
+/// While it is in an open, blind review queue, the judges' verdicts are absent until you have rated it.
 #[utoipa::path(get, path = "/conversations/{conversation}/events", tag = "conversations",
     params(("conversation" = Uuid, Path), EventParams), responses((status = 200, body = Page<Event>), Problems),
     security(("session" = []), ("token" = ["read"])))]

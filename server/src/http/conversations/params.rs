@@ -45,9 +45,9 @@ pub struct NoParams {}
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct OrderParams {
-    /// `position` (the default), `overall`, or `score:CRITERION`. What has no score comes last.
+    /// `position` (the default), `overall`, or `score:CRITERION`. Conversations without that score come last.
     sort: Option<String>,
-    /// `asc` or `desc`; default: positions from the first on, scores from the best on.
+    /// `asc` or `desc`; default: ascending positions, descending scores.
     order: Option<String>,
 }
 

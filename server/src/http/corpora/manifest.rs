@@ -37,7 +37,7 @@ pub struct ManifestParams {
     format: Option<ManifestFormat>,
 }
 
-/// Every conversation that the filter found, with the side it is on or the reason why it was dropped
+/// Every conversation that the filter found, with its part or the reason why it was dropped
 #[utoipa::path(get, path = "/corpora/{corpus}/manifest", tag = "corpora",
     params(("corpus" = Uuid, Path), ManifestParams),
     responses((status = 200, content((ManifestRow = "application/jsonl"), (String = "text/csv"))), Problems),

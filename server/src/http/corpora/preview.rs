@@ -16,11 +16,11 @@ use crate::http::extract::Body;
 use crate::http::followed;
 use datasets::corpora::build as job;
 
-/// What would be selected: funnel, split and proof; nothing is kept
+/// Preview a corpus: funnel, split and proof, without storing anything
 ///
-/// Who accepts `text/event-stream` is told how far it is: events `progress` with step and numbers as of a corpus that is
-/// built, and at the end one event `report`, or `problem` with a problem document. All others are answered within a minute
-/// or not at all. Whoever hangs up ends the work.
+/// A client that accepts `text/event-stream` gets events `progress` with the step and the numbers, and at the end one
+/// event `report`, or `problem` with a problem document. Other clients get the report if it is ready within a minute.
+/// The work ends when the client disconnects.
 #[utoipa::path(post, path = "/projects/{project}/corpora/preview", tag = "corpora", params(("project" = String, Path)),
     request_body = Spec,
     responses((status = 200, content((Report = "application/json"), (String = "text/event-stream"))), Problems),

@@ -31,7 +31,7 @@ pub async fn kept(
     Ok(Json(page(items, limit, |row: &CorpusConversation| row.ordinal.to_string())))
 }
 
-/// The conversations that the filter of a corpus found and that it does not keep, each with the reason
+/// The conversations that the filter of a corpus found but the corpus dropped, each with the reason
 #[utoipa::path(get, path = "/corpora/{corpus}/dropped", tag = "corpora",
     params(("corpus" = Uuid, Path), DroppedParams), responses((status = 200, body = Page<ManifestRow>), Problems),
     security(("session" = []), ("token" = ["read"])))]
@@ -64,8 +64,8 @@ pub struct NeighbourParams {
     dropped_by: Option<Step>,
 }
 
-/// The conversations before and after one in the manifest: of those that the corpus keeps if it keeps that one, of those
-/// that it dropped if not
+/// The previous and the next conversation in the manifest, among the kept ones if this one was kept, else among the
+/// dropped ones
 #[utoipa::path(get, path = "/corpora/{corpus}/conversations/{conversation}/neighbours", tag = "corpora",
     params(("corpus" = Uuid, Path), ("conversation" = Uuid, Path), NeighbourParams),
     responses((status = 200, body = Neighbours), Problems), security(("session" = []), ("token" = ["read"])))]

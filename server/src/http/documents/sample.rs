@@ -20,12 +20,12 @@ pub struct Sampled {
     /// The same seed draws the same person.
     #[serde(default)]
     seed: i64,
-    /// What the person wants shifts how they feel.
+    /// The intent, which shifts how the person feels.
     #[serde(default)]
     intent: String,
 }
 
-/// A user as a profile may be drawn
+/// An example of a persona drawn from a profile
 #[utoipa::path(get, path = "/projects/{project}/personas/{name}/sample", tag = "documents",
     params(("project" = String, Path), ("name" = String, Path), Sampled),
     responses((status = 200, body = PersonaSample), Problems), security(("session" = []), ("token" = ["read"])))]

@@ -83,7 +83,7 @@ pub async fn diff(
     Ok(Json(compared.await.map_err(|e| HttpError::Internal(e.into()))?))
 }
 
-/// What needs a document, and which runs were made with it
+/// The documents that need a document, and the runs that were made with it
 #[utoipa::path(get, path = "/projects/{project}/{kind}/{name}/used-by", tag = "documents",
     params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path)),
     responses((status = 200, body = UsedBy), Problems), security(("session" = []), ("token" = ["read"])))]
@@ -93,10 +93,10 @@ pub async fn used_by(State(pool): State<PgPool>, reader: Reader, place: Place) -
     Ok(Json(edit::used_by(&mut db, reader.project, &place.id).await?))
 }
 
-/// Make a new version that is like an old one
+/// Restore an old version as a new one
 #[utoipa::path(post, path = "/projects/{project}/{kind}/{name}/restore", tag = "documents",
     params(("project" = String, Path), ("kind" = Collection, Path), ("name" = String, Path),
-        ("If-Match" = Option<String>, Header, description = "The newest version that was looked at")),
+        ("If-Match" = Option<String>, Header, description = "The newest version that you have seen")),
     request_body = Restoration, responses((status = 200, body = Changes), Problems),
     security(("session" = []), ("token" = ["author"])))]
 pub async fn restore(

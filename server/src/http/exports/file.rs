@@ -20,7 +20,7 @@ use crate::http::extract::Path;
     params(("export" = Uuid, Path), ("range" = Option<String>, Header, description = "`bytes=1000-`")),
     responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
         (status = 206, description = "A part of the file", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 304, description = "It is what `If-None-Match` names"),
+        (status = 304, description = "The file is the one that `If-None-Match` names"),
         (status = 416, description = "The file is shorter"), Problems),
     security(("session" = []), ("token" = ["read"])))]
 pub async fn download(

@@ -25,14 +25,14 @@ type Rated = Vec<(Uuid, HumanRating)>;
 /// How far the raters of a queue agree with each other
 ///
 /// By criterion: Krippendorff's alpha for interval data, and the shares of pairs that are equal and at most one point
-/// apart. It speaks of all ratings of the queue's conversations, wherever they were given.
+/// apart. All ratings of the queue's conversations count, also those given elsewhere.
 #[utoipa::path(get, path = "/review-queues/{queue}/agreement", tag = "reviews", params(("queue" = Uuid, Path)),
     responses((status = 200, body = ReviewAgreement), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn of_queue(State(pool): State<PgPool>, _: Reader, Path(queue): Path<Uuid>) -> Result<Json<ReviewAgreement>> {
     Ok(Json(agreed(ratings::of_queue(&mut *pool.acquire().await?, queue).await?)))
 }
 
-/// How far people agree with each other in a project
+/// How far the raters of a project agree with each other
 #[utoipa::path(get, path = "/projects/{project}/ratings/agreement", tag = "reviews", params(("project" = String, Path)),
     responses((status = 200, body = ReviewAgreement), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn of_project(State(pool): State<PgPool>, reader: Reader) -> Result<Json<ReviewAgreement>> {
@@ -41,7 +41,7 @@ pub async fn of_project(State(pool): State<PgPool>, reader: Reader) -> Result<Js
 
 /// Where the raters of a queue disagree, the largest spread first
 ///
-/// Conversations that you are still to rate blindly are left out.
+/// Conversations that you still have to rate blindly are left out.
 #[utoipa::path(get, path = "/review-queues/{queue}/disagreements", tag = "reviews",
     params(("queue" = Uuid, Path), DisagreementParams), responses((status = 200, body = Page<Disagreement>), Problems),
     security(("session" = []), ("token" = ["read"])))]
@@ -58,7 +58,7 @@ pub async fn disagreements_of_queue(
 
 /// Where people disagree in a project, the largest spread first
 ///
-/// Conversations that you are still to rate blindly are left out.
+/// Conversations that you still have to rate blindly are left out.
 #[utoipa::path(get, path = "/projects/{project}/ratings/disagreements", tag = "reviews",
     params(("project" = String, Path), DisagreementParams),
     responses((status = 200, body = Page<Disagreement>), Problems), security(("session" = []), ("token" = ["read"])))]

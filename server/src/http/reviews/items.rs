@@ -38,8 +38,8 @@ pub async fn list(
 
 /// Take a conversation to rate
 ///
-/// What you took and have neither rated nor skipped comes again, and what was given to you by name comes first. What you
-/// took is kept for you for an hour; after that others may have it, and you may still rate it.
+/// Conversations that were given to you by name come first. A conversation that you took is offered again until you
+/// rate or skip it. It is reserved for you for an hour; after that others may take it, and you can still rate it.
 #[utoipa::path(post, path = "/review-queues/{queue}/next", tag = "reviews", params(("queue" = Uuid, Path)),
     responses((status = 200, body = NextReview), Problems), security(("session" = []), ("token" = ["author"])))]
 pub async fn next(
@@ -71,7 +71,7 @@ pub async fn next(
     Ok(Json(NextReview { left, task: Some(task) }))
 }
 
-/// Leave out a conversation that you took
+/// Skip a conversation that you took
 #[utoipa::path(post, path = "/review-queues/{queue}/items/{conversation}/skip", tag = "reviews",
     params(("queue" = Uuid, Path), ("conversation" = Uuid, Path)), responses((status = 200, body = ReviewItem), Problems),
     security(("session" = []), ("token" = ["author"])))]
@@ -93,7 +93,7 @@ pub async fn skip(
 
 /// Give a conversation to somebody
 ///
-/// It is theirs until they have rated or skipped it, also beyond the number of raters that the queue asks for.
+/// It is theirs until they have rated or skipped it. This may exceed the number of raters that the queue asks for.
 #[utoipa::path(post, path = "/review-queues/{queue}/items/{conversation}/assignments", tag = "reviews",
     params(("queue" = Uuid, Path), ("conversation" = Uuid, Path)), request_body = NewAssignment,
     responses((status = 201, body = ReviewItem), Problems), security(("session" = []), ("token" = ["admin"])))]

@@ -30,8 +30,8 @@ pub async fn list(State(pool): State<PgPool>, _: Administrator) -> Result<Json<V
 
 /// Make a join token
 ///
-/// Its secret is shown once, in this answer. Whoever has it can offer endpoints to this installation, whose conversations
-/// are then sent there; it opens nothing else.
+/// Its secret is shown once, in this answer. Anybody who has it can offer endpoints to this installation, which then
+/// sends conversations there. It allows nothing else.
 #[utoipa::path(post, path = "/join-tokens", tag = "models", request_body = NewJoinToken,
     responses((status = 201, body = NewJoinTokenAnswer), Problems),
     security(("session" = []), ("token" = ["installation"])))]
@@ -59,9 +59,9 @@ pub async fn create(
     Ok(ShownOnce(NewJoinTokenAnswer { secret, token }))
 }
 
-/// Withdraw a join token
+/// Delete a join token
 ///
-/// Workers that joined with it are asked nothing any more.
+/// Workers that joined with it get no more requests.
 #[utoipa::path(delete, path = "/join-tokens/{token}", tag = "models", params(("token" = Uuid, Path)),
     responses((status = 204), Problems), security(("session" = []), ("token" = ["installation"])))]
 pub async fn delete(
