@@ -98,7 +98,7 @@ async fn write_sheet(args: &Sheet, pool: &PgPool) -> anyhow::Result<()> {
     std::fs::write(&args.out, text).map_err(|e| BadInput::one("--out", format!("{}: {e}", args.out.display())))?;
     say!("{} conversations in {}", chosen.len(), args.out.display());
     say!(
-        "Read each at http://127.0.0.1:7878/conversations/ID (groundstate serve) and rate it with whole numbers, 0 to 10."
+        "Read each at http://127.0.0.1:7878/conversations/ID (groundstate serve) and rate it with whole numbers, 0-10."
     );
     say!("Leave what you do not rate empty. Then run: groundstate calibrate report {}", args.out.display());
     Ok(())

@@ -124,7 +124,8 @@ pub async fn upload(
 /// Adds the documents whose names the project does not have. Documents that it has are not changed. Nothing is added if
 /// nothing is missing, or if the missing documents do not fit the others.
 #[utoipa::path(post, path = "/projects/{project}/demo", tag = "documents", params(("project" = String, Path)),
-    responses((status = 200, body = Changes, description = "No document was missing"), (status = 201, body = Changes), Problems),
+    responses((status = 200, body = Changes, description = "No document was missing"), (status = 201, body = Changes),
+        Problems),
     security(("session" = []), ("token" = ["author"])))]
 pub async fn demo(State(app): State<App>, author: Author, audit: Audit) -> Result<(StatusCode, Json<Changes>)> {
     let wanted = Replacement {

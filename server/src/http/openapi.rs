@@ -51,10 +51,10 @@ fn idempotency_key() -> Parameter {
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
         .description(Some(
-            "A key of your choice, a new one for each change. If the same request is sent again with it within a day, it is \
-             not done again, and the first answer is repeated with the header Idempotency-Replayed. Another request with the \
-             same key gets 422. While the first request is being done, or if its answer held a secret and was not stored, \
-             the answer is 409.",
+            "A key of your choice, a new one for each change. If the same request is sent again with it within a day, it \
+             is not done again, and the first answer is repeated with the header Idempotency-Replayed. Another request \
+             with the same key gets 422. While the first request is being done, or if its answer held a secret and was \
+             not stored, the answer is 409.",
         ))
         .schema(Some(key))
         .build()
