@@ -149,7 +149,7 @@ test("a corpus that nothing fits says what to do, and is selected again from the
       // What failed keeps its name until somebody deletes it.
       await page.getByRole("textbox", { name: /^Name/ }).fill("strict");
       await page.getByRole("button", { name: "Select the corpus" }).click();
-      await page.getByText("there is a corpus strict already; take another name").waitFor();
+      await page.getByText("there is a corpus strict already; choose another name").waitFor();
       await page.getByRole("textbox", { name: /^Name/ }).fill("loose");
       await page.getByRole("button", { name: "Select the corpus" }).click();
       await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);

@@ -26,7 +26,7 @@ pub const JOIN_TOKEN_LIFE: TimeDelta = TimeDelta::days(90);
 /// It cannot be a name; the text says what can.
 pub fn user_name(name: &str) -> Result<String, &'static str> {
     let name = name.trim().to_lowercase();
-    if is_name(&name, "._@+-") { Ok(name) } else { Err("take 1 to 64 letters a-z, digits and . _ @ + -") }
+    if is_name(&name, "._@+-") { Ok(name) } else { Err("use 1 to 64 letters a-z, digits and . _ @ + -") }
 }
 
 /// The name of a project, which stands in URLs.
@@ -34,7 +34,7 @@ pub fn user_name(name: &str) -> Result<String, &'static str> {
 /// # Errors
 /// It cannot be a name; the text says what can.
 pub fn project_name(name: &str) -> Result<String, &'static str> {
-    if is_name(name, "_-") { Ok(name.to_owned()) } else { Err("take 1 to 64 letters a-z, digits, _ and -") }
+    if is_name(name, "_-") { Ok(name.to_owned()) } else { Err("use 1 to 64 letters a-z, digits, _ and -") }
 }
 
 fn is_name(name: &str, joints: &str) -> bool {
@@ -51,7 +51,7 @@ pub fn title(text: &str, longest: usize) -> Result<String, String> {
     if (1..=longest).contains(&text.chars().count()) && !text.chars().any(char::is_control) {
         Ok(text.to_owned())
     } else {
-        Err(format!("take 1 to {longest} letters in one line"))
+        Err(format!("use 1 to {longest} letters in one line"))
     }
 }
 

@@ -21,7 +21,7 @@ impl fmt::Display for BadInput {
             writeln!(f, "{problem}")?;
         }
         let noun = if self.0.len() == 1 { "problem" } else { "problems" };
-        write!(f, "{} {noun} found; nothing was started", self.0.len())
+        write!(f, "{} {noun} found; nothing was done", self.0.len())
     }
 }
 

@@ -97,7 +97,7 @@ fn told(mut before: Conversation, wanted: &Wanted, past: &[Event]) -> anyhow::Re
     };
     let Some(said) = &wanted.said else { return Ok(None) };
     if before.asked().is_none_or(|who| who.role != role) {
-        return Err(refuse("seq", "nobody is asked at this place".to_owned()).into());
+        return Err(refuse("seq", "no model is asked at this place".to_owned()).into());
     }
     if role == Role::Agent {
         let faults = before.turn_faults(&said.content, &said.tool_calls);

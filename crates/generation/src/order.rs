@@ -163,7 +163,10 @@ impl Checking<'_> {
     fn model(&mut self, pointer: &str, text: &str) -> ModelSpec {
         match text.parse::<ModelSpec>() {
             Ok(ModelSpec::Endpoint(_)) => {
-                self.wrong(pointer, "name a model of the registry (GET /api/v1/models); addresses are not taken here");
+                self.wrong(
+                    pointer,
+                    "name a model of the registry (GET /api/v1/models); addresses are not accepted here",
+                );
             }
             Ok(spec) => return spec,
             Err(error) => self.wrong(pointer, error.to_string()),

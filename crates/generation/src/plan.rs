@@ -233,10 +233,10 @@ pub fn family_warnings(config: &RunConfig, judges: &[ModelSpec]) -> Vec<String> 
         config.models.get(&Role::Agent).into_iter().chain(config.sub_agents.values()).collect();
     let warning = |(judge, family)| {
         if agents.contains(&judge) {
-            return format!("the agent {judge} judges itself, and models favour their own words; take another judge");
+            return format!("the agent {judge} judges itself, and models favour their own words; choose another judge");
         }
         format!(
-            "the judge {judge} and the agent are both of the family `{family}`, and judges favour their own; take another judge"
+            "the judge {judge} and the agent are both of the family `{family}`, and judges favour their own; choose another judge"
         )
     };
     partial.map(warning).collect()

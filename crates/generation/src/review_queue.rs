@@ -83,7 +83,7 @@ async fn known(db: &mut PgConnection, project: Uuid, ids: Vec<Uuid>) -> anyhow::
     for (i, id) in ids.iter().enumerate() {
         let message = match (ended.contains(id), seen.insert(id)) {
             (false, _) => format!("there is no conversation {id} in this project that has ended"),
-            (true, false) => format!("{id} stands there twice"),
+            (true, false) => format!("{id} is given twice"),
             (true, true) => continue,
         };
         problems.push(Problem::new("", 0, format!("conversations[{i}]"), message));

@@ -93,7 +93,7 @@ fn problems(models: &[PoolSpec], located: &Located) -> Vec<Problem> {
         let own = pool.problems().into_iter();
         problems.extend(own.map(|(field, message)| located.problem(&format!("{at}{field}"), message)));
         if let Some(line) = first.get(pool.name.as_str()) {
-            let message = format!("a model named `{}` stands in line {line} already", pool.name);
+            let message = format!("a model named `{}` is already in line {line}", pool.name);
             problems.push(located.problem(&format!("{at}/name"), message));
         }
         first.entry(pool.name.as_str()).or_insert_with(|| located.line(&format!("{at}/name")));

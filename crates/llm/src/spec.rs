@@ -32,7 +32,7 @@ pub enum ModelSpec {
 pub enum SpecError {
     #[error("`{found}` is not a model: {EXPECTED}")]
     NotASpec { found: String },
-    #[error("no model name stands before the first `@`: {EXPECTED}")]
+    #[error("there is no model name before the first `@`: {EXPECTED}")]
     NoName,
     #[error("{0}; {EXPECTED}")]
     Url(#[from] UrlError),

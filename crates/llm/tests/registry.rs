@@ -96,6 +96,6 @@ models:
     models.yaml:11: models[1].replicas[3]: the base URL ends in /chat/completions, which is added by Groundstate
     models.yaml:12: models[1].price.prompt: expected a price for a million tokens, 0 or more, found -1
     models.yaml:13: models[1].slow_after_seconds: expected seconds, more than 0
-    models.yaml:14: models[2].name: a model named `b` stands in line 4 already
+    models.yaml:14: models[2].name: a model named `b` is already in line 4
     ");
 }

@@ -87,7 +87,7 @@ fn find(config: &ModelConfig, rooms: &mut [Room]) -> Result<Placed, (&'static st
                 rooms.iter_mut().filter(|room| gpus.contains(&room.index)).for_each(|room| room.free = 0.0);
                 Ok(Placed { gpus: Some(gpus.clone()), share: None })
             }
-            None => Err(("memory_gb", "is missing: without it or `gpus` nobody knows where the model fits".to_owned())),
+            None => Err(("memory_gb", "is missing: without it or `gpus` the model cannot be placed".to_owned())),
         };
     };
     let may = |room: &Room| config.gpus.as_ref().is_none_or(|gpus| gpus.contains(&room.index));

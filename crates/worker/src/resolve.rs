@@ -81,7 +81,10 @@ fn key(config: &ModelConfig, machine: &Machine<'_>) -> Result<Option<String>, Fa
     let Some(variable) = &config.key_env else { return Ok(None) };
     if !WorkerJoin::is_key_of_engine(variable) {
         let names = WorkerJoin::KEYS;
-        return Err(("key_env", format!("players send {variable} to nobody; take a name that begins with {names}")));
+        return Err((
+            "key_env",
+            format!("players never send {variable} to an engine; choose a name that begins with {names}"),
+        ));
     }
     if machine.dry_run {
         return Ok(None);

@@ -98,9 +98,9 @@ impl Supervisor<'_> {
                 }
                 End::Restart => {
                     self.drain().await;
-                    report!(self.name, "the engine is started anew, as it was ordered");
+                    report!(self.name, "the engine is restarted, as ordered");
                     self.stop(engine).await;
-                    self.status.tell(WorkerState::Starting, Some("it is started anew, as it was ordered".to_owned()));
+                    self.status.tell(WorkerState::Starting, Some("it is restarted, as ordered".to_owned()));
                 }
                 End::Failed(why) => {
                     if begun.elapsed() >= WELL {

@@ -93,7 +93,7 @@ async fn write_sheet(args: &Sheet, pool: &PgPool) -> anyhow::Result<()> {
     let text = sheet::text(&chosen, &said.criteria());
     // What people have filled in is not to be lost.
     if args.out.exists() {
-        return Err(BadInput::one("--out", format!("{} is there already", args.out.display())).into());
+        return Err(BadInput::one("--out", format!("{} exists already", args.out.display())).into());
     }
     std::fs::write(&args.out, text).map_err(|e| BadInput::one("--out", format!("{}: {e}", args.out.display())))?;
     say!("{} conversations in {}", chosen.len(), args.out.display());

@@ -155,6 +155,6 @@ async fn delete(pool: &PgPool, text: &str) -> anyhow::Result<()> {
             say!("the corpus {text} is deleted");
             Ok(())
         }
-        Deleted::Exported => Err(BadInput::one("CORPUS", "an export was made of it; delete its exports first").into()),
+        Deleted::Exported => Err(BadInput::one("CORPUS", "it has exports; delete them first").into()),
     }
 }

@@ -76,7 +76,7 @@ pub async fn change(
     let mut row = get(&mut tx, id).await?;
     if (change.text.is_some() || change.labels.is_some()) && row.author != author.caller.name {
         return Err(HttpError::Forbidden(format!(
-            "it is {}'s: you may resolve it, or write one of your own",
+            "it belongs to {}: you may resolve it, or write one of your own",
             row.author
         )));
     }
@@ -115,7 +115,7 @@ pub async fn delete(
     let row = get(&mut tx, id).await?;
     let admin = author.caller.role(&mut tx, author.project).await? == Some(Role::Admin);
     if row.author != author.caller.name && !admin {
-        return Err(HttpError::Forbidden(format!("it is {}'s: you may resolve it", row.author)));
+        return Err(HttpError::Forbidden(format!("it belongs to {}: you may resolve it", row.author)));
     }
     annotations::delete(&mut tx, id).await?;
     audit.commit(tx).await?;
@@ -128,12 +128,12 @@ async fn get(db: &mut PgConnection, id: Uuid) -> Result<Row> {
 
 fn check_labels(labels: &[String]) -> Result<()> {
     if labels.len() > MOST_LABELS {
-        return Err(HttpError::invalid("/labels", format!("take at most {MOST_LABELS}")));
+        return Err(HttpError::invalid("/labels", format!("expected at most {MOST_LABELS}")));
     }
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
     let wrong = labels.iter().position(|label| !(1..=40).contains(&label.len()) || !label.chars().all(plain));
     match wrong {
-        Some(i) => Err(HttpError::invalid(&format!("/labels/{i}"), "take 1 to 40 letters a-z, digits, _ and -")),
+        Some(i) => Err(HttpError::invalid(&format!("/labels/{i}"), "use 1 to 40 letters a-z, digits, _ and -")),
         None => Ok(()),
     }
 }

@@ -76,15 +76,15 @@ async fn wanted(app: &App, new: NewBranch, by: String) -> Result<Wanted> {
     let agent = agent.transpose()?;
     let writes = new.content.is_some() || !new.tool_calls.is_empty();
     if agent.is_none() && !writes {
-        return Err(HttpError::invalid("/model", "give another `model`, or what is said instead (`content`)"));
+        return Err(HttpError::invalid("/model", "give another `model`, or the new text (`content`)"));
     }
     if !writes && new.reasoning.is_some() {
-        return Err(HttpError::invalid("/reasoning", "comes with what is said instead (`content`)"));
+        return Err(HttpError::invalid("/reasoning", "can be given only with the new text (`content`)"));
     }
     let texts = [("/content", &new.content), ("/reasoning", &new.reasoning)];
     for (at, text) in texts {
         if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST || text.contains('\0')) {
-            return Err(HttpError::invalid(at, format!("take at most {LONGEST} letters, and no zero bytes")));
+            return Err(HttpError::invalid(at, format!("use at most {LONGEST} letters, and no zero bytes")));
         }
     }
     let call = |call: BranchCall| ToolCall::new(String::new(), call.name, Value::Object(call.arguments).to_string());

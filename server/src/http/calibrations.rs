@@ -162,7 +162,7 @@ pub async fn upload(
     }
     let admin = author.caller.role(&mut db, author.project).await? == Some(Role::Admin);
     if let Some(row) = ratings.rows.iter().find(|row| row.rater != author.caller.name && !admin) {
-        let message = format!("line by `{}`: only admins of the project upload ratings of others", row.rater);
+        let message = format!("line by `{}`: only admins of the project can upload ratings of others", row.rater);
         return Err(HttpError::Forbidden(message));
     }
     if let Some(row) = ratings.rows.iter().find(|row| row.rater.chars().any(char::is_control)) {

@@ -196,7 +196,7 @@ fn check_criterion(scope: &Scope, sort: &Sort) -> Result<()> {
     }
     let hint = domain::problem::did_you_mean(name, known);
     let name: String = name.chars().take(80).collect();
-    Err(HttpError::parameter("sort", format!("nothing was judged by the criterion `{name}`{hint}")))
+    Err(HttpError::parameter("sort", format!("no conversation was judged by the criterion `{name}`{hint}")))
 }
 
 fn conversation_facets(facets: Facets) -> ConversationFacets {

@@ -62,7 +62,7 @@ pub async fn create(
         created_at: clock::now(),
     };
     if !corpora::insert(&mut tx, &corpus).await? {
-        return Err(HttpError::Conflict(format!("there is a corpus {} already; take another name", new.name)));
+        return Err(HttpError::Conflict(format!("there is a corpus {} already; choose another name", new.name)));
     }
     let made = detail(&mut tx, corpus.id).await?.summary;
     audit.subject(corpus.id);
@@ -139,8 +139,6 @@ pub async fn delete(State(pool): State<PgPool>, _: Author, audit: Audit, Path(id
             Ok(StatusCode::NO_CONTENT)
         }
         Deleted::Missing => Err(HttpError::missing("corpus", &id.to_string())),
-        Deleted::Exported => {
-            Err(HttpError::Conflict("an export was made of the corpus; delete its exports first".to_owned()))
-        }
+        Deleted::Exported => Err(HttpError::Conflict("the corpus has exports; delete them first".to_owned())),
     }
 }

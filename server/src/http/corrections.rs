@@ -107,7 +107,7 @@ fn check_words(new: &NewCorrection) -> Result<()> {
     }
     let parts = new.content.is_some() || new.reasoning.is_some() || new.tool_calls.is_some();
     match (new.withdraw, parts) {
-        (true, true) => Err(HttpError::invalid("/withdraw", "to withdraw, give no part of the turn")),
+        (true, true) => Err(HttpError::invalid("/withdraw", "with `withdraw`, give no part of the turn")),
         (false, false) => {
             Err(HttpError::invalid("", "correct something: `content`, `reasoning` or `tool_calls`, or `withdraw`"))
         }
@@ -121,7 +121,7 @@ async fn turn(new: NewCorrection, pool: &PgPool, id: Uuid) -> Result<Option<Corr
         let known = corrections::latest(&mut *pool.acquire().await?, id).await?;
         return match in_force(&known, u32::MAX).contains_key(&new.seq) {
             true => Ok(None),
-            false => Err(HttpError::invalid("/seq", format!("no correction of event {} holds", new.seq))),
+            false => Err(HttpError::invalid("/seq", format!("event {} has no correction", new.seq))),
         };
     }
     let calls = |calls: Vec<CorrectedCall>| calls.into_iter().map(|call| (call.name, call.arguments)).collect();

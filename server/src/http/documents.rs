@@ -178,7 +178,9 @@ fn needed(place: &Place, found: &[Found]) -> String {
 async fn files(pool: &PgPool, author: &Author, place: &Place, wanted: SaveDocument) -> Result<Texts> {
     match (wanted.text, wanted.files.is_empty()) {
         (None, false) => Ok(wanted.files),
-        (Some(_), false) => Err(HttpError::invalid("/text", "stands for the only file; give either `text` or `files`")),
+        (Some(_), false) => {
+            Err(HttpError::invalid("/text", "is for documents of one file; give either `text` or `files`"))
+        }
         (Some(_), true) if !place.id.kind.is_one_file() => {
             Err(HttpError::invalid("/text", format!("a {} is a folder; give all its `files`", place.id.kind)))
         }
@@ -204,7 +206,7 @@ const LONGEST_MESSAGE: usize = 2000;
 
 pub fn message(text: &str) -> Result<String> {
     if text.chars().count() > LONGEST_MESSAGE || text.contains('\0') {
-        return Err(HttpError::invalid("/message", format!("take at most {LONGEST_MESSAGE} letters")));
+        return Err(HttpError::invalid("/message", format!("use at most {LONGEST_MESSAGE} letters")));
     }
     Ok(text.trim().to_owned())
 }

@@ -42,9 +42,9 @@ pub enum HttpError {
     Gone(String),
     #[error("{0}")]
     TooLarge(String),
-    #[error("the address is {0} bytes long, at most {1} are taken")]
+    #[error("the address is {0} bytes long, at most {1} are accepted")]
     AddressTooLong(usize, usize),
-    #[error("the headers are {0} bytes long, at most {1} are taken")]
+    #[error("the headers are {0} bytes long, at most {1} are accepted")]
     HeadersTooLong(usize, usize),
     #[error("{0}")]
     UnsupportedMediaType(String),
@@ -52,11 +52,11 @@ pub enum HttpError {
     TooManyAttempts(i64),
     #[error("it took too long")]
     TimedOut,
-    #[error("what is stored does not fit together")]
+    #[error("the stored data is inconsistent")]
     Damaged(String),
-    #[error("something went wrong inside")]
+    #[error("something went wrong in the server")]
     Internal(anyhow::Error),
-    #[error("the database could not be asked")]
+    #[error("a query of the database failed")]
     Store(StoreError),
     #[error("the database could not be reached")]
     Database(#[from] sqlx::Error),
@@ -224,7 +224,7 @@ impl From<JsonRejection> for HttpError {
 impl From<BytesRejection> for HttpError {
     fn from(rejection: BytesRejection) -> Self {
         match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge("the body is larger than is taken here".into()),
+            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge("the body is too large".into()),
             _ => Self::BadRequest(rejection.body_text()),
         }
     }

@@ -37,13 +37,13 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
     let key = key.ok_or_else(|| HttpError::BadRequest(format!("Idempotency-Key: 1 to {LONGEST_KEY} plain letters")))?;
     let (parts, body) = request.into_parts();
     let bytes = body::to_bytes(body, LARGEST_UPLOAD).await;
-    let bytes = bytes.map_err(|_| HttpError::TooLarge("the body is larger than any that is taken here".into()))?;
+    let bytes = bytes.map_err(|_| HttpError::TooLarge("the body is too large".into()))?;
     let hash = Sha256::new().chain_update(parts.uri.to_string()).chain_update([0]).chain_update(&bytes).finalize();
     let mut db = app.pool().acquire().await?;
     match idempotency::claim(&mut db, caller.id, key, &hash, clock::now()).await? {
         Known::New => drop(db),
         Known::Other => {
-            return Err(HttpError::invalid("", "this Idempotency-Key was used for another request; take a new one"));
+            return Err(HttpError::invalid("", "this Idempotency-Key was used for another request; use a new one"));
         }
         Known::Pending => {
             return Err(HttpError::Conflict("the request with this Idempotency-Key is still being done".into()));

@@ -52,7 +52,7 @@ pub async fn set(
     Body(definition): Body<ModelDefinition>,
 ) -> Result<Json<ModelSummary>> {
     if app.registry().pool(&name).is_ok() {
-        return Err(HttpError::Conflict(format!("models.yaml says what {name} is; change it there")));
+        return Err(HttpError::Conflict(format!("{name} is defined in models.yaml; change it there")));
     }
     let mut value = serde_json::to_value(&definition).map_err(|e| HttpError::invalid("", e.to_string()))?;
     value["name"] = Value::String(name.clone());
@@ -96,7 +96,7 @@ pub async fn delete(
     Path(name): Path<String>,
 ) -> Result<StatusCode> {
     if app.registry().pool(&name).is_ok() {
-        return Err(HttpError::Conflict(format!("models.yaml says what {name} is; remove it there")));
+        return Err(HttpError::Conflict(format!("{name} is defined in models.yaml; remove it there")));
     }
     let mut tx = app.pool().begin().await?;
     if !models::delete(&mut tx, &name).await? {

@@ -47,7 +47,7 @@ pub async fn create(
 ) -> Result<ShownOnce<NewTokenAnswer>> {
     if caller.token.is_some() {
         return Err(HttpError::Forbidden(
-            "a token makes no tokens; sign in, or use `groundstate tokens create`".into(),
+            "a token cannot make tokens; sign in, or use `groundstate tokens create`".into(),
         ));
     }
     let name = people::title(&new.name, 100).map_err(|detail| HttpError::invalid("/name", detail))?;
@@ -56,7 +56,7 @@ pub async fn create(
     }
     let now = clock::now();
     if new.expires_at.is_some_and(|at| at <= now) {
-        return Err(HttpError::invalid("/expires_at", "is over already"));
+        return Err(HttpError::invalid("/expires_at", "is in the past"));
     }
     let mut tx = pool.begin().await?;
     let project = match &new.project {
@@ -100,7 +100,7 @@ pub async fn delete(
     let token: Option<Uuid> = id.parse().ok();
     if caller.token.is_some_and(|own| Some(own.id) != token) {
         return Err(HttpError::Forbidden(
-            "a token withdraws no other token; sign in, or use `groundstate tokens delete`".into(),
+            "a token cannot delete other tokens; sign in, or use `groundstate tokens delete`".into(),
         ));
     }
     let token = token.ok_or_else(missing)?;

@@ -73,7 +73,7 @@ pub async fn change(
     };
     let stays = user.administrator && user.disabled_at.is_none();
     if !stays && !users::another_administrator(&mut tx, user.id).await? {
-        return Err(HttpError::Conflict("somebody must stay administrator".into()));
+        return Err(HttpError::Conflict("at least one administrator must remain".into()));
     }
     users::update(&mut tx, &user).await?;
     audit.detail(serde_json::json!({"administrator": change.administrator, "disabled": change.disabled}));

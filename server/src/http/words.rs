@@ -20,7 +20,7 @@ pub fn check(pointer: &str, text: &str, most: usize) -> Result<()> {
 pub fn check_letters(pointer: &str, text: &str, most: usize) -> Result<()> {
     let long = text.chars().count();
     if long > most {
-        return Err(HttpError::invalid(pointer, format!("{long} letters are too many; take at most {most}")));
+        return Err(HttpError::invalid(pointer, format!("{long} letters are too many; use at most {most}")));
     }
     match text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
         Some(c) => {

@@ -55,15 +55,18 @@ pub async fn join(
     }
     let registered = registry(&app).await?;
     if registered.pool(&new.model).is_ok_and(|pool| !pool.workers) {
-        let detail = format!("{} is served by fixed endpoints; let its specification say `workers: true`", new.model);
+        let detail =
+            format!("{} has fixed endpoints; set `workers: true` in its definition to let workers join", new.model);
         return Err(HttpError::invalid("/model", detail));
     }
     let mut tx = app.pool().begin().await?;
     let id = match workers::join(&mut tx, token, &new).await? {
         Joined::As(id) => id,
         Joined::NameTaken => {
-            let taken =
-                format!("another worker, elsewhere, is called {} and lives; give this one another name", new.name);
+            let taken = format!(
+                "another worker at another address is called {} and is alive; give this one another name",
+                new.name
+            );
             return Err(HttpError::Conflict(taken));
         }
     };
@@ -101,13 +104,13 @@ pub async fn beat(
     if beat.gpus.len() > MOST_GPUS || beat.gpus.iter().any(|gpu| gpu.name.len() > 200) {
         return Err(HttpError::invalid(
             "/gpus",
-            format!("take at most {MOST_GPUS}, with names of at most 200 letters"),
+            format!("expected at most {MOST_GPUS}, with names of at most 200 letters"),
         ));
     }
     let worker = number(&id)?;
     match workers::beat(&mut *pool.acquire().await?, token, worker, &beat).await? {
         Some(order) => Ok(Json(WorkerOrders { order })),
-        None => Err(HttpError::Gone(format!("worker {id} was given up, or another one has its name"))),
+        None => Err(HttpError::Gone(format!("worker {id} was removed, or another one has its name"))),
     }
 }
 
@@ -182,7 +185,8 @@ fn problems(new: &WorkerJoin) -> Vec<FieldError> {
         found.push(FieldError::at("/name", "expected 1 to 100 letters, digits and `._-`"));
     }
     if let Some(key) = new.key_env.as_ref().filter(|key| !WorkerJoin::is_key_of_engine(key)) {
-        let detail = format!("players send `{key}` to nobody; take a name that begins with `{}`", WorkerJoin::KEYS);
+        let detail =
+            format!("players never send `{key}` to an engine; choose a name that begins with `{}`", WorkerJoin::KEYS);
         found.push(FieldError::at("/key_env", detail));
     }
     if new.max_in_flight == Some(0) {

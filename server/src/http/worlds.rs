@@ -52,7 +52,7 @@ pub async fn provenance(
     let (version, _) = version(id, wanted, changes.len())?;
     // What is written later is not known yet.
     let found = provenance::of(&initial, &changes[..version as usize], &pointer).map_err(|e| damaged(id, &e))?;
-    found.map(Json).ok_or_else(|| HttpError::NotFound(format!("nothing stands at {pointer}")))
+    found.map(Json).ok_or_else(|| HttpError::NotFound(format!("there is nothing at {pointer}")))
 }
 
 /// The version that is asked for, and the last one.

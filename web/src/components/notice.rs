@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_refusal_reads_as_sentences() {
         assert_eq!(refused(&[]), "Too many attempts; wait 4 seconds.");
-        assert_eq!(refused(&[("/password", "take at least 10 letters")]), "Password: take at least 10 letters.");
+        assert_eq!(refused(&[("/password", "use at least 10 letters")]), "Password: use at least 10 letters.");
         assert_eq!(
             refused(&[("", "is not an object"), ("/name", "is too long.")]),
             "Is not an object. Name: is too long."

@@ -55,7 +55,8 @@ fn leaked(scenario: &Scenario, backend: &impl Fn(&str) -> bool) -> Vec<Finding> 
         known.extend(facts::tokens(agent));
         let Some(line) = &step.user else { continue };
         for fact in said(line).into_iter().filter(|fact| !known.contains(fact) && backend(fact)) {
-            let message = format!("the user says `{fact}`, which only the system facts know; nobody has told the user");
+            let message =
+                format!("the user says `{fact}`, which is only in the system facts; nobody has told the user");
             findings.push(Finding::new(Rule::LeakedFact, format!("/script/{i}/user"), message));
         }
     }

@@ -27,7 +27,7 @@ pub fn of(checks: &[ProbeCheck], all: &[Tried], format: Format) -> Vec<ProbeFeat
         feature(Feature::ParallelToolCalls, parallel, "several tools at one turn", "one tool at a turn"),
         feature(Feature::Pipelining, early, "a call is made as soon as its JSON is there", "calls wait for the reply"),
         feature(Feature::JsonSchema, json, "the endpoint keeps replies to the schema", without_schema(format)),
-        feature(Feature::Reasoning, reasons, "kept beside what is said", "there is none"),
+        feature(Feature::Reasoning, reasons, "kept beside the reply", "there is none"),
         feature(Feature::Seed, seed, "a reply can be had again", "a reply cannot be had again"),
     ]
 }

@@ -114,7 +114,7 @@ pub fn reasoning(all: &[Tried]) -> Verdict {
         );
     }
     match heard().find_map(|heard| heard.manner.reasoning) {
-        Some(field) => Verdict::passed(format!("it stands in `{field}`")),
+        Some(field) => Verdict::passed(format!("it is in `{field}`")),
         None => Verdict::passed("the model shows none"),
     }
 }

@@ -47,7 +47,7 @@ async fn quirks_are_understood() {
             r#"get_weather({"city":"Lisbon"})"#,
         ),
         // Newer releases call the field `reasoning`, and usage comes in a chunk without choices.
-        (recorded!(Reply, "vllm/reasoning.sse"), Reasoning, Passed, "it stands in `reasoning`"),
+        (recorded!(Reply, "vllm/reasoning.sse"), Reasoning, Passed, "it is in `reasoning`"),
         // The last word and the reason share a chunk: vllm-project/vllm#36944.
         (recorded!(StopReason, "vllm/cut_with_the_last_word.sse"), StopReason, Passed, "finish_reason `length`"),
         // Without a parser a call is text: waybarrios/vllm-mlx#43.
@@ -63,7 +63,7 @@ async fn quirks_are_understood() {
             Passed,
             "2 calls in one reply",
         ),
-        (recorded!(Reply, "sglang/reasoning_content.sse"), Reasoning, Passed, "it stands in `reasoning_content`"),
+        (recorded!(Reply, "sglang/reasoning_content.sse"), Reasoning, Passed, "it is in `reasoning_content`"),
         (recorded!(ContextOverflow, "sglang/too_long.400.json", 400), ContextOverflow, Passed, "is longer than"),
         // The error comes in place of a reply, with status 200: oobabooga/textgen#7257.
         (

@@ -99,7 +99,7 @@ fn names_that_are_given_twice() {
     let twice = zip(&[("playbooks/a/one", b"1"), ("playbooks/a/two", b"2")]);
     insta::assert_snapshot!(refused(&forged(twice, b"playbooks/a/two", b"playbooks/a/one")), @"archive: has two entries of the same name; which one is meant cannot be known");
     insta::assert_snapshot!(refused(&zip(&[("playbooks/a/Policy.md", b"1"), ("playbooks/a/policy.md", b"2")])), @"playbooks/a/policy.md: differs from playbooks/a/Policy.md only in case; some machines keep one of them");
-    insta::assert_snapshot!(refused(&zip(&[("scenarios/a/x.yaml", b"1"), ("scenarios/b/x.yaml", b"2")])), @"scenarios/b/x.yaml: scenario `x` stands in scenarios/a/x.yaml too");
+    insta::assert_snapshot!(refused(&zip(&[("scenarios/a/x.yaml", b"1"), ("scenarios/b/x.yaml", b"2")])), @"scenarios/b/x.yaml: scenario `x` is also in scenarios/a/x.yaml");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn bombs_are_not_inflated() {
     // How far it shrinks depends on the compressor.
     let refused = refused(&zip(&many));
     assert!(refused.starts_with("archive: is 39"), "{refused}");
-    assert!(refused.trim_end().ends_with(" bytes; at most 33554432 are taken"), "{refused}");
+    assert!(refused.trim_end().ends_with(" bytes; at most 33554432 are accepted"), "{refused}");
 }
 
 #[test]
@@ -199,5 +199,5 @@ fn what_is_no_archive() {
 #[test]
 fn an_archive_that_is_too_large_is_not_even_opened() {
     let archive = vec![0; LARGEST_ARCHIVE + 1];
-    insta::assert_snapshot!(refused(&archive), @"archive: is 33554433 bytes; at most 33554432 are taken");
+    insta::assert_snapshot!(refused(&archive), @"archive: is 33554433 bytes; at most 33554432 are accepted");
 }

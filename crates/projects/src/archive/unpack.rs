@@ -25,7 +25,7 @@ const MOST_PROBLEMS: usize = 100;
 pub fn unpack(bytes: &[u8]) -> Result<Documents, Vec<Problem>> {
     let whole = |message: String| vec![Problem::new("archive", 0, "", message)];
     if bytes.len() > LARGEST_ARCHIVE {
-        return Err(whole(format!("is {} bytes; at most {LARGEST_ARCHIVE} are taken", bytes.len())));
+        return Err(whole(format!("is {} bytes; at most {LARGEST_ARCHIVE} are accepted", bytes.len())));
     }
     let mut zip =
         ZipArchive::new(Cursor::new(bytes)).map_err(|e| whole(format!("is not a readable zip archive: {e}")))?;

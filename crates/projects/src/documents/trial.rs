@@ -84,7 +84,7 @@ fn traced(initial: &World, transcript: &Transcript, trace: &Trace) -> anyhow::Re
     }
     let changes = transcript.changes().filter(|call| trace.seq.is_none_or(|seq| call.seq <= seq));
     let found = provenance::of(initial, &changes.collect::<Vec<_>>(), pointer)?;
-    Ok(found.ok_or_else(|| field("trace.pointer", format!("nothing stands at {pointer}")))?)
+    Ok(found.ok_or_else(|| field("trace.pointer", format!("there is nothing at {pointer}")))?)
 }
 
 /// What is wrong with a field of what was sent.

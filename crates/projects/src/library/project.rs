@@ -47,7 +47,7 @@ impl Documents {
         let held = documents.by_id.iter().filter(|(id, texts)| id.kind.is_one_file() && texts.len() > 1);
         problems.extend(held.map(|(id, texts)| {
             let paths: Vec<&str> = texts.keys().map(String::as_str).collect();
-            Problem::new(paths[paths.len() - 1], 0, "", format!("{id} stands in {} too", paths[0]))
+            Problem::new(paths[paths.len() - 1], 0, "", format!("{id} is also in {}", paths[0]))
         }));
         let paths: Vec<&str> = documents.by_id.values().flat_map(BTreeMap::keys).map(String::as_str).collect();
         if paths.len() > MOST_FILES {
@@ -113,7 +113,7 @@ mod tests {
         ]), @"
         playbooks/bank/zero: is not text: it has a zero byte
         judges/default/../../x: has the part `..`; a path leads straight to its file
-        scenarios/shop/x.yaml: scenario `x` stands in scenarios/bank/x.yaml too
+        scenarios/shop/x.yaml: scenario `x` is also in scenarios/bank/x.yaml
         playbooks/bank/policy.md: differs from playbooks/bank/Policy.md only in case; some machines keep one of them
         playbooks/bank/a: is a file where playbooks/bank/A/b needs a folder
         ");

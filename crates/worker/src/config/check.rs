@@ -73,8 +73,7 @@ fn numbers(config: &ModelConfig, faults: &mut Faults) {
 
 fn external(config: &ModelConfig, faults: &mut Faults) {
     if config.url.is_none() {
-        faults
-            .push(("url", "is missing: where somebody else runs the engine, e.g. http://10.0.0.7:8000/v1".to_owned()));
+        faults.push(("url", "is missing: the address of the engine, e.g. http://10.0.0.7:8000/v1".to_owned()));
     }
     let of_engines = [
         ("weights", config.weights.is_some()),
@@ -91,7 +90,7 @@ fn external(config: &ModelConfig, faults: &mut Faults) {
         ("flags", !config.flags.is_empty()),
     ];
     let said = of_engines.into_iter().filter(|(_, said)| *said);
-    faults.extend(said.map(|(field, _)| (field, "means nothing to an engine that somebody else runs".to_owned())));
+    faults.extend(said.map(|(field, _)| (field, "has no effect on an engine that somebody else runs".to_owned())));
 }
 
 fn llama_server(config: &ModelConfig, faults: &mut Faults) {
@@ -145,9 +144,9 @@ mod tests {
         url: is for `external`; an engine that is started here has a port
         ");
         insta::assert_snapshot!(said(json!({"model": "m", "engine": "external", "port": 1, "flags": ["--x"]})), @"
-        url: is missing: where somebody else runs the engine, e.g. http://10.0.0.7:8000/v1
-        port: means nothing to an engine that somebody else runs
-        flags: means nothing to an engine that somebody else runs
+        url: is missing: the address of the engine, e.g. http://10.0.0.7:8000/v1
+        port: has no effect on an engine that somebody else runs
+        flags: has no effect on an engine that somebody else runs
         ");
         insta::assert_snapshot!(said(json!({"model": "m", "engine": "llama-server", "quantization": "awq",
             "tool_parser": "hermes", "gpu_memory": 0.5})), @"

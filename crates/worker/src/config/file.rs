@@ -78,17 +78,17 @@ mod tests {
         insta::assert_snapshot!(faults("models:\n  - model: a\n    engine: vlm\n    prot: 1\n"), @"
         worker.yaml:3: models[0].engine: expected one of vllm, sglang, llama-server, external, found text `vlm` (did you mean `vllm`?)
         worker.yaml:4: models[0].prot: unknown field (did you mean `port`?); expected one of: model, engine, weights, name, port, advertise, url, context_length, tensor_parallel, quantization, gpu_memory, memory_gb, gpus, tool_parser, reasoning_parser, max_in_flight, program, key_env, flags
-        2 problems found; nothing was started
+        2 problems found; nothing was done
         ");
         insta::assert_snapshot!(faults("models:\n  - model: a\n    engine: external\n  - model: b\n    engine: vllm\n    port: 1\n  - model: c\n    engine: vllm\n    gpu_memory: 7\n    port: 1\n"), @"
-        worker.yaml:2: models[0].url: is missing: where somebody else runs the engine, e.g. http://10.0.0.7:8000/v1
+        worker.yaml:2: models[0].url: is missing: the address of the engine, e.g. http://10.0.0.7:8000/v1
         worker.yaml:9: models[2].gpu_memory: is a share of the memory: more than 0, at most 1
         worker.yaml:10: models[2].port: another model of this file has the same
-        3 problems found; nothing was started
+        3 problems found; nothing was done
         ");
         insta::assert_snapshot!(faults("models: []\n"), @"
         worker.yaml:1: models: names no model
-        1 problem found; nothing was started
+        1 problem found; nothing was done
         ");
     }
 }

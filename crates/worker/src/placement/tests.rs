@@ -71,7 +71,7 @@ fn what_does_not_fit_is_named() {
     1 memory_gb: `b` needs 70.0 GB on a GPU; left for it: 15.5 GB on GPU 0
     2 memory_gb: `c` needs 90.0 GB on a GPU; left for it: 85.5 GB on GPU 0
     3 gpus: this machine shows no GPU 7; it shows: 0
-    4 memory_gb: is missing: without it or `gpus` nobody knows where the model fits
+    4 memory_gb: is missing: without it or `gpus` the model cannot be placed
     ");
     insta::assert_snapshot!(places(json!([model("a", 1.0), model("b", 1.0)]), &[]), @"
     0 memory_gb: `a` needs 1.0 GB on a GPU; left for it: none

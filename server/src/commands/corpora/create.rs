@@ -147,7 +147,7 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
     let new = New { id, job, project: projects::DEFAULT, name, spec, created_by: "", created_at: clock::now() };
     let mut tx = pool.begin().await?;
     if !corpora::insert(&mut tx, &new).await? {
-        return Err(BadInput::one("NAME", format!("there is a corpus `{name}` already; take another name")).into());
+        return Err(BadInput::one("NAME", format!("there is a corpus `{name}` already; choose another name")).into());
     }
     let (command, detail) = ("groundstate corpora create", json!({"name": name}));
     record(&mut tx, Some(projects::DEFAULT), command, &id.to_string(), detail).await?;

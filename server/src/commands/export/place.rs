@@ -27,7 +27,7 @@ impl Place {
     pub fn check(out: &Path, profile: Profile) -> anyhow::Result<Self> {
         let as_folder = profile.is_bundle() && out.extension().is_none_or(|end| end != "zip");
         if as_folder && out.exists() {
-            return Err(BadInput::one("--out", format!("{} is there already; name a new folder", out.display())).into());
+            return Err(BadInput::one("--out", format!("{} exists already; name a new folder", out.display())).into());
         }
         if !as_folder {
             drop(beside(out)?);

@@ -79,6 +79,6 @@ fn check_csrf(session: &str, headers: &HeaderMap) -> Result<()> {
         return Ok(());
     }
     Err(HttpError::Forbidden(format!(
-        "a change that is asked for with a cookie needs the header {CSRF_HEADER}; GET /api/v1/session gives its value"
+        "a change with a session cookie needs the header {CSRF_HEADER}; GET /api/v1/session gives its value"
     )))
 }

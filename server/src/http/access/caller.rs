@@ -71,7 +71,7 @@ impl Caller {
     /// They may not; of a project that is not theirs they do not hear that it exists.
     pub async fn check(&self, db: &mut PgConnection, project: &Project, scope: Scope) -> Result<()> {
         let Some(role) = self.role(db, project.id).await? else {
-            return Err(HttpError::NotFound("there is no such thing, or it is not yours to see".into()));
+            return Err(HttpError::NotFound("it does not exist, or you may not see it".into()));
         };
         if role.scope() < scope {
             return Err(HttpError::Forbidden(format!(
@@ -82,7 +82,7 @@ impl Caller {
         }
         if !self.scopes.contains(&scope) {
             return Err(HttpError::Forbidden(format!(
-                "this needs the scope {scope}, which the token has not; make another token"
+                "this needs the scope {scope}, which the token does not have; make another token"
             )));
         }
         Ok(())

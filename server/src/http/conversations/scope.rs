@@ -75,7 +75,7 @@ async fn seen_by(db: &mut PgConnection, own: RunHead, whose: &Whose) -> Result<R
 
 fn no_judging(whose: &Whose) -> HttpError {
     let judging = String::from(whose.clone());
-    HttpError::parameter("judging", format!("no run that is looked at has the judging `{judging}`"))
+    HttpError::parameter("judging", format!("none of the runs has the judging `{judging}`"))
 }
 
 fn too_many(error: anyhow::Error) -> HttpError {

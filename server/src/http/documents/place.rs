@@ -61,9 +61,9 @@ pub fn base(headers: &HeaderMap, in_body: Option<i32>) -> Result<Option<i32>> {
     }
     let version = text.trim_start_matches("W/").trim_matches('"').parse();
     let version =
-        version.map_err(|_| HttpError::BadRequest(format!("If-Match: {text:?} is no version, such as \"3\"")))?;
+        version.map_err(|_| HttpError::BadRequest(format!("If-Match: {text:?} is not a version, such as \"3\"")))?;
     if in_body.is_some_and(|other| other != version) {
-        return Err(HttpError::invalid("/base_version", "is another version than If-Match names"));
+        return Err(HttpError::invalid("/base_version", "differs from the version in If-Match"));
     }
     Ok(Some(version))
 }

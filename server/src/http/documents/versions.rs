@@ -112,7 +112,7 @@ pub async fn restore(
     drop(db);
     let old = old.ok_or_else(|| HttpError::invalid("/version", format!("{} has no such version", place.id)))?;
     if old.saved.deleted {
-        return Err(HttpError::invalid("/version", "is where it was deleted; restore one before"));
+        return Err(HttpError::invalid("/version", "is the one that deleted it; restore an earlier one"));
     }
     let message = match message(&wanted.message)? {
         empty if empty.is_empty() => format!("restores version {}", wanted.version),

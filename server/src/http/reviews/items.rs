@@ -84,7 +84,7 @@ pub async fn skip(
     let mut tx = pool.begin().await?;
     item(&mut tx, queue, conversation).await?;
     if !reviews::skip(&mut tx, queue, conversation, &author.caller.name, clock::now()).await? {
-        return Err(HttpError::Conflict("you do not hold it: only what was taken can be skipped".into()));
+        return Err(HttpError::Conflict("you do not have this conversation, so you cannot skip it".into()));
     }
     let skipped = item(&mut tx, queue, conversation).await?;
     audit.commit(tx).await?;
@@ -129,7 +129,7 @@ pub async fn withdraw(
     let mut tx = pool.begin().await?;
     item(&mut tx, queue, conversation).await?;
     if !reviews::withdraw(&mut tx, queue, conversation, &rater).await? {
-        return Err(HttpError::NotFound(format!("{rater} does not hold that conversation")));
+        return Err(HttpError::NotFound(format!("{rater} does not have that conversation")));
     }
     audit.commit(tx).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -137,7 +137,7 @@ pub async fn withdraw(
 
 async fn item(db: &mut PgConnection, queue: Uuid, conversation: Uuid) -> Result<ReviewItem> {
     let found = reviews::items(db, queue, -1, Some(conversation), 1).await?.pop();
-    found.ok_or_else(|| HttpError::NotFound(format!("the queue holds no conversation {conversation}")))
+    found.ok_or_else(|| HttpError::NotFound(format!("conversation {conversation} is not in the queue")))
 }
 
 /// Whoever is given something must be able to do it.

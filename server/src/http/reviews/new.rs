@@ -19,7 +19,7 @@ const SAMPLE: u32 = 50;
 pub async fn checked(new: NewQueue, db: &mut PgConnection, project: Uuid, by: &str) -> Result<(Queue, Choice)> {
     words::check("/name", &new.name, 200)?;
     if new.name.contains(['\n', '\r', '\t']) {
-        return Err(HttpError::invalid("/name", "take one line"));
+        return Err(HttpError::invalid("/name", "use one line"));
     }
     words::check_letters("/instructions", &new.instructions, LONGEST_INSTRUCTIONS)?;
     if !(1..=10).contains(&new.raters_each) {
@@ -44,16 +44,18 @@ pub async fn checked(new: NewQueue, db: &mut PgConnection, project: Uuid, by: &s
 async fn choice(new: &NewQueue, db: &mut PgConnection, project: Uuid) -> Result<Choice> {
     let n = new.n.map(|n| n as usize);
     if n.is_some_and(|n| !(1..=LARGEST_QUEUE).contains(&n)) {
-        return Err(HttpError::invalid("/n", format!("take 1 to {LARGEST_QUEUE}")));
+        return Err(HttpError::invalid("/n", format!("expected 1 to {LARGEST_QUEUE}")));
     }
     let run = new.run.as_deref().map(|text| id("/run", text)).transpose()?;
     let judging = new.judging.as_deref().map(|text| id("/judging", text)).transpose()?;
     let corpus = new.corpus.as_deref().map(|text| id("/corpus", text)).transpose()?;
     if let (Some(_), None) = (judging, run) {
-        return Err(HttpError::invalid("/judging", "a judging goes with a `run`"));
+        return Err(HttpError::invalid("/judging", "`judging` can be given only with `run`"));
     }
     match (&new.conversations, run, corpus) {
-        (Some(_), None, None) if n.is_some() => Err(HttpError::invalid("/n", "these are named already")),
+        (Some(_), None, None) if n.is_some() => {
+            Err(HttpError::invalid("/n", "`n` cannot be given with `conversations`"))
+        }
         (Some(ids), None, None) if ids.len() > LARGEST_QUEUE => {
             Err(HttpError::invalid("/conversations", format!("a queue holds at most {LARGEST_QUEUE}")))
         }

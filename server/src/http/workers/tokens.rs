@@ -45,7 +45,7 @@ pub async fn create(
     let now = clock::now();
     let expires_at = new.expires_at.unwrap_or(now + people::JOIN_TOKEN_LIFE);
     if expires_at <= now || expires_at > now + LONGEST_LIFE {
-        return Err(HttpError::invalid("/expires_at", "expected a time to come, within ten years"));
+        return Err(HttpError::invalid("/expires_at", "expected a time in the future, within ten years"));
     }
     let token = JoinToken { id: clock::id(), name, created_by: caller.name, created_at: now, expires_at };
     let mut tx = pool.begin().await?;

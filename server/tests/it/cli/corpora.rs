@@ -173,6 +173,6 @@ async fn what_is_wrong_with_an_order_is_said_at_once() {
     --near: expected 0.3 to 1, found 0.1
     --golden: expected a share from 0 to below 1, found 1
     NAME: expected 1 to 64 lower-case letters, digits, `_`, `-` and `.`, the first one a letter or digit
-    3 problems found; nothing was started
+    3 problems found; nothing was done
     ");
 }

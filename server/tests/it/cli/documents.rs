@@ -38,7 +38,7 @@ async fn broken_documents_are_explained_all_at_once() {
     scenarios/retail_bank/identity_check_fails.yaml:2: playbook: there is no playbook `retail_bnk`; known: none
     scenarios/retail_bank/missing_transaction.yaml:1: is not valid YAML: invalid indentation in quoted scalar
     scenarios/retail_bank/transfer_rent_to_payee.yaml:4: description: expected string, found a list of 1
-    7 problems found; nothing was started
+    7 problems found; nothing was done
     ");
 }
 
@@ -57,7 +57,7 @@ async fn scenarios_of_a_sound_playbook_are_checked_against_it() {
     scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is not an intent of the playbook (did you mean `general_help`?)
     scenarios/retail_bank/help_card_abroad.yaml:32: script[1].calls[1].tool: the playbook has no tool `get_opening_hour` (did you mean `get_opening_hours`?)
     scenarios/retail_bank/transfer_rent_to_payee.yaml:79: script[4].calls[0].args.custmer_id: `list_accounts` has no argument `custmer_id` (did you mean `customer_id`?)
-    4 problems found; nothing was started
+    4 problems found; nothing was done
     ");
 }
 
@@ -71,7 +71,7 @@ async fn contradicting_facts_are_never_played(pool: PgPool) {
     assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stderr, @"
     scenarios/retail_bank/transfer_rent_to_payee.yaml:11: user_facts.postcode: the user is said to know `81670`, which stands nowhere in the system facts; a choice of the user belongs in user_request, a false belief in user_mistakes
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     assert!(!project.join("rows.jsonl").exists());
     let runs: i64 = sqlx::query_scalar("SELECT count(*) FROM runs").fetch_one(&pool).await.unwrap();
@@ -85,6 +85,6 @@ async fn a_folder_that_is_no_project() {
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @"
     .: is not a project: it has no folder `playbooks`; run from a project or name one with --project
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }

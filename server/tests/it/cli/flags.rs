@@ -30,7 +30,7 @@ async fn everything_wrong_at_once() {
     --out: the folder no/such does not exist
     models: no model is named `gpt-x`; add it to models.yaml, which names none, or give NAME@BASE_URL
     models: no model is named `scriptd`; add it to models.yaml, which names none, or give NAME@BASE_URL
-    11 problems found; nothing was started
+    11 problems found; nothing was done
     ");
 }
 
@@ -39,7 +39,7 @@ async fn rows_replace_files_and_nothing_else() {
     let said = refused("generate --playbook retail_bank --out /dev/null").await;
     insta::assert_snapshot!(said, @"
     --out: /dev/null is not a regular file
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -48,7 +48,7 @@ async fn a_key_that_is_not_there() {
     let said = refused("generate --playbook retail_bank --agent m@http://localhost/v1@NO_SUCH_KEY").await;
     insta::assert_snapshot!(said, @"
     models: m@http://localhost/v1@NO_SUCH_KEY: the environment variable NO_SUCH_KEY, which must hold the key, is not set or empty
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 

@@ -84,11 +84,11 @@ async fn runs_that_cannot_be_resumed(pool: PgPool) {
     }
     insta::assert_snapshot!(all, @"
     --resume: nothing to resume: every run is finished
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --resume: `latest` is not a run id
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --resume: there is no run 0199fe00-0000-7000-8000-000000000000
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -102,7 +102,7 @@ async fn faults_of_a_run(pool: PgPool) {
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @"
     faults.yaml:1: faults[0].kind: expected one of timeout, rate_limit, server_error, malformed_json, truncated_body, stale_read, outage, found text `timout` (did you mean `timeout`?)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     std::fs::write(project.join("faults.yaml"), "faults: [{kind: timeout, probability: 0.3}]").unwrap();
     let said = super::said(project.groundstate(arguments).env("DATABASE_URL", database_url(&pool))).await;

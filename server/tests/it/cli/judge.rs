@@ -73,22 +73,22 @@ async fn flags_of_judge_that_cannot_be(pool: PgPool) {
     insta::assert_snapshot!(all, @"
     judge
     --run: there is no run yet
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     judge --judge scripted --judge gpt@http://localhost:1/v1
     --judge: `scripted` is not a model and cannot be on a panel
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     judge --resume 0199fe00-0000-7000-8000-000000000000
     --resume: there is no judging 0199fe00-0000-7000-8000-000000000000
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     judge --resume last
     --resume: `last` is not the id of a judging
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     calibrate sheet
     --run: there is no run yet
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     calibrate report nothing.csv
     --run: there is no run yet
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -98,7 +98,7 @@ async fn a_judge_of_the_agents_family_is_a_warning() {
     let project = Project::new();
     let warned = said(&mut project.groundstate(arguments)).await;
     assert_eq!(warned.code, Some(0));
-    insta::assert_snapshot!(warned.stderr, @"warning: the judge llama-70b@http://localhost:2/v1 and the agent are both of the family `llama`, and judges favour their own; take another judge");
+    insta::assert_snapshot!(warned.stderr, @"warning: the judge llama-70b@http://localhost:2/v1 and the agent are both of the family `llama`, and judges favour their own; choose another judge");
     let other = arguments.replace("llama-70b", "qwen3-32b");
     assert_eq!(said(&mut project.groundstate(&other)).await.stderr, "");
 }
@@ -178,7 +178,7 @@ async fn ratings_that_cannot_be_read(pool: PgPool) {
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @"
     ratings.csv:1: consistancy: is not a criterion of the judge (did you mean `consistency`?); columns are goal_achievement, tool_usage, tool_call_hallucination, reasoning_quality, reasoning_hallucination, communication_quality, consistency, error_handling, overall, goal_achieved, conversation, rater
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 

@@ -143,19 +143,19 @@ async fn what_cannot_be_done_is_said_and_nothing_is_kept(pool: PgPool) {
     somebody(&pool, "mira", false).await;
     let token = ["tokens", "create", "--scope", "run"];
     for (arguments, said) in [
-        (vec!["users", "create", "mira west"], "NAME: take 1 to 64 letters a-z"),
+        (vec!["users", "create", "mira west"], "NAME: use 1 to 64 letters a-z"),
         (vec!["users", "create", "Mira"], "there is a user mira already; `groundstate users link mira`"),
         (vec!["users", "link", "nobody"], "NAME: there is no user nobody"),
-        (vec!["projects", "create", "../etc"], "NAME: take 1 to 64 letters a-z"),
+        (vec!["projects", "create", "../etc"], "NAME: use 1 to 64 letters a-z"),
         (vec!["projects", "create", "default"], "there is a project default already"),
-        (vec!["projects", "create", "bank", "--title", "two\nlines"], "--title: take 1 to 200 letters"),
+        (vec!["projects", "create", "bank", "--title", "two\nlines"], "--title: use 1 to 200 letters"),
         (vec!["projects", "members", "bank"], "PROJECT: there is no project bank"),
         (vec!["projects", "add-member", "bank", "mira"], "PROJECT: there is no project bank"),
         (vec!["projects", "add-member", "default", "nobody"], "USER: there is no user nobody"),
         (vec!["projects", "add-member", "default", "mira", "--role", "owner"], "[possible values: viewer, author"),
         (vec!["projects", "remove-member", "default", "mira"], "USER: mira is not a member"),
         ([&token[..], &["--user", "nobody", "--name", "x"]].concat(), "--user: there is no user nobody"),
-        ([&token[..], &["--user", "mira", "--name", ""]].concat(), "--name: take 1 to 100 letters"),
+        ([&token[..], &["--user", "mira", "--name", ""]].concat(), "--name: use 1 to 100 letters"),
         (
             [&token[..], &["--user", "mira", "--name", "x", "--project", "bank"]].concat(),
             "--project: there is no project",

@@ -137,7 +137,7 @@ async fn what_is_not_sound_is_not_pushed(pool: PgPool) {
     assert_eq!(refused.code, Some(2));
     insta::assert_snapshot!(refused.stderr, @"
     scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is not an intent of the playbook (did you mean `general_help`?)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     assert!(there(&pool).await.is_empty());
     let drafts = done(here.path(), &pool, "--push --drafts").await;
@@ -157,15 +157,15 @@ async fn what_cannot_be_done(pool: PgPool) {
     all += &sync(here.path(), &pool, "--push").await.stderr;
     insta::assert_snapshot!(all, @"
     --to: there is no project `nowhere`; known: default
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     .: is not a project: it has no folder `playbooks`; run from a project or name one with --project
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --server: would send the token unencrypted; use https
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --token-env: the environment variable NO_SUCH_TOKEN holds no token
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     scenarios/retail_bank/Notes.md: is not a scenario: expected a file `NAME.yaml`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -190,19 +190,19 @@ async fn a_server_is_as_good_as_a_database(pool: PgPool) {
     assert_eq!(refused.code, Some(2));
     insta::assert_snapshot!(refused.stderr, @"
     scenarios/retail_bank/help_card_abroad.yaml:3: intent: `general_halp` is not an intent of the playbook (did you mean `general_help`?)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     let unknown = ask(here.path(), "--push --to nowhere", token).await;
     assert_eq!(unknown.code, Some(2));
     insta::assert_snapshot!(unknown.stderr, @"
     --server: not found: there is no project nowhere
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     let stranger = ask(here.path(), "", "gs_nobody").await;
     assert_eq!(stranger.code, Some(2));
     insta::assert_snapshot!(stranger.stderr, @"
     --server: unauthorized: sign in, or send a token: `Authorization: Bearer gs_...`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     assert_eq!(app.status("/api/v1/projects/default/archive").await, StatusCode::OK);
 }

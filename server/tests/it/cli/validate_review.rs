@@ -180,7 +180,7 @@ async fn models_that_cannot_review_are_refused_before_anything_is_asked() {
     --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
     --model: no model is named `nonsense`; add it to models.yaml, which names none, or give NAME@BASE_URL
     --model: `a@http://x/v1` is named twice; its vote would count twice
-    3 problems found; nothing was started
+    3 problems found; nothing was done
     ");
     let lonely = said(&mut project(0).groundstate("validate --scenario transfer_rent_to_payee")).await;
     assert_eq!(lonely.code, Some(2));

@@ -200,7 +200,7 @@ async fn a_token_can_do_no_more_than_its_scopes_and_its_project(pool: PgPool) {
     assert_eq!(reading.status("/api/v1/projects/other").await, StatusCode::OK);
     let (status, problem) = reading.send(Method::PATCH, "/api/v1/projects/other", &json!({"title": "Mine"})).await;
     assert_eq!(status, StatusCode::FORBIDDEN);
-    assert_eq!(problem["detail"], "this needs the scope admin, which the token has not; make another token");
+    assert_eq!(problem["detail"], "this needs the scope admin, which the token does not have; make another token");
     // Only of one project.
     let secret = server::secret::make("gs_").unwrap();
     let narrow = store::tokens::Token {

@@ -87,7 +87,7 @@ async fn what_cannot_be_a_branch(pool: PgPool) {
         (json!({"seq": 100_000, "model": "scripted"}), "is not a turn of the user"),
         (json!({"seq": agents[0], "content": "Your balance is 73911.55 EUR."}), "comes from nowhere"),
         (json!({"seq": agents[0], "content": "", "tool_calls": [{"name": "no_tool", "arguments": {}}]}), "no_tool"),
-        (json!({"seq": agents[0], "model": "scripted", "reasoning": "a"}), "comes with what is said"),
+        (json!({"seq": agents[0], "model": "scripted", "reasoning": "a"}), "can be given only with"),
     ] {
         let (status, answer) = app.send(Method::POST, &path, &wanted).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{wanted}: {answer}");

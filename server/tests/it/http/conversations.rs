@@ -414,7 +414,7 @@ async fn hostile_filters(pool: PgPool) {
         ("sort=date", "`sort`: expected `position`, `overall` or `score:CRITERION`, found `date`"),
         (
             "sort=score:consistancy",
-            "`sort`: nothing was judged by the criterion `consistancy` (did you mean `consistency`?)",
+            "`sort`: no conversation was judged by the criterion `consistancy` (did you mean `consistency`?)",
         ),
         ("order=up", "`order`: expected `asc` or `desc`, found `up`"),
         ("limit=0", "`limit`: 0 is not from 1 to 200"),
@@ -431,7 +431,7 @@ async fn hostile_filters(pool: PgPool) {
     }
     let judging = clock::id();
     let detail = app.problem(&format!("{list}?judging={judging}"), StatusCode::BAD_REQUEST).await;
-    assert_eq!(detail, format!("`judging`: no run that is looked at has the judging `{judging}`"));
+    assert_eq!(detail, format!("`judging`: none of the runs has the judging `{judging}`"));
     app.problem(&format!("{list}/facets?sort=overall"), StatusCode::BAD_REQUEST).await;
     app.problem(&format!("/api/v1/conversations/{}/neighbours", clock::id()), StatusCode::NOT_FOUND).await;
 }

@@ -118,10 +118,10 @@ async fn what_cannot_be_kept_is_refused_whole(pool: PgPool) {
     }
     insta::assert_snapshot!(said.join("\n"), @"
     /files: is empty; give all files of the document
-    /text: stands for the only file; give either `text` or `files`
+    /text: is for documents of one file; give either `text` or `files`
     scenarios/retail_bank/other.yaml : is not a file of the scenario `help_card_abroad`
     ../../etc/passwd : has the part `..`; a path leads straight to its file
-    /message: take at most 2000 letters
+    /message: use at most 2000 letters
     /promot: unknown field `promot`, expected one of `files`, `text`, `message`, `base_version`, `promote`
     /text: a playbook is a folder; give all its `files`
     ");

@@ -62,8 +62,8 @@ async fn addresses_and_headers_have_a_size(pool: PgPool) {
     };
     assert_eq!(models(1000, 30_000).await.unwrap().status(), StatusCode::OK);
     for (asked, status, said) in [
-        (models(33_000, 0), StatusCode::URI_TOO_LONG, "the address is 33021 bytes long, at most 32768 are taken"),
-        (models(0, 33_000), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "at most 32768 are taken"),
+        (models(33_000, 0), StatusCode::URI_TOO_LONG, "the address is 33021 bytes long, at most 32768 are accepted"),
+        (models(0, 33_000), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "at most 32768 are accepted"),
     ] {
         let answer = asked.await.unwrap();
         assert_eq!(answer.status(), status);

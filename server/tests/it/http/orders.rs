@@ -214,7 +214,7 @@ async fn an_order_that_is_sent_twice_is_one_run(pool: PgPool) {
     assert_eq!(send(&app, "one", 3).await, (StatusCode::CREATED, true, first));
     let (status, _, problem) = send(&app, "one", 4).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(problem["detail"], "this Idempotency-Key was used for another request; take a new one");
+    assert_eq!(problem["detail"], "this Idempotency-Key was used for another request; use a new one");
     assert_eq!(runs().await, 1);
     // Keys are of whoever asks.
     assert!(!send(&other, "one", 3).await.1);

@@ -67,7 +67,7 @@ async fn the_first_administrator_comes_by_a_link_that_works_once(pool: PgPool) {
     let short = accept(&app, &body("short")).await;
     assert_eq!(short.status(), StatusCode::UNPROCESSABLE_ENTITY);
     let problem: Value = short.json().await.unwrap();
-    assert_eq!(problem["errors"], json!([{"pointer": "/password", "detail": "take at least 10 letters"}]));
+    assert_eq!(problem["errors"], json!([{"pointer": "/password", "detail": "use at least 10 letters"}]));
     let browser = Browser::of(&app, accept(&app, &body(PASSWORD)).await).await;
     assert_eq!(accept(&app, &body(PASSWORD)).await.status(), StatusCode::FORBIDDEN);
     // Her cookie is enough to look, and not enough to change anything.
@@ -130,7 +130,10 @@ async fn people_are_invited_changed_and_never_the_last_one_locked_out(pool: PgPo
     }
     assert_eq!(sign_in(&app, "bob", PASSWORD).await.status(), StatusCode::FORBIDDEN);
     let (status, problem) = app.send(Method::PATCH, "/api/v1/users/root", &json!({"disabled": true})).await;
-    assert_eq!((status, problem["detail"].as_str()), (StatusCode::CONFLICT, Some("somebody must stay administrator")));
+    assert_eq!(
+        (status, problem["detail"].as_str()),
+        (StatusCode::CONFLICT, Some("at least one administrator must remain"))
+    );
     let refused = app.refused("/api/v1/users", &json!({"name": "<script>"})).await;
     assert_eq!(refused[0].0, "/name");
 }

@@ -27,7 +27,7 @@ pub fn record(shape: &Shape, row: &Row, out: &mut Vec<u8>) -> Result<(), Unfit> 
     let turns = turns(rest, shape.reasoning)?;
     let agents = |turn: &Turn| matches!(turn.from, "gpt" | "function_call");
     if turns.len() % 2 != 0 || turns.iter().enumerate().any(|(i, turn)| agents(turn) != (i % 2 == 1)) {
-        return Err("its turns do not alternate between the agent and whoever it hears".to_owned());
+        return Err("its turns do not alternate between the agent and the others".to_owned());
     }
     let mut record = Object::new(out);
     record.field("conversations", &turns)?;
@@ -44,7 +44,7 @@ fn turns(messages: &[Message], reasoning: Reasoning) -> Result<Vec<Turn>, Unfit>
     let mut turns: Vec<Turn> = Vec::new();
     for message in messages {
         let (from, value) = match message {
-            Message::System { .. } => return Err("a system message stands within the conversation".to_owned()),
+            Message::System { .. } => return Err("there is a system message within the conversation".to_owned()),
             Message::User { content } => ("human", content.clone()),
             Message::Tool { content, .. } => match turns.last_mut() {
                 Some(turn) if turn.from == "observation" => {

@@ -253,7 +253,7 @@ async fn everything_wrong_at_once() {
     all += &refused(LOANS, &["--model", "scripted"]).await;
     insta::assert_snapshot!(all, @r#"
     spec.yaml:1: playbook: there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     spec.yaml:1: field `scope` is missing
     spec.yaml:2: name: expected text like /^[a-z][a-z0-9_]{0,63}$/, found text `Loans`
     spec.yaml:3: description: "" is shorter than 1 character
@@ -261,7 +261,7 @@ async fn everything_wrong_at_once() {
     spec.yaml:4: capabilities[0]: field `record` is missing
     spec.yaml:4: capabilities[0].kind: expected one of list, get, create, update, answer, found text `gett` (did you mean `get`?)
     spec.yaml:5: scop: unknown field (did you mean `scope`?); expected one of: playbook, name, description, scope, constraints, records, capabilities, uses
-    7 problems found; nothing was started
+    7 problems found; nothing was done
     spec.yaml:2: name: `retail_bank` has a tool `list_cards` already
     spec.yaml:16: records[0].fields.customer_id.refers_to: the world has no `custmers` (did you mean `customers`?)
     spec.yaml:17: records[0].fields.amount: is not a valid JSON Schema: "none" is not of type "number"
@@ -278,9 +278,9 @@ async fn everything_wrong_at_once() {
     spec.yaml:56: capabilities[4].record: `records` has no `loan_rules` (did you mean `loans`?)
     spec.yaml:57: uses[0]: the playbook has no tool `get_custmer` (did you mean `get_customer`?)
     spec.yaml:57: uses[1]: `transfer_to_human` ends the conversation, and only the agent under test may do that
-    16 problems found; nothing was started
+    16 problems found; nothing was done
     --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     "#);
 }
 
@@ -291,14 +291,14 @@ async fn what_the_linter_refuses_is_not_written() {
     playbooks/retail_bank: world: scenario `help_card_abroad` would be invalid: /loans/loan_9901: "amount" is a required property
     playbooks/retail_bank: world: scenario `transfer_rent_to_payee` would be invalid: /loans/loan_9901: "amount" is a required property
     playbooks/retail_bank: world: the base world would be invalid: /loans/loan_9901: "amount" is a required property
-    3 problems found; nothing was started
+    3 problems found; nothing was done
     "#);
     let nobody = LOANS.replace("customer_id: cus_1901", "customer_id: cus_0001");
     insta::assert_snapshot!(refused(&nobody, &[]).await, @"
     playbooks/retail_bank: world: scenario `help_card_abroad` would be invalid: The customer_id of a loan must be that of a record in customers.
     playbooks/retail_bank: world: scenario `transfer_rent_to_payee` would be invalid: The customer_id of a loan must be that of a record in customers.
     playbooks/retail_bank: world: the base world would be invalid: The customer_id of a loan must be that of a record in customers.
-    3 problems found; nothing was started
+    3 problems found; nothing was done
     ");
 }
 
@@ -345,7 +345,7 @@ async fn a_model_writes_the_prose_and_nothing_else() {
     let teapot = Endpoint::start(|_| says("I am a teapot.")).await;
     insta::assert_snapshot!(refused(LOANS, &["--attempts", "2", "--model", &teapot.model()]).await, @"
     --model: wrote no usable texts (the reply is no document: answer with one YAML document and nothing else); raise --attempts, or leave --model out to take the words of the description
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     assert_eq!(teapot.requests().len(), 2);
 }

@@ -52,7 +52,7 @@ async fn everything_wrong_at_once() {
     --before: expected a JSON object such as {"id": 1}, found `[1]`
     --before: `{` is not JSON: EOF while parsing an object at line 1 column 1
     --scenario: there is no scenario `fee_refund_godwill` (did you mean `fee_refund_goodwill`?); known: address_change_after_move, bereavement_handover, card_lost_replacement_fee, card_stolen_replaced_free, claim_wrong_amount, claim_wrong_date, dispute_duplicate_cafe, dispute_fraud_online_shop, dispute_outside_window, dispute_wrong_amount_restaurant, fee_refund_already_granted, fee_refund_goodwill, help_card_abroad, identity_check_fails, kyc_document_runs_out_too_soon, kyc_passport_renewed, missing_transaction, other_persons_account, overdraft_interest_waiver, transfer_insufficient_funds, transfer_new_payee_first_day, transfer_over_daily_limit, transfer_rent_to_payee, wallet_stolen_block_and_dispute
-    5 problems found; nothing was started
+    5 problems found; nothing was done
     "#);
 }
 
@@ -64,13 +64,13 @@ async fn arguments_that_are_no_object() {
     }
     insta::assert_snapshot!(all, @r#"
     --args: `{` is not JSON: EOF while parsing an object at line 1 column 1
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --args: expected a JSON object such as {"id": 1}, found `[]`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --args: expected a JSON object such as {"id": 1}, found `7`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --args: `{"amount": 1e400}` is not JSON: a number is too large
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     "#);
 }
 
@@ -80,12 +80,12 @@ async fn documents_that_are_not_there() {
     let mut command = project.groundstate("playbook try refund_fee --playbook retail_bnk");
     insta::assert_snapshot!(said(&mut command).await.stderr, @"
     --playbook: there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     std::fs::remove_dir_all(project.join("judges")).unwrap();
     insta::assert_snapshot!(attempt(&project, "refund_fee", &[]).await.stderr, @"
     playbooks/retail_bank/playbook.yaml: judge: there is no judge `default`; known: none
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -98,7 +98,7 @@ async fn calls_that_nothing_can_follow() {
     .await;
     insta::assert_snapshot!(over, @"
     --before: `transfer_to_human`: ends the conversation, so nothing can come after it
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 

@@ -10,7 +10,7 @@ async fn a_playbook_that_is_not_there() {
     assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stderr, @"
     NAME: there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 

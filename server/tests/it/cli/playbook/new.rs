@@ -39,19 +39,19 @@ async fn names_that_are_none() {
     }
     insta::assert_snapshot!(all, @"
     NAME: `` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     NAME: `Bakery` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     NAME: `2nd` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     NAME: `../bank` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     NAME: `my-bank` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     NAME: `bäckerei` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     NAME: is 61 letters long; at most 60
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -63,7 +63,7 @@ async fn nothing_is_overwritten() {
     insta::assert_snapshot!(said.stderr, @"
     playbooks/retail_bank: exists already; nothing is overwritten
     scenarios/retail_bank: exists already; nothing is overwritten
-    2 problems found; nothing was started
+    2 problems found; nothing was done
     ");
     let dir = empty();
     std::fs::write(dir.path().join("playbooks"), "").unwrap();
@@ -73,7 +73,7 @@ async fn nothing_is_overwritten() {
     insta::assert_snapshot!(said.stderr, @"
     scenarios/bakery: exists already; nothing is overwritten
     playbooks: is not a folder
-    2 problems found; nothing was started
+    2 problems found; nothing was done
     ");
 }
 
@@ -85,14 +85,14 @@ async fn folders_without_what_they_are_for() {
     assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stderr, @"
     judges: holds no judge; remove the folder and it will be written
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     std::fs::create_dir(dir.path().join("personas")).unwrap();
     let said = run(dir.path(), "playbook new bakery").await;
     assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stderr, @"
     personas: holds no model.yaml; remove the folder and it will be written
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 

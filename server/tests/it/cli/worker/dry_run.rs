@@ -48,6 +48,6 @@ async fn several_on_one_machine() {
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr.replace(&path.to_string(), "worker.yaml"), @"
     worker.yaml:3: models[1].memory_gb: `large` needs 50.0 GB on each of 2 GPUs; left for it: 80.0 GB on GPU 0
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }

@@ -24,7 +24,7 @@ async fn a_wrong_token() {
     let file = worker.path("token").display().to_string();
     insta::assert_snapshot!(refused(&worker, &format!("--token-file {file}")).await, @"
     --token-file: the server refuses the join token: it is wrong, or it has expired; `groundstate workers token NAME` on the server makes a new one
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -34,7 +34,7 @@ async fn a_name_that_another_worker_has() {
     worker.pool.heard().refuses_joins = Some((409, "another worker that lives is called `w1`"));
     insta::assert_snapshot!(refused(&worker, "").await, @"
     --name: another worker that lives is called `w1`; stop the other worker, or give this one another --name
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -44,7 +44,7 @@ async fn what_the_server_does_not_take() {
     worker.pool.heard().refuses_joins = Some((422, "there is no model `small`"));
     insta::assert_snapshot!(refused(&worker, "").await, @"
     --server: the server refuses: there is no model `small`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -67,7 +67,7 @@ async fn a_port_that_is_in_use() {
     let said = refused(&worker, &format!("--port {port}")).await;
     insta::assert_snapshot!(said.replace(&port, "PORT"), @"
     --port: port PORT is in use (Address already in use (os error 98)); choose another, or leave it out to take a free one
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -100,21 +100,21 @@ async fn flags_that_cannot_be_followed() {
     --gpu-memory: is a share of the memory: more than 0, at most 1
     --gpus: names a GPU twice
     --gpus: names 2, but the model is shared by 4
-    3 problems found; nothing was started
+    3 problems found; nothing was done
     --server: would send the join token unencrypted; use https, or --insecure in a network that you trust
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --server: begins with `ftp:`, expected https:
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --token-file: /no/such/file cannot be read
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --key-env: the environment variable ENGINE_KEY_OF_NOBODY, which must hold the key, is not set or empty
-    1 problem found; nothing was started
-    --key-env: players send DATABASE_URL to nobody; take a name that begins with ENGINE_KEY
-    1 problem found; nothing was started
+    1 problem found; nothing was done
+    --key-env: players never send DATABASE_URL to an engine; choose a name that begins with ENGINE_KEY
+    1 problem found; nothing was done
     --program: `no-such-engine` is not installed; install it, or name its executable
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --token-file: holds no token, and neither does the environment variable GROUNDSTATE_JOIN_TOKEN; `groundstate workers token NAME` on the server makes one
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -129,6 +129,6 @@ async fn a_file_that_is_wrong() {
     insta::assert_snapshot!(said.replace(&file.display().to_string(), "worker.yaml"), @"
     worker.yaml:6: models[1].engine: expected one of vllm, sglang, llama-server, external, found text `extern` (did you mean `external`?)
     worker.yaml:7: models[1].prot: unknown field (did you mean `port`?); expected one of: model, engine, weights, name, port, advertise, url, context_length, tensor_parallel, quantization, gpu_memory, memory_gb, gpus, tool_parser, reasoning_parser, max_in_flight, program, key_env, flags
-    2 problems found; nothing was started
+    2 problems found; nothing was done
     ");
 }

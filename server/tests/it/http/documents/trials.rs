@@ -146,7 +146,7 @@ async fn each_value_of_an_answer_tells_where_it_comes_from(pool: PgPool) {
 async fn the_world_after_calls_tells_which_call_wrote_a_value(pool: PgPool) {
     let app = filled(&pool).await;
     let tried = |trace: Value| json!({"calls": add_payee(), "trace": trace});
-    for (pointer, why) in [("session", "no JSON pointer"), ("/payees/nobody", "nothing stands at /payees/nobody")] {
+    for (pointer, why) in [("session", "is not a JSON pointer"), ("/payees/nobody", "there is nothing at /payees/nobody")] {
         let found = refused(&app, Method::POST, TRY, &tried(json!({"pointer": pointer}))).await;
         assert!(found[0].starts_with("/trace/pointer: ") && found[0].contains(why), "{found:?}");
     }
@@ -176,7 +176,7 @@ async fn a_value_of_a_played_script_tells_which_step_wrote_it(pool: PgPool) {
     });
     let ask = |pointer: &str, seq: Option<u32>| json!({"drafts": drafts, "trace": {"pointer": pointer, "seq": seq}});
     let early = refused(&app, Method::POST, &play, &ask("/session/verified_customer_id", Some(1))).await;
-    assert!(early[0].starts_with("/trace/pointer: nothing stands at"), "{early:?}");
+    assert!(early[0].starts_with("/trace/pointer: there is nothing at"), "{early:?}");
     let done: Rehearsal = post(&app, &play, &ask("/session/verified_customer_id", verified)).await;
     assert_eq!(done.events, played.events, "it is played as before");
     assert_eq!(done.traced.unwrap().written_by.map(|writer| writer.seq), verified);

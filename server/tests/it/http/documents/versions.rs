@@ -93,7 +93,7 @@ async fn what_is_deleted_can_be_restored(pool: PgPool) {
     assert_eq!(app.request(Method::DELETE, HELP).send().await.unwrap().status(), StatusCode::NOT_FOUND);
     assert_eq!(history(&app).await[0], (2, true, true, "old".to_owned()));
     let to_nothing = refused(&app, Method::POST, &format!("{HELP}/restore"), &json!({"version": 2})).await;
-    assert_eq!(to_nothing, ["/version: is where it was deleted; restore one before"]);
+    assert_eq!(to_nothing, ["/version: is the one that deleted it; restore an earlier one"]);
     put(&app, HELP, &json!({"text": commented("again"), "base_version": 0, "promote": true})).await;
     assert_eq!(app.json::<Document>(HELP).await.saved.version, 3);
 }

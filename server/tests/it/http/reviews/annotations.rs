@@ -57,8 +57,8 @@ async fn annotations_that_cannot_be(pool: PgPool) {
     /seq: invalid number
     /text: say something
     /text: the control character U+001B cannot be kept
-    /labels/1: take 1 to 40 letters a-z, digits, _ and -
-    /labels: take at most 20
+    /labels/1: use 1 to 40 letters a-z, digits, _ and -
+    /labels: expected at most 20
     ");
     assert_eq!(app.json::<Vec<Annotation>>(&list).await, []);
     let vic = named(&app, "vic", Role::Viewer).await;

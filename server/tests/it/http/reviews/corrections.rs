@@ -134,7 +134,7 @@ async fn corrected_words_come_from_somewhere(pool: PgPool) {
     /seq: event 0 is not a turn of an agent, and only those are corrected: 2, 5
     /seq: there is no event 999; the agents' turns are 2, 5
     : correct something: `content`, `reasoning` or `tool_calls`, or `withdraw`
-    /withdraw: to withdraw, give no part of the turn
+    /withdraw: with `withdraw`, give no part of the turn
     /note: say something
     /note: missing field `note`
     ");

@@ -131,14 +131,14 @@ async fn queues_that_cannot_be(pool: PgPool) {
     /name: the control character U+0007 cannot be kept
     /raters_each: 0 is not from 1 to 10
     /raters_each: 11 is not from 1 to 10
-    /n: take 1 to 10000
+    /n: expected 1 to 10000
     /run: there is no run [none] in this project
     /judging: the run [run] has no judging [none]
     /run: it holds no conversation that could be rated
     /corpus: there is no corpus [none] in this project
     /conversations: it holds no conversation that could be rated
     /conversations/1: there is no conversation [none] in this project that has ended
-    /conversations/2: [known] stands there twice
+    /conversations/2: [known] is given twice
     /conversations/0: UUID parsing failed: invalid character: found `x` at 0
     /colour: unknown field `colour`, expected one of `name`, `instructions`, `raters_each`, `blind`, `conversations`, `run`, `judging`, `corpus`, `n`
     ");

@@ -61,7 +61,7 @@ async fn ratings_that_cannot_be(pool: PgPool) {
     /comment: the control character U+0007 cannot be kept
     /comment: the control character U+001B cannot be kept
     /comment: say something
-    /comment: 4001 letters are too many; take at most 4000
+    /comment: 4001 letters are too many; use at most 4000
     : rate at least one thing: `scores`, `goal_achieved` or `comment`
     /rater: unknown field `rater`, expected one of `scores`, `goal_achieved`, `comment`
     "#);

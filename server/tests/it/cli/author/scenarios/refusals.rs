@@ -27,19 +27,19 @@ async fn everything_wrong_at_once() {
     }
     insta::assert_snapshot!(all, @"
     --model: scenarios are written by a model: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --playbook: there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank
     --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
-    2 problems found; nothing was started
+    2 problems found; nothing was done
     --intent: `retail_bank` has no intent `money_transfr` (did you mean `money_transfer`?); known: card_dispute, card_block, card_replacement, card_limit, money_transfer, payee_setup, fee_refund, identity_document, contact_update, account_question, general_help, sensitive_case
     --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
-    2 problems found; nothing was started
+    2 problems found; nothing was done
     --model: m@http://localhost/v1@NO_SUCH_KEY: the environment variable NO_SUCH_KEY, which must hold the key, is not set or empty
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --model: no model is named `gpt-x`; add it to models.yaml, which names none, or give NAME@BASE_URL
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     --out: playbooks/retail_bank/policy.md is not a folder
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     assert!(refused("--playbook retail_bank --temperature hot").await.contains("expected a number from 0 to 2"));
     assert!(refused("--playbook retail_bank --n 0").await.contains("0 is not in"));
@@ -53,7 +53,7 @@ async fn a_key_that_opens_nothing_stops_at_once() {
     assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stderr.replace(&endpoint.model(), "MODEL"), @"
     --model: MODEL: answered 401 (no luck today); check that the spec names the key's environment variable and that the key may use this model (attempts: 1)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     assert_eq!(endpoint.requests().len(), 1);
 }

@@ -33,19 +33,19 @@ async fn commands_that_are_no_server() {
     }
     insta::assert_snapshot!(all, @"
     COMMAND|URL: is not a command: it is empty
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: is not a command: a quote is not closed
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: `/nowhere/at/all` cannot be started: No such file or directory (os error 2)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: ended before it had listed its tools (exit status: 0)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: ended before it had listed its tools (exit status: 3); it said: error: no file
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: ended before it had listed its tools (exit status: 0)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: ended before it had listed its tools (signal: 9 (SIGKILL))
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -59,11 +59,11 @@ async fn servers_that_never_answer() {
     drop(listener);
     insta::assert_snapshot!(all, @"
     COMMAND|URL: has not listed its tools within 1 s (--timeout)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: has not listed its tools within 1 s (--timeout); it wrote `junk`, which is not an MCP message; it said: more
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: has not listed its tools within 1 s (--timeout)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
     assert!(begun.elapsed() < Duration::from_secs(20));
     let flag = empty();
@@ -103,11 +103,11 @@ async fn addresses_without_a_server() {
     all += &said_of("http://", &[]).await;
     insta::assert_snapshot!(all, @r#"
     COMMAND|URL: did not answer as an MCP server: Connection refused (os error 111)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: did not answer as an MCP server: Unexpected content type: Some("text/html")
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: did not answer as an MCP server: empty host
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     "#);
 }
 
@@ -124,21 +124,21 @@ async fn servers_without_tools_or_without_end() {
     }
     insta::assert_snapshot!(all, @"
     COMMAND|URL: has no tools
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: has no tools
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: has no tool that fits; `odd`: its inputSchema is not of `type: object`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: has no tool that fits; `odd`: its inputSchema is not of `type: object`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: has more than 100 pages of tools; they seem to have no end
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: has more than 100 pages of tools; they seem to have no end
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: has more than 500 tools; that is too many for an agent
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     COMMAND|URL: has more than 500 tools; that is too many for an agent
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 

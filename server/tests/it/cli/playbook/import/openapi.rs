@@ -48,41 +48,41 @@ async fn files_that_are_no_openapi() {
     all += &said_of([0xff, 0xfe, 0x00]).await;
     insta::assert_snapshot!(all, @"
     missing.yaml: cannot be read: No such file or directory (os error 2)
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     folder: is a folder; expected an OpenAPI document
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml: is not an OpenAPI document: expected an object with `openapi`, `info` and `paths`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:1: is not an OpenAPI document: expected an object with `openapi`, `info` and `paths`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:1: is not an OpenAPI document: expected an object with `openapi`, `info` and `paths`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:2: is not valid YAML: illegal placement of ':' indicator
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:1: is not valid YAML: misplaced bracket
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:1: is not an OpenAPI document: it has no field `openapi`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:1: openapi: is version `4.0.0`; versions 3.0 and 3.1 are read
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:1: swagger: is Swagger 2.0, and OpenAPI 3.0 and 3.1 are read: convert it first, such as with `npx swagger2openapi FILE --outfile openapi.yaml`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:1: has no `paths`, so no operations
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:2: paths: expected the operations by path
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:2: paths: holds no operations
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:2: paths: holds no operations
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:2: paths./a.get: expected an operation
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:2: paths./a: expected operations by method
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml:1: [0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]: is nested deeper than 64 levels
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     api.yaml: is not UTF-8 text; expected YAML or JSON
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     ");
 }
 
@@ -122,7 +122,7 @@ components: {responses: {Round: {$ref: '#/components/responses/Round'}}}
     api.yaml:5: paths./a.post.requestBody.$ref: `#/components/requestBodies/None` leads nowhere
     api.yaml:8: paths./b.get.parameters[0].$ref: `common.yaml#/Limit` is in another document; only references within the document (`#/...`) are read: bundle the documents into one first, such as with `npx @redocly/cli bundle`
     api.yaml:13: paths./c.get.responses[200].content.application/json.schema.properties.x.$ref: `https://example.org/x.json` is in another document; only references within the document (`#/...`) are read: bundle the documents into one first, such as with `npx @redocly/cli bundle`
-    3 problems found; nothing was started
+    3 problems found; nothing was done
     ");
     let nothing = "\
 openapi: 3.0.0
@@ -137,7 +137,7 @@ paths:
     api.yaml:2: paths: `PUT /a`: the schema of its parameters is not valid: "strin" is not valid under any of the schemas listed in the 'anyOf' keyword
     api.yaml:2: paths: `OPTIONS /a`: answers nothing that an agent could use
     api.yaml:2: paths: none of its operations can be a tool
-    4 problems found; nothing was started
+    4 problems found; nothing was done
     "#);
 }
 
@@ -153,13 +153,13 @@ async fn names_that_are_taken_or_none() {
     all += &refused(project.path(), &["openapi", "missing.yaml", "--name", "retail_bank"]).await;
     insta::assert_snapshot!(all, @"
     --name: `../x` is not a name: expected a lower-case letter, then lower-case letters, digits and `_`
-    1 problem found; nothing was started
+    1 problem found; nothing was done
     playbooks/retail_bank: exists already; nothing is overwritten
     scenarios/retail_bank: exists already; nothing is overwritten
-    2 problems found; nothing was started
+    2 problems found; nothing was done
     playbooks/retail_bank: exists already; nothing is overwritten
     scenarios/retail_bank: exists already; nothing is overwritten
-    2 problems found; nothing was started
+    2 problems found; nothing was done
     ");
     assert_eq!(names(&project.join("playbooks")), before);
 }
