@@ -505,9 +505,9 @@ test("a forecast plays a few, pauses, and says what the API says", () =>
       "Accepted rows": `${whole(told.accepted_rows)} (${percent(told.accepted_share)})`,
       "95 % interval": `${percent(told.accepted_share_low)} to ${percent(told.accepted_share_high)}`,
       Tokens: whole(told.tokens),
-      "Tokens an accepted row": some(told.tokens_per_accepted_row, whole),
+      "Tokens per accepted row": some(told.tokens_per_accepted_row, whole),
       Cost: money(told.cost),
-      "Cost an accepted row": some(told.cost_per_accepted_row, money),
+      "Cost per accepted row": some(told.cost_per_accepted_row, money),
       Time: duration(told.seconds),
     });
     await page.getByRole("button", { name: "Resume" }).click();

@@ -20,7 +20,7 @@ impl Run {
 
     /// What was asked of models that are not `scripted`, role by role.
     pub fn asked(&self) -> Vec<Asked<'_>> {
-        self.shown.lines().skip_while(|line| !line.starts_with("asked of models:")).filter_map(Asked::read).collect()
+        self.shown.lines().skip_while(|line| !line.starts_with("model calls:")).filter_map(Asked::read).collect()
     }
 }
 
@@ -59,7 +59,7 @@ finished     2 of 2
 failures     2 by simulated user
 model calls:                calls  retries  tokens read  from cache  tokens written      cost
   simulated user                6        2          658         81%              57    0.0000  smollm2-135m
-  an accepted row: 12 tokens, cost 0.000000";
+  per accepted row: 12 tokens, cost 0.000000";
         let run = Run { shown: shown.into(), rows: Vec::new() };
         assert_eq!(run.says("failures").unwrap(), "2 by simulated user");
         assert_eq!(run.says("finished").unwrap(), "2 of 2");

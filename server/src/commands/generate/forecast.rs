@@ -21,16 +21,16 @@ pub fn print(summary: &RunSummary, seconds: f64, resume_hint: &str) {
         percent(forecast.accepted_share_high)
     );
     let each_row = |each: Option<f64>| {
-        each.filter(|each| *each > 0.0).map(|each| format!(", {each:.4} an accepted row")).unwrap_or_default()
+        each.filter(|each| *each > 0.0).map(|each| format!(", {each:.4} per accepted row")).unwrap_or_default()
     };
     say!(
-        "  tokens       about {:.0}; {:.0} a conversation{}",
+        "  tokens       about {:.0}; {:.0} per conversation{}",
         forecast.tokens,
         forecast.tokens_per_conversation,
         each_row(forecast.tokens_per_accepted_row)
     );
     say!(
-        "  cost         about {:.4}; {:.6} a conversation{}",
+        "  cost         about {:.4}; {:.6} per conversation{}",
         forecast.cost,
         forecast.cost_per_conversation,
         each_row(forecast.cost_per_accepted_row)

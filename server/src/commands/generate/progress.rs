@@ -36,7 +36,7 @@ impl Progress {
         let cost: f64 = now.usage.iter().map(|usage| usage.cost).sum();
         #[expect(clippy::cast_precision_loss, reason = "a mean for people to read")]
         let each = if cost > 0.0 && now.accepted > 0 { cost / now.accepted as f64 } else { 0.0 };
-        let cost = if each > 0.0 { format!(", {each:.4} an accepted row") } else { String::new() };
+        let cost = if each > 0.0 { format!(", {each:.4} per accepted row") } else { String::new() };
         self.bar.set_message(format!("{} accepted{cost}", now.accepted));
         let tenth = at / (of / 10).max(1);
         if !std::io::stderr().is_terminal() && at > 0 && (tenth > self.said.get() || (at == of && self.said.get() < of))

@@ -85,9 +85,9 @@ fn Figures(forecast: Signal<Option<Forecast>>) -> impl IntoView {
             <dl class="pairs">
                 {figure("Accepted rows", accepted)} {figure("95 % interval", interval)}
                 {figure("Tokens", |of| whole(of.tokens))}
-                {figure("Tokens an accepted row", |of| of.tokens_per_accepted_row.map_or_else(dash, whole))}
+                {figure("Tokens per accepted row", |of| of.tokens_per_accepted_row.map_or_else(dash, whole))}
                 {figure("Cost", |of| format::money(of.cost))}
-                {figure("Cost an accepted row", |of| of.cost_per_accepted_row.map_or_else(dash, format::money))}
+                {figure("Cost per accepted row", |of| of.cost_per_accepted_row.map_or_else(dash, format::money))}
                 {figure("Time", |of| format::duration(of.seconds))}
             </dl>
         }
