@@ -125,7 +125,7 @@ test("somebody who is invited chooses a password and sees what they are a member
     assert.equal(await name.isEditable(), false);
     await choosePassword(page, { password: "seven quiet lanterns" });
     await isSignedIn(page, "noor");
-    await page.getByRole("heading", { name: "You are a member of no project yet." }).waitFor();
+    await page.getByRole("heading", { name: "You are not a member of any project yet." }).waitFor();
   });
 });
 

@@ -88,7 +88,7 @@ const dialogs = (visitor, token) => ({
   "/workers": [["", "Add a worker", "Add a worker"]],
   "/tokens": [
     ["", "Make a token", "Make a token"],
-    ["", `Withdraw ${token}`, `Withdraw ${token}?`],
+    ["", `Delete ${token}`, `Delete ${token}?`],
   ],
   "/people": [
     ["", "Invite somebody", "Invite somebody"],

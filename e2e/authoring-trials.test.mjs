@@ -32,7 +32,7 @@ const site = story({ demo: true });
 test("a script is played step by step, with the world after each step", () =>
   site.visit(`${PROJECT}/scenarios/dispute_duplicate_cafe?side=play`, async (page) => {
     await page.getByRole("button", { name: "Play the script" }).click();
-    await page.getByText("reaches what is expected").waitFor();
+    await page.getByText("reaches the expected outcome").waitFor();
     const steps = page.getByRole("group", { name: "Steps" });
     const last = Number(await steps.getByRole("slider").getAttribute("max"));
     const marked = page.getByRole("tree", { name: "The world after this step" }).getByRole("treeitem").filter({
@@ -61,7 +61,7 @@ test("what was played before the text was changed says so", () =>
     const play = page.getByRole("button", { name: "Play the script" });
     const older = page.getByText("This was played before your last change.");
     await play.click();
-    await page.getByText("reaches what is expected").waitFor();
+    await page.getByText("reaches the expected outcome").waitFor();
     assert.equal(await older.count(), 0);
     await page.locator("#panel-source .cm-line", { hasText: "tags: [dispute, duplicate]" }).click();
     await page.keyboard.press("End");
@@ -69,7 +69,7 @@ test("what was played before the text was changed says so", () =>
     await older.waitFor();
     await play.click();
     await older.waitFor({ state: "detached" });
-    await page.getByText("reaches what is expected").waitFor();
+    await page.getByText("reaches the expected outcome").waitFor();
   }));
 
 test("each step says what it changed, sub-agents included: what stood there before, and what is gone", async () => {
@@ -78,7 +78,7 @@ test("each step says what it changed, sub-agents included: what stood there befo
   const operations = events.flatMap(({ event }) => event.tool_answered?.patch ?? []);
   await site.visit(`${scenario}?side=play`, async (page) => {
     await page.getByRole("button", { name: "Play the script" }).click();
-    await page.getByText("reaches what is expected").waitFor();
+    await page.getByText("reaches the expected outcome").waitFor();
     const steps = page.getByRole("group", { name: "Steps" });
     const last = Number(await steps.getByRole("slider").getAttribute("max"));
     const list = page.getByRole("region", { name: "What this step changed" });
@@ -249,7 +249,7 @@ test("a tool is edited as a form, which leaves the rest of the source as it is",
     const added = tool.getByRole("group", { name: "the new argument" });
     await added.getByLabel("Name of").fill("transaction_id");
     await tool.getByRole("button", { name: "Write into the source" }).click();
-    await tool.getByRole("alert").getByText("transaction_id stands there twice.").waitFor();
+    await tool.getByRole("alert").getByText("transaction_id is there twice.").waitFor();
     const second = tool.getByRole("group", { name: "transaction_id" }).last();
     await second.getByLabel("Name of").fill("urgency");
     const urgency = tool.getByRole("group", { name: "urgency" });
@@ -330,7 +330,7 @@ test("a tool is added and taken out, and nothing is lost by giving up", () =>
     await tool.getByRole("button", { name: "Cancel" }).click();
     await tool.getByText("Says the hours of a branch.").first().waitFor();
     await tool.getByRole("button", { name: "Remove branch_hours" }).click();
-    await page.getByText("branch_hours is taken out of the source, which is not saved yet.").waitFor();
+    await page.getByText("branch_hours was removed from the source, which is not saved yet.").waitFor();
     await tool.waitFor({ state: "detached" });
   }));
 
@@ -360,7 +360,7 @@ test("each value of an answer tells where it comes from", () =>
     await second.getByText("1 from the world, 2 from the call, 1 new").waitFor();
     const row = (name) => second.locator("tr", { has: page.getByRole("rowheader", { name, exact: true }) });
     await row("/payee_id").getByText("A new id, made from the seed.").waitFor();
-    await row("/limit_today").getByText("It stood there from the start.").waitFor();
+    await row("/limit_today").getByText("It was there from the start.").waitFor();
     assert.match(await row("/limit_today").innerText(), /The world, .*overdraft_limit \(or another place that holds the same\)/);
 
     const tree = page.getByRole("tree", { name: "The world after the calls" });
@@ -384,7 +384,7 @@ test("each value of an answer tells where it comes from", () =>
 test("a value of the world tells which step of the script wrote it", () =>
   site.visit(`${PROJECT}/scenarios/dispute_duplicate_cafe?side=play`, async (page) => {
     await page.getByRole("button", { name: "Play the script" }).click();
-    await page.getByText("reaches what is expected").waitFor();
+    await page.getByText("reaches the expected outcome").waitFor();
     const range = page.getByRole("group", { name: "Steps" }).getByRole("slider");
     await range.fill(await range.getAttribute("max"));
     await pick(page.getByRole("tree", { name: "The world after this step" }), "verified_customer_id", "verified_customer_id");
@@ -394,7 +394,7 @@ test("a value of the world tells which step of the script wrote it", () =>
     await origin.getByRole("button", { name: "Show the step" }).click();
     await page.locator(".beside-editor").getByText("verify_identity").first().waitFor();
     await range.fill("0");
-    await origin.getByText("nothing stands there after this step.").waitFor();
+    await origin.getByText("nothing is there after this step.").waitFor();
     // A link to the value plays the script and says the same.
     assert.match(new URL(page.url()).searchParams.get("at"), /verified_customer_id$/);
     await range.fill(await range.getAttribute("max"));
@@ -445,7 +445,7 @@ test("whatever becomes of a call is told: an answer, a refusal, what a model wou
       assert.equal(await article.getByLabel("What the agent reads").textContent(), replies.at(-1).content);
       return { article, reply: replies.at(-1) };
     };
-    const asked = await make("search_help", { query: "card abroad" }, "a model answers; this is what it would read");
+    const asked = await make("search_help", { query: "card abroad" }, "a model answers; this is its prompt");
     assert.match(asked.reply.content, /search_help/);
     const hours = await make("get_opening_hours", {}, "answered");
     await hours.article.getByText("4 from the playbook").waitFor();
@@ -485,7 +485,7 @@ test("a call that the playbook itself spoils says why, by the text as it is writ
     await page.getByRole("tab", { name: "Try" }).click();
     await call(page, "list_accounts", { customer_id: "cus_1901" });
     const broken = panel.locator("article", { hasText: "Call 1: " });
-    await broken.getByText("the playbook is at fault", { exact: true }).waitFor();
+    await broken.getByText("the playbook has an error", { exact: true }).waitFor();
     const { files } = await site.ask("GET", `${PROJECT}/playbooks/retail_bank`);
     const name = "playbooks/retail_bank/tools.star";
     const drafts = { [name]: files[name].replace("def _verified(world):", "def _verified(world):\n    1 // 0") };
@@ -503,13 +503,13 @@ test("a call that the playbook itself spoils says why, by the text as it is writ
     for (const key of ["Home", "Shift+End", "Delete"]) await page.keyboard.press(key);
     await page.locator("#panel-source .cm-line", { hasText: "1 // 0" }).waitFor({ state: "detached" });
     await page.getByRole("tab", { name: "Try" }).click();
-    await broken.getByText("the playbook is at fault", { exact: true }).waitFor();
+    await broken.getByText("the playbook has an error", { exact: true }).waitFor();
     assert.match(await panel.locator(".cm-content").innerText(), /cus_1901/);
     assert.equal(await panel.getByLabel("Tool").inputValue(), "list_accounts");
-    await panel.getByText("These are answers of the text before your last change.").waitFor();
+    await panel.getByText("These answers were made before your last change.").waitFor();
     await panel.getByRole("button", { name: "Make the calls again" }).click();
     await broken.getByText("refused: the agent reads an error", { exact: true }).waitFor();
-    assert.equal(await panel.getByText("These are answers of the text").count(), 0);
+    assert.equal(await panel.getByText("These answers were made before your last change").count(), 0);
     // What is typed for one tool is kept apart from what is typed for another.
     await panel.getByLabel("Tool").selectOption("get_opening_hours");
     await panel.locator(".cm-content", { hasText: /^\{\}$/ }).waitFor();
@@ -569,9 +569,9 @@ test("a file is added to a playbook, saved with it, and taken out again", () =>
     await page.locator("#panel-source .cm-line").first().waitFor();
     assert.equal(await remove.count(), 0, "without playbook.yaml it is no playbook");
     await add("tools.star");
-    await files.getByText("There is such a file already.").waitFor();
+    await files.getByText("This file exists already.").waitFor();
     await add("../retail_bank.yaml");
-    await files.getByText("Take letters, digits, _, - and .").waitFor();
+    await files.getByText("Use letters, digits, _, - and .").waitFor();
     await page.getByText("not saved", { exact: true }).waitFor({ state: "detached" });
 
     await add("templates/notes.md.j2");
@@ -587,8 +587,8 @@ test("a file is added to a playbook, saved with it, and taken out again", () =>
     await page.locator("#panel-source .cm-line", { hasText: "What a colleague should know." }).waitFor();
     const question = page.getByRole("dialog", { name: "Remove a file" });
     await remove.click();
-    await question.getByText(`${path} is taken out of the document when you save it.`).waitFor();
-    await question.getByRole("button", { name: "Leave it" }).click();
+    await question.getByText(`${path} is removed from the document when you save it.`).waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
     await added.waitFor();
     await remove.click();
     await question.getByRole("button", { name: "Remove" }).click();
@@ -625,7 +625,7 @@ test("the prompts are those of the variant that is chosen, and the address knows
     assert.notEqual(await shows("orchestrator"), own);
     await page.reload();
     await shows("orchestrator");
-    await agent.selectOption("As the playbook has it");
+    await agent.selectOption("The playbook's own");
     await shows("");
     await page.goBack();
     await shows("orchestrator");

@@ -191,7 +191,7 @@ test("the versions that are compared are chosen, and the way back knows what was
     };
     const taken = page.locator(".unified .deleted", { hasText: "as the policy calls it" });
     const added = page.locator(".unified .added", { hasText: "as the policy calls it" });
-    const nothing = page.getByText("Nothing differs.");
+    const nothing = page.getByText("No differences.");
     assert.deepEqual(await compared(taken), ["2", "3", null, null]);
     await from.selectOption("1");
     assert.deepEqual(await compared(nothing), ["1", "3", "1", null]);
@@ -216,7 +216,7 @@ test("what was written is not lost when the page is left", () =>
     await page.goForward();
     await page.getByText("is here again").waitFor();
     assert.match(await (await editor(page)).innerText(), /a thought/);
-    await discard(page, "Discard it");
+    await discard(page, "Discard them");
     await page.getByText("not saved").waitFor({ state: "detached" });
     assert.doesNotMatch(await (await editor(page)).innerText(), /a thought/);
   }));
@@ -231,7 +231,7 @@ test("who saves over somebody else's version decides", () =>
     await other.getByText("v2 is a draft").waitFor();
     await page.bringToFront();
     await page.getByRole("button", { name: "Save draft" }).click();
-    const dialog = page.getByRole("dialog", { name: "Somebody else was faster" });
+    const dialog = page.getByRole("dialog", { name: "Somebody else saved a newer version" });
     await dialog.locator(".unified .added", { hasText: "theirs" }).waitFor();
     await accessible(page);
     await screenshot(page, "conflict");
@@ -247,7 +247,7 @@ test("whoever was slower may go on writing, and loses nothing by a reload; or ta
   const [[path, text]] = Object.entries(files);
   const theirs = text.replace(`id: ${name}`, `id: ${name} # theirs`);
   await site.visit(about, async (page) => {
-    const dialog = page.getByRole("dialog", { name: "Somebody else was faster" });
+    const dialog = page.getByRole("dialog", { name: "Somebody else saved a newer version" });
     const mine = (await editor(page)).locator(".cm-line", { hasText: "# mine" });
     const unsaved = page.getByText("not saved", { exact: true }).first();
     await typeAfter(page, `id: ${name}`, " # mine");
@@ -260,14 +260,14 @@ test("whoever was slower may go on writing, and loses nothing by a reload; or ta
     await dialog.getByText(new RegExp(`^mira saved v${to} at .* made from v${from}, and nothing of it is lost`)).waitFor();
     await dialog.getByText("says whose it is").waitFor();
     await dialog.locator(".unified .added", { hasText: "# theirs" }).waitFor();
-    await dialog.getByRole("button", { name: "Go on writing" }).click();
+    await dialog.getByRole("button", { name: "Continue editing" }).click();
     await dialog.waitFor({ state: "hidden" });
     await mine.waitFor();
     await unsaved.waitFor();
     assert.equal((await site.ask("GET", about)).files[path], theirs, "what the other saved stands");
 
     await page.reload();
-    await page.getByText("What you had written and not saved is here again.").waitFor();
+    await page.getByText("Your unsaved changes were restored.").waitFor();
     await mine.waitFor();
     await page.getByRole("button", { name: "Save draft" }).click();
     // What was kept was made from the old version still.
@@ -276,7 +276,7 @@ test("whoever was slower may go on writing, and loses nothing by a reload; or ta
     await dialog.waitFor({ state: "hidden" });
     await mine.waitFor();
     await page.getByRole("button", { name: "Save draft" }).click();
-    await dialog.getByRole("button", { name: "Take theirs, drop mine" }).click();
+    await dialog.getByRole("button", { name: "Use theirs, discard mine" }).click();
     await (await editor(page)).locator(".cm-line", { hasText: "# theirs" }).waitFor();
     assert.equal(await mine.count(), 0);
     await page.getByText(`v${to} is a draft`).waitFor();
@@ -304,9 +304,9 @@ test("what somebody else deleted meanwhile is not written over, and what was wri
     await page.reload();
     await page.getByRole("heading", { name: /^There is no / }).waitFor();
     await page.getByRole("button", { name: `Restore v${saved.version}` }).click();
-    await page.getByText("What you had written and not saved is here again.").waitFor();
+    await page.getByText("Your unsaved changes were restored.").waitFor();
     assert.match(await (await editor(page)).innerText(), /# mine/);
-    await discard(page, "Discard it");
+    await discard(page, "Discard them");
     await page.getByText("not saved", { exact: true }).waitFor({ state: "detached" });
   }, { expected: [/status of (404|409)/] });
 });
@@ -326,7 +326,7 @@ test("what a browser does not keep is not said to be kept, and nobody else in th
     await page.getByText("Signed in as otto").waitFor();
     await page.goto(`${PROJECT}/scenarios/help_card_abroad`);
     assert.doesNotMatch(await (await editor(page)).innerText(), /a thought/);
-    assert.equal(await page.getByText("What you had written and not saved is here again.").count(), 0);
+    assert.equal(await page.getByText("Your unsaved changes were restored.").count(), 0);
     assert.equal(await page.evaluate((key) => sessionStorage.getItem(key) !== null, keys[0]), true);
   }, { expected: [/status of 401/] });
   await site.visit(`${PROJECT}/scenarios?search=help_card_abroad`, async (page) => {
@@ -339,7 +339,7 @@ test("what a browser does not keep is not said to be kept, and nobody else in th
     });
     await page.locator("table.documents").getByRole("link", { name: "help_card_abroad" }).click();
     await typeAfter(page, "id: help_card_abroad", " # a thought");
-    await page.getByText("This browser does not keep what you write").waitFor();
+    await page.getByText("This browser does not keep your changes").waitFor();
     await page.goBack();
     await page.getByRole("alert").getByText("the browser did not keep it: it is lost").waitFor();
     assert.equal(await page.getByText("It is kept in this tab").count(), 0);
@@ -359,7 +359,7 @@ test("whoever promotes and has changed nothing is asked, and writes nothing over
     await page.getByText(`v${mine} is a draft`).waitFor();
     await save("theirs", mine);
     await page.getByRole("button", { name: "Promote", exact: true }).click();
-    const dialog = page.getByRole("dialog", { name: "Somebody else was faster" });
+    const dialog = page.getByRole("dialog", { name: "Somebody else saved a newer version" });
     await dialog.getByText(`you have changed nothing since v${mine}. Nothing was promoted.`).waitFor();
     await dialog.locator(".unified .added", { hasText: "# theirs" }).waitFor();
     assert.equal(await dialog.getByRole("button", { name: /Save mine/ }).count(), 0);
@@ -397,9 +397,9 @@ test("what somebody else saves right after is not written over unasked", async (
     await typeAfter(page, `id: ${name}`, ", still");
     await page.getByText("not saved", { exact: true }).first().waitFor();
     await page.getByRole("button", { name: "Save draft" }).click();
-    const dialog = page.getByRole("dialog", { name: "Somebody else was faster" });
+    const dialog = page.getByRole("dialog", { name: "Somebody else saved a newer version" });
     await dialog.locator(".unified .added", { hasText: "# right after" }).waitFor();
-    await dialog.getByRole("button", { name: "Go on writing" }).click();
+    await dialog.getByRole("button", { name: "Continue editing" }).click();
     const now = await site.ask("GET", about);
     assert.deepEqual([now.saved.version, now.files[path]], [theirs, others]);
   }, { expected: [/status of 409/] });
@@ -412,12 +412,12 @@ test("what is not saved can be discarded, after a question, and keeps older vers
     await unsaved.first().waitFor();
     await page.getByRole("tab", { name: "Versions" }).click();
     const restore = page.getByRole("button", { name: "Restore v1" });
-    await page.getByText("An older version can be restored once you have saved or discarded what you wrote.").waitFor();
+    await page.getByText("Save or discard your changes before you restore an older version.").waitFor();
     assert.equal(await restore.getAttribute("aria-disabled"), "true");
     await page.getByRole("button", { name: "Discard changes" }).click();
     const question = page.getByRole("dialog", { name: "Discard your changes" });
     await accessible(page);
-    await question.getByRole("button", { name: "Leave it" }).click();
+    await question.getByRole("button", { name: "Cancel" }).click();
     assert.ok((await unsaved.count()) > 0);
     await discard(page, "Discard changes");
     await unsaved.waitFor({ state: "detached" });
@@ -470,7 +470,7 @@ test("a new scenario begins as a copy, and is deleted and restored", () =>
     await page.getByRole("button", { name: "Delete" }).first().click();
     const question = page.getByRole("dialog", { name: "Delete a scenario" });
     await accessible(page);
-    await question.getByText("None: it can be deleted.").waitFor();
+    await question.getByText("Nothing: it can be deleted.").waitFor();
     await screenshot(page, "delete");
     await question.getByRole("button", { name: "Delete" }).click();
     await page.waitForURL("**/scenarios");

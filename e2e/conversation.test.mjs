@@ -215,12 +215,12 @@ test("a value says which call wrote it, and leads there", () =>
     await page.keyboard.press("Home");
     await page.getByText("as it was at the start").waitFor();
     await origin.getByText("Written by").waitFor({ state: "detached" });
-    await origin.getByText(/nothing stands there in this version\.|It stood there from the start\./).waitFor();
+    await origin.getByText(/nothing is there in this version\.|It was there from the start\./).waitFor();
     // What was there from the start says so.
     const tree = page.getByRole("tree", { name: "World" });
     await page.getByRole("searchbox", { name: "Search in: World" }).fill("name");
     await tree.locator(".tree-row .leaf").first().click();
-    await origin.getByText("It stood there from the start.").waitFor();
+    await origin.getByText("It was there from the start.").waitFor();
   }));
 
 test("the tree is walked by keyboard", () =>
@@ -331,7 +331,7 @@ test("of a long conversation a part is there, and whoever is led to a turn sees 
     await more.first().click();
     await page.locator("#turn-99").waitFor();
     assert.ok(await more.first().evaluate((button) => button === document.activeElement), "the way on keeps the focus");
-    await page.getByRole("button", { name: "The last of them" }).last().click();
+    await page.getByRole("button", { name: "To the end" }).last().click();
     await page.locator("#turn-2999").waitFor();
     assert.equal(await turns.count(), 250);
   }));
@@ -375,7 +375,7 @@ test("a turn is annotated, resolved, and the note deleted", () =>
     assert.deepEqual([kept.text, kept.labels, kept.author], ["Too many words.", ["style", "wordy"], "mira"]);
     await remark.getByRole("button", { name: "Delete" }).click();
     const question = remark.getByRole("dialog", { name: "Delete your annotation?" });
-    await question.getByRole("button", { name: "Leave it" }).click();
+    await question.getByRole("button", { name: "Cancel" }).click();
     await question.waitFor({ state: "hidden" });
     assert.equal((await site.ask("GET", `/conversations/${all[1]}/annotations`)).length, 1);
     await remark.getByRole("button", { name: "Delete" }).click();
@@ -443,7 +443,7 @@ test("keys send the form in which they are pressed, and a rating that is begun i
     await page.goBack();
     await first.waitFor();
     assert.equal(await first.locator("output").innerText(), "7");
-    await page.getByText("This is not sent yet.", { exact: false }).waitFor();
+    await page.getByText("Not sent yet.", { exact: false }).waitFor();
     await page.getByRole("button", { name: "Start over" }).click();
     assert.equal(await first.locator("output").innerText(), "–");
     assert.equal(await page.getByLabel("Comment").inputValue(), "");
@@ -525,7 +525,7 @@ test("calls and thoughts of a turn are corrected, each correction is another ver
     await form.getByLabel("Why").fill("It takes what was asked for.");
     await written.fill("[1]");
     await form.getByRole("button", { name: "Save the correction" }).click();
-    await form.getByRole("alert").getByText(`The arguments of ${made.name} are no JSON object`).waitFor();
+    await form.getByRole("alert").getByText(`The arguments of ${made.name} are not a JSON object`).waitFor();
     // Calls must fit the tool: what the server refuses stays in the form.
     await written.fill(JSON.stringify({ ...JSON.parse(made.arguments), surely_unknown: 1 }));
     await form.getByRole("button", { name: "Save the correction" }).click();
@@ -820,7 +820,7 @@ test("what is still being played is followed to its end, and nothing that was ch
     await form.getByRole("button", { name: "Branch from here" }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(all[2]));
     await page.locator(".verdict").getByText("unfinished", { exact: true }).waitFor();
-    await page.getByText("It is judged when it has ended.").waitFor();
+    await page.getByText("It will be judged when it has ended.").waitFor();
     const before = await page.locator(".turn").count();
     await page.locator(".turn").first().getByRole("button", { name: "Annotate" }).click();
     await page.getByLabel("Annotation", { exact: true }).fill("Half a thou");

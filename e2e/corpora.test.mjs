@@ -26,7 +26,7 @@ const query = (page) => new URL(page.url()).searchParams;
 
 test("without a corpus the list says what one is", () =>
   site.visit(`${PROJECT}/corpora`, async (page) => {
-    await page.getByRole("heading", { name: "No corpus has been selected yet." }).waitFor();
+    await page.getByRole("heading", { name: "No corpus yet." }).waitFor();
     await page.getByRole("link", { name: "Explore conversations" }).click();
     await page.waitForURL("**/conversations");
   }));
@@ -49,7 +49,7 @@ test("what was explored is selected, with a funnel, a split and its proof as one
     await page.waitForURL(/min_overall=5/);
     await page.getByLabel("Golden share, in %").fill("30");
     await page.getByLabel("Golden share, in %").press("Tab");
-    await preview.getByText("of 30 % that were asked for").waitFor();
+    await preview.getByText("of 30 % requested").waitFor();
     await page.getByRole("combobox", { name: /^Balance/ }).selectOption("scenario");
     await page.getByLabel("At most of each group").fill("1");
     await page.getByLabel("At most of each group").press("Tab");
@@ -76,15 +76,15 @@ test("what cannot be done stands beside the field", () =>
       const preview = page.getByRole("region", { name: "Preview" });
       const funnel = preview.getByRole("heading", { name: "Funnel" });
       await funnel.waitFor();
-      await page.getByLabel("Resemblance that must not cross").fill("0.1");
-      await page.getByLabel("Resemblance that must not cross").press("Tab");
+      await page.getByLabel("Resemblance not allowed across parts").fill("0.1");
+      await page.getByLabel("Resemblance not allowed across parts").press("Tab");
       await page.getByText("expected 0.3 to 1, found 0.1").first().waitFor();
       // What it would have been before is not shown for what it would be now.
       await funnel.waitFor({ state: "detached" });
       assert.equal(await preview.getByText(/^\d+ conversations: /).count(), 0);
       await page.getByLabel("Overall score: at least").fill("7.5");
       await page.getByLabel("Overall score: at least").press("Tab");
-      await page.getByText("Takes whole numbers up to 10.").waitFor();
+      await page.getByText("Use whole numbers up to 10.").waitFor();
       assert.equal(query(page).has("min_overall"), false);
     },
     { expected: [/status of 422/] },
@@ -120,7 +120,7 @@ test("a corpus that nothing fits says what to do, and is selected again from the
       await page.getByRole("combobox", { name: /^Balance/ }).selectOption("scenario");
       await page.getByLabel("At most of each group").fill("2");
       await page.getByLabel("At most of each group").press("Tab");
-      await page.getByLabel("Of conversations that say the same, keep the best one").uncheck();
+      await page.getByLabel("Keep only the best of identical conversations").uncheck();
       await page.waitForURL(/duplicates=keep/);
       await page.getByLabel("Seed").fill("7");
       await page.getByLabel("Seed").press("Tab");
@@ -136,13 +136,13 @@ test("a corpus that nothing fits says what to do, and is selected again from the
       await page.locator(".refusal").getByText(why).waitFor();
       await screenshot(page, "corpus-failed");
 
-      await page.getByRole("link", { name: "Select again by the same selection" }).click();
+      await page.getByRole("link", { name: "Select again with the same settings" }).click();
       await page.waitForURL(/corpora\/new\?.*min_overall=10/);
       assert.equal(await page.getByLabel("Golden share, in %").inputValue(), "30");
       assert.equal(await page.getByRole("combobox", { name: /^Balance/ }).inputValue(), "scenario");
       assert.equal(await page.getByLabel("At most of each group").inputValue(), "2");
       assert.equal(await page.getByLabel("Seed").inputValue(), "7");
-      assert.ok(!(await page.getByLabel("Of conversations that say the same, keep the best one").isChecked()));
+      assert.ok(!(await page.getByLabel("Keep only the best of identical conversations").isChecked()));
       await page.getByLabel("Overall score: at least").fill("5");
       await page.getByLabel("Overall score: at least").press("Tab");
       await page.waitForURL(/min_overall=5/);
@@ -203,7 +203,7 @@ test("a corpus shows what it keeps, what it dropped and why, and what it is like
 
     // Which of two conversations is dropped may be chance, so any row will do.
     const dropped = page.getByRole("row").getByText("Balance", { exact: true }).first();
-    await page.getByRole("tab", { name: "What was dropped" }).click();
+    await page.getByRole("tab", { name: "Dropped" }).click();
     await dropped.waitFor();
     await page.getByLabel("Dropped by").selectOption("balance");
     await page.waitForURL(/dropped_by=balance/);
@@ -272,11 +272,11 @@ test("a run's analytics stand beside those of another run", () =>
     await page.locator(".toolbar .count").getByText("72 conversations").waitFor();
     await page.getByRole("link", { name: "Analytics of the run" }).click();
     await page.getByRole("heading", { name: "Outcomes and blame" }).waitFor();
-    await page.getByText("For each accepted conversation").waitFor();
+    await page.getByText("Per accepted conversation").waitFor();
     await page.getByLabel("The other run").selectOption({ index: 1 });
     await page.waitForURL(/with=/);
-    await page.getByRole("heading", { name: "Rates: the other run less this one" }).waitFor();
-    await page.getByRole("heading", { name: "Means: the other run less this one" }).waitFor();
+    await page.getByRole("heading", { name: "Rates: the other run minus this one" }).waitFor();
+    await page.getByRole("heading", { name: "Means: the other run minus this one" }).waitFor();
     await screenshot(page, "run-analytics");
     await holds(page.getByRole("region", { name: /^Pearson's/ }), scores, pearson);
     const counts = page.locator("details", { hasText: "Of how many conversations" });
@@ -332,5 +332,5 @@ test("a corpus is deleted after a question", () =>
     await accessible(page);
     await dialog.getByRole("button", { name: "Delete the corpus" }).click();
     await page.getByText("The corpus was deleted.").waitFor();
-    await page.getByRole("heading", { name: "No corpus has been selected yet." }).waitFor();
+    await page.getByRole("heading", { name: "No corpus yet." }).waitFor();
   }));

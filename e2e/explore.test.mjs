@@ -133,7 +133,7 @@ test("of several tools one is enough, or all of them must have been called", () 
   site.visit(LIST, async (page) => {
     await listed(page);
     const tools = facet(page, "Tools called");
-    const all = tools.getByRole("checkbox", { name: "All of them, not one of them" });
+    const all = tools.getByRole("checkbox", { name: "All of them, not just one" });
     const [verify, cards] = ["verify_identity", "list_cards"];
     await value(page, "Tools called", cards).check();
     await asks(page, pairsOf("tool_any", cards));
@@ -220,8 +220,8 @@ test("the best share, the agreement of judges and the order are chosen, and kept
     await asks(page, { top: "0.25", sort: "score:tool_usage" });
     await agrees(page);
     await page.locator('[role="columnheader"][aria-sort="descending"]', { hasText: "Tool usage" }).waitFor();
-    await page.getByRole("button", { name: "Best first; turn around" }).click();
-    await page.getByRole("button", { name: "Worst first; turn around" }).waitFor();
+    await page.getByRole("button", { name: "Best first; reverse" }).click();
+    await page.getByRole("button", { name: "Worst first; reverse" }).waitFor();
     await asks(page, { top: "0.25", sort: "score:tool_usage", order: "asc" });
     await agrees(page);
     await page.reload();
@@ -269,15 +269,15 @@ test("a histogram narrows by dragging and by numbers", () =>
     await asks(page, { min_turns: `${low}`, max_turns: `${low + 2}` });
     // What is no bound changes nothing, and is said beside the field.
     await write(most, `${low + 1}.5`);
-    await turns.getByText("Takes whole numbers.").waitFor();
+    await turns.getByText("Use whole numbers.").waitFor();
     await asks(page, { min_turns: `${low}`, max_turns: `${low + 2}` });
     await write(most, `${low + 1}`);
     await asks(page, { min_turns: `${low}`, max_turns: `${low + 1}` });
-    await turns.getByText("Takes whole numbers.").waitFor({ state: "detached" });
+    await turns.getByText("Use whole numbers.").waitFor({ state: "detached" });
 
     const overall = page.getByRole("group", { name: "Overall score" }).getByLabel("Overall score: at least");
     await write(overall, "11");
-    await page.getByText("Takes whole numbers up to 10.").waitFor();
+    await page.getByText("Use whole numbers up to 10.").waitFor();
     assert.equal(query(page).has("min_overall"), false);
     await overall.fill("7");
     await overall.press("Tab");
@@ -309,9 +309,9 @@ test("what has no facet is written, kept in the address and taken away by its ch
     await chip("Finished from 2020-02-29 12:30 UTC").waitFor();
     assert.equal(query(page).get("finished_from"), "2020-02-29T12:30:00Z");
     await panel.getByLabel("Finished before (UTC)").fill("2020-03-01T00:00");
-    await page.getByRole("heading", { name: "No conversation is like that." }).waitFor();
+    await page.getByRole("heading", { name: "No matches." }).waitFor();
     await page.reload();
-    await page.getByRole("heading", { name: "No conversation is like that." }).waitFor();
+    await page.getByRole("heading", { name: "No matches." }).waitFor();
     assert.equal(await panel.getByLabel("Finished before (UTC)").inputValue(), "2020-03-01T00:00");
     await chip("Finished before 2020-03-01 00:00 UTC").focus();
     await page.keyboard.press("Enter");
@@ -329,7 +329,7 @@ test("what has no facet is written, kept in the address and taken away by its ch
     await chip("Judged: latest").waitFor();
     await write("Failed for", "no such reason");
     await chip("Failed for “no such reason”").waitFor();
-    await page.getByRole("heading", { name: "No conversation is like that." }).waitFor();
+    await page.getByRole("heading", { name: "No matches." }).waitFor();
     // A corpus is selected by all of it.
     await page.getByRole("link", { name: "Select into a corpus" }).click();
     await page.waitForURL("**/corpora/new?**");
@@ -415,7 +415,7 @@ test("words find scenarios, and nothing found says so", () =>
     await page.keyboard.press("/");
     await page.keyboard.type("no such scenario");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "No conversation is like that." }).waitFor();
+    await page.getByRole("heading", { name: "No matches." }).waitFor();
     await page.getByRole("button", { name: "Remove all filters" }).click();
     await listed(page);
   }));

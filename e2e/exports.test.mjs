@@ -26,7 +26,7 @@ function tells(text, bytes) {
 
 test("without an export the list says what one is, and leads to the first", () =>
   site.visit(`${PROJECT}/exports`, async (page) => {
-    await page.getByRole("heading", { name: "Nothing has been exported yet." }).waitFor();
+    await page.getByRole("heading", { name: "No exports yet." }).waitFor();
     await page.getByRole("link", { name: "New export" }).click();
     await page.getByText("Choose a corpus or a run to see it.").waitFor();
     assert.ok(await page.getByRole("button", { name: "Build the export" }).isDisabled());
@@ -71,11 +71,11 @@ test("a first record that takes its time can be given up, and looked at again", 
     await page.getByLabel("Corpus or run").selectOption({ index: 1 });
     await page.getByRole("button", { name: "Cancel" }).click();
     await broken;
-    await page.getByText("It was not looked at to the end.").waitFor();
+    await page.getByText("The preview is not complete.").waitFor();
     await page.unroute("**/exports/preview");
     await page.getByRole("button", { name: "Look again" }).click();
     await page.locator("pre.record").waitFor();
-    await page.getByText("It was not looked at to the end.").waitFor({ state: "detached" });
+    await page.getByText("The preview is not complete.").waitFor({ state: "detached" });
 
     // What was found before is not shown for another profile, or for nothing.
     const record = page.locator("pre.record");
@@ -83,7 +83,7 @@ test("a first record that takes its time can be given up, and looked at again", 
     await page.route("**/exports/preview", () => {});
     await page.getByRole("radio", { name: /^Canonical/ }).check();
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByText("It was not looked at to the end.").waitFor();
+    await page.getByText("The preview is not complete.").waitFor();
     await record.waitFor({ state: "detached" });
     assert.match(await cli.innerText(), /--profile canonical[\s\\]+--out rows\.jsonl/);
     await page.unroute("**/exports/preview");
@@ -112,7 +112,7 @@ test("a first record that cannot be read says so, and leaves nothing of another 
 test("all of the form stands in the address: a link, a reload and the way back know it", () =>
   site.visit(`${PROJECT}/exports/new`, async (page) => {
     const score = page.getByLabel("Preferred by");
-    const all = page.getByLabel("Also what was not accepted");
+    const all = page.getByLabel("Also conversations that were not accepted");
     const cli = page.getByLabel("Groundstate's command");
     await page.getByLabel("Corpus or run").selectOption({ index: 1 });
     await page.waitForURL(/run=/);
@@ -158,7 +158,7 @@ test("an export is built, downloaded as it was hashed, and says what is in it", 
     await page.getByRole("button", { name: "Build the export" }).click();
     await page.waitForURL(/exports\/[0-9a-f-]{36}$/);
     await page.getByText("ready", { exact: true }).waitFor();
-    await page.getByText(/No model wrote the words of/).first().waitFor();
+    await page.getByText(/No model played these roles/).first().waitFor();
     await screenshot(page, "export");
 
     const download = page.waitForEvent("download");
@@ -236,7 +236,7 @@ test("an export is deleted after a question", () =>
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog", { name: "Delete the export?" }).getByRole("button", { name: "Delete the export" }).click();
     await page.getByText("The export was deleted.").waitFor();
-    await page.getByRole("heading", { name: "Nothing has been exported yet." }).waitFor();
+    await page.getByRole("heading", { name: "No exports yet." }).waitFor();
   }));
 
 test("what the page says for a terminal is pasted into one, and gives the same file", async () => {
@@ -394,8 +394,8 @@ test("what is also exported of a run, and which side of a corpus, is what both c
     const address = `${PROJECT}/exports/new?run=${id}&profile=${profile}`;
     let before = await previews(page, { source: { run: { ...run } }, profile }, () => page.goto(address));
     for (const [name, label] of [
-      ["all", "Also what was not accepted"],
-      ["corrected", "Also scores as people would have given them"],
+      ["all", "Also conversations that were not accepted"],
+      ["corrected", "Also scores corrected by people's ratings"],
       ["branches", "Also what sub-agents did"],
     ]) {
       run[name] = true;

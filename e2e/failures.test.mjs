@@ -62,9 +62,9 @@ async function between(page, url) {
 }
 
 const UNANSWERED = [
-  [401, /You are no longer signed in; this is what stood here before\./],
+  [401, /You are no longer signed in; this is the previous content\./],
   [403, /You may no longer see this\. .* Ask an admin of the project/],
-  [404, /This is no longer there\. .* Choose from a list\./],
+  [404, /This no longer exists\. .* Choose from a list\./],
   [503, /It is no good\. .* The server's log says more\./],
 ];
 
@@ -87,7 +87,7 @@ async function tells(page, url, all) {
 
 test("the models say why they are not kept up, and lead whoever is signed out back", () =>
   visit("/models", async (page) => {
-    await page.getByText("There is no model yet.").waitFor();
+    await page.getByText("No models yet.").waitFor();
     const server = await tells(page, /\/api\/v1\/models$/, UNANSWERED);
     server.refuse(401);
     await page.getByText("You are no longer signed in").waitFor();
@@ -190,16 +190,16 @@ const PLACES = [
     asks: /\/api\/v1\/conversations\/[^/]+\/annotations$/,
     of: () => `${PROJECT}/conversations/${conversation}?panel=people`,
     within: region("Annotations"),
-    claims: "Nobody noted anything",
-    then: (part) => part.getByText("Nobody noted anything"),
+    claims: "No annotations yet",
+    then: (part) => part.getByText("No annotations yet"),
   },
   {
     what: "corrections",
     asks: /\/api\/v1\/conversations\/[^/]+\/corrections$/,
     of: () => `${PROJECT}/conversations/${conversation}?panel=people`,
     within: region("Corrections"),
-    claims: "No turn was corrected",
-    then: (part) => part.getByText("No turn was corrected"),
+    claims: "No corrections yet",
+    then: (part) => part.getByText("No corrections yet"),
   },
   {
     what: "a turn that is to be corrected",
@@ -293,7 +293,7 @@ test("a persona model that is none says so, and leads to it", () =>
     });
     await page.goto(`${PROJECT}/personas/newcomer`);
     const panel = page.getByRole("tabpanel", { name: "Profile" });
-    await panel.getByRole("alert").getByText("The persona model cannot be read as it is.").waitFor();
+    await panel.getByRole("alert").getByText("The persona model cannot be read.").waitFor();
     await accessible(page);
     await panel.getByRole("link", { name: "its own page" }).click();
     await page.waitForURL("**/personas/model");
@@ -334,7 +334,7 @@ test("an editor that cannot know all names and rules says that it completes less
     const schemas = await between(page, /\/api\/v1\/schemas\//);
     schemas.abort();
     await page.goto(`${PROJECT}/scenarios/${SCENARIO}`);
-    const less = page.getByText("The editor completes less than it could. The server does not answer.");
+    const less = page.getByText("The editor cannot offer all completions. The server does not answer.");
     await less.waitFor();
     await accessible(page);
     schemas.pass();

@@ -95,7 +95,7 @@ test("what runs are like, and how two differ, are the figures of the API", async
   const { analytics } = await site.ask("GET", `/runs/${run.id}/analytics`);
   const { comparison, per_accepted, with_per_accepted } = await site.ask("GET", `/runs/${run.id}/comparison?with=${other.id}`);
   await site.visit(`${PROJECT}/runs/${run.id}/analytics?with=${other.id}`, async (page) => {
-    await page.getByRole("heading", { name: "Means: the other run less this one" }).waitFor();
+    await page.getByRole("heading", { name: "Means: the other run minus this one" }).waitFor();
     const main = page.getByRole("main");
 
     // Distributions: every score and length, its mean and deviation, and how often each value occurs.
@@ -136,8 +136,8 @@ test("what runs are like, and how two differ, are the figures of the API", async
     ];
     const rates = Object.entries(comparison.rates).sort(([a], [b]) => (a < b ? -1 : 1));
     assert.ok(rates.length > 1);
-    assert.deepEqual(await figuresOf(main, "Rates: the other run less this one"), rates.map(rate));
-    const means = page.getByRole("region", { name: "Means: the other run less this one" });
+    assert.deepEqual(await figuresOf(main, "Rates: the other run minus this one"), rates.map(rate));
+    const means = page.getByRole("region", { name: "Means: the other run minus this one" });
     const lengths = ["turns", "tool_calls"];
     const mean = ([name, { one, one_n, other, other_n, gap, effect }]) => [
       called(name),
@@ -230,8 +230,8 @@ test("whatever is chosen in the form of a selection is what the corpus is select
     await type("Overall score: at most", "9");
     await page.getByRole("combobox", { name: /^Personal data/ }).selectOption("keep");
     await page.getByRole("combobox", { name: /^Secrets/ }).selectOption("keep");
-    await page.getByLabel("Of conversations that say the same, keep the best one").uncheck();
-    await page.getByLabel("Of near-duplicates, too").check();
+    await page.getByLabel("Keep only the best of identical conversations").uncheck();
+    await page.getByLabel("Also of near-duplicates").check();
     await type(/^Resemblance from which on/, "0.95");
     await page.getByRole("combobox", { name: /^Balance/ }).selectOption("persona");
     await type(/^At most in all/, "17");

@@ -23,7 +23,7 @@ test("from the first link to a conversation that was played, within seconds", ()
     await choosePassword(page, ADMINISTRATOR);
 
     await page.waitForURL(`${site.url}${PROJECT}`);
-    await page.getByRole("heading", { name: "Nothing has been played yet." }).waitFor();
+    await page.getByRole("heading", { name: "No runs yet." }).waitFor();
     const picture = page.getByRole("img", { name: "From a scenario to training data" });
     await picture.waitFor();
     const words = await picture.locator("text").allTextContents();

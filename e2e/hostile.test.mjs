@@ -196,7 +196,7 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
       await harmless(page, "preview");
       const shown = await page.locator("pre.record").textContent();
       assert.ok(shown.includes(JSON.stringify(MARKUP).slice(1, -1)), "the record shows its letters");
-      await page.getByText("It goes on; the copy is whole.").waitFor();
+      await page.getByText("Shortened here; the copy is complete.").waitFor();
       await page.locator("section[aria-labelledby=card]").getByRole("button", { name: /^Show all 20\d,/ }).waitFor();
       assert.ok((await page.locator(".card-text pre").textContent()).includes(MARKUP));
       await screenshot(page, `hostile-export-${viewport.width}`);
@@ -270,8 +270,8 @@ for (const viewport of [{ width: 1280, height: 800 }, NARROW.viewport]) {
     await site.visit("/projects/hostile/runs", (page) => page.locator("h1").waitFor().then(() => fits(page, "hostile")), options);
     await site.visit("/tokens", async (page) => {
       await harmless(page, "tokens");
-      // The question before it is withdrawn names it, too.
-      await page.getByRole("button", { name: /^Withdraw/ }).first().click();
+      // The question before it is deleted names it, too.
+      await page.getByRole("button", { name: /^Delete/ }).first().click();
       await page.getByRole("dialog").getByText("onerror", { exact: false }).first().waitFor();
       await fits(page, "a question");
       assert.equal(await page.evaluate(() => window.broken), undefined);

@@ -259,7 +259,7 @@ test("a run that has begun all that it may is not resumed, which says why, until
       await page.getByRole("alert").getByText("all conversations that its budget allows have been played; raise that cap first").waitFor();
       await screenshot(page, "run-not-resumed");
       assert.equal((await site.ask("GET", `/runs/${id}`)).state, "paused");
-      assert.deepEqual(await cap(page, { "Conversations begun": "12" }), { "Conversations begun": "5" });
+      assert.deepEqual(await cap(page, { "Conversations started": "12" }), { "Conversations started": "5" });
       await page.getByRole("button", { name: "Resume" }).click();
       await finished(page);
       await page.locator("dl.strip").getByText("12 of 12").waitFor();
@@ -270,7 +270,7 @@ test("a run that has begun all that it may is not resumed, which says why, until
 test("what a judge spoiled is played again on demand, and the spoiled attempts are told apart", async () => {
   const model = await startModel("This is no verdict.");
   const order = { playbooks: ["retail_bank"], n: 3, seed: 23, retries: 0, models: { judge: "mumbling" } };
-  const again = (page) => page.getByRole("button", { name: "Play the spoiled again" });
+  const again = (page) => page.getByRole("button", { name: "Play spoiled ones again" });
   try {
     await site.ask("PUT", "/models/mumbling", { replicas: [model.url] });
     await ordered(order, async (page, id) => {
@@ -281,7 +281,7 @@ test("what a judge spoiled is played again on demand, and the spoiled attempts a
       assert.deepEqual((await site.ask("GET", `/runs/${id}`)).failures, { judge: 3 });
       await blame.getByText("Only failures of the agent are data; others are played again.").waitFor();
       await again(page).click();
-      await page.getByText("What others than the agent spoiled is played again.").waitFor();
+      await page.getByText("The spoiled conversations are played again.").waitFor();
       await blame.getByText("3 spoiled attempts were played again and count nowhere else.").waitFor();
       await finished(page);
       const { failures, played_again, finished: ended } = await site.until(`/runs/${id}`, (run) => run.state === "finished");
@@ -468,7 +468,7 @@ test("what a run may take, its forecast and its judges are ordered as they were 
     const fields = [
       ["Tokens", "50000"],
       ["Money", "12.5"],
-      ["Conversations begun", "40"],
+      ["Conversations started", "40"],
       ["Minutes", "1.5"],
       ["Priority", "7"],
       ["Conversations at once", "3"],
@@ -484,7 +484,7 @@ test("what a run may take, its forecast and its judges are ordered as they were 
     await panel.getByText("`scripted` is not a model and cannot be on a panel").waitFor();
     await page.getByRole("group", { name: "judge", exact: true }).getByRole("combobox").selectOption("house");
     await panel.locator(".wrong").waitFor({ state: "detached" });
-    await page.getByLabel("Ask judges for each criterion by itself").check();
+    await page.getByLabel("Ask judges about each criterion separately").check();
     const judged = await order();
     assert.deepEqual([judged.models, judged.panel, judged.criteria_apart], [{ judge: "house" }, ["second"], true]);
     await look(page).getByText("second").first().waitFor();
@@ -541,7 +541,7 @@ test("the whole form stands in the address: a link, a reload and the way back kn
     await fault.getByLabel("What").selectOption("outage");
     await fault.getByLabel("When").selectOption("calls");
     await fault.getByLabel("Calls, from 1").fill("1, 2");
-    await page.getByLabel("Do not begin before somebody resumes it").check();
+    await page.getByLabel("Do not begin before it is resumed").check();
     await page.waitForURL(/paused=true/);
     await amount.fill("");
     await amount.pressSequentially("120");
@@ -566,10 +566,10 @@ test("the whole form stands in the address: a link, a reload and the way back kn
     await page.goBack();
     await page.waitForFunction(() => !new URL(location.href).searchParams.has("n"));
     await page.waitForFunction((field) => field.value === "24", await amount.elementHandle());
-    assert.ok(await page.getByLabel("Do not begin before somebody resumes it").isChecked());
+    assert.ok(await page.getByLabel("Do not begin before it is resumed").isChecked());
     await page.goBack();
     await page.waitForFunction(() => !new URL(location.href).searchParams.has("paused"));
-    await page.waitForFunction((box) => !box.checked, await page.getByLabel("Do not begin before somebody").elementHandle());
+    await page.waitForFunction((box) => !box.checked, await page.getByLabel("Do not begin before it").elementHandle());
     assert.equal(await fault.getByLabel("Calls, from 1").inputValue(), "1, 2");
     await page.goForward();
     await page.goForward();

@@ -85,7 +85,7 @@ async function beginAndCancel(page, begin, halfway) {
     await page.locator(".progress").getByText(halfway).or(ended).waitFor({ timeout: BUILT_MS });
     // What has ended has no such button, and its state may be clicked.
     await page.getByRole("button", { name: "Cancel" }).or(ended).click();
-    await page.locator(".toast").getByText(/ is built no further\.$/).or(ended).waitFor({ timeout: BUILT_MS });
+    await page.locator(".toast").getByText(/ is no longer being built\.$/).or(ended).waitFor({ timeout: BUILT_MS });
     const found = (await ask(address)).state;
     if (found === "cancelled") {
       return address;
@@ -141,7 +141,7 @@ test("a corpus that is being selected says how far it is, and is cancelled", () 
     cancelledCorpus = await cancelHalfway(page, begin, /^Selecting, read: [1-9][\d,]* of [\d,]+$/);
     await state(page, "cancelled").waitFor();
     await page.locator(".progress").waitFor({ state: "detached" });
-    await page.getByRole("link", { name: "Select again by the same selection" }).waitFor();
+    await page.getByRole("link", { name: "Select again with the same settings" }).waitFor();
     await accessible(page);
     await page.getByRole("button", { name: "Delete" }).waitFor();
     await screenshot(page, "corpus-cancelled");
@@ -175,7 +175,7 @@ test("what was cancelled kept nothing; another corpus is selected to its end", (
 test("what was cancelled is made again from its page, by the same selection", () =>
   site.visit(`${PROJECT}${cancelledCorpus}`, async (page) => {
     await page.getByRole("button", { name: "Make again" }).click();
-    await page.getByText("The corpus is selected again, by the same selection.").waitFor();
+    await page.getByText("The corpus is selected again, with the same settings.").waitFor();
     await state(page, "ready").waitFor({ timeout: BUILT_MS });
     const made = await ask(cancelledCorpus);
     const [whole] = (await site.ask("GET", `${PROJECT}/corpora`)).items.filter(({ name }) => name === "whole");
@@ -228,7 +228,7 @@ test("a preview says how far it is and how long it takes, is cancelled, and is l
   site.visit(`${PROJECT}/corpora`, async (page) => {
     const broken = [];
     page.on("requestfailed", (request) => broken.push(new URL(request.url()).pathname));
-    const cancelled = preview(page).getByText("It was not looked at to the end.");
+    const cancelled = preview(page).getByText("The preview is not complete.");
     await slowly(site.server, async () => {
       for (let attempt = 0; !(await cancelled.isVisible()); attempt += 1) {
         assert.ok(attempt < ATTEMPTS, `${ATTEMPTS} of ${ATTEMPTS} were there before they could be cancelled`);

@@ -80,10 +80,10 @@ async function editedTwice(page, model, edit) {
   await site.ask("PUT", "/models/house", { replicas: [first], max_in_flight: 4, start_in_flight: 3, slow_after_seconds: 2.5 });
   await model.locator("dl.strip").getByText("4", { exact: true }).waitFor();
   assert.equal(await edit.getByLabel(/^Or file/).inputValue(), "/run/secrets/mine");
-  await edit.getByRole("button", { name: "Leave it" }).click();
+  await edit.getByRole("button", { name: "Cancel" }).click();
   await open([first]);
   assert.equal(await edit.getByLabel(/^At most in flight/).inputValue(), "4");
-  assert.equal(await edit.getByLabel(/^In flight to begin with/).inputValue(), "3");
+  assert.equal(await edit.getByLabel(/^In flight at the start/).inputValue(), "3");
   await edit.getByRole("button", { name: "Save" }).click();
   await edit.waitFor({ state: "hidden" });
   const { start_in_flight, slow_after_seconds } = await saved();
@@ -93,9 +93,9 @@ async function editedTwice(page, model, edit) {
   await form.getByLabel(/^Name/).fill("house");
   await form.getByLabel(/^Endpoints/).fill(second);
   await form.getByRole("button", { name: "Save" }).click();
-  await form.locator(".field .wrong").getByText("There is one with this name already; edit it instead.").waitFor();
+  await form.locator(".field .wrong").getByText("A model with this name exists already; edit it instead.").waitFor();
   assert.deepEqual((await saved()).replicas.map(({ url }) => url), [first]);
-  await form.getByRole("button", { name: "Leave it" }).click();
+  await form.getByRole("button", { name: "Cancel" }).click();
   await form.waitFor({ state: "hidden" });
 }
 
@@ -103,7 +103,7 @@ test("a dialog in which something is written asks before Escape or the cross clo
   site.visit("/models", async (page) => {
     const form = dialog(page, "Add a model");
     const name = form.getByLabel(/^Name/);
-    const lost = form.getByText("What you have written here is lost once this closes.");
+    const lost = form.getByText("What you have written here is lost when you close this.");
     const open = () => page.getByRole("button", { name: "Add a model" }).click();
     await open();
     await name.waitFor();
@@ -135,7 +135,7 @@ test("a dialog in which something is written asks before Escape or the cross clo
 
 test("a model is added, shown with its endpoints, changed and removed", () =>
   site.visit("/models", async (page) => {
-    await page.getByText("There is no model yet.").waitFor();
+    await page.getByText("No models yet.").waitFor();
     await page.getByRole("button", { name: "Add a model" }).click();
     const form = dialog(page, "Add a model");
     await accessible(page);
@@ -146,7 +146,7 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await screenshot(page, "model-form");
     await form.getByLabel(/^Name/).fill("");
     await form.getByRole("button", { name: "Save" }).click();
-    await form.locator(".field .wrong").getByText("Write a name first.").waitFor();
+    await form.locator(".field .wrong").getByText("Enter a name first.").waitFor();
     await form.getByLabel(/^Name/).fill("house");
     await form.getByLabel(/^Endpoints/).fill("http://127.0.0.1:9/v1\nhttp://127.0.0.1:10/v1");
     await form.getByLabel(/^Environment variable/).fill("HOUSE_KEY");
@@ -180,7 +180,7 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await fits(page);
     await model.getByRole("button", { name: "Remove …" }).click();
     await dialog(page, "Remove house?").getByRole("button", { name: "Remove it" }).click();
-    await page.getByText("There is no model yet.").waitFor();
+    await page.getByText("No models yet.").waitFor();
   }, { expected: [/status of 422/, /status of 409/] }));
 
 test("a model that answers is probed with what the API tells; a call that goes on counts as in flight", async () => {
@@ -234,7 +234,7 @@ test("a model that answers is probed with what the API tells; a call that goes o
       await again.getByText("running", { exact: true }).waitFor();
       await again.getByText("0 of 1").waitFor();
       await again.getByRole("button", { name: "Cancel" }).click();
-      await page.getByText("The judging was ended. Verdicts so far are kept.").waitFor();
+      await page.getByText("The judging was cancelled. Verdicts so far are kept.").waitFor();
       await again.getByText("cancelled", { exact: true }).waitFor();
       await again.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
       const { state } = (await site.ask("GET", `/runs/${run.id}/judgings`)).find(({ id }) => id === judging.id);
@@ -287,12 +287,12 @@ async function withdrawsJoinToken(page, name) {
   await page.goto("/workers");
   await page.getByRole("button", { name: "Add a worker" }).click();
   const known = dialog(page, "Add a worker").getByRole("listitem").filter({ hasText: name });
-  await known.getByRole("button", { name: `Withdraw ${name}` }).click();
-  const question = dialog(page, `Withdraw ${name}?`);
+  await known.getByRole("button", { name: `Delete ${name}` }).click();
+  const question = dialog(page, `Delete ${name}?`);
   await question.waitFor();
   await accessible(page);
-  await question.getByRole("button", { name: "Withdraw it" }).click();
-  await page.getByText(`${name} is withdrawn.`).waitFor();
+  await question.getByRole("button", { name: "Delete it" }).click();
+  await page.getByText(`${name} was deleted.`).waitFor();
   await known.waitFor({ state: "detached" });
   assert.deepEqual((await site.ask("GET", "/join-tokens")).filter((token) => token.name === name), []);
 }
@@ -313,7 +313,7 @@ test("a worker joins with a token that is shown once, and is drained after a que
       const [, token] = command.match(/GROUNDSTATE_JOIN_TOKEN=(gsj_[0-9a-f]{64})/);
       assert.match(command, /groundstate worker --server http:/);
       await accessible(page);
-      await form.getByRole("button", { name: "I have it" }).click();
+      await form.getByRole("button", { name: "I have copied it" }).click();
 
       const url = `http://127.0.0.1:${served.address().port}/v1`;
       const args = ["worker", "--server", site.url, "--model", "tiny", "--name", "rack-7", "--engine", "external"];
@@ -366,15 +366,15 @@ test("a token is made, its secret is shown once, and it is withdrawn after a que
     const status = async () => (await fetch(`${site.url}/api/v1${PROJECT}/runs`, { headers })).status;
     assert.equal(await status(), 200);
     await page.keyboard.press("Escape");
-    await form.getByText("What stands here is shown only now: nobody can look it up once this closes.").waitFor();
+    await form.getByText("This is shown only now: you cannot look it up after you close this.").waitFor();
     await form.getByRole("button", { name: "Stay here" }).click();
     assert.equal(await form.locator("pre").innerText(), secret);
-    await form.getByRole("button", { name: "I have it" }).click();
+    await form.getByRole("button", { name: "I have copied it" }).click();
     await row(page, "nightly run").getByText("run", { exact: true }).waitFor();
     assert.equal((await page.content()).includes(secret.trim()), false);
-    await row(page, "nightly run").getByRole("button", { name: "Withdraw nightly run" }).click();
-    await dialog(page, "Withdraw nightly run?").getByRole("button", { name: "Withdraw it" }).click();
-    await page.getByText("You have no token yet.").waitFor();
+    await row(page, "nightly run").getByRole("button", { name: "Delete nightly run" }).click();
+    await dialog(page, "Delete nightly run?").getByRole("button", { name: "Delete it" }).click();
+    await page.getByText("No tokens yet.").waitFor();
     assert.equal(await status(), 401);
   }));
 
@@ -388,12 +388,12 @@ test("somebody is invited, becomes a member, is disabled; the audit log has it a
     link = (await dialog(page, "Invite somebody").locator("pre").innerText()).trim();
     await screenshot(page, "invited");
     await accessible(page);
-    await dialog(page, "Invite somebody").getByRole("button", { name: "I have it" }).click();
+    await dialog(page, "Invite somebody").getByRole("button", { name: "I have copied it" }).click();
     await row(page, "otto").getByText("invited").waitFor();
   });
   await site.visit(`${PROJECT}/members`, async (page) => {
     await page.getByRole("button", { name: "Add", exact: true }).click();
-    await page.locator(".field .wrong").getByText("Write a name first.").waitFor();
+    await page.locator(".field .wrong").getByText("Enter a name first.").waitFor();
     await page.getByLabel(/^Name/).fill("otto");
     await page.getByLabel(/^Role/).last().selectOption("viewer");
     await page.getByRole("button", { name: "Add" }).click();
@@ -415,27 +415,27 @@ test("somebody is invited, becomes a member, is disabled; the audit log has it a
     await screenshot(page, "people");
     const otto = async () => (await site.ask("GET", "/users")).items.find(({ name }) => name === "otto");
     await row(page, "otto").getByRole("button", { name: "Enable" }).click();
-    await page.getByText("May sign in again.").waitFor();
+    await page.getByText("Enabled: they can sign in again.").waitFor();
     await row(page, "otto").getByRole("button", { name: "Make administrator" }).click();
-    await page.getByText("Administrator now.").waitFor();
+    await page.getByText("Is now an administrator.").waitFor();
     assert.deepEqual([(await otto()).disabled, (await otto()).administrator], [false, true]);
-    await row(page, "otto").getByRole("button", { name: "Take administration …" }).click();
-    const take = dialog(page, "Take administration from otto?");
-    await take.getByText("They may no longer do everything everywhere").waitFor();
+    await row(page, "otto").getByRole("button", { name: "Remove administrator …" }).click();
+    const take = dialog(page, "Remove administrator rights from otto?");
+    await take.getByText("They may then do only what their roles").waitFor();
     assert.equal((await otto()).administrator, true, "nothing is taken before the question is answered");
-    await take.getByRole("button", { name: "Take it" }).click();
-    await page.getByText("No administrator any more.").waitFor();
+    await take.getByRole("button", { name: "Remove" }).click();
+    await page.getByText("Is no longer an administrator.").waitFor();
     assert.equal((await otto()).administrator, false);
     await row(page, "otto").getByRole("button", { name: "New link" }).click();
     const again = dialog(page, "A new link");
     renewed = (await again.locator("pre").innerText()).trim();
     assert.match(renewed, /\/welcome#[0-9a-f]{64}$/);
     await accessible(page);
-    await again.getByRole("button", { name: "I have it" }).click();
-    await row(page, "mira").getByRole("button", { name: "Take administration …" }).click();
-    const own = dialog(page, "Take administration from mira?");
-    await own.getByText("It is you").waitFor();
-    await own.getByRole("button", { name: "Leave it" }).click();
+    await again.getByRole("button", { name: "I have copied it" }).click();
+    await row(page, "mira").getByRole("button", { name: "Remove administrator …" }).click();
+    const own = dialog(page, "Remove administrator rights from mira?");
+    await own.getByText("This is you").waitFor();
+    await own.getByRole("button", { name: "Cancel" }).click();
   });
   await site.visit("/audit", async (page) => {
     const newest = page.locator("table.rows tbody tr").first();

@@ -97,14 +97,14 @@ test("disagreements come a page at a time", async () => {
     await page.getByLabel("At least").fill("6");
     await page.getByLabel("At least").press("Enter");
     await page.waitForURL(/spread=6/);
-    await page.getByText("Nobody disagrees that far.", { exact: false }).waitFor();
+    await page.getByText("No disagreements that large.", { exact: false }).waitFor();
     await page.goBack();
     await rows(page).first().waitFor();
     assert.equal(await page.getByLabel("At least").inputValue(), "2");
     await page.goForward();
-    await page.getByText("Nobody disagrees that far.", { exact: false }).waitFor();
+    await page.getByText("No disagreements that large.", { exact: false }).waitFor();
     await page.reload();
-    await page.getByText("Nobody disagrees that far.", { exact: false }).waitFor();
+    await page.getByText("No disagreements that large.", { exact: false }).waitFor();
     assert.equal(await page.getByLabel("At least").inputValue(), "6");
   });
 });

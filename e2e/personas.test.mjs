@@ -137,7 +137,7 @@ test("weights of an attribute are sliders: their shares are told, and what has n
     await sliders.nth(1).fill("0");
     assert.equal(await channel.getByRole("alert").count(), 0);
     await sliders.nth(0).fill("0");
-    await channel.getByRole("alert").getByText("One option keeps a weight above 0").waitFor();
+    await channel.getByRole("alert").getByText("At least one option needs a weight above 0").waitFor();
     assert.equal(await sliders.nth(0).inputValue(), "0.6");
     await channel.getByText("100 %", { exact: true }).waitFor();
     await sliders.nth(1).fill("0.2");

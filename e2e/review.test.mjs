@@ -29,7 +29,7 @@ async function queue() {
 
 test("a queue is made of a run", () =>
   site.visit(REVIEWS, async (page) => {
-    await page.getByText("There is no review queue yet.").waitFor();
+    await page.getByText("No review queues yet.").waitFor();
     await page.getByRole("link", { name: "New queue" }).click();
     await page.getByLabel("Name").fill("First look");
     await page.getByLabel("Instructions").fill("Read it all. Be strict about wrong numbers.");
@@ -95,7 +95,7 @@ test("conversations are rated by keyboard, one after the other, without a verdic
     await page.evaluate(() => document.activeElement.blur());
     await page.keyboard.press("s");
     const question = page.getByRole("dialog", { name: "Skip this conversation?" });
-    await question.getByRole("button", { name: "Leave it" }).click();
+    await question.getByRole("button", { name: "Cancel" }).click();
     assert.equal(await page.locator(".criterion output").first().innerText(), "4");
     await page.evaluate(() => document.activeElement.blur());
     await page.keyboard.press("s");
@@ -182,10 +182,10 @@ test("all that a new queue is to be is there after loading it again", () =>
     assert.equal(await page.getByLabel("People for each conversation").inputValue(), "2");
     assert.equal(await page.getByLabel("How many conversations").inputValue(), "4");
     assert.equal(await page.getByLabel("Blind", { exact: false }).isChecked(), false);
-    await page.getByLabel("that a corpus keeps").check();
+    await page.getByLabel("of a corpus").check();
     await page.waitForURL(({ searchParams }) => searchParams.get("from") === "corpus");
     await page.reload();
-    assert.ok(await page.getByLabel("that a corpus keeps").isChecked());
+    assert.ok(await page.getByLabel("of a corpus").isChecked());
   }));
 
 test("what conversations are narrowed to is queued for review", () =>
@@ -219,7 +219,7 @@ test("while a queue reads the list that it is made of, it can be cancelled, and 
 
 test("a judge is set beside what people rated", () =>
   site.visit(`${REVIEWS}?part=calibrations`, async (page) => {
-    await page.getByText("No judge was compared with people yet.").waitFor();
+    await page.getByText("No calibrations yet.").waitFor();
     await page.getByRole("form", { name: "Compare a judge with people" }).getByRole("combobox").selectOption(run.id);
     await page.getByRole("button", { name: "Compare" }).click();
     await page.waitForURL("**/calibrations/*");
@@ -233,7 +233,7 @@ test("a judge is set beside what people rated", () =>
 
 test("where people disagree is listed for the whole project", () =>
   site.visit(`${REVIEWS}?part=disagreements`, async (page) => {
-    await page.getByText("Nobody disagrees that far.", { exact: false }).waitFor();
+    await page.getByText("No disagreements that large.", { exact: false }).waitFor();
     await page.getByText("One person rated 2 conversations.", { exact: false }).waitFor();
   }));
 
@@ -266,7 +266,7 @@ test("two who rate differently are listed with both scores, which lead to the co
     await screenshot(page, "disagreements");
     await page.getByLabel("At least").fill("8");
     await page.getByLabel("At least").press("Enter");
-    await page.getByText("Nobody disagrees that far.", { exact: false }).waitFor();
+    await page.getByText("No disagreements that large.", { exact: false }).waitFor();
     await page.getByLabel("At least").fill("7");
     await page.getByLabel("At least").press("Enter");
     await row.getByRole("link").click();
@@ -289,7 +289,7 @@ test("a rating shows at once what it was blind to, and on the queue's page how f
     await progress.getByText("0 of 1").first().waitFor();
     await queue.getByText("0 people rated 0 conversations.", { exact: false }).waitFor();
     await site.visit(`${PROJECT}/conversations/${id}`, async (page) => {
-      await page.getByText("its verdict is shown to you once you have rated it", { exact: false }).waitFor();
+      await page.getByText("you see its verdict after you have rated it", { exact: false }).waitFor();
       assert.equal(await page.locator("table.scores").count(), 0);
       await page.getByRole("tab", { name: "People" }).click();
       await page.getByRole("button", { name: "Rate it" }).click();
@@ -298,7 +298,7 @@ test("a rating shows at once what it was blind to, and on the queue's page how f
       await page.locator(".rating", { hasText: "You" }).getByText(/ 6$/).waitFor();
       await page.getByRole("tab", { name: "Verdict" }).click();
       await page.locator("table.scores tbody tr").first().waitFor();
-      assert.equal(await page.getByText("its verdict is shown to you", { exact: false }).count(), 0);
+      assert.equal(await page.getByText("you see its verdict after", { exact: false }).count(), 0);
     });
     // Nobody has touched this page meanwhile.
     await progress.getByText("1 of 1").first().waitFor();

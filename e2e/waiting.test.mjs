@@ -69,7 +69,7 @@ test("a probe of a model says that it goes on, and is cancelled", async () => {
       await model.getByText(/^Asking its endpoints/).waitFor();
       await screenshot(page, "probe-waiting");
       await waitsAndCancels(page, model, /\/models\/silent\/probe$/, /^Asking its endpoints/);
-      await model.getByText("It was broken off", { exact: false }).waitFor();
+      await model.getByText("It was cancelled: no more is asked", { exact: false }).waitFor();
       assert.equal(await model.getByRole("button", { name: "Probe" }).getAttribute("aria-disabled"), "false");
     });
   } finally {
@@ -89,7 +89,7 @@ test("a script that is played says that it goes on, is cancelled, and is played 
     assert.equal(await page.locator(".toast").count(), 0, "whoever cancels is told of no error");
     await page.unroute(/\/dispute_duplicate_cafe\/play$/);
     await play.click();
-    await beside.getByText("reaches what is expected").waitFor();
+    await beside.getByText("reaches the expected outcome").waitFor();
   }));
 
 /** The newest version of a scenario, as the server knows it. */

@@ -82,8 +82,8 @@ impl ApiError {
     fn or_busy(self, wait: Option<u32>) -> Self {
         let Self::Unreadable { status: TOO_MANY, .. } = self else { return self };
         let detail = wait.map_or_else(
-            || "too many requests are on their way".to_owned(),
-            |seconds| format!("too many requests are on their way; try again in {seconds} seconds"),
+            || "too many requests are in flight".to_owned(),
+            |seconds| format!("too many requests are in flight; try again in {seconds} seconds"),
         );
         let (kind, title) = ("about:blank".to_owned(), "Too Many Requests".to_owned());
         Self::Refused(ProblemDetails { kind, title, status: TOO_MANY, detail, errors: Vec::new() })
@@ -271,8 +271,8 @@ mod tests {
             ApiError::Refused(problem) => (problem.status, problem.detail),
             error => panic!("{error:?}"),
         };
-        assert_eq!(busy(Some(7)), (429, "too many requests are on their way; try again in 7 seconds".to_owned()));
-        assert_eq!(busy(None), (429, "too many requests are on their way".to_owned()));
+        assert_eq!(busy(Some(7)), (429, "too many requests are in flight; try again in 7 seconds".to_owned()));
+        assert_eq!(busy(None), (429, "too many requests are in flight".to_owned()));
         let other = refused(502, "Bad Gateway").or_busy(Some(7));
         assert!(matches!(other, ApiError::Unreadable { status: 502, .. }));
     }

@@ -61,7 +61,7 @@ pub fn fault(fault: FaultKind) -> String {
 pub fn ending(ending: &Ending) -> String {
     match ending {
         Ending::UserEnded => "The user had nothing more to say.".to_owned(),
-        Ending::WalkedOut => "The user was asked too much, lost patience and left.".to_owned(),
+        Ending::WalkedOut => "The user was asked too many questions, lost patience and left.".to_owned(),
         Ending::Terminal { tool } => format!("The agent ended the conversation by calling {tool}."),
         Ending::TurnLimit => "The user's turns were used up.".to_owned(),
         Ending::StepLimit => "The agent's steps were used up by tool calls.".to_owned(),

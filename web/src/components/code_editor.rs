@@ -121,7 +121,7 @@ pub fn CodeEditor(
                 ></textarea>
                 <Show when=move || failed.get()>
                     <p class="muted hint" role="status">
-                        "The code editor could not be loaded. This plain field keeps your text just as well."
+                        "The code editor could not be loaded. You can use this plain text field instead."
                     </p>
                 </Show>
             </Show>

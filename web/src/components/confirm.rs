@@ -27,7 +27,7 @@ pub fn Confirm(
                     {yes_says}
                 </button>
                 <button type="button" on:click=move |_| open.set(false)>
-                    "Leave it"
+                    "Cancel"
                 </button>
             </div>
         </Dialog>

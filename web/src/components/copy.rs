@@ -33,13 +33,13 @@ pub fn copy(text: String) {
     let toasts = Toasts::here();
     // Browsers keep the clipboard from pages that came over HTTP from another machine.
     let Some(clipboard) = window().is_secure_context().then(|| window().navigator().clipboard()) else {
-        toasts.bad("The browser lets only pages of HTTPS or of this machine copy. Mark the text and copy it.");
+        toasts.bad("The browser allows copying only on HTTPS pages or on this machine. Select the text and copy it.");
         return;
     };
     spawn_local(async move {
         match JsFuture::from(clipboard.write_text(&text)).await {
             Ok(_) => toasts.good("Copied."),
-            Err(_) => toasts.bad("The browser refused to copy. Mark the text and copy it."),
+            Err(_) => toasts.bad("The browser refused to copy. Select the text and copy it."),
         }
     });
 }

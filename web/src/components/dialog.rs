@@ -8,8 +8,8 @@ use wasm_bindgen::JsCast;
 
 use crate::keys::{Keys, use_shortcut};
 
-const TYPED: &str = "What you have written here is lost once this closes.";
-const SHOWN_ONCE: &str = "What stands here is shown only now: nobody can look it up once this closes.";
+const TYPED: &str = "What you have written here is lost when you close this.";
+const SHOWN_ONCE: &str = "This is shown only now: you cannot look it up after you close this.";
 /// What stands around a secret that is shown once.
 const ONCE: &str = ".shown-once";
 

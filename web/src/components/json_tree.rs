@@ -66,7 +66,7 @@ pub fn JsonTree(
     };
     let nothing = move || {
         (shown.read().is_empty()).then(|| {
-            let text = if look.read().search.is_empty() { "Nothing is in it." } else { "Nothing in it matches." };
+            let text = if look.read().search.is_empty() { "Empty." } else { "No matches." };
             view! { <p class="muted">{text}</p> }
         })
     };

@@ -17,14 +17,14 @@ pub fn LoadDemo(
     let load = move |_| {
         let name = project.name();
         let request = move |signal| async move { api_client::documents::demo(&signal, &name).await };
-        loading.act("The demo documents are here.", request, move |_| done());
+        loading.act("The demo documents are loaded.", request, move |_| done());
     };
     view! {
         <Show when=move || project.may(Role::Author)>
             <button type="button" class="main" aria-disabled=move || loading.busy().to_string() on:click=load>
                 {move || if loading.busy() { "Loading …" } else { "Load the demo documents" }}
             </button>
-            <Changing change=loading what="Loading and proving them" />
+            <Changing change=loading what="Loading and proving the documents" />
         </Show>
     }
 }

@@ -133,12 +133,12 @@ pub fn Stale(#[prop(into)] error: Signal<Option<ApiError>>) -> impl IntoView {
 fn outdated(error: &ApiError) -> String {
     let (why, action) = match error {
         ApiError::Unreachable(_) => {
-            return "The server does not answer now; this is what it said last. It is asked again.".to_owned();
+            return "The server does not answer now; this is its last answer. Trying again.".to_owned();
         }
         ApiError::Refused(problem) => match problem.status {
-            401 => return "You are no longer signed in; this is what stood here before.".to_owned(),
+            401 => return "You are no longer signed in; this is the previous content.".to_owned(),
             403 => ("You may no longer see this.".to_owned(), next_step(403)),
-            404 => ("This is no longer there.".to_owned(), "Choose from a list."),
+            404 => ("This no longer exists.".to_owned(), "Choose from a list."),
             status => (refusal(problem), next_step(status)),
         },
         ApiError::Unreadable { .. } => {
@@ -146,7 +146,7 @@ fn outdated(error: &ApiError) -> String {
             (title, action)
         }
     };
-    format!("{why} What stands here is from before. {action}")
+    format!("{why} This is the previous content. {action}")
 }
 
 /// What the server says, as sentences; each field that it is about is named.
@@ -188,9 +188,9 @@ fn advice(error: ApiError) -> Advice {
             Advice { title: problem.title, detail: problem.detail, action: next_step(problem.status) }
         }
         ApiError::Unreadable { status, reason } => Advice {
-            title: "The server's answer makes no sense here.".to_owned(),
+            title: "The server's answer cannot be read.".to_owned(),
             detail: format!("Status {status}: {reason}"),
-            action: "Reload the page: it may be older than the server. Otherwise check what stands between them.",
+            action: "Reload the page: it may be older than the server. Otherwise check the proxies between them.",
         },
     }
 }
@@ -199,12 +199,12 @@ fn advice(error: ApiError) -> Advice {
 const fn next_step(status: u16) -> &'static str {
     match status {
         401 => "Sign in again.",
-        403 => "Ask an admin of the project for a role that may, or an administrator.",
+        403 => "Ask an admin of the project for another role, or ask an administrator.",
         404 => "Check the address, or choose from a list.",
         409 => "It depends on something that is not ready: look there, then try again.",
         429 => "Wait a little, then try again.",
-        500.. => "The server's log says more. Try again once its cause is gone.",
-        _ => "Correct the address, or go back and choose anew.",
+        500.. => "The server's log says more. Try again when the cause is fixed.",
+        _ => "Correct the address, or go back and choose again.",
     }
 }
 

@@ -90,7 +90,7 @@ fn ProvenanceView(
 #[component]
 pub fn WrittenBy(writer: Option<Writer>, place: Callback<u32, String>) -> impl IntoView {
     match writer {
-        None => view! { <span>"It stood there from the start."</span> }.into_any(),
+        None => view! { <span>"It was there from the start."</span> }.into_any(),
         Some(Writer { seq, tool, .. }) => {
             view! { <span>"Written by " <code>{tool}</code> {format!(" in {}.", place.run(seq))}</span> }.into_any()
         }

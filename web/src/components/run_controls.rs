@@ -43,24 +43,24 @@ pub fn RunControls(
         sure.set(false);
         let id = run.read_untracked().id.clone();
         let ask = async move { api_client::runs::control(&id, Control::Cancel).await };
-        act(ending, "The run was ended. What was played stays.", ask, move |new| run.set(new));
+        act(ending, "The run was cancelled. What was played is kept.", ask, move |new| run.set(new));
     };
     let play_again = move |_| {
         let id = run.read_untracked().id.clone();
         let ask = move |line: AbortSignal| async move { api_client::runs::play_again(&line, &id).await };
-        again.act("What others than the agent spoiled is played again.", ask, move |new| run.set(new));
+        again.act("The spoiled conversations are played again.", ask, move |new| run.set(new));
     };
     let may = Memo::new(move |_| project.may(Role::Runner));
     let can = move |what: fn(RunState) -> bool| move || may.get() && what(state.get());
     view! {
         <div class="actions">
             <Show when=can(|state| state == RunState::Running)>
-                {button("Pause", Control::Pause, "The run pauses: what is in flight comes to its end.")}
+                {button("Pause", Control::Pause, "The run pauses: calls in flight finish.")}
             </Show>
-            <Show when=can(|state| state == RunState::Paused)>{button("Resume", Control::Resume, "The run goes on.")}</Show>
+            <Show when=can(|state| state == RunState::Paused)>{button("Resume", Control::Resume, "The run continues.")}</Show>
             <Show when=move || may.get() && spoiled.get() && state.get().may_play_again()>
                 <button type="button" aria-disabled=move || again.busy().to_string() on:click=play_again>
-                    "Play the spoiled again"
+                    "Play spoiled ones again"
                 </button>
             </Show>
             // Apart from the state: a dialog in here stays open, whatever becomes of the run.
@@ -71,9 +71,9 @@ pub fn RunControls(
                 </button>
             </Show>
         </div>
-        <Changing change=again what="Giving what was spoiled another attempt" />
+        <Changing change=again what="Playing spoiled conversations again" />
         <Dialog title="Cancel the run?" open=sure>
-            <p>"It ends for good: what is being played is dropped, and nothing more is begun. What was played stays."</p>
+            <p>"It ends for good: conversations in progress are dropped, and no more begin. What was played is kept."</p>
             <div class="actions">
                 <button type="button" class="danger" on:click=end>
                     "Cancel the run"

@@ -11,7 +11,7 @@ pub fn Scores(verdict: Option<Verdict>, played: bool) -> impl IntoView {
     let body = match verdict {
         Some(verdict) => view! { <VerdictScores verdict /> }.into_any(),
         None if played => view! { <p class="muted">"The conversation was not judged."</p> }.into_any(),
-        None => view! { <p class="muted">"It is judged when it has ended."</p> }.into_any(),
+        None => view! { <p class="muted">"It will be judged when it has ended."</p> }.into_any(),
     };
     view! {
         <section class="panel" aria-labelledby="scores">
@@ -50,7 +50,7 @@ fn VerdictScores(verdict: Verdict) -> impl IntoView {
             {agreement.map(|(judges, agreement)| view! {
                 <div>
                     <dt>"Agreement"</dt>
-                    <dd class="figure" title="1 less the mean distance between two judges, as a share of the scale">
+                    <dd class="figure" title="1 minus the mean distance between two judges, as a share of the scale">
                         {format!("{agreement:.2} of {judges} judges")}
                     </dd>
                 </div>

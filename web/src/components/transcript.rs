@@ -46,7 +46,7 @@ pub fn anchor(seq: u32) -> String {
 #[component]
 pub fn Transcript(turns: Signal<Vec<Turn>>, #[prop(optional)] beside: TranscriptExtras) -> impl IntoView {
     let none = Memo::new(move |_| turns.read().is_empty());
-    let empty = move || none.get().then(|| view! { <p class="muted">"Nothing has been said yet."</p> });
+    let empty = move || none.get().then(|| view! { <p class="muted">"No messages yet."</p> });
     view! {
         <section class="transcript" aria-labelledby="transcript">
             <h2 id="transcript">"Transcript"</h2>
@@ -124,7 +124,7 @@ fn Gap(nth: usize, count: Memo<usize>, parts: RwSignal<Parts>) -> impl IntoView 
         <p class="inline">
             <span class="muted">{says}</span>
             {way("More", |gap| gap.start)}
-            <Show when=move || long.get()>{way("The last of them", |gap| gap.end - 1)}</Show>
+            <Show when=move || long.get()>{way("To the end", |gap| gap.end - 1)}</Show>
         </p>
     }
 }

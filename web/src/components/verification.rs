@@ -21,7 +21,7 @@ pub fn VerificationList(verification: Option<Verification>, played: bool) -> imp
             .into_any()
         }
         None if played => view! { <p class="muted">"The conversation was not verified."</p> }.into_any(),
-        None => view! { <p class="muted">"It is verified when it has ended."</p> }.into_any(),
+        None => view! { <p class="muted">"It will be verified when it has ended."</p> }.into_any(),
     };
     view! {
         <section class="panel" aria-labelledby="verifier">

@@ -159,7 +159,7 @@ fn Judgement(detail: Signal<ConversationDetail>) -> impl IntoView {
         (!played.get() && detail.read().summary.finished_at.is_some()).then(|| {
             view! {
                 <p class="muted">
-                    "If a blind review queue holds it, its verdict is shown to you once you have rated it."
+                    "If it is in a blind review queue, you see its verdict after you have rated it."
                 </p>
             }
         })

@@ -15,8 +15,8 @@ pub fn HomePage() -> impl IntoView {
     match Session::here().project() {
         Some(project) => view! { <Redirect path=address::project(&project, "") options /> }.into_any(),
         None => view! {
-            <Empty title="You are a member of no project yet.">
-                <p>"An admin of a project makes you one; then reload."</p>
+            <Empty title="You are not a member of any project yet.">
+                <p>"Ask an admin of a project to add you, then reload."</p>
             </Empty>
         }
         .into_any(),

@@ -13,7 +13,7 @@ pub fn MissingPage() -> impl IntoView {
         <main class="page">
             <section class="notice">
                 <h1>"There is no page at this address."</h1>
-                <p>"Check the address, or " <A href=HOME>"go to the first page"</A> "."</p>
+                <p>"Check the address, or " <A href=HOME>"go to the start page"</A> "."</p>
             </section>
         </main>
     }

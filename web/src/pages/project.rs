@@ -34,7 +34,7 @@ pub fn ProjectFrame() -> impl IntoView {
         } else {
             set_title("No such project");
             view! {
-                <Empty title="You are no member of this project, or there is none with this name.">
+                <Empty title="You are not a member of this project, or it does not exist.">
                     <p>"Choose another project, or ask an admin of this one to make you a member."</p>
                 </Empty>
             }
@@ -105,7 +105,7 @@ fn Introduction() -> impl IntoView {
     view! {
         <section class="introduction" aria-labelledby="introduction">
             <div class="introduction-words">
-                <h2 id="introduction">"Nothing has been played yet."</h2>
+                <h2 id="introduction">"No runs yet."</h2>
                 <p>
                     "Groundstate makes training data for agents that call tools. It plays your scenarios as conversations \
                      over a world that only tool calls can change, scores them, and exports the good ones."

@@ -56,7 +56,7 @@ pub fn SignInPage() -> impl IntoView {
                 node=password_field
             />
             <Send label="Sign in" busy />
-            <p class="muted">"No password yet, or forgotten? An administrator makes you a link."</p>
+            <p class="muted">"No password yet, or forgotten? Ask an administrator for a link."</p>
         </form>
     }
 }

@@ -101,7 +101,7 @@ fn PasswordForm(secret: String, invited: Invited) -> impl IntoView {
                 kind="password"
                 autocomplete="new-password"
                 value=password
-                hint="At least 10 letters. A few words that do not belong together are better than signs."
+                hint="At least 10 letters. A few unrelated words are better than special characters."
                 node=password_field
             />
             <Field label="Password, again" id="again" kind="password" autocomplete="new-password" value=again />
@@ -110,7 +110,7 @@ fn PasswordForm(secret: String, invited: Invited) -> impl IntoView {
     }
 }
 
-const FIRST: &str = "You become the administrator of this installation: you let others in, and may do everything.";
+const FIRST: &str = "You become the administrator of this installation: you invite others and may do everything.";
 const INVITED: &str = "Choose the password with which you sign in from now on.";
 
 #[component]
@@ -119,7 +119,7 @@ fn LinkExpired() -> impl IntoView {
         <section class="notice" role="alert">
             <h1>"This link is no longer valid."</h1>
             <p>
-                "It was used, or it is too old. If you have chosen a password already, "
+                "It was used or has expired. If you have chosen a password already, "
                 <A href=SIGN_IN>"sign in"</A>
                 ". Otherwise ask an administrator for another link, or, on the machine that serves Groundstate:"
             </p>

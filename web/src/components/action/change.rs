@@ -7,7 +7,7 @@ use crate::api_client::{AbortGuard, AbortSignal, Aborter, Answer};
 use crate::components::{Problems, Toasts, explain, settle};
 
 /// The server may have been done just before it heard of it.
-const LOOK: &str = "Load the page again to see whether it was done by then.";
+const LOOK: &str = "Reload the page to see whether it was done before that.";
 
 #[derive(Clone, Copy)]
 pub struct Change {

@@ -101,14 +101,14 @@ fn Table(
 fn NoDocuments(kind: Kind, narrowed: bool, again: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {
     if narrowed {
         return view! {
-            <Empty title="Nothing fits.">
-                <p>"No document has all of this. Take away a part of what you look for."</p>
+            <Empty title="No matches.">
+                <p>"No document matches all filters. Remove some of them."</p>
             </Empty>
         }
         .into_any();
     }
     view! {
-        <Empty title="Nothing is here yet.">
+        <Empty title="No documents yet.">
             <p>{words::meaning(kind)}</p>
             <p>"You can begin with the documents that ship with Groundstate: three playbooks and all that belongs to them. Documents \
                 that the project has stay as they are."</p>

@@ -98,7 +98,7 @@ pub fn ValidationPage() -> impl IntoView {
             </Show>
         </header>
         <p class="muted">
-            "All documents that are used now are checked together; every scenario is proved solvable by playing its reference \
+            "All documents in use are checked together; every scenario is proved solvable by playing its reference \
             actions, and compared with the others of its playbook."
         </p>
         <FormError why=asked.why />
@@ -119,7 +119,7 @@ fn LastValidation(last: Option<ValidationDetail>) -> impl IntoView {
     let Some(ValidationDetail { summary, found, .. }) = last else {
         return view! {
             <Empty title="The project was never validated.">
-                <p>"What is found is kept, and shown here to everybody who may read the project."</p>
+                <p>"The findings are stored, and everybody who may read the project sees them here."</p>
             </Empty>
         }
         .into_any();
@@ -143,7 +143,7 @@ fn LastValidation(last: Option<ValidationDetail>) -> impl IntoView {
                     {format::time(summary.created_at)}
                 </time>
             </p>
-            {none.then(|| view! { <p>"Nothing is wrong with any document."</p> })}
+            {none.then(|| view! { <p>"No document has a problem."</p> })}
             <ul>{move || first.of(found.iter().cloned()).into_iter().map(|found| view! { <Item found /> }).collect_view()}</ul>
             <MoreRows first all=Signal::stored(all) />
         </section>

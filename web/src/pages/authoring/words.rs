@@ -20,7 +20,7 @@ pub const fn plural(kind: Kind) -> &'static str {
 pub const fn meaning(kind: Kind) -> &'static str {
     match kind {
         Kind::Playbook => {
-            "A playbook describes one business: what its agent is told, its tools, and the rules of its backend."
+            "A playbook describes one business: the prompt of its agent, its tools, and the rules of its backend."
         }
         Kind::Scenario => {
             "A scenario is one case: what the user wants, what the backend holds, and what is true at the end."

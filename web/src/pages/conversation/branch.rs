@@ -26,10 +26,10 @@ const EVERY: Duration = Duration::from_secs(3);
 /// What the field for other words is called, and what becomes of it left empty.
 const fn says(whose: Speaker) -> (&'static str, &'static str) {
     match whose {
-        Speaker::Agent => ("What the agent says here instead", "Left empty, the chosen model says it."),
+        Speaker::Agent => ("What the agent says here instead", "If empty, the chosen model writes it."),
         _ => (
             "What the user says here instead",
-            "Left empty, whoever played the user says it anew, and the chosen model is the agent after it.",
+            "If empty, the user's model writes it again, and the chosen model plays the agent after it.",
         ),
     }
 }
@@ -82,8 +82,8 @@ pub fn BranchForm(
             on:keydown=move |event| press(&event, close)
         >
             <p class="muted">
-                "All that was said before is kept. From here on the conversation is played again, as a run of its own, and \
-                 both are a preference pair if one comes to a better end."
+                "Everything before this turn is kept. From here on the conversation is played again, as a run of its own, \
+                 and both are a preference pair if one ends better."
             </p>
             <FormError why=problems />
             <FormField label="Agent from here on" wrong=problems.at("/model")>

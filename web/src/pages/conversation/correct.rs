@@ -100,7 +100,7 @@ fn DraftForm(spoke: u32, notes: Notes, drafts: Drafts, close: Callback<()>, draf
                 <textarea rows="3" dir="auto" bind:value=reasoning></textarea>
             </FormField>
             {calls.into_iter().map(call).collect_view()}
-            <FormField label="Why" hint="What follows is not played again, and nothing is judged again." wrong=problems.at("/note")>
+            <FormField label="Why" hint="The following turns are not played again, and nothing is judged again." wrong=problems.at("/note")>
                 <textarea rows="2" dir="auto" required bind:value=note></textarea>
             </FormField>
             <div class="inline">
@@ -162,7 +162,7 @@ impl Draft {
             let calls = self.calls.iter().zip(&texts).map(|((name, _), text)| {
                 let text = if text.trim().is_empty() { "{}" } else { text };
                 let arguments = serde_json::from_str(text)
-                    .map_err(|error| format!("The arguments of {name} are no JSON object: {error}."))?;
+                    .map_err(|error| format!("The arguments of {name} are not a JSON object: {error}."))?;
                 Ok(CorrectedCall { name: name.clone(), arguments })
             });
             calls.collect::<Result<Vec<_>, String>>()
@@ -275,7 +275,7 @@ fn Withdraw(spoke: u32, notes: Notes) -> impl IntoView {
             busy.try_set(false);
             match answer {
                 Ok(_) => {
-                    toasts.good("Withdrawn: the turn reads as it was played.");
+                    toasts.good("Withdrawn: the turn is as it was played.");
                     notes.read_again();
                 }
                 Err(error) => toasts.bad(explain(error)),

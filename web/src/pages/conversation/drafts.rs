@@ -30,7 +30,7 @@ impl Drafts {
             model: RwSignal::default(),
             content: RwSignal::default(),
             sending: RwSignal::new(false),
-            branching: Change::new().seen_elsewhere("Look among the branches whether it was made by then."),
+            branching: Change::new().seen_elsewhere("Check the branches to see whether it was made before that."),
             correction: StoredValue::new(None),
             turn: StoredValue::new(Owner::current().as_ref().map(Owner::downgrade)),
         }

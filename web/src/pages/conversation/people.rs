@@ -75,17 +75,17 @@ fn Ratings(
     let again = mine.is_some();
     let may = crate::session::Project::here().may(domain::access::Role::Author);
     view! {
-        {blind.then(|| view! { <p class="muted">"A blind queue holds it: you see what others say once you have rated it."</p> })}
+        {blind.then(|| view! { <p class="muted">"It is in a blind queue: you see other people's ratings after you have rated it."</p> })}
         {mine.map(|rating| view! { <Rating rating who="You" /> })}
         {(!earlier.is_empty()).then(|| view! {
             <details>
-                <summary>{format!("What you said earlier ({})", earlier.len())}</summary>
+                <summary>{format!("Your earlier ratings ({})", earlier.len())}</summary>
                 {earlier.clone().into_iter().map(|rating| view! { <Rating rating who="You" /> }).collect_view()}
             </details>
         })}
         <OtherRatings others />
         <Show when=move || !over.get()>
-            <p class="muted">"It can be rated once it has come to its end."</p>
+            <p class="muted">"It can be rated when it has ended."</p>
         </Show>
         <Show when=move || may && over.get()>
             {
@@ -167,8 +167,7 @@ fn Annotations(notes: Notes, cursor: Cursor) -> impl IntoView {
         None => Some(view! { <Loading what="the annotations" /> }.into_any()),
         Some(Err(error)) => Some(view! { <Failure error retry=move || notes.read_annotations() /> }.into_any()),
         Some(Ok(())) => none.get().then(|| {
-            view! { <p class="muted">"Nobody noted anything. A turn is annotated with the button below it."</p> }
-                .into_any()
+            view! { <p class="muted">"No annotations yet. Annotate a turn with the button below it."</p> }.into_any()
         }),
     };
     view! {
@@ -212,7 +211,7 @@ fn Corrections(notes: Notes, cursor: Cursor) -> impl IntoView {
         };
         let (all, limits) = (corrected.corrections, corrected.not_rechecked);
         if all.is_empty() {
-            return view! { <p class="muted">"No turn was corrected. An agent's turn is corrected with the button below it."</p> }
+            return view! { <p class="muted">"No corrections yet. Correct an agent's turn with the button below it."</p> }
                 .into_any();
         }
         let rows = all.len();
@@ -222,7 +221,7 @@ fn Corrections(notes: Notes, cursor: Cursor) -> impl IntoView {
             </ul>
             <MoreRows first all=Signal::stored(rows) />
             <details>
-                <summary>"What was not done again"</summary>
+                <summary>"What was not checked again"</summary>
                 <ul class="lines">{limits.into_iter().map(|text| view! { <li>{text}</li> }).collect_view()}</ul>
             </details>
         }

@@ -76,7 +76,7 @@ fn Remark(one: Annotation, notes: Notes) -> impl IntoView {
             {may_delete.then(|| view! {
                 <Confirm
                     title=format!("Delete {whose}?")
-                    text="It is gone for everybody, and cannot be brought back."
+                    text="It is deleted for everybody and cannot be restored."
                     yes_says="Delete it"
                     open=asks
                     yes=remove

@@ -30,7 +30,7 @@ pub fn Verdicts(conversation: String, played: Memo<bool>) -> impl IntoView {
 #[component]
 fn List(all: Vec<VerdictSummary>) -> impl IntoView {
     if all.is_empty() {
-        return view! { <p class="muted">"No judging has spoken of it, or you are to rate it first."</p> }.into_any();
+        return view! { <p class="muted">"It has no verdict yet, or you must rate it first."</p> }.into_any();
     }
     let (first, rows) = (FirstRows::new(), all.len());
     let shown = move || first.of(all.iter().cloned().enumerate());

@@ -91,7 +91,7 @@ fn Slider(steps: Memo<Vec<Step>>, version: Memo<usize>, cursor: Cursor) -> impl 
                     }
                 }}
             </label>
-            {move || (last.get() == 0).then(|| view! { <p class="muted hint">"Nothing changed it in this conversation."</p> })}
+            {move || (last.get() == 0).then(|| view! { <p class="muted hint">"No call changed the world in this conversation."</p> })}
         </div>
     }
 }

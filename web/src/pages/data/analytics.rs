@@ -137,9 +137,9 @@ fn GroupsOf(label: &'static str, grouped: Grouped) -> impl IntoView {
     head.push("Mean score".to_owned());
     let shown = groups.len().min(DRAWN) as u64;
     let about = if distinct > shown {
-        format!("Accepted, of each; the {shown} most frequent of {distinct}")
+        format!("Acceptance rate of each; the {shown} most frequent of {distinct}")
     } else {
-        "Accepted, of each, with intervals of 95 % confidence".to_owned()
+        "Acceptance rate of each, with intervals of 95 % confidence".to_owned()
     };
     view! {
         <Figure title=format!("By {}", label.to_lowercase()) about head rows>

@@ -46,10 +46,10 @@ fn NoCorpora() -> impl IntoView {
     let project = Project::here();
     let explore = move || address::project(&project.name(), "/conversations");
     view! {
-        <Empty title="No corpus has been selected yet.">
+        <Empty title="No corpus yet.">
             <p>
-                "A corpus is a selection of conversations that never changes: filtered, freed of duplicates, balanced, and \
-                 split into a training and a golden part. It is what you export."
+                "A corpus is a selection of conversations that never changes: filtered, without duplicates, balanced, and \
+                 split into a training and a golden part. You export it."
             </p>
             <A href={explore} {..} class="button">
                 "Explore conversations"

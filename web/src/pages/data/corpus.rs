@@ -22,7 +22,7 @@ use crate::{address, api_client, format};
 const TABS: &[(&str, &str)] = &[
     ("selection", "Selection"),
     ("conversations", "Conversations"),
-    ("manifest", "What was dropped"),
+    ("manifest", "Dropped"),
     ("analytics", "Analytics"),
 ];
 const NAMES: &[&str] = &["selection", "conversations", "manifest", "analytics"];
@@ -179,7 +179,7 @@ fn Filter(corpus: RwSignal<CorpusDetail>) -> impl IntoView {
         </ul>
         <p class="links">
             <A href={explore}>"Explore what the filter finds now"</A>
-            <A href={again}>"Select again by the same selection"</A>
+            <A href={again}>"Select again with the same settings"</A>
         </p>
     }
 }
@@ -198,11 +198,11 @@ fn Analytics(id: String) -> impl IntoView {
                 view! {
                     <dl class="strip">
                         <div>
-                            <dt>"Cost of what was kept"</dt>
+                            <dt>"Cost of the kept conversations"</dt>
                             <dd>{format::money(cost)}</dd>
                         </div>
                         <div>
-                            <dt>"For each row"</dt>
+                            <dt>"Per row"</dt>
                             <dd>{format::money(each)}</dd>
                         </div>
                     </dl>

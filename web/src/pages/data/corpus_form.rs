@@ -31,7 +31,7 @@ pub fn NewCorpusPage() -> impl IntoView {
             when=move || project.may(Role::Author)
             fallback=|| {
                 view! {
-                    <Empty title="You may look at corpora, not select them.">
+                    <Empty title="You may read corpora but not select them.">
                         <p>"Ask an admin of the project to make you an author."</p>
                     </Empty>
                 }
@@ -121,11 +121,11 @@ fn Save(spec: Memo<Spec>) -> impl IntoView {
     };
     view! {
         <form class="panel" aria-labelledby="save" on:submit=save>
-            <h2 id="save">"Keep it"</h2>
+            <h2 id="save">"Save"</h2>
             <FormError why=problems />
             <FormField
                 label="Name"
-                hint="Lower-case letters, digits, _, - and . It stands in addresses and names of files."
+                hint="Lower-case letters, digits, _, - and . It is used in addresses and file names."
                 wrong=typed_wrong
             >
                 <input name="name" autocomplete="off" autocapitalize="none" spellcheck="false" required maxlength="64" bind:value=name />

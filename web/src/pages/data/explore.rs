@@ -35,7 +35,7 @@ pub fn ExplorePage() -> impl IntoView {
             fallback=|| {
                 view! {
                     <Empty title="No conversation has begun.">
-                        <p>"Launch a run; what it plays stands here, to be filtered and selected into a corpus."</p>
+                        <p>"Launch a run; its conversations appear here, to be filtered and selected into a corpus."</p>
                     </Empty>
                 }
             }

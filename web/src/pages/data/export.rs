@@ -76,7 +76,7 @@ fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView
     let file = api_client::exports::file(&id.get_value());
     let cancel = move |()| {
         let cancelled = async move { api_client::exports::cancel(&id.get_value()).await };
-        act(busy, "The export is built no further.", cancelled, move |new| export.set(new));
+        act(busy, "The export is no longer being built.", cancelled, move |new| export.set(new));
     };
     let navigate = StoredValue::new_local(use_navigate());
     let go = move |below: &str| {
@@ -104,7 +104,7 @@ fn Actions(export: RwSignal<ExportSummary>, state: ExportState) -> impl IntoView
             cancel
             again
             delete
-            loses="Its file is gone for good. The corpus or the run that it was made of stays."
+            loses="Its file is deleted for good. The corpus or the run that it was made from is kept."
         >
             <a class="button main" href=file download>
                 "Download"
@@ -130,7 +130,7 @@ fn ExportDetails(export: ExportSummary) -> impl IntoView {
                 <dd>{export.spec.profile.into_str()}</dd>
             </div>
             <div>
-                <dt>"Made of"</dt>
+                <dt>"Made from"</dt>
                 <dd>
                     <A href>{says}</A>
                 </dd>

@@ -30,7 +30,7 @@ pub fn NewExportPage() -> impl IntoView {
             when=move || project.may(Role::Runner)
             fallback=|| {
                 view! {
-                    <Empty title="You may download exports, not make them.">
+                    <Empty title="You may download exports but not make them.">
                         <p>"Ask an admin of the project to make you a runner."</p>
                     </Empty>
                 }

@@ -43,8 +43,8 @@ pub fn ExportsPage() -> impl IntoView {
 #[component]
 fn NoExports() -> impl IntoView {
     view! {
-        <Empty title="Nothing has been exported yet.">
-            <p>"An export is a file that a trainer loads as it is, made of a corpus or a run. It never changes once it is made."</p>
+        <Empty title="No exports yet.">
+            <p>"An export is a file that a trainer loads as it is, made from a corpus or a run. It never changes once it is made."</p>
         </Empty>
     }
 }

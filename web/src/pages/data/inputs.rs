@@ -63,7 +63,7 @@ pub fn BoundInput(
         }
     };
     let takes =
-        limit.map_or_else(|| "Takes whole numbers.".to_owned(), |limit| format!("Takes whole numbers up to {limit}."));
+        limit.map_or_else(|| "Use whole numbers.".to_owned(), |limit| format!("Use whole numbers up to {limit}."));
     view! {
         <span class="bound">
             <input

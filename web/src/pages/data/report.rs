@@ -104,7 +104,7 @@ fn SplitOf(split: SplitReport) -> impl IntoView {
         })
         .collect();
     let about = format!(
-        "{} golden of {} that were asked for; families of scenarios stay whole",
+        "{} golden of {} requested; families of scenarios stay whole",
         format::percent(split.golden_share),
         format::percent(split.golden_wanted)
     );
@@ -127,7 +127,7 @@ fn SplitOf(split: SplitReport) -> impl IntoView {
                     };
                     view! {
                         <details>
-                            <summary>"Families that stay together, for they resemble each other"</summary>
+                            <summary>"Families that stay together because they resemble each other"</summary>
                             <ul>{move || first.of(together.iter().cloned()).into_iter().map(group).collect_view()}</ul>
                             <MoreRows first all=Signal::stored(all) />
                         </details>
@@ -160,7 +160,7 @@ fn Proof(leakage: Leakage) -> impl IntoView {
         (0, _) => "There is no pair to compare: one side is empty.".to_owned(),
         (pairs, nearest) => {
             let nearest = nearest.map_or_else(
-                || "no two of them share enough words to come near it".to_owned(),
+                || "no two of them share enough words to reach it".to_owned(),
                 |nearest| format!("the nearest of them resemble each other by {nearest:.2}"),
             );
             format!(
@@ -205,10 +205,10 @@ fn ScanOf(scan: Scanned) -> impl IntoView {
     view! {
         <section class="chart" aria-label="Personal data and secrets">
             <h3>"Personal data and secrets"</h3>
-            {nothing.then(|| view! { <p class="muted">"Nothing was found."</p> })}
-            {kinds("May belong to somebody", Tone::Bad, found)}
+            {nothing.then(|| view! { <p class="muted">"Nothing found."</p> })}
+            {kinds("May be personal", Tone::Bad, found)}
             {kinds("Made up by the documents' authors", Tone::Neutral, own_data)}
-            {kinds("Set apart for examples", Tone::Neutral, reserved)}
+            {kinds("Reserved for examples", Tone::Neutral, reserved)}
         </section>
     }
 }

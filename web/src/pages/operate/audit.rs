@@ -42,7 +42,7 @@ pub fn ProjectAuditPage() -> impl IntoView {
         } else {
             view! {
                 <Empty title="This page is for admins of the project.">
-                    <p>"Ask one of them; the page Members names them."</p>
+                    <p>"Ask one of them; the page Members lists them."</p>
                 </Empty>
             }
             .into_any()
@@ -57,7 +57,7 @@ fn Entries(project: Option<String>) -> impl IntoView {
         async move { api_client::projects::audit(project.as_deref(), after).await }
     };
     view! {
-        <PagedList what="the audit log" load empty=|| view! { <p class="muted">"Nothing was changed yet."</p> } let:rows>
+        <PagedList what="the audit log" load empty=|| view! { <p class="muted">"No changes yet."</p> } let:rows>
             <table class="rows audit">
                 <thead>
                     <tr>

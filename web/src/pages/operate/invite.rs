@@ -29,12 +29,12 @@ pub fn InviteForm(open: RwSignal<bool>, invited: Callback<()>) -> impl IntoView 
                 <TextField
                     label="Name"
                     value=name
-                    hint="What they sign in with: small letters, digits and . _ @ + -"
+                    hint="Name to sign in with: lower-case letters, digits and . _ @ + -"
                     wrong=problems.at("/name")
                 />
                 <label class="check">
                     <input type="checkbox" bind:checked=administrator />
-                    <span>"Administrator: may do everything everywhere"</span>
+                    <span>"Administrator: may do everything in every project"</span>
                 </label>
                 <div class="actions">
                     <Send label="Invite" busy />
@@ -63,7 +63,7 @@ pub fn Link(invitation: Invitation, open: RwSignal<bool>) -> impl IntoView {
             <p class="muted hint">"Then make them a member of a project, on its page Members."</p>
             <div class="actions">
                 <button type="button" class="main" on:click=move |_| open.set(false)>
-                    "I have it"
+                    "I have copied it"
                 </button>
             </div>
         </div>

@@ -33,11 +33,11 @@ fn JoinTokenForm(made: RwSignal<Option<NewJoinTokenAnswer>>) -> impl IntoView {
     view! {
         <form class="stack" on:submit=submit>
             <p class="muted">
-                "Workers join with a token. Whoever has one can offer endpoints to this installation, and conversations are \
-                 sent there; it opens nothing else, and holds 90 days."
+                "Workers join with a token. Anybody who has one can offer endpoints to this installation, and conversations \
+                 are sent there; it allows nothing else, and is valid for 90 days."
             </p>
             <FormError why=problems />
-            <TextField label="What it is for" value=name placeholder="rack 7" wrong=problems.at("/name") />
+            <TextField label="Purpose" value=name placeholder="rack 7" wrong=problems.at("/name") />
             <div class="actions">
                 <Send label="Make a join token" busy />
             </div>
@@ -65,7 +65,7 @@ fn JoinTokenList(known: Vec<JoinTokenSummary>, again: Callback<()>) -> impl Into
 fn JoinTokenRow(token: JoinTokenSummary, tokens: Callback<()>) -> impl IntoView {
     let (sure, busy) = (RwSignal::new(false), RwSignal::new(false));
     let (id, name) = (token.id, token.name);
-    let done = format!("{name} is withdrawn.");
+    let done = format!("{name} was deleted.");
     let withdraw = move || {
         let id = id.clone();
         act(busy, done.clone(), async move { api_client::workers::withdraw_token(&id).await }, move |()| {
@@ -78,13 +78,13 @@ fn JoinTokenRow(token: JoinTokenSummary, tokens: Callback<()>) -> impl IntoView 
             " "
             <span class="muted">"until " {format::time(token.expires_at)}</span>
             " "
-            <button type="button" class="danger" aria-label=format!("Withdraw {name}") on:click=move |_| sure.set(true)>
-                "Withdraw …"
+            <button type="button" class="danger" aria-label=format!("Delete {name}") on:click=move |_| sure.set(true)>
+                "Delete …"
             </button>
             <Confirm
-                title=format!("Withdraw {name}?")
-                text="Workers that joined with it are asked nothing any more."
-                yes_says="Withdraw it"
+                title=format!("Delete {name}?")
+                text="Workers that joined with it get no more requests."
+                yes_says="Delete it"
                 open=sure
                 yes=move |()| withdraw()
             />
@@ -101,7 +101,7 @@ fn NewSecret(made: NewJoinTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
     );
     view! {
         <div class="stack shown-once">
-            <p>"This is the only time that it is shown. On the machine that is to serve, with the model's name:"</p>
+            <p>"It is shown only now. On the machine that serves the model, with the model's name:"</p>
             <Command label="Start a worker" text=command />
             <p class="muted hint">
                 "Engines: vllm, sglang, llama-server, or external for an endpoint that somebody else runs. "
@@ -109,7 +109,7 @@ fn NewSecret(made: NewJoinTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
             </p>
             <div class="actions">
                 <button type="button" class="main" on:click=move |_| open.set(false)>
-                    "I have it"
+                    "I have copied it"
                 </button>
             </div>
         </div>

@@ -21,7 +21,7 @@ pub fn MembersPage() -> impl IntoView {
     let read = RwSignal::new(0_u32);
     view! {
         <h1>"Members"</h1>
-        <p class="muted lead">"Administrators of the installation may do everything here and need not stand in this list."</p>
+        <p class="muted lead">"Administrators of the installation may do everything here and need not be members."</p>
         {move || {
             read.track();
             view! { <List name=project.name() /> }
@@ -39,7 +39,7 @@ fn List(
         let name = name.clone();
         async move { api_client::projects::members(&name, after).await }
     };
-    let nobody = || view! { <p class="muted">"Nobody is a member yet."</p> };
+    let nobody = || view! { <p class="muted">"No members yet."</p> };
     view! {
         <PagedList what="members" load empty=nobody let:rows>
             <table class="rows">
@@ -68,7 +68,7 @@ fn Row(member: MemberSummary, rows: RwSignal<Vec<MemberSummary>>) -> impl IntoVi
     let remove = move || {
         let (name, user) = (project.0.get_untracked(), own.get_value());
         let ask = async move { api_client::projects::remove_member(&name, &user).await };
-        act(busy, "The membership has ended.", ask, move |()| {
+        act(busy, "The member was removed.", ask, move |()| {
             let gone = own.get_value();
             rows.update(|rows| rows.retain(|row| row.user != gone));
         });
@@ -96,7 +96,7 @@ fn Row(member: MemberSummary, rows: RwSignal<Vec<MemberSummary>>) -> impl IntoVi
                 })}
                 <Confirm
                     title=format!("Remove {user} from the project?")
-                    text="They see nothing of it any more. What they made stays."
+                    text="They can no longer see it. What they made is kept."
                     yes_says="Remove"
                     open=sure
                     yes=move |()| remove()
@@ -112,7 +112,7 @@ fn RoleOf(user: String, role: RwSignal<Role>, busy: RwSignal<bool>) -> impl Into
     let (project, label) = (Project::here(), format!("Role of {user}"));
     let set = move |to: Role| {
         let (name, user) = (project.0.get_untracked(), user.clone());
-        let done = format!("{user} is {to} now.");
+        let done = format!("{user} is now {to}.");
         let change = async move { api_client::projects::set_member(&name, &user, to).await.map(|member| member.role) };
         act_at_once(busy, done, role, to, change);
     };
@@ -159,7 +159,7 @@ fn Add(added: Callback<()>) -> impl IntoView {
         }
         let ask = async move { api_client::projects::set_member(&name, &who, role).await };
         send(&event, busy, problems, ask, move |member| {
-            toasts.good(format!("{} is {} now.", member.user, member.role));
+            toasts.good(format!("{} is now {}.", member.user, member.role));
             user.try_set(String::new());
             added.run(());
         });
@@ -171,7 +171,7 @@ fn Add(added: Callback<()>) -> impl IntoView {
             <TextField
                 label="Name"
                 value=user
-                hint="Of somebody who can sign in; administrators invite them on the page People."
+                hint="A user who can sign in; administrators invite users on the page People."
                 wrong=problems.at("/user")
             />
             <FormField label="Role" wrong=problems.at("/role")>
@@ -188,9 +188,9 @@ fn Add(added: Callback<()>) -> impl IntoView {
 
 const fn may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "looks at everything",
-        Role::Author => "also writes documents and corpora, and reviews",
-        Role::Runner => "also starts runs and judgings",
-        Role::Admin => "also decides who is a member",
+        Role::Viewer => "can read everything",
+        Role::Author => "can also write documents and corpora, and review",
+        Role::Runner => "can also start runs and judgings",
+        Role::Admin => "can also manage members",
     }
 }

@@ -71,7 +71,7 @@ impl Draft {
     }
 }
 
-const TAKEN: &str = "There is one with this name already; edit it instead.";
+const TAKEN: &str = "A model with this name exists already; edit it instead.";
 
 /// A new one takes no other's place.
 async fn add(name: &str, definition: &ModelDefinition) -> Answer<ModelSummary> {
@@ -112,20 +112,20 @@ pub fn ModelForm(
             <TextField
                 label="Name"
                 value=draft.name
-                hint="What runs call it."
+                hint="Runs use this name."
                 readonly=known
                 wrong=problems.at("/name")
             />
             <FormField
                 label="Endpoints"
-                hint="Base addresses, one a line, usually ending in /v1. Requests are shared out among them."
+                hint="Base URLs, one a line, usually ending in /v1. Requests are distributed among them."
                 wrong=problems.at("/replicas")
             >
                 <textarea rows="3" spellcheck="false" placeholder="http://gpu-1:8000/v1" bind:value=draft.replicas></textarea>
             </FormField>
             <label class="check">
                 <input type="checkbox" bind:checked=draft.workers />
-                <span>"Workers may join that serve it"</span>
+                <span>"Workers that serve it may join"</span>
             </label>
             <TextField
                 label="Name at the endpoints"
@@ -151,7 +151,7 @@ pub fn ModelForm(
             <div class="actions">
                 <Send label="Save" busy />
                 <button type="button" on:click=move |_| open.set(false)>
-                    "Leave it"
+                    "Cancel"
                 </button>
             </div>
         </form>
@@ -188,11 +188,11 @@ fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
                 wrong=problems.at("/max_in_flight")
             />
             <NumberField
-                label="In flight to begin with"
+                label="In flight at the start"
                 value=draft.start_in_flight
                 default="16"
                 min="1"
-                hint="Requests to one endpoint at once, until it is known how much it takes."
+                hint="Requests to one endpoint at once, until its capacity is known."
                 wrong=problems.at("/start_in_flight")
             />
             <NumberField
@@ -201,7 +201,7 @@ fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
                 default="never"
                 min="0"
                 step="any"
-                hint="A first byte that comes later says that the endpoint has too much to do."
+                hint="If the first byte takes longer, the endpoint counts as overloaded."
                 wrong=problems.at("/slow_after_seconds")
             />
         </div>

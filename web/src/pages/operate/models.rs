@@ -26,7 +26,7 @@ pub fn ModelsPage() -> impl IntoView {
         let none = Memo::new(move |_| known.read().is_empty());
         view! {
             <Show when=move || none.get()>
-                <Empty title="There is no model yet.">
+                <Empty title="No models yet.">
                     <p>
                         "Runs are scripted until there is one: any endpoint that speaks the API of OpenAI will do, vLLM, \
                          SGLang, llama.cpp or a hosted one. Administrators add them here or in models.yaml."
@@ -173,7 +173,7 @@ fn Buttons(name: String, editable: Memo<bool>, models: Polled<Vec<ModelSummary>>
             </Dialog>
             <Confirm
                 title=format!("Remove {}?", name.get_value())
-                text="New runs cannot name it any more. Runs that were started with it keep it."
+                text="New runs can no longer use it. Runs that were started with it keep it."
                 yes_says="Remove it"
                 open=gone
                 yes=move |()| remove()
@@ -193,7 +193,7 @@ fn EditModel(name: String, open: RwSignal<bool>, models: Polled<Vec<ModelSummary
         <AsyncView what="the model" load let:found>
             {match found {
                 Some(model) => view! { <ModelForm model=Some(model) open models /> }.into_any(),
-                None => view! { <p>"Somebody has removed it."</p> }.into_any(),
+                None => view! { <p>"It was removed."</p> }.into_any(),
             }}
         </AsyncView>
     }

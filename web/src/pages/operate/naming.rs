@@ -6,7 +6,7 @@ use leptos::ev::SubmitEvent;
 use crate::api_client::ApiError;
 use crate::components::Problems;
 
-const MISSING: &str = "Write a name first.";
+const MISSING: &str = "Enter a name first.";
 
 /// As if the server had said it of a field.
 pub fn wrong(pointer: &str, why: &str) -> ApiError {

@@ -89,9 +89,8 @@ fn List(give: Callback<Invitation>) -> impl IntoView {
 }
 
 const TAKEN_FROM_ONESELF: &str =
-    "It is you: pages for administrators close to you at once, and only another administrator can give it back.";
-const TAKEN_FROM_OTHERS: &str =
-    "They may no longer do everything everywhere: what they may do is then what their roles in projects say.";
+    "This is you: you lose access to pages for administrators at once, and only another administrator can undo it.";
+const TAKEN_FROM_OTHERS: &str = "They may then do only what their roles in projects allow.";
 
 #[component]
 fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invitation>) -> impl IntoView {
@@ -116,7 +115,7 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
     let set_administrator = move |to: bool, done| change(UserChange { administrator: Some(to), disabled: None }, done);
     let set_disabled = move |to: bool, done| change(UserChange { administrator: None, disabled: Some(to) }, done);
     let rank = move |_| {
-        if administrator { take.set(true) } else { set_administrator(true, "Administrator now.") }
+        if administrator { take.set(true) } else { set_administrator(true, "Is now an administrator.") }
     };
     let oneself = untrack(|| session.name()).as_ref() == Some(&name);
     view! {
@@ -132,15 +131,15 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
             </td>
             <td>{format::time(created_at)}</td>
             <td>
-                <span class="actions" role="group" aria-label=format!("What can be done about {name}")>
+                <span class="actions" role="group" aria-label=format!("Actions for {name}")>
                     <button type="button" on:click=another>
                         "New link"
                     </button>
                     <button type="button" on:click=rank>
-                        {if administrator { "Take administration …" } else { "Make administrator" }}
+                        {if administrator { "Remove administrator …" } else { "Make administrator" }}
                     </button>
                     {if disabled {
-                        let enable = move |_| set_disabled(false, "May sign in again.");
+                        let enable = move |_| set_disabled(false, "Enabled: they can sign in again.");
                         view! {
                             <button type="button" on:click=enable>
                                 "Enable"
@@ -158,17 +157,17 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
                 </span>
                 <Confirm
                     title=format!("Disable {name}?")
-                    text="They are signed out, and their tokens are refused. What they made stays, and they can be enabled again."
+                    text="They are signed out, and their tokens are refused. What they made is kept, and they can be enabled again."
                     yes_says="Disable"
                     open=sure
                     yes=move |()| set_disabled(true, "Disabled.")
                 />
                 <Confirm
-                    title=format!("Take administration from {name}?")
+                    title=format!("Remove administrator rights from {name}?")
                     text=if oneself { TAKEN_FROM_ONESELF } else { TAKEN_FROM_OTHERS }
-                    yes_says="Take it"
+                    yes_says="Remove"
                     open=take
-                    yes=move |()| set_administrator(false, "No administrator any more.")
+                    yes=move |()| set_administrator(false, "Is no longer an administrator.")
                 />
             </td>
         </tr>

@@ -20,7 +20,7 @@ pub fn Players() -> impl IntoView {
         let none = Memo::new(move |_| known.read().is_empty());
         view! {
             <Show when=move || none.get()>
-                <p class="muted">"Nobody plays now: runs wait until a process does."</p>
+                <p class="muted">"No players: runs wait until a process plays them."</p>
             </Show>
             <div class="scroll-x panel" tabindex="0" role="region" aria-label="Processes that play">
                 <table class="grid">
@@ -33,7 +33,7 @@ pub fn Players() -> impl IntoView {
                             <th scope="col">"Since"</th>
                             <th scope="col">"Heartbeat"</th>
                             <th scope="col" class="number">
-                                "Conversations held"
+                                "Conversations claimed"
                             </th>
                         </tr>
                     </thead>
@@ -50,11 +50,11 @@ pub fn Players() -> impl IntoView {
     view! {
         <h2>"Players"</h2>
         <p class="muted lead">
-            "Processes that play conversations. They share the work by themselves; one that stops gives it back."
+            "Processes that play conversations. They share the work automatically; a player that stops returns its work."
         </p>
         {list}
         <section class="panel" aria-labelledby="more-players">
-            <h3 id="more-players">"Another one"</h3>
+            <h3 id="more-players">"Add a player"</h3>
             <p class="muted">"On any machine that reaches the database and the models:"</p>
             <Command text="DATABASE_URL=postgres://… groundstate play" />
         </section>

@@ -50,7 +50,7 @@ pub fn Probe(name: String) -> impl IntoView {
             </Show>
             <Show when=move || left.get()>
                 <p class="muted" role="status">
-                    "It was broken off: nothing is asked any more, and nothing of it is kept."
+                    "It was cancelled: no more is asked, and nothing is stored."
                 </p>
             </Show>
             <div aria-live="polite">
@@ -63,7 +63,7 @@ pub fn Probe(name: String) -> impl IntoView {
                 })}
             </div>
             <details>
-                <summary>"The same by command"</summary>
+                <summary>"As a command"</summary>
                 <Command label="Command that probes this model" text=Signal::stored(command) />
             </details>
         </div>
@@ -83,13 +83,13 @@ fn ReplicaResults(one: ReplicaProbe) -> impl IntoView {
                 </caption>
                 <thead>
                     <tr>
-                        <th scope="col">"Looked at"</th>
+                        <th scope="col">"Check"</th>
                         <th scope="col">"Result"</th>
                         <th scope="col" class="number">
                             "First byte"
                         </th>
                         <th scope="col" class="number">
-                            "Whole"
+                            "Complete"
                         </th>
                         <th scope="col">"Reply"</th>
                     </tr>
@@ -145,7 +145,7 @@ const fn kind_name(kind: ProbeKind) -> &'static str {
         ProbeKind::Reasoning => "Reasoning",
         ProbeKind::StopReason => "A reply that is cut",
         ProbeKind::ContextOverflow => "A prompt that is too long",
-        ProbeKind::Seed => "The same seed again",
+        ProbeKind::Seed => "The same seed twice",
     }
 }
 

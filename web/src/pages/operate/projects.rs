@@ -43,7 +43,7 @@ pub fn ProjectsPage() -> impl IntoView {
                 <thead>
                     <tr>
                         <th scope="col">"Project"</th>
-                        <th scope="col">"In addresses"</th>
+                        <th scope="col">"Name in addresses"</th>
                         <th scope="col">"Since"</th>
                     </tr>
                 </thead>
@@ -84,10 +84,10 @@ fn Form() -> impl IntoView {
             <TextField
                 label="Name"
                 value=name
-                hint="In addresses: small letters, digits, _ and -"
+                hint="Used in addresses: lower-case letters, digits, _ and -"
                 wrong=problems.at("/name")
             />
-            <TextField label="Title" value=title hint="For people; empty: the name." wrong=problems.at("/title") />
+            <TextField label="Title" value=title hint="Shown to people; empty: the name." wrong=problems.at("/title") />
             <div class="actions">
                 <Send label="Make it" busy />
             </div>

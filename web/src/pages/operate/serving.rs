@@ -79,7 +79,7 @@ fn Worker(id: i64, known: Signal<Vec<WorkerSummary>>, workers: Polled<Vec<Worker
                 <Figure label="Engine" value=move || engine.to_string() />
                 <Figure label="Address" value=move || url.clone() />
                 <Figure label="Running" value=move || count(worker.read().load.running) />
-                <Figure label="Waiting in it" value=move || count(worker.read().load.waiting) />
+                <Figure label="Waiting" value=move || count(worker.read().load.waiting) />
                 <Figure label="Tokens a second" value=move || rate(worker.read().load.tokens_per_second) />
                 <Figure label="Prefix cache hits" value=move || share(worker.read().load.prefix_cache_hits) />
                 <Figure label="Engine restarts" value=move || worker.read().restarts.to_string() />
@@ -106,8 +106,8 @@ fn Orders(id: i64, name: String, external: bool, workers: Polled<Vec<WorkerSumma
     let name = StoredValue::new(name);
     let order = move |order: WorkerOrder| {
         let done = match order {
-            WorkerOrder::Restart => format!("{} ends what it has begun and starts anew.", name.get_value()),
-            WorkerOrder::Drain | WorkerOrder::Serve => format!("{} ends what it has begun.", name.get_value()),
+            WorkerOrder::Restart => format!("{} finishes its requests and restarts.", name.get_value()),
+            WorkerOrder::Drain | WorkerOrder::Serve => format!("{} finishes its requests.", name.get_value()),
         };
         act(busy, done, async move { api_client::workers::order(id, order).await }, move |_| workers.ask());
     };
@@ -125,7 +125,7 @@ fn Orders(id: i64, name: String, external: bool, workers: Polled<Vec<WorkerSumma
             </span>
             <Confirm
                 title=format!("Drain {}?", name.get_value())
-                text="It gets nothing new, ends what it has begun, and leaves. No conversation is lost."
+                text="It gets no new requests, finishes those that it has, and leaves. No conversation is lost."
                 yes_says="Drain it"
                 open=sure
                 yes=move |()| order(WorkerOrder::Drain)

@@ -12,7 +12,7 @@ use crate::components::{Command, FormError, FormField, Problems, Send, TextField
 use crate::session::Session;
 
 /// How long a token holds, in days; none: for good.
-const DAYS: [(&str, &str); 4] = [("30", "30 days"), ("90", "90 days"), ("365", "a year"), ("", "for good")];
+const DAYS: [(&str, &str); 4] = [("30", "30 days"), ("90", "90 days"), ("365", "a year"), ("", "never expires")];
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 #[component]
@@ -68,7 +68,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
     view! {
         <form class="stack" on:submit=submit>
             <FormError why=problems />
-            <TextField label="What it is for" value=name placeholder="nightly run" wrong=problems.at("/name") />
+            <TextField label="Purpose" value=name placeholder="nightly run" wrong=problems.at("/name") />
             <fieldset class="field checks-of">
                 <legend>"Permissions"</legend>
                 {Scope::VARIANTS.iter().copied().map(way).collect_view()}
@@ -102,12 +102,12 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
 fn NewSecret(made: NewTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
     view! {
         <div class="stack shown-once">
-            <p>"This is the only time that it is shown. Copy it to where it is used:"</p>
+            <p>"It is shown only now. Copy it to where it is used:"</p>
             <Command label="Secret of the token" text=made.secret />
             <p class="muted hint">"Programs send it as " <code>"Authorization: Bearer …"</code></p>
             <div class="actions">
                 <button type="button" class="main" on:click=move |_| open.set(false)>
-                    "I have it"
+                    "I have copied it"
                 </button>
             </div>
         </div>
@@ -116,10 +116,10 @@ fn NewSecret(made: NewTokenAnswer, open: RwSignal<bool>) -> impl IntoView {
 
 const fn may(scope: Scope) -> &'static str {
     match scope {
-        Scope::Read => "looks at everything",
-        Scope::Author => "also writes documents, corpora and reviews",
-        Scope::Run => "also starts runs and judgings, which spend money",
-        Scope::Admin => "also decides who is a member",
+        Scope::Read => "can read everything",
+        Scope::Author => "can also write documents, corpora and reviews",
+        Scope::Run => "can also start runs and judgings, which spend money",
+        Scope::Admin => "can also manage members",
     }
 }
 

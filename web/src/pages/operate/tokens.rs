@@ -12,7 +12,7 @@ use crate::{api_client, format};
 pub fn TokensPage() -> impl IntoView {
     set_title("Tokens");
     let make = RwSignal::new(false);
-    // What was made or withdrawn shows in a list that is read anew.
+    // What was made or deleted shows in a list that is read anew.
     let read = RwSignal::new(0_u32);
     let again = Callback::new(move |()| read.update(|read| *read += 1));
     view! {
@@ -61,7 +61,7 @@ fn List(again: Callback<()>) -> impl IntoView {
 #[component]
 fn NoTokens() -> impl IntoView {
     view! {
-        <Empty title="You have no token yet.">
+        <Empty title="No tokens yet.">
             <p>"Programs use the REST API and the command line with a token, in your name."</p>
         </Empty>
     }
@@ -71,7 +71,7 @@ fn NoTokens() -> impl IntoView {
 fn Row(token: TokenSummary, again: Callback<()>) -> impl IntoView {
     let (sure, busy) = (RwSignal::new(false), RwSignal::new(false));
     let (id, name) = (token.id, token.name);
-    let done = format!("{name} is withdrawn.");
+    let done = format!("{name} was deleted.");
     let withdraw = move || {
         let id = id.clone();
         act(busy, done.clone(), async move { api_client::tokens::withdraw(&id).await }, move |()| again.run(()));
@@ -89,15 +89,15 @@ fn Row(token: TokenSummary, again: Callback<()>) -> impl IntoView {
                 <button
                     type="button"
                     class="danger"
-                    aria-label=format!("Withdraw {name}")
+                    aria-label=format!("Delete {name}")
                     on:click=move |_| sure.set(true)
                 >
-                    "Withdraw …"
+                    "Delete …"
                 </button>
                 <Confirm
-                    title=format!("Withdraw {name}?")
-                    text="Programs that use it are refused from then on. It does not come back."
-                    yes_says="Withdraw it"
+                    title=format!("Delete {name}?")
+                    text="Programs that use it are refused from then on. This cannot be undone."
+                    yes_says="Delete it"
                     open=sure
                     yes=move |()| withdraw()
                 />

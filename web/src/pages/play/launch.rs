@@ -71,8 +71,8 @@ pub fn LaunchPage() -> impl IntoView {
                     .into_any()
             } else {
                 view! {
-                    <Empty title="Runs are started by runners.">
-                        <p>"They spend money. An admin of this project can give you the role."</p>
+                    <Empty title="Only runners can start runs.">
+                        <p>"Runs spend money. An admin of this project can give you the role."</p>
                     </Empty>
                 }
                     .into_any()
@@ -102,7 +102,7 @@ fn Launch(choices: Choices, reload: impl Fn() + Copy + Send + Sync + 'static) ->
                         label="Playbooks"
                         options=named(&playbooks)
                         chosen=draft.playbooks
-                        hint="None ticked: all of them, in turn."
+                        hint="None selected: all of them, in turn."
                         wrong=problems.at("/playbooks")
                     />
                     <Scenarios scenarios draft problems />
@@ -110,7 +110,7 @@ fn Launch(choices: Choices, reload: impl Fn() + Copy + Send + Sync + 'static) ->
                         label="Persona profiles"
                         options=named(&personas)
                         chosen=draft.personas
-                        hint="None ticked: all of them. Each user is drawn from one."
+                        hint="None selected: all of them. Each user is drawn from one."
                         wrong=problems.at("/personas")
                     />
                     <Mix draft problems />

@@ -112,9 +112,9 @@ const DEMO_CONVERSATIONS: u32 = 24;
 #[component]
 fn NothingPlayed() -> impl IntoView {
     view! {
-        <Empty title="Nothing has been played yet.">
+        <Empty title="No runs yet.">
             <p>
-                "Runs stand here, with their conversations. The demonstration adds the playbooks and scenarios that ship with \
+                "Runs appear here, with their conversations. The demonstration adds the playbooks and scenarios that ship with \
                  Groundstate to the project, and plays 24 conversations from scripts, without any model."
             </p>
             <PlayDemo />
@@ -146,7 +146,7 @@ pub fn PlayDemo() -> impl IntoView {
                 <button type="button" class="main" aria-disabled=move || starting.busy().to_string() on:click=play>
                     {move || if starting.busy() { "Starting …" } else { "Play the demo" }}
                 </button>
-                <Changing change=starting what="Bringing the demo's documents here and proving them" />
+                <Changing change=starting what="Loading and proving the demo's documents" />
             }
         })
     }

@@ -68,7 +68,7 @@ pub fn Shortcuts(name: String) -> impl IntoView {
     };
     let of_admins = link.clone();
     view! {
-        <nav aria-label="From here">
+        <nav aria-label="Next steps">
             <ul class="ways">
                 {link("Look at conversations", "/conversations", "what was said and done, and how it was scored")}
                 {link("Review", "/reviews", "rate, annotate and correct")}
@@ -79,7 +79,7 @@ pub fn Shortcuts(name: String) -> impl IntoView {
                 {Session::here().is_administrator().then(|| view! {
                     <li>
                         <A href="/projects">"Projects"</A>
-                        <span class="muted">"all of this installation, and another one"</span>
+                        <span class="muted">"list all, or add one"</span>
                     </li>
                 })}
             </ul>

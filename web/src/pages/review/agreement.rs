@@ -64,7 +64,7 @@ fn Agreement(found: ReviewAgreement) -> impl IntoView {
                             "Rated by two or more"
                         </th>
                         <th scope="col" class="number">
-                            <abbr title="1: they agree; 0: what chance gives">"Krippendorff's alpha"</abbr>
+                            <abbr title="1: they agree; 0: agreement by chance">"Krippendorff's alpha"</abbr>
                         </th>
                         <th scope="col" class="number">
                             "Equal"
@@ -133,7 +133,7 @@ where
 #[component]
 fn NoDisagreement() -> impl IntoView {
     view! {
-        <p class="muted">"Nobody disagrees that far. Conversations that you are still to rate blindly are left out."</p>
+        <p class="muted">"No disagreements that large. Conversations that you still have to rate blindly are left out."</p>
     }
 }
 

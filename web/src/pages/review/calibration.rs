@@ -54,7 +54,7 @@ fn Calibration(found: CalibrationDetail) -> impl IntoView {
             <BetweenRaters all=report.between_raters />
             <section class="panel" aria-labelledby="bands">
                 <h2 id="bands">"Agreement by score"</h2>
-                <p class="muted">"Rows: what people gave. Columns: what the judge gave. On the diagonal both agree."</p>
+                <p class="muted">"Rows: people's scores. Columns: the judge's scores. On the diagonal both agree."</p>
                 <div class="fields">
                     {report.criteria.into_iter().map(|one| view! { <Bands one /> }).collect_view()}
                 </div>
@@ -95,10 +95,10 @@ fn Criteria(criteria: Vec<Agreement>) -> impl IntoView {
                             </th>
                             <th scope="col">"Means: people ○, judge ●"</th>
                             <th scope="col" class="number">
-                                <abbr title="How much more than people the judge gives">"Bias"</abbr>
+                                <abbr title="How much higher the judge scores than people">"Bias"</abbr>
                             </th>
                             <th scope="col" class="number">
-                                <abbr title="How far the judge is off, up or down">"Error"</abbr>
+                                <abbr title="How far the judge is off, in either direction">"Error"</abbr>
                             </th>
                             <th scope="col" class="number">
                                 <abbr title="Cohen's kappa with quadratic weights">"Kappa"</abbr>
@@ -107,7 +107,7 @@ fn Criteria(criteria: Vec<Agreement>) -> impl IntoView {
                                 "Spearman"
                             </th>
                             <th scope="col" class="number">
-                                "People would give"
+                                "Corrected score"
                             </th>
                         </tr>
                     </thead>

@@ -84,7 +84,7 @@ pub fn figure(value: Option<f64>) -> String {
 #[component]
 fn NoCalibrations() -> impl IntoView {
     view! {
-        <Empty title="No judge was compared with people yet.">
+        <Empty title="No calibrations yet.">
             <p>
                 "Once people have rated conversations of a run, its judge can be set beside them: how often and how far it is off, \
                  by criterion, and which line would correct it."
@@ -117,7 +117,7 @@ fn CalibrationForm(project: String) -> impl IntoView {
         <form class="panel narrow" aria-label="Compare a judge with people" on:submit=send>
             <FormError why=problems />
             <RunChoice
-                label="Compare the judge of a run with what people rated"
+                label="Compare the judge of a run with people's ratings"
                 value=run
                 none="Choose a run"
                 wrong=problems.at("/run")
@@ -125,7 +125,7 @@ fn CalibrationForm(project: String) -> impl IntoView {
             <div>
                 <Send label="Compare" busy=comparing.waits() />
             </div>
-            <Changing change=comparing what="Comparing what they rated" />
+            <Changing change=comparing what="Comparing the ratings" />
         </form>
     }
 }

@@ -72,7 +72,7 @@ pub fn FilterFields(filter: Filter) -> impl IntoView {
                     options=&[("", "Any"), ("true", "Found nothing wrong"), ("false", "Found something wrong")]
                 />
             </FormField>
-            <FormField label="Least overall score">
+            <FormField label="Lowest overall score">
                 <input type="number" min="0" max=MAX_SCORE bind:value=filter.value("min_overall") />
             </FormField>
             <FormField label="Scenario contains">

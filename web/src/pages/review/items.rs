@@ -24,7 +24,7 @@ pub fn Items(queue: String) -> impl IntoView {
     });
     view! {
         {failed(members)}
-        <PagedList what="its conversations" load empty=|| view! { <p class="muted">"Nothing is in it."</p> } let:rows>
+        <PagedList what="its conversations" load empty=|| view! { <p class="muted">"Empty."</p> } let:rows>
             <table class="rows plain">
                 <thead>
                     <tr>

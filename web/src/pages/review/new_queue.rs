@@ -77,7 +77,7 @@ pub fn NewQueuePage() -> impl IntoView {
             <FormField label="Name" wrong=problems.at("/name")>
                 <input type="text" required maxlength="200" dir="auto" bind:value=order.name />
             </FormField>
-            <FormField label="Instructions" hint="What raters are told." wrong=problems.at("/instructions")>
+            <FormField label="Instructions" hint="Raters see them." wrong=problems.at("/instructions")>
                 <textarea rows="4" dir="auto" bind:value=order.instructions></textarea>
             </FormField>
             <Sources order problems />
@@ -95,7 +95,7 @@ pub fn NewQueuePage() -> impl IntoView {
             </div>
             <label class="tick">
                 <input type="checkbox" bind:checked=order.blind />
-                <span>"Blind: whoever rates sees neither verdicts nor other people's ratings first."</span>
+                <span>"Blind: raters see verdicts and other people's ratings only after they have rated."</span>
             </label>
             <div>
                 <Send label="Make the queue" busy />
@@ -128,7 +128,7 @@ fn Sources(order: Order, problems: Problems) -> impl IntoView {
             {[
                 ("of a run, spread over its scores", Source::Run),
                 ("that pass a filter", Source::Filter),
-                ("that a corpus keeps", Source::Corpus),
+                ("of a corpus", Source::Corpus),
             ]
                 .map(choice)
                 .collect_view()}

@@ -34,7 +34,7 @@ pub fn Progress(progress: QueueProgress) -> impl IntoView {
         }
     };
     let (first, all) = (FirstRows::new(), raters.len());
-    let nobody = raters.is_empty().then(|| view! { <p class="muted">"Nobody has taken a conversation yet."</p> });
+    let nobody = raters.is_empty().then(|| view! { <p class="muted">"No raters yet."</p> });
     view! {
         <section class="panel" aria-labelledby="progress">
             <h2 id="progress">"Progress"</h2>

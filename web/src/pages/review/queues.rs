@@ -104,7 +104,7 @@ fn Queues(project: String) -> impl IntoView {
 #[component]
 fn NoQueues() -> impl IntoView {
     view! {
-        <Empty title="There is no review queue yet.">
+        <Empty title="No review queues yet.">
             <p>
                 "A queue holds conversations that people are to rate, each by one person or by several. What they say shows how \
                  far they agree with each other, and how far a judge can be trusted."

@@ -65,14 +65,14 @@ pub fn RatePage() -> impl IntoView {
             RateState::Next(NextReview { task: None, .. }) => {
                 view! {
                     <Empty title="Nothing is left for you in this queue.">
-                        <p>"All of it is rated, or in other people's hands. " <A href=back()>"See how far it is"</A> "."</p>
+                        <p>"All conversations are rated, or other people have them. " <A href=back()>"See the progress"</A> "."</p>
                     </Empty>
                 }
                     .into_any()
             }
             RateState::Failed(ApiError::Refused(problem)) if problem.status == CONFLICT => {
                 view! {
-                    <Empty title="The queue gives nothing out.">
+                    <Empty title="The queue is closed.">
                         <p class="text">{explain(ApiError::Refused(problem))}</p>
                         <p><A href=back()>"To the queue"</A></p>
                     </Empty>
@@ -144,14 +144,14 @@ fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail
         <header class="title">
             <h1 dir="auto">{detail.summary.scenario}</h1>
             <p class="inline muted">
-                {format!("Conversation {} of the queue; {left} left for you, this one counted.", ordinal + 1)}
+                {format!("Conversation {} of the queue; {left} left for you, including this one.", ordinal + 1)}
                 <button type="button" class="small" title="s" on:click=move |_| leave()>
                     "Skip"
                 </button>
             </p>
             <Confirm
                 title="Skip this conversation?"
-                text="Your rating of it is not sent yet, and the queue gives the conversation to somebody else."
+                text="Your rating is not sent yet, and the queue gives the conversation to somebody else."
                 yes_says="Skip it"
                 open=asks
                 yes=move |()| skip()
@@ -172,7 +172,7 @@ fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail
                 </section>
                 {verdict.map(|verdict| view! {
                     <details>
-                        <summary>"What the judge says"</summary>
+                        <summary>"The judge's verdict"</summary>
                         <Scores verdict=Some(verdict) played=true />
                     </details>
                 })}

@@ -94,7 +94,7 @@ pub fn RatingForm(
             <Send label=send busy />
             <Show when=move || unsaved.get()>
                 <p class="inline muted hint">
-                    <span>"This is not sent yet. It is kept in this tab."</span>
+                    <span>"Not sent yet. Kept in this tab."</span>
                     <button type="button" class="small" on:click={
                         let again = again.clone();
                         move |_| fields.set(again.clone())

@@ -146,7 +146,9 @@ async fn each_value_of_an_answer_tells_where_it_comes_from(pool: PgPool) {
 async fn the_world_after_calls_tells_which_call_wrote_a_value(pool: PgPool) {
     let app = filled(&pool).await;
     let tried = |trace: Value| json!({"calls": add_payee(), "trace": trace});
-    for (pointer, why) in [("session", "is not a JSON pointer"), ("/payees/nobody", "there is nothing at /payees/nobody")] {
+    for (pointer, why) in
+        [("session", "is not a JSON pointer"), ("/payees/nobody", "there is nothing at /payees/nobody")]
+    {
         let found = refused(&app, Method::POST, TRY, &tried(json!({"pointer": pointer}))).await;
         assert!(found[0].starts_with("/trace/pointer: ") && found[0].contains(why), "{found:?}");
     }

@@ -9,7 +9,7 @@ use crate::labels::Tone;
 #[component]
 pub fn Changes(diff: DocumentDiff) -> impl IntoView {
     if diff.files.is_empty() {
-        return view! { <p class="muted">"Nothing differs."</p> }.into_any();
+        return view! { <p class="muted">"No differences."</p> }.into_any();
     }
     diff.files.into_iter().map(|file| view! { <File file /> }).collect_view().into_any()
 }

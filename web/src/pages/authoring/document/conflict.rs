@@ -23,7 +23,7 @@ pub fn Conflict() -> impl IntoView {
         }
     });
     view! {
-        <Dialog title="Somebody else was faster" open>
+        <Dialog title="Somebody else saved a newer version" open>
             {move || {
                 let newest = draft.conflict.get()?;
                 Some(view! { <Choice newest open /> })
@@ -48,11 +48,11 @@ fn Choice(newest: Document, open: RwSignal<bool>) -> impl IntoView {
     };
     let says = if unsaved {
         format!(
-            "{by} saved v{to} at {at}. What you wrote was made from v{from}, and nothing of it is lost. This is what changed meanwhile:"
+            "{by} saved v{to} at {at}. Your version was made from v{from}, and nothing of it is lost. These changes were made meanwhile:"
         )
     } else {
         format!(
-            "{by} saved v{to} at {at}, and you have changed nothing since v{from}. Nothing was promoted. This is what changed meanwhile:"
+            "{by} saved v{to} at {at}, and you have changed nothing since v{from}. Nothing was promoted. These changes were made meanwhile:"
         )
     };
     let choices = if unsaved {
@@ -91,10 +91,10 @@ fn UnsavedConflict(newest: Document, open: RwSignal<bool>) -> impl IntoView {
             {over}
         </button>
         <button type="button" on:click=take>
-            "Take theirs, drop mine"
+            "Use theirs, discard mine"
         </button>
         <button type="button" on:click=move |_| open.set(false)>
-            "Go on writing"
+            "Continue editing"
         </button>
     }
 }
@@ -125,7 +125,7 @@ fn PromotionConflict(newest: Document, open: RwSignal<bool>) -> impl IntoView {
             }
         })}
         <button type="button" on:click=move |_| open.set(false)>
-            "Leave it"
+            "Cancel"
         </button>
     }
 }

@@ -61,7 +61,7 @@ fn Restore(
         let place = place.clone();
         let wanted = Restoration { version: last, base_version: Some(newest.version), ..Restoration::default() };
         let change = move |signal| async move { api_client::documents::restore(&signal, &place, &wanted).await };
-        restoring.act("It is here again, as a draft.".to_owned(), change, move |_| restored());
+        restoring.act("It was restored as a draft.".to_owned(), change, move |_| restored());
     };
     view! {
         <p>{format!("It was deleted by {by} at {}.", format::time(newest.created_at))}</p>

@@ -215,7 +215,7 @@ impl Draft {
         if self.is_stored.try_get_untracked().unwrap_or(true) {
             "Somebody deleted it meanwhile. What you wrote is kept in this tab: open it again to restore it."
         } else {
-            "Somebody deleted it meanwhile. What you wrote stands here as long as this page does: copy what you need."
+            "Somebody deleted it meanwhile. What you wrote is kept only while this page is open: copy what you need."
         }
     }
 
@@ -252,7 +252,7 @@ fn save_message(made: &DocumentVersion, newest: &DocumentVersion, promote: bool)
     }
     let by = if newest.author.is_empty() { "A command" } else { &newest.author };
     format!(
-        "{done} {by} saved v{} right after: before you save again you are asked what is to become of it.",
+        "{done} {by} saved v{} right after: before you save again, you are asked which version to keep.",
         newest.version
     )
 }

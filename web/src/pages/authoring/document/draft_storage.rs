@@ -44,7 +44,7 @@ pub fn guard(draft: Draft) {
             let name = draft.saved.try_with_untracked(|saved: &Document| saved.name.clone()).unwrap_or_default();
             if draft.is_stored.try_get_untracked().unwrap_or_default() {
                 toasts.good(format!(
-                    "What you wrote in {name} is not saved. It is kept in this tab: open it again to go on."
+                    "What you wrote in {name} is not saved. It is kept in this tab: open it again to continue."
                 ));
             } else {
                 toasts.bad(format!(

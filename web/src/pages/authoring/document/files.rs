@@ -68,9 +68,9 @@ fn NewFile() -> impl IntoView {
         let place = draft.place();
         let path = format!("{}/{}/{}", place.id.kind.folder(), place.id.name, name.get_untracked().trim());
         if draft.files.with_untracked(|files| files.contains_key(&path)) {
-            wrong.set(Some("There is such a file already.".to_owned()));
+            wrong.set(Some("This file exists already.".to_owned()));
         } else if DocumentId::of(&path).as_ref() != Ok(&place.id) {
-            wrong.set(Some("Take letters, digits, _, - and ., with / between folders.".to_owned()));
+            wrong.set(Some("Use letters, digits, _, - and ., with / between folders.".to_owned()));
         } else {
             wrong.set(None);
             name.set(String::new());

@@ -38,21 +38,21 @@ pub fn Header() -> impl IntoView {
         </header>
         <Show when=move || draft.restored.get() && draft.dirty.get()>
             <p class="reminder" role="status">
-                "What you had written and not saved is here again. "
+                "Your unsaved changes were restored. "
                 <button type="button" on:click=move |_| discarding.set(true)>
-                    "Discard it"
+                    "Discard them"
                 </button>
             </p>
         </Show>
         <Show when=move || draft.dirty.get() && !draft.is_stored.get()>
             <p class="reminder" role="status">
-                "This browser does not keep what you write: it is lost if you leave this page before you save."
+                "This browser does not keep your changes: they are lost if you leave this page before you save."
             </p>
         </Show>
         <Confirm
             title="Discard your changes"
             text=Signal::derive(move || {
-                format!("Everything that you wrote and did not save is gone then. What stays is v{}.", draft.saved.read().saved.version)
+                format!("All your unsaved changes will be lost. v{} is kept.", draft.saved.read().saved.version)
             })
             yes_says="Discard"
             open=discarding
@@ -112,7 +112,7 @@ fn Actions(discarding: RwSignal<bool>) -> impl IntoView {
                 class="main"
                 disabled=move || promoted.get() || unsound.get()
                 aria-disabled=busy
-                title=move || unsound.get().then_some("What is promoted is used by runs: correct the errors first")
+                title=move || unsound.get().then_some("Runs use promoted versions: correct the errors first")
                 on:click=move |_| draft.save(true)
             >
                 {move || if saved.get() { "Promote" } else { "Save and promote" }}
@@ -126,7 +126,7 @@ fn Actions(discarding: RwSignal<bool>) -> impl IntoView {
                 "Delete"
             </button>
         </div>
-        <Changing change=draft.saving what="Saving: the server checks it and all that it touches" />
+        <Changing change=draft.saving what="Saving: the server checks it and the documents that use it" />
         <DeleteDialog
             kind
             name=deleting

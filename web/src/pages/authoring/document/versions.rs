@@ -31,7 +31,7 @@ pub fn VersionsPanel() -> impl IntoView {
             <div>
                 <Show when=move || unsaved(draft)>
                     <p class="muted" id=WHY_NOT>
-                        "An older version can be restored once you have saved or discarded what you wrote."
+                        "Save or discard your changes before you restore an older version."
                     </p>
                 </Show>
                 {move || {
@@ -90,8 +90,7 @@ fn Version(
             api_client::documents::restore(&signal, &place, &wanted).await?;
             api_client::documents::one(&place).await
         };
-        restoring
-            .act(format!("v{number} is the newest again, as a draft."), change, move |document| draft.adopt(document));
+        restoring.act(format!("v{number} was restored as a draft."), change, move |document| draft.adopt(document));
     };
     let show = move |_| {
         from.1.set(Some(number - 1));

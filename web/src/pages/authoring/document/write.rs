@@ -62,9 +62,9 @@ fn File(path: String) -> impl IntoView {
     let remove = move |()| draft.files.update(|files| drop(files.remove(&doomed)));
     let loss = Signal::derive(move || {
         if draft.saved.read().files.contains_key(&asked) {
-            format!("{asked} is taken out of the document when you save it. Older versions keep it.")
+            format!("{asked} is removed from the document when you save it. Older versions keep it.")
         } else {
-            format!("{asked} was never saved: what stands in it is gone then.")
+            format!("{asked} was never saved: its content will be lost.")
         }
     });
     view! {
@@ -93,7 +93,7 @@ fn File(path: String) -> impl IntoView {
             let error = references.no_help.get()?;
             Some(view! {
                 <p class="stale" role="status">
-                    {format!("The editor completes less than it could. {} ", explain(error))}
+                    {format!("The editor cannot offer all completions. {} ", explain(error))}
                     <button type="button" class="quiet" on:click=move |_| references.ask_again()>
                         "Try again"
                     </button>

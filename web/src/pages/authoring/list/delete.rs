@@ -77,7 +77,7 @@ fn Answer(place: DocumentRef, uses: UsedBy, open: RwSignal<bool>, done: Callback
             {if needed {
                 " is needed by other documents. Change or delete them first."
             } else {
-                " is needed by no document. Its versions stay: opening its address again can restore it."
+                " is not needed by any document. Its versions are kept: open its address again to restore it."
             }}
         </p>
         <Uses uses />
@@ -85,7 +85,7 @@ fn Answer(place: DocumentRef, uses: UsedBy, open: RwSignal<bool>, done: Callback
             .then(|| {
                 view! {
                     <form on:submit=delete class="stack">
-                        <FormField label="Why" hint="For the people who read its history. May be left out.">
+                        <FormField label="Why" hint="For the history. Optional.">
                             <input type="text" maxlength="2000" bind:value=message />
                         </FormField>
                         <p>
@@ -93,7 +93,7 @@ fn Answer(place: DocumentRef, uses: UsedBy, open: RwSignal<bool>, done: Callback
                                 "Delete"
                             </button>
                         </p>
-                        <Changing change=deleting what="Deleting: the server checks what is left" />
+                        <Changing change=deleting what="Deleting: the server checks the remaining documents" />
                     </form>
                 }
             })}

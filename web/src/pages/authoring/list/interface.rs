@@ -35,7 +35,7 @@ impl Kind {
             Self::OpenApi => Ok(ImportInterface { openapi: Some(text.to_owned()), mcp: None }),
             Self::Mcp => match serde_json::from_str(text) {
                 Ok(listed) => Ok(ImportInterface { openapi: None, mcp: Some(listed) }),
-                Err(why) => Err(format!("Is no JSON: {why}. Paste the whole answer, from {{ to }}.")),
+                Err(why) => Err(format!("Not valid JSON: {why}. Paste the whole answer, from {{ to }}.")),
             },
         }
     }
@@ -62,7 +62,7 @@ pub fn InterfaceField(kind: Kind, text: RwSignal<String>, wrong: RwSignal<Option
             >
                 <textarea rows="10" spellcheck="false" bind:value=text></textarea>
             </FormField>
-            <p class="muted hint">"Groundstate calls no address that is typed here. This lists the tools of a server:"</p>
+            <p class="muted hint">"Groundstate does not call addresses that are typed here. This command lists the tools of a server:"</p>
             <Command label="Command that lists the tools of an MCP server" text=LIST />
             <p class="muted hint">"Or let the command line ask a server that runs, or is started, and write the documents into a folder:"</p>
             <Command

@@ -97,7 +97,7 @@ pub fn Mixture(
             {options.into_iter().map(row).collect_view()}
             <Show when=move || refused.get()>
                 <p class="wrong" role="alert">
-                    "One option keeps a weight above 0, for one of them is drawn. Raise another one first."
+                    "At least one option needs a weight above 0. Raise another one first."
                 </p>
             </Show>
         </fieldset>

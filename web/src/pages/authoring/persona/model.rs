@@ -32,7 +32,7 @@ fn ModelUnreadable() -> impl IntoView {
     let href = address::document(&Project::here().name(), Kind::Persona, PERSONA_MODEL);
     view! {
         <p class="refusal" role="alert">
-            "The persona model cannot be read as it is. Its problems stand at "
+            "The persona model cannot be read. Its problems are listed on "
             <A href>"its own page"</A>
             "."
         </p>
@@ -45,18 +45,18 @@ fn ModelMissing() -> impl IntoView {
     let add = move |_| {
         let project = draft.place().project;
         let change = move |signal| async move { add_model(&signal, &project).await };
-        adding.act("The persona model is here, and used from now on.", change, move |()| references.ask_again());
+        adding.act("The persona model was added and is used from now on.", change, move |()| references.ask_again());
     };
     view! {
         <p>
-            "The project has no persona model. It says which traits, emotions and attributes there are, and no profile can be \
-             read without it."
+            "The project has no persona model. It defines traits, emotions and attributes, and profiles cannot be read \
+             without it."
         </p>
         <Show when=move || draft.may_write.get()>
             <button type="button" class="main" aria-disabled=move || adding.busy().to_string() on:click=add>
                 "Add the one that ships with Groundstate"
             </button>
-            <Changing change=adding what="Adding it" />
+            <Changing change=adding what="Adding the persona model" />
         </Show>
     }
 }

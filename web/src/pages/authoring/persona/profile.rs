@@ -21,7 +21,7 @@ pub fn ProfilePanel() -> impl IntoView {
     view! {
         <Show when=move || !profile.readable.get()>
             <p class="refusal" role="alert">
-                "The source cannot be read as it is, so nothing can be set here. Its problems stand below the source."
+                "The source cannot be read, so nothing can be set here. Its problems are listed below the source."
             </p>
         </Show>
         {with_model(move |model| view! { <Sliders profile model /> })}
@@ -36,7 +36,7 @@ fn Sliders(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
     let attributes = model.demographics.clone();
     let about = format!(
         "Base values. Each persona is drawn around them with sigma {sigma} and clipped to 0 and 1; \
-         lines part low, medium and high."
+         lines separate low, medium and high."
     );
     let trait_row = move |name: String| view! { <Trait profile name sigma breakpoints /> };
     let emotion_row = move |name: String| view! { <Emotion profile name breakpoints /> };

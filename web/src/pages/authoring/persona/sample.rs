@@ -66,7 +66,7 @@ pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {
             <div aria-live="polite">
                 {move || match drawn.get() {
                     None => {
-                        view! { <p class="muted">"Nobody can be drawn until the profile's problems are mended."</p> }
+                        view! { <p class="muted">"No persona can be drawn until the profile's problems are fixed."</p> }
                             .into_any()
                     }
                     Some((persona, guidance)) => view! { <PersonaCard persona guidance /> }.into_any(),

@@ -109,7 +109,7 @@ impl Form {
             return Ok(None);
         }
         let read = serde_json::from_str(&text);
-        read.map(Some).map_err(|e| format!("The answer is not JSON: {e}. A text stands between quotes."))
+        read.map(Some).map_err(|e| format!("The answer is not JSON: {e}. Put quotes around a text."))
     }
 }
 
@@ -131,15 +131,15 @@ async fn write(draft: Draft, main: Memo<(String, String)>, pointer: &str, form: 
     let before = main.get_untracked();
     let (path, text) = before.clone();
     let tool = form.value()?;
-    let read = document::value(&path, &text).map_err(|_| "The source cannot be read as it is.")?;
+    let read = document::value(&path, &text).map_err(|_| "The source cannot be read.")?;
     let pointer = place(&read.value, pointer, &form.tool.with_value(|tool| tool["name"].clone()))
-        .ok_or("The source has no such tool any more.")?;
+        .ok_or("The source no longer has this tool.")?;
     let changed = edit::change(&text, &pointer, &form.tool.get_value(), &tool)
         .ok_or("The tool is written in a way that only the source can change.")?;
     let read = validator::playbook(path.clone(), changed.clone()).await.map_err(explain)?;
     read.map_err(|problems| problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join(" "))?;
     if main.try_get_untracked() != Some(before) {
-        return Err("The source was changed meanwhile. Write again.".to_owned());
+        return Err("The source was changed meanwhile. Try again.".to_owned());
     }
     draft.write(&path, changed);
     Ok(tool["name"].as_str().unwrap_or_default().to_owned())
@@ -208,7 +208,7 @@ pub fn ToolForm(
             >
                 <input autocomplete="off" autocapitalize="none" spellcheck="false" bind:value=form.field("name") />
             </FormField>
-            <FormField label="Description" hint="What the agent reads of it.">
+            <FormField label="Description" hint="The agent reads it.">
                 <textarea rows="3" bind:value=form.field("description")></textarea>
             </FormField>
             <FormField label="Answered by">
@@ -252,7 +252,7 @@ const fn field(name: &'static str, label: &'static str, hint: &'static str, rows
 const PLACES: &str = "Places in the world, one a line: /orders/* is any order, /orders/+ a new one, {order_id} the value of that argument.";
 
 const OTHERS: [Field; 9] = [
-    field("response", "Always the answer", "As JSON: a text stands between quotes.", 4),
+    field("response", "Always the answer", "As JSON: put quotes around a text.", 4),
     field("writes", "May write", PLACES, 2),
     field("reads", "Sees", PLACES, 2),
     field("template", "Template", "The Jinja file of the playbook that tells the model how this tool behaves.", 0),
@@ -263,7 +263,7 @@ const OTHERS: [Field; 9] = [
         "The Jinja file that renders what such an answer changes, as a JSON patch.",
         0,
     ),
-    field("id_prefix", "Ids begin with", "Of new records; the name of the tool, if nothing is said.", 0),
+    field("id_prefix", "Ids begin with", "Prefix of the ids of new records; default: the name of the tool.", 0),
     field("prompt", "Prompt", "The Jinja file of the playbook with the sub-agent's system prompt.", 0),
     field("uses", "May call", "Names of tools, one a line.", 3),
 ];

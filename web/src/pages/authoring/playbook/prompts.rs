@@ -32,7 +32,7 @@ pub fn PromptsPanel(choose: Callback<&'static str>) -> impl IntoView {
     };
     view! {
         <p class="muted">
-            "What each role reads first when the script of a scenario is played, by the playbook as it is written now. No model is asked."
+            "The first prompt of each role when the script of a scenario is played with the playbook as it is written now. No model is asked."
         </p>
         <AsyncView what="the scenarios" load let:names>
             {if names.is_empty() {
@@ -117,7 +117,7 @@ fn Variants(variants: Memo<Vec<String>>, variant: Memo<Option<String>>, vary: Ca
         <FormField label="Agent">
             <select on:change:target=move |event| vary.run(event.target().value())>
                 <option value="" prop:selected=move || variant.read().is_none()>
-                    "As the playbook has it"
+                    "The playbook's own"
                 </option>
                 {move || variants.get().into_iter().map(option).collect_view()}
             </select>
@@ -193,7 +193,7 @@ fn Faults(faults: Vec<FieldError>, choose: Callback<&'static str>) -> impl IntoV
     };
     view! {
         <section class="problems" aria-label="What keeps prompts from being rendered" role="alert">
-            <p>"Not all prompts can be rendered as it is written now:"</p>
+            <p>"Some prompts cannot be rendered with the playbook as it is written now:"</p>
             <ul>{faults.into_iter().map(fault).collect_view()}</ul>
         </section>
     }

@@ -82,7 +82,7 @@ pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
     view! {
         <Show when=move || !readable.get()>
             <p class="refusal" role="alert">
-                "playbook.yaml cannot be read as it is. Its problems stand below the source."
+                "playbook.yaml cannot be read. Its problems are listed below the source."
             </p>
         </Show>
         <div hidden=move || !readable.get()>
@@ -97,7 +97,7 @@ pub fn ToolsPanel(choose: Callback<&'static str>) -> impl IntoView {
             </Show>
             <Show when=move || some_of_user.get()>
                 <h2>"Tools of the user"</h2>
-                <p class="muted">"What the simulated user can do by itself. The same rules hold, and the same world."</p>
+                <p class="muted">"Tools that the simulated user calls. They follow the same rules and work on the same world."</p>
                 <Cards tools=of(true) open choose />
             </Show>
         </div>
@@ -227,7 +227,7 @@ fn Actions(pointer: String, name: String, form: RwSignal<bool>, choose: Callback
         match now.and_then(|pointer| edit::remove(&text, &pointer)) {
             Some(changed) => {
                 draft.write(&path, changed);
-                toasts.good(format!("{name} is taken out of the source, which is not saved yet."));
+                toasts.good(format!("{name} was removed from the source, which is not saved yet."));
             }
             None => toasts.bad(format!("{name} is written in a way that only the source can change.")),
         }

@@ -141,7 +141,7 @@ pub fn TryPanel() -> impl IntoView {
     };
     view! {
         <p class="muted">
-            "Calls are made one after the other on the same world, by the playbook as it is written now. Nothing is kept."
+            "Calls are made one after another on the same world, with the playbook as it is written now. Nothing is stored."
         </p>
         <div class="trying">
             <form class="panel" on:submit=send>
@@ -150,7 +150,7 @@ pub fn TryPanel() -> impl IntoView {
                         {move || names.get().into_iter().map(option).collect_view()}
                     </select>
                 </FormField>
-                <FormField label="Scenario" hint="On whose world; without one it is the base world.">
+                <FormField label="Scenario" hint="Its world is used; without a scenario, the base world.">
                     <input
                         type="text"
                         autocomplete="off"
@@ -179,7 +179,7 @@ pub fn TryPanel() -> impl IntoView {
             <div aria-live="polite">
                 <Show when=move || tries.are_older()>
                     <p class="stale">
-                        "These are answers of the text before your last change. "
+                        "These answers were made before your last change. "
                         <button type="button" class="quiet" on:click=move |_| tries.make(tries.calls.get_untracked(), on())>
                             "Make the calls again"
                         </button>

@@ -29,7 +29,7 @@ pub fn Origin(
         <OriginOf
             picked
             ask
-            gone="nothing stands there in this version."
+            gone="nothing is there in this version."
             place=Callback::new(|seq| format!("event {seq}"))
             go=Callback::new(move |seq| cursor.go(seq))
             show="Show the call"

@@ -95,7 +95,7 @@ fn Comparison(found: RunComparison) -> impl IntoView {
     view! {
         <dl class="strip">
             <div>
-                <dt>"Cost for an accepted conversation"</dt>
+                <dt>"Cost per accepted conversation"</dt>
                 <dd>{format!("{} here, {} there", cost(per_accepted), cost(with_per_accepted))}</dd>
             </div>
             <div>
@@ -108,7 +108,7 @@ fn Comparison(found: RunComparison) -> impl IntoView {
         <div class="charts wide">
             <RateGaps rates=comparison.rates />
         </div>
-        <Gaps title="Means: the other run less this one" gaps=comparison.means />
+        <Gaps title="Means: the other run minus this one" gaps=comparison.means />
     }
 }
 
@@ -137,7 +137,7 @@ fn RateGaps(rates: BTreeMap<String, RateGap>) -> impl IntoView {
     let rows = rates.iter().map(row).collect();
     view! {
         <Figure
-            title="Rates: the other run less this one"
+            title="Rates: the other run minus this one"
             about="Differences with intervals of 95 % confidence (Newcombe); coloured where they leave out 0"
             head=["Rate", "Here", "There", "Difference", "Interval"].map(str::to_owned).to_vec()
             rows

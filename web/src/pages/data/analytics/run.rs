@@ -62,7 +62,7 @@ fn CostFigures(cost: Cost) -> impl IntoView {
                 <dd>{format::money(cost.total)}</dd>
             </div>
             <div>
-                <dt>"For each accepted conversation"</dt>
+                <dt>"Per accepted conversation"</dt>
                 <dd>{cost.per_accepted.map_or_else(|| "none was accepted".to_owned(), format::money)}</dd>
             </div>
             <div>

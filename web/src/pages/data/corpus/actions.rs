@@ -19,13 +19,13 @@ pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoV
     let export = address::project(&project.name(), &format!("/exports/new?corpus={}", id.get_value()));
     let cancel = move |()| {
         let cancelled = async move { api_client::corpora::cancel(&id.get_value()).await };
-        act(busy, "The corpus is built no further.", cancelled, move |summary| {
+        act(busy, "The corpus is no longer being built.", cancelled, move |summary| {
             corpus.update(|corpus| corpus.summary = summary);
         });
     };
     let again = move |()| {
         let again = async move { api_client::corpora::retry(&id.get_value()).await };
-        act(busy, "The corpus is selected again, by the same selection.", again, move |summary| {
+        act(busy, "The corpus is selected again, with the same settings.", again, move |summary| {
             corpus.update(|corpus| {
                 corpus.summary = summary;
                 corpus.report = None;
@@ -50,7 +50,7 @@ pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoV
             cancel
             again
             delete
-            loses="Its conversations stay where they are; the selection is gone. A corpus with exports is kept until they are deleted."
+            loses="Its conversations are kept; the selection is deleted. A corpus with exports cannot be deleted before its exports."
         >
             {may_run
                 .then(|| {

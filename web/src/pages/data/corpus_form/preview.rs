@@ -117,7 +117,7 @@ pub fn PreviewPanel(previewed: PreviewState) -> impl IntoView {
             let (train, golden) = (report.split.train.conversations, report.split.golden.conversations);
             format!("{} conversations: {} train, {} golden", count(train + golden), count(train), count(golden))
         }
-        (_, Stage::Cancelled) => "It was not looked at to the end.".to_owned(),
+        (_, Stage::Cancelled) => "The preview is not complete.".to_owned(),
         _ => String::new(),
     };
     view! {
@@ -136,7 +136,7 @@ pub fn PreviewPanel(previewed: PreviewState) -> impl IntoView {
             </Show>
             <FormError why=problems />
             <Show when=move || busy.get() && report.read().is_some()>
-                <p class="muted changing">"Until then, this is of what was chosen before:"</p>
+                <p class="muted changing">"This preview is of the previous settings:"</p>
             </Show>
             {move || report.get().map(|report| view! { <ReportView report /> })}
         </section>

@@ -33,7 +33,7 @@ pub fn Quality(filters: Filters, counts: FacetCounts) -> impl IntoView {
         <div class="fields">
             <Number
                 label="Judges agree at least"
-                hint="0 to 1; only what a panel judged passes."
+                hint="0 to 1; only conversations judged by a panel pass."
                 value=Signal::derive(move || filters.params.read().number("min_agreement"))
                 change=Callback::new(move |least: Option<f64>| {
                     filters.refine(|params| params.with("min_agreement", least.map(|least| least.to_string())));

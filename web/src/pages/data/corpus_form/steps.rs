@@ -58,19 +58,19 @@ fn Scanning(rest: SelectionParams) -> impl IntoView {
 fn DuplicateOptions(rest: SelectionParams, problems: Problems) -> impl IntoView {
     view! {
         <Switch
-            label="Of conversations that say the same, keep the best one"
+            label="Keep only the best of identical conversations"
             value=Signal::derive(move || rest.read().duplicates.exact)
             change=Callback::new(move |on: bool| rest.update(|spec| spec.duplicates.exact = on))
         />
         <Switch
-            label="Of near-duplicates, too"
+            label="Also of near-duplicates"
             value=Signal::derive(move || rest.read().duplicates.near.is_some())
             change=Callback::new(move |on: bool| rest.update(|spec| spec.duplicates.near = on.then_some(NEAR)))
         />
         <Show when=move || rest.read().duplicates.near.is_some()>
             <div class="fields">
                 <Number
-                    label="Resemblance from which on"
+                    label="Resemblance from"
                     hint="0.3 to 1; 0.8 is usual."
                     value=Signal::derive(move || rest.read().duplicates.near)
                     change=Callback::new(move |near: Option<f64>| {
@@ -110,7 +110,7 @@ fn Balancing(rest: SelectionParams, problems: Problems) -> impl IntoView {
         <div class="fields">
             <Choice
                 label="Balance"
-                hint="So that no group outweighs the others; the best of each stay."
+                hint="No group outweighs the others; the best of each are kept."
                 options=options.map(owned)
                 value=by
                 change=choose
@@ -127,7 +127,7 @@ fn Balancing(rest: SelectionParams, problems: Problems) -> impl IntoView {
             </Show>
             <Number
                 label="At most in all"
-                hint="Empty: no limit. The best overall stay."
+                hint="Empty: no limit. The best overall are kept."
                 value=Signal::derive(move || rest.read().limit.map(f64::from))
                 change=Callback::new(move |most: Option<f64>| rest.update(|spec| spec.limit = whole(most)))
                 min=1.0
@@ -142,7 +142,7 @@ fn Splitting(rest: SelectionParams, problems: Problems) -> impl IntoView {
     let share = Signal::derive(move || Some((rest.read().split.golden * 10_000.0).round() / 100.0));
     view! {
         <p class="muted hint">
-            "Kept apart, to measure what training did. Families of scenarios stay whole, and near-duplicates stay on one side."
+            "Kept apart to measure the effect of training. Families of scenarios stay whole, and near-duplicates stay in one part."
         </p>
         <div class="fields">
             <Number
@@ -156,7 +156,7 @@ fn Splitting(rest: SelectionParams, problems: Problems) -> impl IntoView {
                 wrong=problems.at("/split/golden")
             />
             <Number
-                label="Resemblance that must not cross"
+                label="Resemblance not allowed across parts"
                 hint="0.3 to 1; 0.8 is usual."
                 value=Signal::derive(move || Some(rest.read().split.near))
                 change=Callback::new(move |near: Option<f64>| {
@@ -169,7 +169,7 @@ fn Splitting(rest: SelectionParams, problems: Problems) -> impl IntoView {
             />
             <Number
                 label="Seed"
-                hint="Another seed is another split."
+                hint="Another seed gives another split."
                 value=Signal::derive(move || whole_seed(rest.read().split.seed))
                 change=Callback::new(move |seed: Option<f64>| {
                     rest.update(|spec| spec.split.seed = whole(seed).unwrap_or_default().into());

@@ -50,8 +50,8 @@ pub fn List(filters: Filters, counts: FacetCounts) -> impl IntoView {
 fn NoConversations(filters: Filters) -> impl IntoView {
     view! {
         <section class="notice">
-            <h2>"No conversation is like that."</h2>
-            <p>"Take a filter away to see more."</p>
+            <h2>"No matches."</h2>
+            <p>"Remove a filter to see more."</p>
             <button type="button" on:click=move |_| filters.choose(super::super::query_params::QueryParams::everything)>
                 "Remove all filters"
             </button>

@@ -174,10 +174,10 @@ pub fn descends(params: &QueryParams) -> bool {
 fn order_says(params: &QueryParams) -> &'static str {
     let of_scores = params.one("sort").is_some_and(|sort| sort != "position");
     match (of_scores, descends(params)) {
-        (true, true) => "Best first; turn around",
-        (true, false) => "Worst first; turn around",
-        (false, true) => "Last first; turn around",
-        (false, false) => "First first; turn around",
+        (true, true) => "Best first; reverse",
+        (true, false) => "Worst first; reverse",
+        (false, true) => "Last first; reverse",
+        (false, false) => "First first; reverse",
     }
 }
 

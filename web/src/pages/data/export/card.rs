@@ -67,7 +67,7 @@ fn ReportPart(part: Part) -> impl IntoView {
     let about = written.about.clone();
     let scripted = about.scripted_roles.keys().map(|role| words(role)).collect::<Vec<_>>().join(", ");
     let figures = [
-        ("Conversations looked at", written.conversations),
+        ("Conversations read", written.conversations),
         ("Records", written.rows),
         ("Messages", about.messages),
         ("Tool calls", about.tool_calls),
@@ -116,7 +116,7 @@ fn ReportPart(part: Part) -> impl IntoView {
                 .then(|| {
                     view! {
                         <p class="notable-note">
-                            {format!("No model wrote the words of: {scripted}. They come from the scenarios' scripts, and each row says so.")}
+                            {format!("No model played these roles: {scripted}. Their words come from the scenarios' scripts, and each row says so.")}
                         </p>
                     }
                 })}

@@ -135,7 +135,7 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
             </Show>
             <Show when=move || stage.get() == Stage::Cancelled>
                 <p class="muted" role="status">
-                    "It was not looked at to the end."
+                    "The preview is not complete."
                 </p>
                 <div>
                     <button type="button" on:click=move |_| again.set(())>
@@ -144,7 +144,7 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
                 </div>
             </Show>
             <Show when=move || busy.get() && found.read().is_some()>
-                <p class="muted changing">"Until then, this is of what was chosen before:"</p>
+                <p class="muted changing">"This preview is of the previous settings:"</p>
             </Show>
             {move || found.get().map(|found| view! { <Record found /> })}
             <Show when=move || spec.read().is_some()>
@@ -186,7 +186,7 @@ fn Record(found: ExportPreview) -> impl IntoView {
         <pre class="record" tabindex="0" aria-label="The first record" dir="auto">
             {shown}
         </pre>
-        {cut.then(|| view! { <p class="muted">"It goes on; the copy is whole."</p> })}
+        {cut.then(|| view! { <p class="muted">"Shortened here; the copy is complete."</p> })}
         <div>
             <CopyButton text=whole label="Copy the record" />
         </div>

@@ -50,17 +50,17 @@ const fn says(profile: Profile) -> &'static str {
     match profile {
         Profile::Huggingface => "A bundle for the Hub: data, a dataset card that declares the columns, and Croissant.",
         Profile::Canonical => {
-            "Everything that Groundstate knows of a row, one JSON object a line; Axolotl reads it as it is."
+            "Everything that Groundstate knows about a row, one JSON object a line; Axolotl reads it as it is."
         }
         Profile::Trl => "Supervised fine-tuning with TRL from 0.27; NeMo, with tools as an array.",
-        Profile::Openai => "Supervised fine-tuning at OpenAI and Azure; takes ten rows at least.",
+        Profile::Openai => "Supervised fine-tuning at OpenAI and Azure; needs at least ten rows.",
         Profile::OpenaiDpo => {
             "Two answers to the same conversation, the better one marked: OpenAI, Azure, Together, Fireworks."
         }
         Profile::TrlDpo => "Two answers to the same conversation, the better one marked, for TRL's DPOTrainer.",
         Profile::Llamafactory => "ShareGPT's shape, as LLaMA-Factory loads it.",
         Profile::MsSwift => "Messages with calls as ms-swift expects them.",
-        Profile::Verl => "Prompts for reinforcement learning, with what a right play comes to as ground truth.",
+        Profile::Verl => "Prompts for reinforcement learning, with the expected outcome as ground truth.",
         Profile::JsonStrings => "Columns of JSON text, which every version of datasets reads.",
     }
 }

@@ -47,7 +47,7 @@ pub fn Source(filters: Filters) -> impl IntoView {
 
 #[component]
 fn NoSources() -> impl IntoView {
-    view! { <p class="muted">"There is no run and no corpus yet that an export could be made of."</p> }
+    view! { <p class="muted">"There is no run or corpus to export yet."</p> }
 }
 
 #[component]
@@ -73,12 +73,12 @@ fn Choices(sources: Vec<SourceOption>, named: Memo<Option<(&'static str, String)
 fn OfCorpus(filters: Filters) -> impl IntoView {
     let split = Signal::derive(move || filters.params.read().one("split").unwrap_or_default().to_owned());
     let sides = Split::VARIANTS.iter().map(Split::into_str).zip(["Train", "Golden"]);
-    let options = [("", "As the profile does")].into_iter().chain(sides);
+    let options = [("", "Default of the profile")].into_iter().chain(sides);
     let options: Vec<_> = options.map(|(key, says)| (key.to_owned(), says.to_owned())).collect();
     view! {
         <Choice
             label="Side"
-            hint="What is kept for measuring must not get among what is trained on: a profile of one file holds the training part, one of several a file for each."
+            hint="Test data must not get into training data: a profile with one file gets the training part, a profile with several gets one file for each part."
             options
             value=split
             change=Callback::new(move |to: String| filters.choose(|params| params.with("split", Some(to))))
@@ -95,8 +95,8 @@ fn OfRun(filters: Filters) -> impl IntoView {
         <OptionSwitch
             filters
             name="corrected"
-            label="Also scores as people would have given them"
-            hint="By the judge's calibration."
+            label="Also scores corrected by people's ratings"
+            hint="Uses the judge's calibration."
         />
         <Branches filters />
     }
@@ -111,8 +111,8 @@ fn NotAccepted(filters: Filters) -> impl IntoView {
             <OptionSwitch
                 filters
                 name="all"
-                label="Also what was not accepted"
-                hint="Not for fine-tuning: rows are imitated. `metadata.accepted` tells them apart."
+                label="Also conversations that were not accepted"
+                hint="Not for fine-tuning: models imitate rows. `metadata.accepted` tells them apart."
             />
         </Show>
     }

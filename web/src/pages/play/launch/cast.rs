@@ -36,26 +36,26 @@ pub fn Cast(
                     label="Further judges"
                     options=judges
                     chosen=draft.panel
-                    hint="With the judge above they are a panel, whose median counts."
+                    hint="Together with the judge above they are a panel, whose median counts."
                     wrong=problems.at("/panel")
                 />
             })}
             <label class="check">
                 <input type="checkbox" bind:checked=draft.criteria_apart />
-                <span>"Ask judges for each criterion by itself"</span>
+                <span>"Ask judges about each criterion separately"</span>
             </label>
             <FormField label="Style of the agent" wrong=problems.at("/agent_style")>
                 <select bind:value=draft.agent_style>
                     <option value="">"as each playbook says"</option>
                     <option value="function_calling">"function calling"</option>
                     <option value="react">"ReAct text"</option>
-                    <option value="json">"JSON, held to a schema"</option>
+                    <option value="json">"JSON with a schema"</option>
                 </select>
             </FormField>
             <FormField label="Style of the user" wrong=problems.at("/user_style")>
                 <select bind:value=draft.user_style>
                     <option value="">"text"</option>
-                    <option value="json">"JSON, held to a schema"</option>
+                    <option value="json">"JSON with a schema"</option>
                 </select>
             </FormField>
             {move || {
@@ -90,11 +90,11 @@ fn Variant(draft: Draft, problems: Problems, variants: BTreeSet<String>) -> impl
         view! {
             <FormField
                 label="Variant of the agent"
-                hint="Other tools and another prompt, as the playbook says."
+                hint="Uses other tools and another prompt, as defined in the playbook."
                 wrong=problems.at("/variant")
             >
                 <select bind:value=draft.variant>
-                    <option value="">"as each playbook has it"</option>
+                    <option value="">"as each playbook says"</option>
                     {options}
                 </select>
             </FormField>

@@ -25,7 +25,7 @@ pub fn Faults(draft: Draft, problems: Problems) -> impl IntoView {
         <section class="panel" aria-labelledby="launch-faults">
             <h2 id="launch-faults">"Faults"</h2>
             <p class="muted">
-                "What goes wrong in every conversation, beside what scenarios plan; how the agent recovers is scored."
+                "Faults in every conversation, in addition to those of the scenarios. How the agent recovers is scored."
             </p>
             {move || wrong.get().map(|text| view! { <p class="wrong">{text}</p> })}
             <For each=move || draft.faults.get() key=|fault| fault.id let:fault>
@@ -52,7 +52,7 @@ fn Rule(fault: Fault, draft: Draft) -> impl IntoView {
                 <select bind:value=fault.kind>{KINDS.map(option).into_iter().collect_view()}</select>
             </FormField>
             <FormField label="Tools">
-                <input type="text" placeholder="all; or names, with commas" spellcheck="false" bind:value=fault.tools />
+                <input type="text" placeholder="all, or names with commas" spellcheck="false" bind:value=fault.tools />
             </FormField>
             <FormField label="When">
                 <select on:change:target=when>

@@ -16,7 +16,7 @@ pub fn Amount(draft: Draft, problems: Problems) -> impl IntoView {
                 label="Seed"
                 value=draft.seed
                 default="1"
-                hint="Everything random follows from it."
+                hint="Everything random is derived from it."
                 wrong=problems.at("/seed")
             />
         </div>
@@ -35,7 +35,7 @@ pub fn Mix(draft: Draft, problems: Problems) -> impl IntoView {
         <fieldset class="mix">
             <legend>"Complexity mix"</legend>
             <p class="muted hint">
-                "How users put things: weights, of which only the ratio counts. All empty: as the persona model weighs them."
+                "Weights, of which only the ratio counts. All empty: the weights of the persona model."
             </p>
             <div class="fields">{draft.complexity.map(field).collect_view()}</div>
         </fieldset>
@@ -56,7 +56,7 @@ pub fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
     view! {
         <section class="panel" aria-labelledby="launch-limits">
             <h2 id="launch-limits">"Limits"</h2>
-            <p class="muted">"At any of these caps the run pauses; what is in flight comes to its end."</p>
+            <p class="muted">"At any of these caps the run pauses; calls in flight finish."</p>
             <BudgetFields
                 tokens=draft.tokens
                 money=draft.money
@@ -69,7 +69,7 @@ pub fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
                     label="Priority"
                     value=draft.priority
                     default="0"
-                    hint="Runs of higher priority go first."
+                    hint="Runs of higher priority are played first."
                     wrong=problems.at("/priority")
                 />
                 <NumberField
@@ -84,7 +84,7 @@ pub fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
                     value=draft.retries
                     default="2"
                     min="0"
-                    hint="How often, what others than the agent spoiled."
+                    hint="How often a spoiled conversation is played again."
                     wrong=problems.at("/retries")
                 />
                 <NumberField
@@ -92,13 +92,13 @@ pub fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
                     value=draft.forecast
                     default="no forecast"
                     min="1"
-                    hint="Plays so many, then pauses and says what all would take."
+                    hint="Plays this many, then pauses and shows a forecast of the whole run."
                     wrong=problems.at("/forecast")
                 />
             </div>
             <label class="check">
                 <input type="checkbox" bind:checked=draft.paused />
-                <span>"Do not begin before somebody resumes it"</span>
+                <span>"Do not begin before it is resumed"</span>
             </label>
         </section>
     }
@@ -126,7 +126,7 @@ pub fn BudgetFields(
                 wrong=problems.at("/budget/money")
             />
             <NumberField
-                label="Conversations begun"
+                label="Conversations started"
                 value=conversations
                 default="no cap"
                 min="1"
@@ -138,7 +138,7 @@ pub fn BudgetFields(
                 default="no cap"
                 min="0"
                 step="any"
-                hint="Of playing: pauses do not count."
+                hint="Time of playing; pauses do not count."
                 wrong=problems.at("/budget/seconds")
             />
         </div>

@@ -19,7 +19,7 @@ use crate::{address, api_client, format};
 /// So long nothing is asked while somebody types.
 const CALM: Duration = Duration::from_millis(300);
 /// Where a run is that was started.
-const ELSEWHERE: &str = "Look among the runs whether it was started by then.";
+const ELSEWHERE: &str = "Check the runs to see whether it was started before that.";
 /// Names that are shown of a long list.
 const SHOWN: usize = 8;
 
@@ -42,13 +42,13 @@ pub fn PreviewPanel(draft: Draft, problems: Problems, offered: RwSignal<Playbook
                 {move || match found.get() {
                     Some(found) => view! { <Preview found /> }.into_any(),
                     None if refused.read().is_some() => ().into_any(),
-                    None => view! { <Loading what="what it will play" /> }.into_any(),
+                    None => view! { <Loading what="the preview" /> }.into_any(),
                 }}
             </div>
             <Start order problems />
             <details>
-                <summary>"The same by REST"</summary>
-                <p class="muted hint">"With a token of the scope run, from the page Tokens."</p>
+                <summary>"As a REST request"</summary>
+                <p class="muted hint">"Needs a token with the scope run, from the page Tokens."</p>
                 <Command
                     label="Command that starts this run"
                     text=Signal::derive(move || curl(&origin(), &address::segment(&project.name()), &order.read().order))

@@ -78,7 +78,7 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
                 <For each=rows key=|one| one.name.clone() let:one>
                     <ScenarioRow one draft />
                 </For>
-                {move || found.read().is_empty().then(|| view! { <li class="muted">"No scenario fits."</li> })}
+                {move || found.read().is_empty().then(|| view! { <li class="muted">"No matches."</li> })}
             </ul>
             <Show when=move || { rest() > 0 }>
                 <button type="button" on:click=move |_| shown.update(|rows| *rows += STEP)>

@@ -14,7 +14,7 @@ const SCRIPTED: &str = "scripted";
 
 #[component]
 pub fn Endpoints(followed: LiveRun) -> impl IntoView {
-    let body = followed.terms.show("what the run asks", move |terms: Signal<RunTerms>| {
+    let body = followed.terms.show("the models of the run", move |terms: Signal<RunTerms>| {
         let used = Memo::new(move |_| models(&terms.read()));
         move || {
             let used = used.get();
@@ -56,7 +56,9 @@ fn Pool(name: String, models: Signal<Vec<ModelSummary>>) -> impl IntoView {
             let model = Signal::derive(move || model.get().unwrap_or_else(|| first.clone()));
             view! { <Replicas model /> }.into_any()
         }
-        None => view! { <p class="muted">"The registry has it no longer; the run keeps what it was."</p> }.into_any(),
+        None => {
+            view! { <p class="muted">"It is no longer in the registry; the run keeps its definition."</p> }.into_any()
+        }
     };
     view! {
         <h3>{name} " · " {waiting} " calls wait"</h3>

@@ -99,7 +99,7 @@ fn Cancel(id: String, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
     let cancel = move |_| {
         let id = id.clone();
         let ask = async move { api_client::judgings::cancel(&id).await };
-        act(busy, "The judging was ended. Verdicts so far are kept.", ask, move |_| judgings.ask());
+        act(busy, "The judging was cancelled. Verdicts so far are kept.", ask, move |_| judgings.ask());
     };
     view! {
         <button type="button" aria-disabled=move || busy.get().to_string() on:click=cancel>
@@ -114,7 +114,7 @@ fn Resume(id: String, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {
     let resume = move |_| {
         let id = id.clone();
         let ask = async move { api_client::judgings::resume(&id).await };
-        act(busy, "The judging goes on.", ask, move |_| judgings.ask());
+        act(busy, "The judging continues.", ask, move |_| judgings.ask());
     };
     view! {
         <button type="button" aria-disabled=move || busy.get().to_string() on:click=resume>

@@ -16,7 +16,7 @@ pub fn RunConversations(followed: LiveRun) -> impl IntoView {
         <Show when=move || { newer.get() > 0 }>
             <p class="newer">
                 <button type="button" on:click=move |_| read_at.set(run.read_untracked().finished)>
-                    {move || format!("{} more have ended: read the list anew", format::count(newer.get()))}
+                    {move || format!("{} more have ended: reload the list", format::count(newer.get()))}
                 </button>
             </p>
         </Show>

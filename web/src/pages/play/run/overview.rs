@@ -78,8 +78,7 @@ fn Figures(forecast: Signal<Option<Forecast>>) -> impl IntoView {
     };
     move || {
         if !some.get() {
-            return view! { <p class="muted">"Once a conversation has ended, this says what all will take."</p> }
-                .into_any();
+            return view! { <p class="muted">"The forecast appears when a conversation has ended."</p> }.into_any();
         }
         view! {
             <dl class="pairs">

@@ -78,7 +78,7 @@ fn Form(followed: LiveRun, open: RwSignal<bool>, budget: Budget) -> impl IntoVie
                 label="Priority"
                 value=priority
                 default="0"
-                hint="Runs of higher priority go first."
+                hint="Runs of higher priority are played first."
                 wrong=problems.at("/priority")
             />
             <BudgetFields tokens money conversations minutes problems />
@@ -86,7 +86,7 @@ fn Form(followed: LiveRun, open: RwSignal<bool>, budget: Budget) -> impl IntoVie
             <div class="actions">
                 <Send label="Save" busy />
                 <button type="button" on:click=move |_| open.set(false)>
-                    "Leave it"
+                    "Cancel"
                 </button>
             </div>
         </form>

@@ -39,7 +39,7 @@ pub fn Play() -> impl IntoView {
         Memo::new(move |_| played.read().as_ref().is_some_and(|(wanted, _)| wanted.drafts != *draft.files.read()));
     view! {
         <p class="muted">
-            "Plays the script as it is written now, saved or not, and verifies it. No model is asked, and nothing is kept."
+            "Plays the script as it is written now, saved or not, and verifies it. No model is asked, and nothing is stored."
         </p>
         <p>
             <button type="button" class="main" aria-disabled=move || asked.busy().to_string() on:click=move |_| play()>
@@ -51,7 +51,7 @@ pub fn Play() -> impl IntoView {
         </Show>
         <Show when=move || is_older.get()>
             <p class="stale" role="status">
-                "This was played before your last change. Play the script again to see what the text does now."
+                "This was played before your last change. Play the script again to see the current result."
             </p>
         </Show>
         {move || played.get().map(|(wanted, rehearsal)| view! { <RehearsalView wanted rehearsal shown picked pick /> })}
@@ -70,7 +70,7 @@ fn RehearsalView(
 ) -> impl IntoView {
     let Rehearsal { world, events, outcome, verification, prompts, .. } = rehearsal;
     let (tone, says) = match outcome {
-        Outcome::Accepted => (Tone::Good, "reaches what is expected".to_owned()),
+        Outcome::Accepted => (Tone::Good, "reaches the expected outcome".to_owned()),
         Outcome::Failed { reason, .. } => (Tone::Bad, reason),
     };
     let failed = verification.map(|found| found.items).unwrap_or_default().into_iter().filter(|item| !item.passed);
@@ -139,7 +139,7 @@ fn RehearsalView(
         <OriginOf
             picked
             ask
-            gone="nothing stands there after this step."
+            gone="nothing is there after this step."
             place=Callback::new(move |seq| format!("step {}", step(seq) + 1))
             go=Callback::new(move |seq| go(step(seq)))
             show="Show the step"

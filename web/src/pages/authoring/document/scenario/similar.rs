@@ -61,7 +61,7 @@ pub fn Similar() -> impl IntoView {
     };
     view! {
         <p class="muted">
-            "The nearest scenarios of the playbook: how much their descriptions, and their goals, have in common."
+            "The most similar scenarios of the playbook, by description and by goal."
         </p>
         <AsyncView what="the other scenarios" load let:others>
             <Nearest own others />

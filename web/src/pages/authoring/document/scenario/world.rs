@@ -56,14 +56,14 @@ pub fn World() -> impl IntoView {
             <p class="reminder" role="status">
                 {move || {
                     if last_read.read().is_some() {
-                        "The source cannot be read. This is the world as it was before."
+                        "The source cannot be read. This is the previous world."
                     } else {
                         "The source cannot be read, so its records are missing here. The problems below say what is wrong."
                     }
                 }}
             </p>
         </Show>
-        <p class="muted hint">"Marked is what the scenario adds or changes. Choose a value to see it in the source."</p>
+        <p class="muted hint">"What the scenario adds or changes is marked. Choose a value to see it in the source."</p>
         <JsonTree label="The initial world" document marks pick=Callback::new(pick) />
     }
 }

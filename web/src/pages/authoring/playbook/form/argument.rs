@@ -81,11 +81,11 @@ pub fn write(object: &Value, arguments: &[Argument]) -> Value {
 pub fn problem(arguments: &[Argument]) -> Option<String> {
     let mut names: Vec<&str> = arguments.iter().map(|argument| argument.name.as_str()).collect();
     if names.iter().any(|name| name.is_empty()) {
-        return Some("Each row needs a name. Take out those that are not needed.".to_owned());
+        return Some("Each row needs a name. Remove rows that are not needed.".to_owned());
     }
     names.sort_unstable();
     let twice = names.windows(2).find(|pair| pair[0] == pair[1])?;
-    Some(format!("{} stands there twice. Give one of them another name.", twice[0]))
+    Some(format!("{} is there twice. Give one of them another name.", twice[0]))
 }
 
 fn required(object: &Value) -> Vec<&str> {
@@ -191,7 +191,7 @@ mod tests {
         let mut rows = read(&object());
         assert_eq!(problem(&rows), None);
         rows[0].name = "state".to_owned();
-        assert_eq!(problem(&rows).unwrap(), "state stands there twice. Give one of them another name.");
+        assert_eq!(problem(&rows).unwrap(), "state is there twice. Give one of them another name.");
         rows[0].name = String::new();
         assert!(problem(&rows).unwrap().starts_with("Each row needs a name."));
     }

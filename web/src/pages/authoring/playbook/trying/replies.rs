@@ -50,7 +50,7 @@ pub fn Replies(
         <OriginOf
             picked
             ask
-            gone="nothing stands there."
+            gone="nothing is there."
             place
             go=Callback::new(move |seq| go(number(seq)))
             show="Show the call"
@@ -91,8 +91,8 @@ fn Reply(
         TriedResult::Answered => (Tone::Good, "answered"),
         TriedResult::Ended => (Tone::Neutral, "ends the conversation"),
         TriedResult::Refused => (Tone::Notable, "refused: the agent reads an error"),
-        TriedResult::Broken => (Tone::Bad, "the playbook is at fault"),
-        TriedResult::Asks => (Tone::Neutral, "a model answers; this is what it would read"),
+        TriedResult::Broken => (Tone::Bad, "the playbook has an error"),
+        TriedResult::Asks => (Tone::Neutral, "a model answers; this is its prompt"),
     };
     let arguments = Value::Object(call.arguments).to_string();
     let (first, operations) = (FirstRows::new(), patch.len());
@@ -110,7 +110,7 @@ fn Reply(
             <Values heading="Where did these values come from?" values call=place />
             <ul>{first.rows(patch, move |op| view! { <Operation op before=before.clone() /> })}</ul>
             <MoreRows first all=Signal::stored(operations) />
-            <Values heading="Where did the values come from that it wrote?" values=written call=place />
+            <Values heading="Where did the written values come from?" values=written call=place />
         </article>
     }
 }

@@ -85,7 +85,7 @@ fn sentence(origin: &Origin) -> &'static str {
         Origin::Argument { .. } => "The call's arguments.",
         Origin::Clock => "The clock of the scenario, or of the playbook.",
         Origin::FreshId => "A new id, made from the seed.",
-        Origin::Playbook => "The playbook: the tool always answers so.",
+        Origin::Playbook => "The playbook: the tool always gives this answer.",
         Origin::Function => "Made by the tool's function.",
         Origin::Model => "Said by the model.",
     }

@@ -17,25 +17,25 @@ pub fn JudgeAgain(followed: LiveRun, judgings: Polled<Vec<JudgingSummary>>) -> i
         let models = chosen.get_untracked().into_iter().collect();
         let (id, new) = (followed.id(), NewJudging { models, criteria_apart: apart.get_untracked() });
         let ask = async move { api_client::judgings::begin(&id, &new).await };
-        act(busy, "The run is judged again.", ask, move |_| judgings.ask());
+        act(busy, "The run is being judged again.", ask, move |_| judgings.ask());
     };
     view! {
         <section class="panel" aria-labelledby="judge-again">
             <h2 id="judge-again">"Judge again"</h2>
             <p class="muted">
-                "Nothing is played: the conversations as they are go to the judges. Verdicts that were given stay."
+                "Nothing is played: judges get the conversations as they are. Existing verdicts are kept."
             </p>
             <AsyncView what="models" load=api_client::models::list let:models>
                 <Checks
                     label="Judges"
                     options=models.into_iter().map(|model| (model.name.clone(), model.name)).collect()
                     chosen
-                    hint="More than one are a panel, whose median counts. None ticked: as the run was judged."
+                    hint="More than one are a panel, whose median counts. None selected: as the run was judged."
                 />
             </AsyncView>
             <label class="check">
                 <input type="checkbox" bind:checked=apart />
-                <span>"Ask for each criterion by itself"</span>
+                <span>"Ask about each criterion separately"</span>
             </label>
             <p>
                 <button type="button" class="main" aria-disabled=move || busy.get().to_string() on:click=begin>
