@@ -270,7 +270,7 @@ test("a run that has begun all that it may is not resumed, which says why, until
 test("what a judge spoiled is played again on demand, and the spoiled attempts are told apart", async () => {
   const model = await startModel("This is no verdict.");
   const order = { playbooks: ["retail_bank"], n: 3, seed: 23, retries: 0, models: { judge: "mumbling" } };
-  const again = (page) => page.getByRole("button", { name: "Play spoiled ones again" });
+  const again = (page) => page.getByRole("button", { name: "Play spoiled conversations again" });
   try {
     await site.ask("PUT", "/models/mumbling", { replicas: [model.url] });
     await ordered(order, async (page, id) => {

@@ -23,7 +23,7 @@ pub const NOT_RECHECKED: [&str; 4] = [
     "the turns that follow are not played again: the answers of tools are those that the original calls got, and the user \
      answers what was said originally",
     "the world and its versions are those that were played",
-    "verdicts and what the verifier found are of the original",
+    "verdicts and the verifier's findings are those of the original",
     "the playbook's policy rules are not evaluated again, and reasoning is not traced to its sources",
 ];
 
@@ -111,9 +111,9 @@ fn over(known: &[Correction], seq: u32, change: CorrectedTurn, original: Message
     now.over(&mut reads);
     turn.over(&mut corrected);
     let fault = match &corrected {
-        same if *same == reads => Some(("", "the turn reads like that already: nothing would be corrected".to_owned())),
+        same if *same == reads => Some(("", "the turn is like that already: nothing would be corrected".to_owned())),
         Message::Assistant { content, tool_calls, .. } if content.trim().is_empty() && tool_calls.is_empty() => {
-            Some(("content", "an agent that makes no call says something".to_owned()))
+            Some(("content", "an agent that makes no call must say something".to_owned()))
         }
         // What no trainer could use is no correction.
         _ => row::fault_of(&[corrected]).map(|fault| ("", fault)),

@@ -67,7 +67,7 @@ const SIGNS: &[Sign] = &[
     ),
     (
         &["gatedrepoerror", "trying to access a gated repo", "access to model"],
-        "the weights are not given to everybody",
+        "access to the weights is restricted",
         "accept their licence at Hugging Face and set HF_TOKEN, or name a folder that has them with --weights",
     ),
     (
@@ -95,7 +95,7 @@ const SIGNS: &[Sign] = &[
     (
         &["unknown model architecture", "are not supported for now", "does not recognize this architecture"],
         "it does not know models of this kind",
-        "take a newer version of the engine, or another engine",
+        "use a newer version of the engine, or another engine",
     ),
     (
         &["no space left on device"],

@@ -92,7 +92,7 @@ impl<'a> Member<'a> {
             Ok(()) | Err(Failed::Gone) => Ok(()),
             Err(Failed::Refused(refused)) => Err(refused),
             Err(Failed::Away(why)) => {
-                report!(&self.join.name, "the server is away ({why}); it is tried again and again");
+                report!(&self.join.name, "the server cannot be reached ({why}); trying again");
                 Ok(())
             }
         }
@@ -112,7 +112,7 @@ impl<'a> Member<'a> {
             let wait = match told {
                 Ok(()) => {
                     if std::mem::take(&mut away) {
-                        report!(&self.join.name, "the server is there again");
+                        report!(&self.join.name, "the server can be reached again");
                     }
                     // A new member says at once how it does. Only when that is heard is all well.
                     joined.map_or(Duration::ZERO, |joined| {
@@ -122,7 +122,7 @@ impl<'a> Member<'a> {
                 }
                 Err(Failed::Refused(refused)) => return refused,
                 Err(Failed::Gone) => {
-                    report!(&self.join.name, "the server has given this worker up; it joins again");
+                    report!(&self.join.name, "the server has removed this worker; it joins again");
                     self.forget();
                     // The first time at once: until then nobody asks the engine anything.
                     backoff.next_scattered().saturating_sub(Duration::from_millis(250))
@@ -131,7 +131,7 @@ impl<'a> Member<'a> {
                     if !std::mem::replace(&mut away, true) {
                         report!(
                             &self.join.name,
-                            "the server is away ({why}); the engine goes on, and it is tried again"
+                            "the server cannot be reached ({why}); the engine goes on, and the worker tries again"
                         );
                     }
                     backoff.next_scattered()
@@ -202,7 +202,7 @@ impl Server {
         let status = response.status();
         let body = response.bytes().await.map_err(away)?;
         if status.is_success() {
-            let strange = |error| Failed::Away(format!("it answers what no Groundstate says: {error}"));
+            let strange = |error| Failed::Away(format!("its answer is not from Groundstate: {error}"));
             return serde_json::from_slice(&body).map_err(strange);
         }
         let said = || {

@@ -157,7 +157,7 @@ impl Supervisor<'_> {
 
     /// Takes nothing new, and waits for what was begun.
     async fn drain(&self) {
-        let doing = "it ends what it has begun, and takes nothing new";
+        let doing = "it finishes its requests and takes no new ones";
         report!(self.name, "draining: {doing}");
         self.status.tell(WorkerState::Draining, Some(doing.to_owned()));
         timeout(HEARD, self.status.heard(WorkerState::Draining)).await.ok();
@@ -175,7 +175,7 @@ impl Supervisor<'_> {
                 None => return sleep(self.timing.probe_every * 2).await,
             }
         }
-        report!(self.name, "it still works after {} s; it is not waited for", self.timing.drain_limit.as_secs());
+        report!(self.name, "it still works after {} s; not waiting any longer", self.timing.drain_limit.as_secs());
     }
 }
 

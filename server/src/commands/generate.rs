@@ -61,7 +61,7 @@ pub struct Generate {
     /// Only these persona profiles (repeat the flag); default: all of the project
     #[arg(long = "persona", value_name = "PROFILE")]
     personas: Vec<String>,
-    /// Weight of a complexity (simple, medium, complex or vague) (repeat the flag); default: as the persona model says
+    /// Weight of simple, medium, complex or vague (repeat the flag); default: as the persona model says
     #[arg(long = "complexity", value_name = "NAME=WEIGHT")]
     complexity: Vec<String>,
     /// How many conversations

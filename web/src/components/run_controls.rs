@@ -60,7 +60,7 @@ pub fn RunControls(
             <Show when=can(|state| state == RunState::Paused)>{button("Resume", Control::Resume, "The run continues.")}</Show>
             <Show when=move || may.get() && spoiled.get() && state.get().may_play_again()>
                 <button type="button" aria-disabled=move || again.busy().to_string() on:click=play_again>
-                    "Play spoiled ones again"
+                    "Play spoiled conversations again"
                 </button>
             </Show>
             // Apart from the state: a dialog in here stays open, whatever becomes of the run.

@@ -14,7 +14,7 @@ impl Spec {
         let filter = self.filter.problems().into_iter();
         let mut found: Vec<_> = filter.map(|(at, message)| (format!("/filter{at}"), message)).collect();
         if let Some(i) = self.filter.outcomes.iter().position(|status| *status == Status::Unfinished) {
-            let message = "what has not ended may still change, and a corpus may not".to_owned();
+            let message = "conversations that have not ended may still change, and a corpus may not".to_owned();
             found.push((format!("/filter/outcomes/{i}"), message));
         }
         let near = self.duplicates.near.map(|near| ("/duplicates/near", near));

@@ -32,7 +32,7 @@ fn what_is_out_of_range_is_said_with_its_place() {
     let said: Vec<String> = spec.problems().iter().map(|(at, message)| format!("{at}: {message}")).collect();
     assert_snapshot!(said.join("\n"), @r"
     /filter/min_overall: expected 0 to 10, found 11
-    /filter/outcomes/1: what has not ended may still change, and a corpus may not
+    /filter/outcomes/1: conversations that have not ended may still change, and a corpus may not
     /duplicates/near: expected 0.3 to 1, found 0.1
     /split/near: expected 0.3 to 1, found 2
     /balance/at_most: nothing would be left; expected 1 or more

@@ -24,11 +24,11 @@ pub fn of(checks: &[ProbeCheck], all: &[Tried], format: Format) -> Vec<ProbeFeat
     };
     vec![
         calls,
-        feature(Feature::ParallelToolCalls, parallel, "several tools at one turn", "one tool at a turn"),
+        feature(Feature::ParallelToolCalls, parallel, "several tools in one turn", "one tool per turn"),
         feature(Feature::Pipelining, early, "a call is made as soon as its JSON is there", "calls wait for the reply"),
         feature(Feature::JsonSchema, json, "the endpoint keeps replies to the schema", without_schema(format)),
         feature(Feature::Reasoning, reasons, "kept beside the reply", "there is none"),
-        feature(Feature::Seed, seed, "a reply can be had again", "a reply cannot be had again"),
+        feature(Feature::Seed, seed, "a reply can be reproduced", "a reply cannot be reproduced"),
     ]
 }
 
@@ -52,7 +52,7 @@ fn function_calling(checks: &[ProbeCheck], json: bool) -> ProbeFeature {
 const fn without_schema(format: Format) -> &'static str {
     match format {
         Format::Schema => "the prompt asks for JSON, and the engine asks again for what does not fit",
-        Format::Object => "the endpoint refuses schemas: it is held to JSON, and the prompt says which",
+        Format::Object => "the endpoint refuses schemas: it guarantees JSON, and the prompt gives the schema",
         Format::Plain => "the endpoint refuses response formats: only the prompt asks for JSON",
     }
 }

@@ -90,7 +90,7 @@ fn after_a_result() -> ChatRequest {
 }
 
 fn too_long(context_length: Option<u64>) -> Result<ChatRequest, &'static str> {
-    let unknown = "the endpoint does not say how long its context is; say it by `--context-length` to have it tried";
+    let unknown = "the endpoint does not say how long its context is; give it with `--context-length` to test it";
     let length = context_length.ok_or(unknown)?;
     if length > LONGEST {
         return Err("its context is so long that filling it would take minutes");

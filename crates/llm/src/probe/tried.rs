@@ -26,8 +26,9 @@ impl Tried {
 pub async fn ask(client: &Client, kind: ProbeKind, context_length: Option<u64>, until: Instant) -> Tried {
     let begun = Instant::now();
     let answered = timeout_at(until, answer(client, kind, context_length)).await;
-    let late =
-        || (Verdict::failed("it took too long, with all that was asked before; try when it has less to do"), None);
+    let late = || {
+        (Verdict::failed("it took too long, together with the questions before; try again when it is less busy"), None)
+    };
     let (verdict, heard) = answered.unwrap_or_else(|_| late());
     Tried { kind, verdict, heard, took: begun.elapsed() }
 }

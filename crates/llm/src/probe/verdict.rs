@@ -74,7 +74,7 @@ pub fn of_failure(kind: ProbeKind, failure: &Failure) -> Verdict {
             Verdict::passed(format!("it refuses what is too long: {}", shown(message)))
         }
         (ProbeKind::ContextOverflow, Failure::Refused { status: 500, message }) => Verdict::warning(format!(
-            "it refuses what is too long as a fault of its own (500: {}): such calls are made again in vain",
+            "it refuses what is too long as a fault of its own (500: {}): such calls are retried in vain",
             shown(message)
         )),
         (ProbeKind::ContextOverflow, Failure::Stopped { .. }) => Verdict::warning(
@@ -92,7 +92,7 @@ pub fn same(one: &ChatReply, other: &ChatReply) -> Verdict {
     if one.content == other.content && one.tool_calls == other.tool_calls {
         return Verdict::passed(format!("twice the same: {}", shown(&one.content)));
     }
-    Verdict::warning("the same seed gave two replies: what was played cannot be had again letter for letter")
+    Verdict::warning("the same seed gave two replies: conversations cannot be reproduced exactly")
 }
 
 pub fn streaming(parts: u32) -> Verdict {
@@ -109,7 +109,7 @@ pub fn reasoning(all: &[Tried]) -> Verdict {
     let heard = || all.iter().filter_map(|tried| tried.heard.as_ref());
     if heard().any(|heard| domain::reasoning::split(&heard.reply.content, None).1.is_some()) {
         return Verdict::warning(
-            "it stands in the reply itself, between tags, and is taken out there; start the engine with a parser for \
+            "it is in the reply itself, between tags, and is taken out there; start the engine with a parser for \
              reasoning to be sure",
         );
     }

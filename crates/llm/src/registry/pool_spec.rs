@@ -97,15 +97,12 @@ impl PoolSpec {
         if self.key_env.as_deref().is_some_and(|variable| !is_variable(variable)) {
             wrong(
                 "/key_env",
-                "expected the name of an environment variable like OPENAI_API_KEY (what stands there is not shown, \
-                 it may be a key)",
+                "expected the name of an environment variable like OPENAI_API_KEY (the value is not shown, it may be \
+                 a key)",
             );
         }
         if self.key_file.as_deref().is_some_and(|path| !is_path(path)) {
-            wrong(
-                "/key_file",
-                "expected the path of a file, from `/` on (what stands there is not shown, it may be a key)",
-            );
+            wrong("/key_file", "expected the path of a file, from `/` on (the value is not shown, it may be a key)");
         } else if self.key_file.is_some() && self.key_env.is_some() {
             wrong("/key_file", "give either `key_env` or `key_file`");
         }

@@ -77,7 +77,7 @@ async fn quirks_are_understood() {
             recorded!(ContextOverflow, "llama-server/too_long.500.json", 500),
             ContextOverflow,
             Warning,
-            "such calls are made again in vain",
+            "such calls are retried in vain",
         ),
         // As captured. A model of this size calls nothing, and the server holds it to a schema.
         (

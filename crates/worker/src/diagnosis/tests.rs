@@ -40,7 +40,7 @@ fn weights() {
         Repository Not Found for url: https://huggingface.co/api/models/Qwen/Qwen9.\nInvalid username or password.";
     insta::assert_snapshot!(said(Exit::Code(1), missing), @"the weights are not found (exit code 1): see whether --weights names a folder, a file or a repository that exists; a private one needs HF_TOKEN. It said: huggingface_hub.errors.RepositoryNotFoundError: 404 Client Error. (Request ID: Root=1-67)");
     let gated = "OSError: You are trying to access a gated repo.\nMake sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.\n401 Client Error.";
-    insta::assert_snapshot!(said(Exit::Code(1), gated), @"the weights are not given to everybody (exit code 1): accept their licence at Hugging Face and set HF_TOKEN, or name a folder that has them with --weights. It said: OSError: You are trying to access a gated repo.");
+    insta::assert_snapshot!(said(Exit::Code(1), gated), @"access to the weights is restricted (exit code 1): accept their licence at Hugging Face and set HF_TOKEN, or name a folder that has them with --weights. It said: OSError: You are trying to access a gated repo.");
     let llama = "gguf_init_from_file: failed to open GGUF file 'no.gguf' (No such file or directory)\nmain: exiting due to model loading error";
     insta::assert_snapshot!(said(Exit::Code(1), llama), @"the weights are not found (exit code 1): see whether --weights names a folder, a file or a repository that exists; a private one needs HF_TOKEN. It said: gguf_init_from_file: failed to open GGUF file 'no.gguf' (No such file or directory)");
 }

@@ -103,7 +103,7 @@ impl Supervisor<'_> {
                 self.status.tell(WorkerState::Unhealthy, Some(fault.to_string()));
             }
             if self.launch.is_some() && known.since.elapsed() >= self.timing.patience {
-                return format!("The engine was of no use for {} s: {fault}.", known.since.elapsed().as_secs());
+                return format!("The engine was unusable for {} s: {fault}.", known.since.elapsed().as_secs());
             }
         }
     }

@@ -51,9 +51,9 @@ pub fn report(report: &Report) {
 
 fn scanned(scanned: &Scanned) {
     for (what, values) in [
-        ("may belong to somebody", &scanned.found),
-        ("are data of the documents", &scanned.own_data),
-        ("are set apart for examples", &scanned.reserved),
+        ("may be personal", &scanned.found),
+        ("come from the documents", &scanned.own_data),
+        ("are reserved for examples", &scanned.reserved),
     ] {
         if !values.is_empty() {
             say!("values that {what}: {}", by_kind(values));

@@ -17,7 +17,7 @@ use show::Show;
 
 /// Prints the answer and what the call changed, or the error that the agent would read and why.
 ///
-/// A refusal is an answer, too: the exit code is 0. It is 2 if the flags or the playbook are at fault.
+/// The exit code is 0 even if the call is refused. It is 2 if the flags or the playbook are wrong.
 #[derive(clap::Args)]
 pub struct Try {
     /// The tool to call

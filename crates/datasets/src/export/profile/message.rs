@@ -87,8 +87,8 @@ fn call(call: &ToolCall, arguments: Arguments) -> Result<Call<'_>, Unfit> {
 pub fn object(call: &ToolCall) -> Result<Value, Unfit> {
     match call.arguments() {
         Ok(arguments @ Value::Object(_)) => Ok(arguments),
-        Ok(_) => Err(format!("the arguments of `{}` are no object", call.name())),
-        Err(reason) => Err(format!("the arguments of `{}` are no JSON: {reason}", call.name())),
+        Ok(_) => Err(format!("the arguments of `{}` are not an object", call.name())),
+        Err(reason) => Err(format!("the arguments of `{}` are not JSON: {reason}", call.name())),
     }
 }
 

@@ -79,11 +79,11 @@ async fn a_restart_that_was_ordered_waits_for_what_was_begun() {
 async fn a_server_that_goes_away_is_waited_for() {
     let mut worker = Worker::ready().await;
     worker.pool.go_away();
-    worker.until("a word of it", |worker| worker.log().contains("the server is away").then_some(())).await;
+    worker.until("a word of it", |worker| worker.log().contains("the server cannot be reached").then_some(())).await;
     worker.pool.heard().beats.clear();
     worker.pool.come_back();
     worker.until_state(WorkerState::Ready).await;
-    worker.until("a word of it", |worker| worker.log().contains("the server is there again").then_some(())).await;
+    worker.until("a word of it", |worker| worker.log().contains("the server can be reached again").then_some(())).await;
     assert_eq!((worker.engines().len(), worker.pool.heard().joins.len()), (1, 1));
 }
 

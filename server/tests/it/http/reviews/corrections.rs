@@ -127,8 +127,8 @@ async fn corrected_words_come_from_somewhere(pool: PgPool) {
         }
     }
     insta::assert_snapshot!(all, @"
-    : the turn reads like that already: nothing would be corrected
-    /content: an agent that makes no call says something
+    : the turn is like that already: nothing would be corrected
+    /content: an agent that makes no call must say something
     : a message holds the control token `<|im_end|>`
     /content: the control character U+001B cannot be kept
     /seq: event 0 is not a turn of an agent, and only those are corrected: 2, 5
