@@ -37,7 +37,7 @@ pub enum SpecError {
     #[error("{0}; {EXPECTED}")]
     Url(#[from] UrlError),
     #[error(
-        "after the last `@` stands no name of an environment variable like OPENAI_API_KEY \
+        "there is no name of an environment variable like OPENAI_API_KEY after the last `@` \
          (not shown, it may be a key): {EXPECTED}"
     )]
     NotAVariable,
