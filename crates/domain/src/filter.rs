@@ -139,7 +139,7 @@ pub enum Status {
     Unfinished,
 }
 
-/// The best share by one score: 0.1 is the top decile. Those that are as good as the last of them pass as well.
+/// The best share by one score: 0.1 is the top decile. Ties with the last of them pass as well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Top {

@@ -48,7 +48,7 @@ impl Split {
     }
 }
 
-/// What is wrong with a corpus' name; `None` if nothing is. It stands in addresses and names of files.
+/// What is wrong with a corpus' name; `None` if nothing is. It is used in addresses and file names.
 pub fn name_problem(name: &str) -> Option<String> {
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let good =

@@ -114,7 +114,7 @@ fn check_names(at: &str, names: &[String]) -> Vec<Finding> {
 
 fn check_runs<'a>(at: &'a str, runs: &'a [String]) -> impl Iterator<Item = Finding> + 'a {
     let unknown = runs.iter().enumerate().filter(|(_, run)| !is_id(run));
-    unknown.map(move |(i, run)| (format!("{at}/{i}"), format!("`{run}` is no run's id")))
+    unknown.map(move |(i, run)| (format!("{at}/{i}"), format!("`{run}` is not the id of a run")))
 }
 
 fn check_scores(at: &str, scores: &BTreeMap<String, u8>, problem: impl Fn(&str, u8) -> Option<String>) -> Vec<Finding> {

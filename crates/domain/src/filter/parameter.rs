@@ -107,13 +107,12 @@ pub static PARAMETERS: [Parameter; 32] = {
         new("complexity", "complexities", D::Complexity, Complexities(field!(complexities)))
             .says("Complexity: {}", "How the user's turns are phrased."),
         new("outcome", "outcomes", D::Outcome, Outcomes(field!(outcomes)))
-            .says("Outcome: {}", "How far the conversation came."),
+            .says("Outcome: {}", "Outcome of the conversation."),
         new("blame", "blames", D::Blame, Blames(field!(blames)))
             .says("Blame: {}", "Who is to blame. Only failures pass."),
         new("reason", "reason", D::Reason, Contains(field!(reason)))
-            .says("Failed for “{}”", "A part of the reason, letter by letter. Only failures have one."),
-        new("ending", "endings", D::Ending, AnyOf(field!(endings)))
-            .says("Ending: {}", "How the conversation came to its end."),
+            .says("Failed for “{}”", "Exact text that the reason contains. Only failures have one."),
+        new("ending", "endings", D::Ending, AnyOf(field!(endings))).says("Ending: {}", "How the conversation ended."),
         new("finished_from", "finished_from", D::Finished, From(field!(finished_from))).says(
             "Finished from {}",
             "Finished at this time or later: RFC 3339, or a day, which begins at midnight UTC.",
@@ -121,40 +120,42 @@ pub static PARAMETERS: [Parameter; 32] = {
         new("finished_before", "finished_before", D::Finished, Before(field!(finished_before)))
             .says("Finished before {}", "Finished before this time."),
         new("min_turns", "turns", D::Turns, Min(field!(turns)))
-            .says("Turns ≥ {}", "The least number of turns of the user."),
+            .says("Turns ≥ {}", "The lowest number of turns of the user."),
         new("max_turns", "turns", D::Turns, Max(field!(turns)))
-            .says("Turns ≤ {}", "The greatest number of turns of the user."),
+            .says("Turns ≤ {}", "The highest number of turns of the user."),
         new("goal_achieved", "goal_achieved", D::GoalAchieved, Is(field!(goal_achieved)))
             .says("Goal: {}", "The user's goal was achieved."),
         new("min_agreement", "min_agreement", D::Agreement, MinShare(field!(min_agreement))).says(
             "Agreement ≥ {}",
-            "How far a panel of judges agrees at least, from 0 to 1. What one judged alone does not pass.",
+            "The lowest agreement of a panel of judges, from 0 to 1. Conversations with one judge do not pass.",
         ),
         new("rated", "rated", D::Rated, Is(field!(rated))).says("Rated by people: {}", "Somebody rated it."),
         new("annotated", "annotated", D::Annotated, Is(field!(annotated)))
             .says("Annotated by people: {}", "Somebody annotated one of its steps."),
         new("corrected", "corrected", D::Corrected, Is(field!(corrected))).says(
             "Corrected by people: {}",
-            "Somebody corrected a turn of the agent. Exports read it as it was corrected.",
+            "Somebody corrected a turn of the agent. Exports contain the corrected turn.",
         ),
         new("min_overall", "min_overall", D::Score, MinScore(field!(min_overall)))
-            .says("Overall score ≥ {}", "The least overall score, from 0 to 10."),
-        new("max_overall", "max_overall", D::Score, MaxScore(field!(max_overall)))
-            .says("Overall score ≤ {}", "The highest overall score, from 0 to 10. What has none does not pass."),
+            .says("Overall score ≥ {}", "The lowest overall score, from 0 to 10."),
+        new("max_overall", "max_overall", D::Score, MaxScore(field!(max_overall))).says(
+            "Overall score ≤ {}",
+            "The highest overall score, from 0 to 10. Conversations without one do not pass.",
+        ),
         new("min_score", "min_scores", D::Score, MinScores(field!(min_scores)))
-            .says("≥ {}", "The least score for a criterion, from 0 to 10."),
+            .says("≥ {}", "The lowest score for a criterion, from 0 to 10."),
         new("max_score", "max_scores", D::Score, MaxScores(field!(max_scores)))
-            .says("≤ {}", "The highest score for a criterion, from 0 to 10. What has none does not pass."),
+            .says("≤ {}", "The highest score for a criterion, from 0 to 10. Conversations without one do not pass."),
         new("verified", "verified", D::Verified, Is(field!(verified)))
             .says("Verifier: {}", "The verifier found nothing wrong."),
         new("min_tool_calls", "tool_calls", D::ToolCalls, Min(field!(tool_calls)))
-            .says("Tool calls ≥ {}", "The least number of calls of tools by the agent and its sub-agents."),
+            .says("Tool calls ≥ {}", "The lowest number of calls of tools by the agent and its sub-agents."),
         new("max_tool_calls", "tool_calls", D::ToolCalls, Max(field!(tool_calls)))
-            .says("Tool calls ≤ {}", "The greatest number of calls of tools by the agent and its sub-agents."),
+            .says("Tool calls ≤ {}", "The highest number of calls of tools by the agent and its sub-agents."),
         new("tool_any", "tools_any", D::Tool, AnyOf(field!(tools_any)))
-            .says("Calls {}", "Only where one of these tools was called."),
+            .says("Calls {}", "Only if one of these tools was called."),
         new("tool_all", "tools_all", D::Tool, AllOf(field!(tools_all)))
-            .says("Calls also {}", "Only where all of these tools were called."),
+            .says("Calls also {}", "Only if all of these tools were called."),
         Parameter {
             name: "top",
             field: "top",
@@ -170,7 +171,7 @@ pub static PARAMETERS: [Parameter; 32] = {
             dimension: None,
             comparison: Judging(field!(judging)),
             phrase: "Judged: {}",
-            help: "Whose verdicts count. One of: own (each run's), latest (the last judging of each run), the id of a judging.",
+            help: "Which verdicts count. One of: own (each run's), latest (the last judging of each run), the id of a judging.",
         },
     ]
 };

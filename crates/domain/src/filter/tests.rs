@@ -156,7 +156,7 @@ fn what_is_out_of_range_is_said_with_its_place() {
     }));
     let said: Vec<String> = filter.problems().iter().map(|(at, message)| format!("{at}: {message}")).collect();
     assert_snapshot!(said.join("\n"), @r"
-    /runs/0: `last` is no run's id
+    /runs/0: `last` is not the id of a run
     /models/1: expected a name of 1 to 200 bytes without control characters
     /personas/0: expected a name of 1 to 200 bytes without control characters
     /reason: expected 1 to 200 bytes without control characters

@@ -55,16 +55,16 @@ pub struct OrderParams {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListParams {
-    /// `position` (the default), `overall`, or `score:CRITERION`. What has no score comes last.
+    /// `position` (the default), `overall`, or `score:CRITERION`. Conversations without that score come last.
     sort: Option<String>,
-    /// `asc` or `desc`; default: positions from the first on, scores from the best on.
+    /// `asc` or `desc`; default: ascending positions, descending scores.
     order: Option<String>,
-    /// How many, 1 to 200; default: 50.
+    /// Length of the page, 1 to 200; default: 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     pub after: Option<String>,
-    /// How many conversations are passed over first: a page far down is read without those before it.
+    /// Number of conversations to skip, to jump to a page far down.
     pub skip: Option<u32>,
 }
 

@@ -137,7 +137,7 @@ async fn a_condition_that_nothing_can_be_like_is_refused_by_its_flag() {
     let said = said(&mut project.groundstate(order)).await;
     assert_eq!(said.code, Some(2));
     insta::assert_snapshot!(said.stderr, @r"
-    --run: `7` is no run's id
+    --run: `7` is not the id of a run
     --finished-before: nothing is finished from 2026-11-24 00:00:00 UTC on and before 2026-11-24 00:00:00 UTC
     --max-turns: nothing is at least 5 and at most 4
     --min-agreement: expected 0 to 1, found 2
@@ -145,7 +145,7 @@ async fn a_condition_that_nothing_can_be_like_is_refused_by_its_flag() {
     --max-score: expected 0 to 10, found 11
     --top: expected a share above 0, up to 1; found 0
     --judging: expected `own`, `latest` or a judging's id, found `mine`
-    8 problems found; nothing was started
+    8 problems found; nothing was done
     ");
     for (flag, wanted) in [
         ("--max-overall 300", "expected a whole number from 0 to 10"),

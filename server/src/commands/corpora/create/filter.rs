@@ -74,7 +74,7 @@ fn arg(parameter: &'static Parameter) -> Arg {
 fn help(parameter: &Parameter) -> String {
     match parameter.comparison {
         Comparison::Is(_) => format!("{}; with =false, the opposite", parameter.summary()),
-        Comparison::Outcomes(_) => format!("{}; without it, what was accepted", parameter.summary()),
+        Comparison::Outcomes(_) => format!("{}; default: accepted", parameter.summary()),
         _ => parameter.help.trim_end_matches('.').to_owned(),
     }
 }
