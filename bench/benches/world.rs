@@ -18,7 +18,7 @@ fn call(playbook: &Playbook, world: &World, tool: &str, arguments: &Map<String, 
     assert!(tool.argument_faults(&Value::Object(arguments.clone())).is_empty());
     let moment = Moment { now: "2024-05-15T15:00:00Z", id_seed: "bench" };
     let (_, patch) = playbook.run_code(tool, arguments, world, &moment).expect("an answer");
-    (playbook.commit(tool, arguments, world, &patch).expect("it is committed"), patch)
+    (playbook.commit(tool, arguments, world, &patch, moment.now).expect("it is committed"), patch)
 }
 
 /// The calls to measure: one that reads a record, and one that writes in it.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use domain::event::{Answer, EventKind};
 use domain::message::ToolCall;
 use domain::patch::Patch;
+use domain::playbook::Simulate;
 use domain::scenario::Scenario;
 use domain::task::{Resolution, advance};
 use domain::transcript::Transcript;
@@ -18,7 +19,7 @@ use crate::case::Case;
 use crate::case::InitialWorld;
 use crate::conversation::Conversation;
 use crate::judge::Judge;
-use crate::playbook::Playbook;
+use crate::playbook::{Playbook, Refusal};
 use crate::scripted;
 use crate::state::Phase;
 use crate::tools::code::{CodeError, Moment};
@@ -166,6 +167,22 @@ impl Attempt {
         answered
     }
 
+    /// What the last call printed for its author. Calls are functions of what they are given, so it is made again.
+    pub fn printed(&self) -> Vec<String> {
+        let Some(Made { tool, arguments, before, id_seed }) = &self.made else { return Vec::new() };
+        let Some(tool) = self.playbook().tool(tool).filter(|tool| tool.simulate() == Simulate::Code) else {
+            return Vec::new();
+        };
+        let now = self.conversation.case().now();
+        self.playbook().printed(tool, arguments, before, &Moment { now: &now, id_seed })
+    }
+
+    /// # Errors
+    /// What is wrong with the world as it is now.
+    pub fn check_world(&self) -> Result<(), Refusal> {
+        self.playbook().check_world(self.world(), &self.conversation.case().now())
+    }
+
     /// A refusal of the function and one of the world read alike; running the function again tells them apart.
     fn who_refused(&self, tool: &str, arguments: &Map<String, Value>, before: &World, id_seed: &str) -> Why {
         let playbook = self.playbook();
@@ -176,7 +193,7 @@ impl Attempt {
             Ok((_, patch)) => patch,
             Err(CodeError::Refused(_) | CodeError::Broken(_)) => return Why::Fail,
         };
-        let refusal = playbook.commit(tool, arguments, before, &patch).err().map(|refusal| refusal.to_string());
+        let refusal = playbook.commit(tool, arguments, before, &patch, &now).err().map(|refusal| refusal.to_string());
         let said = refusal.unwrap_or_default();
         let invariants = playbook.spec.world.invariants.iter().filter(|rule| said.contains(&rule.message));
         let names: Vec<String> = invariants.map(|rule| rule.name.clone()).collect();

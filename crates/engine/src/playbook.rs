@@ -16,6 +16,7 @@ use minijinja::Environment;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
+use crate::templates::rfc3339;
 use crate::tools::code::{CodeError, Moment};
 use crate::tools::{Code, Pattern, authority};
 use crate::world::{Node, World};
@@ -75,8 +76,13 @@ impl Playbook {
 
     /// # Errors
     /// What is wrong with a world: its schema first, then its invariants.
-    pub fn check_world(&self, world: &World) -> Result<(), Refusal> {
-        self.rules.check(world, &self.spec.world.invariants, &self.code)
+    pub fn check_world(&self, world: &World, now: &str) -> Result<(), Refusal> {
+        self.rules.check(world, &self.spec.world.invariants, &self.code, now)
+    }
+
+    /// The clock of a conversation whose scenario has none of its own.
+    pub fn now(&self) -> String {
+        rfc3339(self.spec.clock)
     }
 
     /// The world after a change that a call asks for, if the call may make it.
@@ -89,16 +95,29 @@ impl Playbook {
         arguments: &Map<String, Value>,
         world: &World,
         patch: &Patch,
+        now: &str,
     ) -> Result<World, Refusal> {
         if patch.is_empty() {
             return Ok(world.clone());
         }
         if let Some(op) = authority::outside(patch, &tool.writes, arguments, world) {
-            return Err(Refusal::Broken(format!("`{}` may not change {}", tool.spec.name, op.path())));
+            return Err(Refusal::Broken(self.may_not(tool, op.path())));
         }
         let next = world.apply(patch).map_err(|e| Refusal::Broken(e.to_string()))?;
-        self.rules.check_change(&next, patch, &self.spec.world.invariants, &self.code)?;
+        self.rules.check_change(&next, patch, &self.spec.world.invariants, &self.code, now)?;
         Ok(next)
+    }
+
+    fn may_not(&self, tool: &Tool, path: &str) -> String {
+        let name = &tool.spec.name;
+        match self.hook().filter(|_| tool.simulate() == Simulate::Code) {
+            Some(hook) => format!("neither `{name}` nor the hook `{hook}` may change {path}; no `writes` names it"),
+            None => format!("`{name}` may not change {path}; its `writes` do not name it"),
+        }
+    }
+
+    fn hook(&self) -> Option<&str> {
+        self.spec.after_call.as_ref().map(|hook| hook.function.as_str())
     }
 
     /// Runs a tool's function and works out what it changed.
@@ -109,8 +128,18 @@ impl Playbook {
         world: &World,
         moment: &Moment<'_>,
     ) -> Result<(Value, Patch), CodeError> {
-        let hook = self.spec.after_call.as_ref().map(|hook| hook.function.as_str());
-        self.code.call(&tool.spec.name, hook, world, arguments, moment)
+        self.code.call(&tool.spec.name, self.hook(), world, arguments, moment)
+    }
+
+    /// What a tool's function prints for its author.
+    pub fn printed(
+        &self,
+        tool: &Tool,
+        arguments: &Map<String, Value>,
+        world: &World,
+        moment: &Moment<'_>,
+    ) -> Vec<String> {
+        self.code.call_printing(&tool.spec.name, self.hook(), world, arguments, moment).1
     }
 }
 
@@ -139,12 +168,12 @@ fn faults(validator: &Validator, value: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Name of the Starlark function of the i-th invariant.
+/// Name of the expression of the i-th invariant.
 fn invariant(i: usize) -> String {
     format!("invariant_{i}")
 }
 
-/// Name of the function that a policy rule is compiled to.
+/// Name of the expression of the i-th rule of the policy.
 pub(crate) fn policy_rule(i: usize) -> String {
     format!("policy_rule_{i}")
 }

@@ -57,7 +57,7 @@ fn check(name: &str, sequences: usize, calls: usize) {
     let Some(recordings) = recordings() else { return };
     let playbook = playbook();
     let initial = World::new(&parse(&unzip(&recordings.join("world.json.gz"))));
-    playbook.check_world(&initial).expect("the initial world is one of the playbook's");
+    playbook.check_world(&initial, &playbook.now()).expect("the initial world is one of the playbook's");
     let recorded: Vec<Sequence> = unzip(&recordings.join(name)).lines().map(parse).collect();
     let found = (recorded.len(), recorded.iter().map(|sequence| sequence.calls.len()).sum::<usize>());
     assert_eq!(found, (sequences, calls), "{name} is not whole");
@@ -108,7 +108,9 @@ fn answer(playbook: &Playbook, world: &World, id: &str, call: &Call) -> Outcome 
                 CodeError::Refused(text) => text,
                 CodeError::Broken(text) => format!("the tool is broken: {text}"),
             })?;
-        let after = playbook.commit(tool, &call.arguments, world, &patch).map_err(|e| format!("not committed: {e}"))?;
+        let after = playbook
+            .commit(tool, &call.arguments, world, &patch, moment.now)
+            .map_err(|e| format!("not committed: {e}"))?;
         Ok((response, after))
     };
     match committed() {

@@ -94,13 +94,13 @@ fn who_refused_is_named() {
         Some(
             Broken {
                 content: "Error: the service could not process this request; nothing was changed",
-                why: "Traceback (most recent call last):\n  File <builtin>, in <module>\nerror: Key `\"o_18\"` was not found\n --> playbooks/shop/tools.star:8:13\n  |\n8 |     order = world[\"orders\"][order_id]\n  |             ^^^^^^^^^^^^^^^^^^^^^^^^^\n  |\n",
+                why: "playbooks/shop/tools.star:8, in refund: Key `\"o_18\"` was not found",
             },
         ),
         Some(
             Broken {
                 content: "Error: the service could not process this request; nothing was changed",
-                why: "`meddle` may not change /orders/o_17/total",
+                why: "`meddle` may not change /orders/o_17/total; its `writes` do not name it",
             },
         ),
     ]

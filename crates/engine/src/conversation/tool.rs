@@ -153,7 +153,7 @@ impl Conversation {
             }
             Err(CodeError::Broken(text)) => return unanswered(call, text),
         };
-        match self.case.playbook.commit(tool, arguments, world, &patch) {
+        match self.case.playbook.commit(tool, arguments, world, &patch, &now) {
             // What the hook derives from an old version is of no use now.
             Ok(_) if self.is_stale(tool) => changed(call, as_text(&response), Patch::new(), NO_USAGE),
             Ok(_) => changed(call, as_text(&response), patch, NO_USAGE),
@@ -229,7 +229,10 @@ impl Conversation {
         let patch = value.get_mut("patch").map(Value::take).ok_or(r#"expected {"patch": [...]}"#)?;
         let patch: Patch = serde_json::from_value(patch).map_err(|e| format!("not a patch: {e}"))?;
         let world = &self.state.world;
-        self.case.playbook.commit(tool, arguments, world, &patch).map_err(|refusal| refusal.to_string())?;
+        self.case
+            .playbook
+            .commit(tool, arguments, world, &patch, &self.case.now())
+            .map_err(|refusal| refusal.to_string())?;
         let mut sources = self.sources(tool, arguments);
         self.add_possible(tool, arguments, &mut sources);
         if let Some((at, fact)) = ungrounded_patch(&patch, world, &sources) {

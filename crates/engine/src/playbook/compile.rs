@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::rules::{self, Rules};
 use super::{Playbook, Tool, invariant, policy_rule};
 use crate::templates;
+use crate::tools::code::{CompileError, Expression};
 use crate::tools::{Code, Pattern};
 use crate::world::World;
 
@@ -110,7 +111,8 @@ impl Compiler<'_> {
             return;
         };
         for (i, rule) in spec.world.invariants.iter().enumerate() {
-            if let Some(name) = rule.each.as_ref().filter(|name| !parts.contains_key(*name)) {
+            let part = rule.each.as_ref().and_then(|each| each.split('/').next());
+            if let Some(name) = part.filter(|name| !parts.contains_key(*name)) {
                 let hint = did_you_mean(name, parts.keys().map(String::as_str));
                 self.problem(&format!("/world/invariants/{i}/each"), format!("the world has no `{name}`{hint}"));
             }
@@ -182,35 +184,40 @@ impl Compiler<'_> {
         self.problem(pointer, format!("is not a valid JSON Schema: {reason}"));
     }
 
-    /// Tool functions and invariants share one module, so that invariants may use the author's helpers.
+    /// Tool functions, invariants and rules of the policy share one module, so that all may use the author's helpers.
     fn code(&mut self, spec: &Spec) -> Option<Code> {
-        let (file, mut text) = match &spec.code {
+        let (file, text) = match &spec.code {
             Some(name) => (format!("{}/{name}", self.sources.folder), self.file("/code", name)?),
             None => (self.sources.folder.to_owned(), String::new()),
         };
-        if let Err(e) = Code::compile(&file, text.clone()) {
-            self.problem("/code", e);
-            return None;
-        }
-        for (i, rule) in spec.world.invariants.iter().enumerate() {
-            let parameters = if rule.each.is_some() { "world, key, record" } else { "world" };
-            let source = format!("\n\ndef {}({parameters}):\n    return ({})\n", invariant(i), rule.holds.trim());
-            if let Err(e) = Code::compile(&format!("invariant {}", rule.name), format!("{text}{source}")) {
-                self.problem(&format!("/world/invariants/{i}/holds"), e);
-                continue;
+        let invariants = &spec.world.invariants;
+        let names: Vec<String> = (0..invariants.len()).map(invariant).collect();
+        let rule_names: Vec<String> = (0..spec.policy_rules.len()).map(policy_rule).collect();
+        let expressions = invariants.iter().zip(&names).map(|(rule, name)| rules::expression(rule, name));
+        let policy = spec.policy_rules.iter().zip(&rule_names).map(|(rule, name)| Expression {
+            name,
+            sees: &["world", "before", "log"],
+            text: &rule.holds,
+        });
+        let expressions: Vec<Expression<'_>> = expressions.chain(policy).collect();
+        match Code::compile(&file, text, &expressions) {
+            Ok(code) => Some(code),
+            Err(CompileError::File(fault)) => {
+                self.problems.push(Problem::new(file, fault.line.unwrap_or(0), "", fault.message));
+                None
             }
-            text.push_str(&source);
-        }
-        for (i, rule) in spec.policy_rules.iter().enumerate() {
-            let source =
-                format!("\n\ndef {}(world, before, log):\n    return ({})\n", policy_rule(i), rule.holds.trim());
-            if let Err(e) = Code::compile(&format!("policy rule {}", rule.name), format!("{text}{source}")) {
-                self.problem(&format!("/policy_rules/{i}/holds"), e);
-                continue;
+            Err(CompileError::Expressions(faults)) => {
+                for (i, fault) in faults {
+                    let at = match i.checked_sub(invariants.len()) {
+                        None => format!("/world/invariants/{i}/holds"),
+                        Some(i) => format!("/policy_rules/{i}/holds"),
+                    };
+                    let line = fault.line.filter(|line| *line > 1).map(|line| format!("line {line} of it: "));
+                    self.problem(&at, format!("{}{}", line.unwrap_or_default(), fault.message));
+                }
+                None
             }
-            text.push_str(&source);
         }
-        Code::compile(&file, text).map_err(|e| self.problem("/code", e)).ok()
     }
 
     fn tool(

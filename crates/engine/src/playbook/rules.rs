@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Refusal, invariant};
 use crate::tools::Code;
+use crate::tools::code::{Expression, Record};
 use crate::world::{Node, World};
 pub use mentions::Mentions;
 
@@ -59,12 +60,12 @@ impl Rules {
 
     /// # Errors
     /// What is wrong with a world as a whole: its schema first, then its invariants.
-    pub fn check(&self, world: &World, invariants: &[Invariant], code: &Code) -> Result<(), Refusal> {
+    pub fn check(&self, world: &World, invariants: &[Invariant], code: &Code, now: &str) -> Result<(), Refusal> {
         let faults = faults(&self.world, "", &world.to_json());
         if !faults.is_empty() {
             return Err(Refusal::Rule(faults.join("; ")));
         }
-        hold(world, invariants, code, None)
+        hold(world, invariants, code, None, now)
     }
 
     /// # Errors
@@ -75,6 +76,7 @@ impl Rules {
         change: &Patch,
         invariants: &[Invariant],
         code: &Code,
+        now: &str,
     ) -> Result<(), Refusal> {
         let touched = touched(change);
         let mut faults = Vec::new();
@@ -86,7 +88,7 @@ impl Rules {
         if !faults.is_empty() {
             return Err(Refusal::Rule(faults.join("; ")));
         }
-        hold(world, invariants, code, Some(&touched))
+        hold(world, invariants, code, Some(&touched), now)
     }
 
     fn faults_of(&self, world: &World, name: &str, key: Option<&str>) -> Vec<String> {
@@ -99,6 +101,12 @@ impl Rules {
             _ => faults(&self.world, "", &world.to_json()),
         }
     }
+}
+
+/// An invariant as an expression of this name.
+pub fn expression<'a>(rule: &'a Invariant, name: &'a str) -> Expression<'a> {
+    let sees: &[&str] = if rule.each.is_some() { &["world", "key", "record", "parent"] } else { &["world"] };
+    Expression { name, sees, text: &rule.holds }
 }
 
 /// Whether a schema uses these keywords and otherwise only such as say nothing of a value.
@@ -141,20 +149,28 @@ fn touched(change: &Patch) -> Touched {
 }
 
 /// Whether the invariants hold: of everything, or of what was touched.
-fn hold(world: &World, invariants: &[Invariant], code: &Code, touched: Option<&Touched>) -> Result<(), Refusal> {
+fn hold(
+    world: &World,
+    invariants: &[Invariant],
+    code: &Code,
+    touched: Option<&Touched>,
+    now: &str,
+) -> Result<(), Refusal> {
     let mut broken = Vec::new();
     for (i, rule) in invariants.iter().enumerate() {
-        let holds = |record: Option<&(Cow<'_, str>, &Node)>| {
-            let record = record.map(|(key, record)| (&**key, *record));
-            let hint = if rule.each.is_none() { "; with `each` it takes one record at a time" } else { "" };
-            let cannot = |e| Refusal::Broken(format!("invariant `{}` cannot be evaluated{hint}: {e}", rule.name));
-            code.holds(&invariant(i), world, record).map_err(cannot)
+        let holds = |record: Option<Record<'_>>| {
+            let at = record.map(|record| format!(" for `{}`", record.key)).unwrap_or_default();
+            let cannot = |e| Refusal::Broken(format!("invariant `{}` cannot be evaluated{at}: {e}", rule.name));
+            code.holds(&invariant(i), world, record, now).map_err(cannot)
         };
         let held = match &rule.each {
             None => holds(None)?,
-            Some(part) => {
-                let records = records(world, part, touched.filter(|touched| !reaches_all(rule, touched)));
-                records.iter().try_fold(true, |held, record| Ok(held && holds(Some(record))?))?
+            Some(each) => {
+                let touched = touched.filter(|touched| !reaches_all(rule, touched));
+                let records = records(world, each, touched);
+                records.iter().try_fold(true, |held, (key, node, parent)| {
+                    Ok(held && holds(Some(Record { key, node, parent: *parent }))?)
+                })?
             }
         };
         if !held {
@@ -170,18 +186,42 @@ fn reaches_all(rule: &Invariant, touched: &Touched) -> bool {
     touched.iter().any(|(found, _)| whole || parts.contains(found))
 }
 
+/// A record with its key, and the record that holds it.
+type Found<'a> = (Cow<'a, str>, &'a Node, Option<&'a Node>);
+
+/// The records that an invariant is about: those of a part of the world, or beneath them, `orders/lines`.
+fn records<'a>(world: &'a World, each: &str, touched: Option<&Touched>) -> Vec<Found<'a>> {
+    let mut names = each.split('/');
+    let outermost = outermost(world, names.next().unwrap_or(each), touched);
+    names.fold(outermost, |records, name| {
+        let within = |(_, record, _): Found<'a>| {
+            let inner = record.child(name).map(all).unwrap_or_default();
+            inner.into_iter().map(move |(key, node, _)| (key, node, Some(record)))
+        };
+        records.into_iter().flat_map(within).collect()
+    })
+}
+
 /// The records of a part, by key, or by place where they are a list. A change of a list may move all of them.
-fn records<'a>(world: &'a World, part: &str, touched: Option<&Touched>) -> Vec<(Cow<'a, str>, &'a Node)> {
+fn outermost<'a>(world: &'a World, part: &str, touched: Option<&Touched>) -> Vec<Found<'a>> {
     let keys: Option<Vec<Option<&str>>> = touched
         .map(|touched| touched.iter().filter(|(found, _)| found == part).map(|(_, key)| key.as_deref()).collect());
     match (world.get(&patch::join("", part)), keys) {
         (Some(Node::Map(records)), Some(keys)) if keys.iter().all(Option::is_some) => {
             let found = keys.into_iter().flatten().filter_map(|key| records.get_key_value(key));
-            found.map(|(key, record)| (Cow::Borrowed(&**key), record)).collect()
+            found.map(|(key, record)| (Cow::Borrowed(&**key), record, None)).collect()
         }
-        (Some(Node::Map(records)), _) => records.iter().map(|(key, record)| (Cow::Borrowed(&**key), record)).collect(),
-        (Some(Node::List(items)), keys) if keys.as_ref().is_none_or(|keys| !keys.is_empty()) => {
-            items.iter().enumerate().map(|(i, item)| (Cow::Owned(i.to_string()), item)).collect()
+        (Some(Node::List(_)), Some(keys)) if keys.is_empty() => Vec::new(),
+        (Some(collection), _) => all(collection),
+        (None, _) => Vec::new(),
+    }
+}
+
+fn all(collection: &Node) -> Vec<Found<'_>> {
+    match collection {
+        Node::Map(records) => records.iter().map(|(key, record)| (Cow::Borrowed(&**key), record, None)).collect(),
+        Node::List(items) => {
+            items.iter().enumerate().map(|(i, item)| (Cow::Owned(i.to_string()), item, None)).collect()
         }
         _ => Vec::new(),
     }

@@ -6,10 +6,16 @@
 
 mod arithmetic;
 mod builtins;
+mod calendar;
+mod errors;
+mod format;
+pub mod numbers;
+mod operators;
 mod reference;
 pub mod signature;
-
-use std::cell::Cell;
+mod source;
+mod surroundings;
+mod text;
 
 use domain::patch::Patch;
 use serde_json::{Map, Value};
@@ -17,16 +23,16 @@ use sha2::{Digest, Sha256};
 use starlark::ErrorKind;
 use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtension, Module};
 use starlark::eval::Evaluator;
-use starlark::syntax::{AstModule, Dialect};
-use starlark::values::Value as Star;
 use starlark::values::structs::AllocStruct;
+use starlark::values::{Heap, Value as Star};
 
-use builtins::Surroundings;
+pub use errors::Fault;
+use surroundings::Surroundings;
 
 use crate::world::{Node, World};
 
 /// Function calls and loop rounds of one tool call.
-const MAX_TICKS: u64 = 1_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 const MAX_HEAP_BYTES: usize = 128 << 20;
 const MAX_STACK: usize = 64;
 
@@ -54,20 +60,50 @@ pub enum CodeError {
     Broken(String),
 }
 
+/// A boolean expression that may use the functions of a module: an invariant, a rule of the policy.
+#[derive(Debug, Clone, Copy)]
+pub struct Expression<'a> {
+    pub name: &'a str,
+    /// What it sees beside `ctx`.
+    pub sees: &'static [&'static str],
+    pub text: &'a str,
+}
+
+/// What the name of an expression's function begins with.
+const EXPRESSION: &str = "_expression_";
+
+/// What does not compile: the file, or so many of its expressions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompileError {
+    File(Fault),
+    /// By their places.
+    Expressions(Vec<(usize, Fault)>),
+}
+
 impl Code {
+    /// A file, and expressions over what it defines.
+    ///
     /// # Errors
-    /// Syntax errors and errors of the top level, with file and line.
-    pub fn compile(file: &str, text: String) -> Result<Self, String> {
-        let mut ast = AstModule::parse(file, text, &dialect()).map_err(|e| e.to_string())?;
-        // `*` repeats texts and lists: natively, at one step, to any length.
-        ast.replace_binary_operators(&[("*".to_owned(), builtins::MULTIPLY.to_owned())].into());
+    /// Syntax errors and errors of the top level.
+    pub fn compile(file: &str, text: String, expressions: &[Expression<'_>]) -> Result<Self, CompileError> {
         let frozen = Module::with_temp_heap(|module| {
-            {
-                let mut eval = Evaluator::new(&module);
-                limit(&mut eval).map_err(|e| e.to_string())?;
-                eval.eval_module(ast, &globals()).map_err(|e| e.to_string())?;
+            define(&module, file, text).map_err(CompileError::File)?;
+            let mut faults = Vec::new();
+            for (i, expression) in expressions.iter().enumerate() {
+                // On one line, so that the lines are those of the expression.
+                let parameters = [&["ctx"], expression.sees].concat().join(", ");
+                let source = format!(
+                    "def {EXPRESSION}{}({parameters}): return ({}\n)\n",
+                    expression.name,
+                    expression.text.trim()
+                );
+                faults.extend(define(&module, "expression", source).err().map(|fault| (i, fault)));
             }
-            module.freeze().map_err(|e| format!("{e:?}"))
+            if !faults.is_empty() {
+                return Err(CompileError::Expressions(faults));
+            }
+            let unfrozen = |e| CompileError::File(Fault { line: None, message: format!("{e:?}") });
+            module.freeze().map_err(unfrozen)
         })?;
         Ok(Self { module: frozen })
     }
@@ -88,52 +124,75 @@ impl Code {
         arguments: &Map<String, Value>,
         moment: &Moment<'_>,
     ) -> Result<(Value, Patch), CodeError> {
+        self.call_printing(name, hook, world, arguments, moment).0
+    }
+
+    /// The same, with what the functions printed.
+    pub fn call_printing(
+        &self,
+        name: &str,
+        hook: Option<&str>,
+        world: &World,
+        arguments: &Map<String, Value>,
+        moment: &Moment<'_>,
+    ) -> (Result<(Value, Patch), CodeError>, Vec<String>) {
         self.evaluate(name, moment, |eval, function| {
             let heap = eval.heap();
-            let star_world = reference::root(world.root(), heap);
-            let today = moment.now.get(..10).unwrap_or(moment.now);
-            let ctx = heap.alloc(AllocStruct([("now", moment.now), ("today", today)]));
+            let (star_world, ctx) = (reference::root(world.root(), heap), context(moment, heap));
             let named: Vec<(&str, Star<'_>)> = arguments.iter().map(|(k, v)| (k.as_str(), heap.alloc(v))).collect();
             let answer = eval.eval_function(function, &[star_world, ctx], &named)?;
             if let Some(hook) = hook {
-                let hook = heap.access_owned_frozen_value(&self.module.get(hook)?);
-                eval.eval_function(hook, &[star_world, ctx, heap.alloc_str(name).to_value(), answer], &[])?;
+                let function = heap.access_owned_frozen_value(&self.module.get(hook)?);
+                let tool = heap.alloc_str(name).to_value();
+                eval.eval_function(function, &[star_world, ctx, tool, answer], &[]).map_err(|e| of_hook(hook, e))?;
             }
-            let answer = reference::json(answer).map_err(|e| broken(format!("the answer {e}")))?;
+            let answer = reference::json(answer).map_err(|e| broken(format!("the answer of `{name}` {e}")))?;
             let patch = reference::changes(star_world, world.root()).map_err(|e| broken(format!("the world {e}")))?;
             Ok((answer, patch))
         })
     }
 
-    /// Whether a boolean function of the world, and of one record with its key, is true.
+    /// Whether an expression over the world, or over one of its records, is true.
     ///
     /// # Errors
-    /// The function is broken.
-    pub fn holds(&self, function: &str, world: &World, record: Option<(&str, &Node)>) -> Result<bool, CodeError> {
-        let moment = Moment { now: "", id_seed: "" };
-        self.evaluate(function, &moment, |eval, function| {
-            let heap = eval.heap();
-            let mut arguments = vec![reference::root(world.root(), heap)];
-            if let Some((key, record)) = record {
-                arguments.extend([heap.alloc_str(key).to_value(), reference::alloc(record, heap)]);
+    /// The expression is broken.
+    pub fn holds(&self, name: &str, world: &World, record: Option<Record<'_>>, now: &str) -> Result<bool, CodeError> {
+        self.is_true(name, now, |heap| {
+            let mut seen = vec![reference::root(world.root(), heap)];
+            if let Some(Record { key, node, parent }) = record {
+                let parent = parent.map_or_else(Star::new_none, |parent| reference::alloc(parent, heap));
+                seen.extend([heap.alloc_str(key).to_value(), reference::alloc(node, heap), parent]);
             }
-            let answer = eval.eval_function(function, &arguments, &[])?;
-            answer.unpack_bool().ok_or_else(|| broken(format!("is {} and not True or False", answer.get_type())))
+            seen
         })
     }
 
-    /// Whether a boolean function of the world at the end, the world at the start and what happened between is true.
+    /// Whether an expression over the world at the end, the world at the start and what happened between is true.
     ///
     /// # Errors
-    /// The function is broken.
-    pub fn was_kept(&self, function: &str, end: &World, start: &World, log: &Value) -> Result<bool, CodeError> {
-        let moment = Moment { now: "", id_seed: "" };
-        self.evaluate(function, &moment, |eval, function| {
-            let heap = eval.heap();
+    /// The expression is broken.
+    pub fn was_kept(&self, name: &str, end: &World, start: &World, log: &Value, now: &str) -> Result<bool, CodeError> {
+        self.is_true(name, now, |heap| {
             let worlds = [end, start].map(|world| reference::root(world.root(), heap));
-            let answer = eval.eval_function(function, &[worlds[0], worlds[1], heap.alloc(log)], &[])?;
-            answer.unpack_bool().ok_or_else(|| broken(format!("is {} and not True or False", answer.get_type())))
+            vec![worlds[0], worlds[1], heap.alloc(log)]
         })
+    }
+
+    fn is_true(
+        &self,
+        name: &str,
+        now: &str,
+        seen: impl for<'v> FnOnce(Heap<'v>) -> Vec<Star<'v>>,
+    ) -> Result<bool, CodeError> {
+        let moment = Moment { now, id_seed: "" };
+        let (kept, _) = self.evaluate(&format!("{EXPRESSION}{name}"), &moment, |eval, function| {
+            let mut arguments = vec![context(&moment, eval.heap())];
+            arguments.extend(seen(eval.heap()));
+            let answer = eval.eval_function(function, &arguments, &[])?;
+            let not_boolean = || broken(format!("it is a {} and not True or False", answer.get_type()));
+            answer.unpack_bool().ok_or_else(not_boolean)
+        });
+        kept
     }
 
     fn evaluate<T>(
@@ -141,16 +200,52 @@ impl Code {
         function: &str,
         moment: &Moment<'_>,
         run: impl for<'v> FnOnce(&mut Evaluator<'v, '_, '_>, Star<'v>) -> starlark::Result<T>,
-    ) -> Result<T, CodeError> {
-        let owned = self.module.get(function).map_err(|e| CodeError::Broken(e.to_string()))?;
-        Module::with_temp_heap(|module| {
-            let surroundings = Surroundings { id_seed: moment.id_seed, ids: Cell::new(0) };
+    ) -> (Result<T, CodeError>, Vec<String>) {
+        let surroundings = Surroundings::of_call(moment.id_seed);
+        let result = Module::with_temp_heap(|module| {
+            let unusable = |e: &dyn std::fmt::Display| CodeError::Broken(e.to_string());
+            let (owned, _) = self.module.get_any_visibility(function).map_err(|e| unusable(&e))?;
             let mut eval = Evaluator::new(&module);
             eval.extra = Some(&surroundings);
-            limit(&mut eval).map_err(|e| CodeError::Broken(e.to_string()))?;
+            limit(&mut eval).map_err(|e| unusable(&e))?;
             let function = module.heap().access_owned_frozen_value(&owned);
             run(&mut eval, function).map_err(code_error)
-        })
+        });
+        (result, surroundings.into_printed())
+    }
+}
+
+/// One of the records that an invariant is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    pub key: &'a str,
+    pub node: &'a Node,
+    /// The record that holds it, where it is within another.
+    pub parent: Option<&'a Node>,
+}
+
+/// Adds what a source defines to a module.
+fn define(module: &Module<'_>, file: &str, text: String) -> Result<(), Fault> {
+    let ast = source::parse(file, text).map_err(|e| Fault::of(&e))?;
+    let surroundings = Surroundings::default();
+    let mut eval = Evaluator::new(module);
+    eval.extra = Some(&surroundings);
+    limit(&mut eval).map_err(|e| Fault { line: None, message: e.to_string() })?;
+    eval.eval_module(ast, &globals()).map(drop).map_err(|e| Fault::of(&e))
+}
+
+/// `ctx`
+fn context<'v>(moment: &Moment<'_>, heap: Heap<'v>) -> Star<'v> {
+    let today = moment.now.get(..10).unwrap_or(moment.now);
+    heap.alloc(AllocStruct([("now", moment.now), ("today", today)]))
+}
+
+/// What a hook did wrong must not look as if the tool had done it.
+fn of_hook(hook: &str, error: starlark::Error) -> starlark::Error {
+    if matches!(error.kind(), ErrorKind::Fail(_)) {
+        error
+    } else {
+        error.with_context(format!("the hook `{hook}` failed"))
     }
 }
 
@@ -160,7 +255,7 @@ fn code_error(error: starlark::Error) -> CodeError {
             let text = said.to_string();
             CodeError::Refused(text.strip_prefix("fail:").unwrap_or(&text).trim().to_owned())
         }
-        _ => CodeError::Broken(error.to_string()),
+        _ => CodeError::Broken(errors::explain(&error)),
     }
 }
 
@@ -171,16 +266,15 @@ fn broken(message: String) -> starlark::Error {
 fn limit(eval: &mut Evaluator<'_, '_, '_>) -> Result<(), impl std::fmt::Display + use<>> {
     eval.set_max_callstack_size(MAX_STACK)
         .and_then(|()| eval.set_max_heap_size(MAX_HEAP_BYTES))
-        .and_then(|()| eval.set_max_tick_count(MAX_TICKS))
-}
-
-/// Standard Starlark with nothing from files: `load` is off, and so is recursion.
-fn dialect() -> Dialect {
-    Dialect { enable_load: false, ..Dialect::Standard }
+        .and_then(|()| eval.set_max_tick_count(MAX_STEPS))
 }
 
 fn globals() -> Globals {
-    GlobalsBuilder::extended_by(&[LibraryExtension::StructType]).with(builtins::functions).build()
+    GlobalsBuilder::extended_by(&[LibraryExtension::StructType, LibraryExtension::SetType])
+        .with(builtins::functions)
+        .with(calendar::functions)
+        .with(operators::functions)
+        .build()
 }
 
 /// The n-th fresh id of a call: eight hex digits from its seed.

@@ -24,7 +24,8 @@ pub fn verify(case: &Case, state: &State) -> Vec<Check> {
         return Vec::new();
     }
     let log = log(state);
-    let kept = |i| case.playbook.code.was_kept(&policy_rule(i), &state.world, &case.initial.world, &log);
+    let (now, code) = (case.now(), &case.playbook.code);
+    let kept = |i| code.was_kept(&policy_rule(i), &state.world, &case.initial.world, &log, &now);
     let judged = rules.iter().enumerate().map(|(i, rule)| match kept(i) {
         Ok(kept) => {
             let detail = if kept { rule.name.clone() } else { format!("{}: {}", rule.name, rule.message) };

@@ -40,7 +40,7 @@ pub struct Try {
 pub fn run(args: &Try) -> anyhow::Result<ExitCode> {
     let Planned { mut attempt, before, call } = flags::read(args)?;
     let show = Show::on_stdout();
-    if let (None, Err(fault)) = (&args.scenario, attempt.playbook().check_world(attempt.world())) {
+    if let (None, Err(fault)) = (&args.scenario, attempt.check_world()) {
         show.note(&format!("the base world alone is not valid ({fault}); --scenario calls on a scenario's world"));
     }
     for first in &before {

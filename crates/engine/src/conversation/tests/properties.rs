@@ -122,7 +122,10 @@ fn check(case: &Arc<Case>, events: &[domain::Event]) -> Result<(), TestCaseError
         for op in patch {
             prop_assert!(allowed(tool, op.path()), "{} wrote {}", tool, op.path());
         }
-        prop_assert!(case.playbook.check_world(after).is_ok(), "schema and invariants hold in every version");
+        prop_assert!(
+            case.playbook.check_world(after, &case.now()).is_ok(),
+            "schema and invariants hold in every version"
+        );
         if !patch.is_empty() {
             changes.push((event.seq, patch));
         }

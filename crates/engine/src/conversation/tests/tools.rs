@@ -122,7 +122,7 @@ fn a_state_manager_writes_only_what_it_may() {
     };
     assert_snapshot!(log(&outside), @r#"
     simulated: {"ticket_id":"open_ticket_32d1c4d5"}
-    refused state_manager: `open_ticket` may not change /orders/o_17/total
+    refused state_manager: `open_ticket` may not change /orders/o_17/total; its `writes` do not name it
     open_ticket Succeeded: {"ticket_id":"open_ticket_32d1c4d5"} patch [{"op":"add","path":"/tickets/open_ticket_32d1c4d5","value":{"about":"cup","status":"open"}}]
     "#);
     assert_snapshot!(log(&add("/tickets/t_99", "open")), @r#"

@@ -1,13 +1,8 @@
 //! What Groundstate adds to Starlark for tool authors.
 
 #![expect(clippy::unnecessary_wraps, reason = "the macro asks for fallible functions")]
-#![expect(unsafe_code, reason = "the derive implements a marker trait of the starlark crate")]
 
-use std::cell::Cell;
-
-use chrono::{NaiveDate, TimeDelta};
 use starlark::ErrorKind;
-use starlark::any::ProvidesStaticType;
 use starlark::collections::SmallMap;
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
@@ -15,30 +10,86 @@ use starlark::starlark_module;
 use starlark::values::dict::AllocDict;
 use starlark::values::float::UnpackFloat;
 use starlark::values::list::AllocList;
+use starlark::values::none::NoneType;
+use starlark::values::tuple::UnpackTuple;
 use starlark::values::{Heap, Value};
 
-/// What `*` is compiled to.
-pub const MULTIPLY: &str = "multiply_within_bounds";
-/// Longest list or text, in items or bytes, that one step may make.
-const LONGEST: usize = 1_000_000;
-
-/// The call's surroundings, reachable from the functions below.
-#[derive(Debug, ProvidesStaticType)]
-pub struct Surroundings<'a> {
-    pub id_seed: &'a str,
-    pub ids: Cell<u32>,
-}
+use super::broken;
+use super::surroundings::{LONGEST, Surroundings, charge, charge_text};
+use super::text::{Text, repr_of, str_of};
 
 #[starlark_module]
 pub fn functions(builder: &mut GlobalsBuilder) {
     /// A new id such as `dsp_5f2a91c3`. The same calls in the same conversation give the same ids.
     fn fresh_id(prefix: &str, eval: &mut Evaluator) -> anyhow::Result<String> {
-        let Some(surroundings) = eval.extra.and_then(|e| e.downcast_ref::<Surroundings>()) else {
-            anyhow::bail!("fresh_id can only be called in a tool");
-        };
-        let n = surroundings.ids.get();
-        surroundings.ids.set(n + 1);
-        Ok(super::fresh_id(surroundings.id_seed, prefix, n))
+        let surroundings = eval.extra.and_then(|extra| extra.downcast_ref::<Surroundings>());
+        let id = surroundings.and_then(|surroundings| surroundings.fresh_id(prefix));
+        id.ok_or_else(|| anyhow::anyhow!("fresh_id can only be called in a tool"))
+    }
+
+    /// Starlark's `str`, with numbers as Python writes them.
+    fn str<'v>(
+        #[starlark(require = pos)] value: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        if value.unpack_str().is_some() {
+            return Ok(value);
+        }
+        let text = str_of(value, eval.heap()).map_err(broken)?;
+        charge_text(eval, &text)?;
+        Ok(eval.heap().alloc_str(&text).to_value())
+    }
+
+    /// Starlark's `repr`, with numbers as Python writes them.
+    fn repr<'v>(
+        #[starlark(require = pos)] value: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        let text = repr_of(value, eval.heap()).map_err(broken)?;
+        charge_text(eval, &text)?;
+        Ok(eval.heap().alloc_str(&text).to_value())
+    }
+
+    /// Undoes the call; the agent reads the values, with spaces between.
+    fn fail<'v>(
+        #[starlark(args)] values: UnpackTuple<Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<NoneType> {
+        Err(refused(joined(&values.items, " ", eval.heap()).map_err(broken)?))
+    }
+
+    /// Shows the values to the author who tries the tool, and to nobody else.
+    fn print<'v>(
+        #[starlark(args)] values: UnpackTuple<Value<'v>>,
+        #[starlark(default = " ")] sep: &str,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<NoneType> {
+        let line = joined(&values.items, sep, eval.heap()).map_err(broken)?;
+        charge_text(eval, &line)?;
+        if let Some(surroundings) = eval.extra.and_then(|extra| extra.downcast_ref::<Surroundings>()) {
+            surroundings.print(line);
+        }
+        Ok(NoneType)
+    }
+
+    /// The sum of numbers.
+    fn sum<'v>(
+        #[starlark(require = pos)] numbers: Value<'v>,
+        start: Option<Value<'v>>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        let heap = eval.heap();
+        let mut total = start.unwrap_or_else(|| heap.alloc(0));
+        let mut items = 0;
+        for number in numbers.iterate(heap)? {
+            if !matches!(number.get_type(), "int" | "float") {
+                return Err(broken(format!("`sum` adds numbers, and a {} is none", number.get_type())));
+            }
+            total = total.add(number, heap)?;
+            items += 1;
+        }
+        charge(eval, items)?;
+        Ok(total)
     }
 
     /// The integers from `start` to before `stop`. A list, so that its length is known.
@@ -64,50 +115,13 @@ pub fn functions(builder: &mut GlobalsBuilder) {
         heap: Heap<'v>,
     ) -> starlark::Result<Value<'v>> {
         let mut made: SmallMap<Value<'v>, Value<'v>> = SmallMap::new();
-        match entries {
-            None => {}
-            Some(dict) if dict.get_type() == "dict" => {
-                for (key, value) in super::reference::pairs(dict, heap)? {
-                    made.insert_hashed(key.get_hashed()?, value);
-                }
-            }
-            Some(pairs) => {
-                for pair in pairs.iterate(heap)? {
-                    let pair: Vec<Value<'v>> = pair.iterate(heap)?.collect();
-                    let [key, value] = pair[..] else {
-                        let reason = "`dict` takes pairs of a key and a value";
-                        return Err(starlark::Error::new_other(std::io::Error::other(reason)));
-                    };
-                    made.insert_hashed(key.get_hashed()?, value);
-                }
-            }
+        for (key, value) in entries.map_or_else(|| Ok(Vec::new()), |entries| super::reference::pairs(entries, heap))? {
+            made.insert_hashed(key.get_hashed()?, value);
         }
         for (name, value) in named {
             made.insert_hashed(heap.alloc_str(&name).to_value().get_hashed()?, value);
         }
         Ok(heap.alloc(AllocDict(made)))
-    }
-
-    /// `a * b`, unless it repeats something to a length that no tool needs.
-    fn multiply_within_bounds<'v>(
-        #[starlark(require = pos)] a: Value<'v>,
-        #[starlark(require = pos)] b: Value<'v>,
-        heap: Heap<'v>,
-    ) -> starlark::Result<Value<'v>> {
-        // Asking a number for its length makes an error, which costs far more than multiplying.
-        let number = |value: Value<'v>| matches!(value.get_type(), "int" | "float");
-        for (repeated, times) in [(a, b), (b, a)] {
-            if !number(repeated)
-                && let (Ok(length), Some(times)) = (repeated.length(), times.unpack_i32())
-            {
-                let length = usize::try_from(i64::from(length) * i64::from(times)).unwrap_or_default();
-                if length > LONGEST {
-                    let reason = format!("`*` would make {length} items or bytes; {LONGEST} is the limit");
-                    return Err(starlark::Error::new_other(std::io::Error::other(reason)));
-                }
-            }
-        }
-        a.mul(b, heap)
     }
 
     /// Rounds half away from zero to so many decimals, as money is rounded.
@@ -141,24 +155,6 @@ pub fn functions(builder: &mut GlobalsBuilder) {
     fn format_number(x: UnpackFloat, digits: i32) -> anyhow::Result<String> {
         Ok(decimals(x.0, digits))
     }
-
-    /// Whole days from one ISO date to another; a time of day does not count. A text that is no date fails the call:
-    /// mostly it is the agent who wrote it.
-    fn days_between(start: &str, end: &str) -> starlark::Result<i32> {
-        let days = (date(end)? - date(start)?).num_days();
-        i32::try_from(days).map_err(starlark::Error::new_other)
-    }
-
-    /// The date so many days after an ISO date, or before it.
-    fn add_days(start: &str, days: i32) -> starlark::Result<String> {
-        let shifted = date(start)?.checked_add_signed(TimeDelta::days(days.into()));
-        shifted.map(|day| day.to_string()).ok_or_else(|| refused(format!("{days} days from {start} is no date")))
-    }
-
-    /// The day of the week of an ISO date: `Monday` to `Sunday`.
-    fn weekday(day: &str) -> starlark::Result<String> {
-        Ok(date(day)?.format("%A").to_string())
-    }
 }
 
 fn rounded(x: f64, digits: i32) -> f64 {
@@ -178,9 +174,13 @@ fn decimals(x: f64, digits: i32) -> String {
     format!("{:.places$}", rounded(x, digits))
 }
 
-fn date(text: &str) -> starlark::Result<NaiveDate> {
-    let day = text.get(..10).unwrap_or(text);
-    day.parse().map_err(|_| refused(format!("`{text}` is not an ISO date such as 2026-03-02")))
+fn joined<'v>(values: &[Value<'v>], between: &str, heap: Heap<'v>) -> Result<String, String> {
+    let mut text = Text::new(heap);
+    for (i, value) in values.iter().enumerate() {
+        text.push(if i > 0 { between } else { "" })?;
+        text.str(*value)?;
+    }
+    Ok(text.into_string())
 }
 
 /// An error that is an answer, as `fail` makes it.

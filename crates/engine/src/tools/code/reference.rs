@@ -1,14 +1,17 @@
 //! The world as Starlark sees it: dicts and lists whose records are read when they are asked for.
 //!
-//! A [`Collection`] stands for a map of the persistent world whose values are maps or lists themselves: the world, a
-//! collection of records. It acts as a dict; what is read from it becomes ordinary Starlark dicts and lists, which the
-//! author may change in place. Afterwards only what was read or written is compared with what was there before, so a
-//! call costs what it touches and not what the world holds.
+//! A [`Collection`] stands for a map of the persistent world, of any size: the world itself, a collection of records, a
+//! record. It acts as Starlark's own dict in all that an author can see. What is read from it is remembered, and
+//! afterwards only that is compared with what was there before, so a call costs what it touches and not what the world
+//! holds.
 
-#![expect(unsafe_code, reason = "the derives implement marker traits of the starlark crate")]
-#![expect(clippy::unnecessary_wraps, reason = "the macro asks for fallible functions")]
+#![expect(
+    unsafe_code,
+    reason = "the derives implement marker traits of the starlark crate, and its iterators are unsafe"
+)]
 
 mod difference;
+mod equality;
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -17,7 +20,7 @@ use std::sync::Arc;
 use allocative::Allocative;
 use domain::patch::{Patch, PatchOp, join};
 use rpds::RedBlackTreeMapSync;
-use serde_json::{Number, Value as Json};
+use serde_json::{Map, Number, Value as Json};
 use starlark::collections::SmallMap;
 use starlark::environment::{Methods, MethodsBuilder};
 use starlark::starlark_module;
@@ -34,6 +37,8 @@ use starlark::values::{
 
 use crate::world::Node;
 
+pub use equality::{contains, equal};
+
 /// Lists and dicts within each other, in an answer or in the world.
 const MAX_DEPTH: usize = 48;
 /// Values in an answer, or in what is put into the world at one place.
@@ -46,21 +51,64 @@ pub struct Collection<'v> {
     #[trace(unsafe_ignore)]
     #[allocative(skip)]
     before: Records,
-    /// What was read or written, in that order; `None` is gone.
-    touched: RefCell<SmallMap<String, Option<Value<'v>>>>,
+    touched: RefCell<Touched<'v>>,
+    /// The keys, while loops run over them and it must stay as it is, and how many do.
+    looped: RefCell<Vec<Value<'v>>>,
+    #[trace(unsafe_ignore)]
+    #[allocative(skip)]
+    loops: Cell<u32>,
+}
+
+/// What was read or written.
+#[derive(Default, Trace, Allocative)]
+struct Touched<'v> {
+    slots: SmallMap<Key, Slot<'v>>,
+    #[trace(unsafe_ignore)]
+    removed: usize,
+    #[trace(unsafe_ignore)]
+    added: usize,
+    /// Counts what was ever added: the order of new keys.
+    #[trace(unsafe_ignore)]
+    clock: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Trace, Allocative)]
+struct Key(#[trace(unsafe_ignore)] Arc<str>);
+
+impl std::borrow::Borrow<str> for Key {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+#[derive(Debug, Clone, Copy, Trace, Allocative)]
+enum Slot<'v> {
+    /// At its place among those that were there before.
+    Placed(Value<'v>),
+    /// After all of those, in the order of the numbers.
+    Added(Value<'v>, #[trace(unsafe_ignore)] usize),
+    Removed,
+}
+
+impl<'v> Slot<'v> {
+    const fn value(self) -> Option<Value<'v>> {
+        match self {
+            Self::Placed(value) | Self::Added(value, _) => Some(value),
+            Self::Removed => None,
+        }
+    }
+}
+
+/// What stands at a key.
+enum Entry<'a, 'v> {
+    /// Nobody asked for it.
+    Before(&'a Node),
+    Now(Value<'v>),
 }
 
 /// The world as the argument of a function.
 pub fn root<'v>(world: &Node, heap: Heap<'v>) -> Value<'v> {
-    match world {
-        Node::Map(records) => collection(records, heap),
-        other => alloc(other, heap),
-    }
-}
-
-fn collection<'v>(records: &Records, heap: Heap<'v>) -> Value<'v> {
-    let touched = RefCell::new(SmallMap::new());
-    heap.alloc_complex_no_freeze(Collection { before: records.clone(), touched })
+    alloc(world, heap)
 }
 
 /// A node as a value of its own.
@@ -75,15 +123,13 @@ pub fn alloc<'v>(node: &Node, heap: Heap<'v>) -> Value<'v> {
         },
         Node::Text(text) => heap.alloc_str(text).to_value(),
         Node::List(items) => heap.alloc(AllocList(items.iter().map(|item| alloc(item, heap)))),
-        Node::Map(map) if holds_records(map) => collection(map, heap),
-        Node::Map(map) => heap.alloc(AllocDict(map.iter().map(|(key, value)| (&**key, alloc(value, heap))))),
+        Node::Map(map) => heap.alloc_complex_no_freeze(Collection {
+            before: map.clone(),
+            touched: RefCell::default(),
+            looped: RefCell::default(),
+            loops: Cell::new(0),
+        }),
     }
-}
-
-/// Small maps are cheaper copied than referred to. A few records tell what all are.
-fn holds_records(map: &Records) -> bool {
-    const FEW: usize = 8;
-    map.size() > FEW && map.values().take(FEW).all(|value| matches!(value, Node::Map(_) | Node::List(_)))
 }
 
 /// What a function made, with its keys in the author's order.
@@ -91,42 +137,77 @@ fn holds_records(map: &Records) -> bool {
 /// # Errors
 /// What is no JSON: functions, endless nesting, numbers that are none.
 pub fn json(value: Value<'_>) -> Result<Json, String> {
-    convert(value, MAX_DEPTH, &Cell::new(MAX_VALUES))
+    Writer { left: Cell::new(MAX_VALUES) }.value(value, MAX_DEPTH)
 }
 
 /// `left`: how many values may still be written. Lists that are shared in Starlark are not in JSON.
-fn convert(value: Value<'_>, levels: usize, left: &Cell<usize>) -> Result<Json, String> {
-    if levels == 0 {
-        return Err(format!("nests lists and dicts deeper than {MAX_DEPTH} levels"));
+struct Writer {
+    left: Cell<usize>,
+}
+
+impl Writer {
+    fn count(&self, levels: usize) -> Result<(), String> {
+        if levels == 0 {
+            return Err(format!("nests lists and dicts deeper than {MAX_DEPTH} levels"));
+        }
+        let fewer = self.left.get().checked_sub(1);
+        self.left.set(fewer.ok_or_else(|| format!("holds more than {MAX_VALUES} values"))?);
+        Ok(())
     }
-    let Some(fewer) = left.get().checked_sub(1) else { return Err(format!("holds more than {MAX_VALUES} values")) };
-    left.set(fewer);
-    let inner = |value: Value<'_>| convert(value, levels - 1, left);
-    if value.is_none() {
-        Ok(Json::Null)
-    } else if let Some(b) = value.unpack_bool() {
-        Ok(Json::Bool(b))
-    } else if let Some(text) = value.unpack_str() {
-        Ok(Json::from(text))
-    } else if let Some(i) = value.unpack_i32() {
-        Ok(Json::from(i))
-    } else if let Some(list) = ListRef::from_value(value) {
-        list.iter().map(inner).collect()
-    } else if let Some(tuple) = TupleRef::from_value(value) {
-        tuple.iter().map(inner).collect()
-    } else if let Some(dict) = DictRef::from_value(value) {
-        dict.iter().map(|(key, value)| Ok((name(key)?.to_owned(), inner(value)?))).collect()
-    } else if let Some(collection) = value.downcast_ref::<Collection>() {
-        collection.after(levels - 1).map(|records| Node::Map(records).to_json())
-    } else if let Some(fields) = StructRef::from_value(value) {
-        fields.iter().map(|(key, value)| Ok((key.as_str().to_owned(), inner(value)?))).collect()
-    } else {
-        number(value)
+
+    fn value(&self, value: Value<'_>, levels: usize) -> Result<Json, String> {
+        self.count(levels)?;
+        let inner = |value: Value<'_>| self.value(value, levels - 1);
+        if value.is_none() {
+            Ok(Json::Null)
+        } else if let Some(b) = value.unpack_bool() {
+            Ok(Json::Bool(b))
+        } else if let Some(text) = value.unpack_str() {
+            Ok(Json::from(text))
+        } else if let Some(i) = value.unpack_i32() {
+            Ok(Json::from(i))
+        } else if let Some(list) = ListRef::from_value(value) {
+            list.iter().map(inner).collect()
+        } else if let Some(tuple) = TupleRef::from_value(value) {
+            tuple.iter().map(inner).collect()
+        } else if let Some(dict) = DictRef::from_value(value) {
+            dict.iter().map(|(key, value)| Ok((name(key)?.to_owned(), inner(value)?))).collect()
+        } else if let Some(collection) = value.downcast_ref::<Collection>() {
+            self.collection(collection, levels)
+        } else if let Some(fields) = StructRef::from_value(value) {
+            fields.iter().map(|(key, value)| Ok((key.as_str().to_owned(), inner(value)?))).collect()
+        } else {
+            number(value)
+        }
+    }
+
+    fn collection(&self, collection: &Collection<'_>, levels: usize) -> Result<Json, String> {
+        let mut map = Map::new();
+        collection.each(|key, entry| {
+            let json = match entry {
+                Entry::Before(node) => self.node(node, levels - 1)?,
+                Entry::Now(value) => self.value(value, levels - 1)?,
+            };
+            map.insert(key.to_string(), json);
+            Ok::<(), String>(())
+        })?;
+        Ok(Json::Object(map))
+    }
+
+    fn node(&self, node: &Node, levels: usize) -> Result<Json, String> {
+        self.count(levels)?;
+        match node {
+            Node::List(items) => items.iter().map(|item| self.node(item, levels - 1)).collect(),
+            Node::Map(map) => {
+                map.iter().map(|(key, node)| Ok((key.to_string(), self.node(node, levels - 1)?))).collect()
+            }
+            leaf => Ok(leaf.to_json()),
+        }
     }
 }
 
 fn node(value: Value<'_>, levels: usize) -> Result<Node, String> {
-    convert(value, levels, &Cell::new(MAX_VALUES)).map(|json| Node::from(&json))
+    Writer { left: Cell::new(MAX_VALUES) }.value(value, levels).map(|json| Node::from(&json))
 }
 
 fn name(key: Value<'_>) -> Result<&str, String> {
@@ -138,6 +219,7 @@ fn number(value: Value<'_>) -> Result<Json, String> {
     let found = match value.get_type() {
         "int" => integer(),
         "float" => UnpackFloat::unpack_value_opt(value).and_then(|f| Number::from_f64(f.0)),
+        "set" => return Err("holds a set, which is no JSON: `sorted(...)` makes a list of it".to_owned()),
         _ => None,
     };
     found.map(Json::Number).ok_or_else(|| format!("holds {}, which is no JSON", value.to_repr()))
@@ -149,78 +231,150 @@ fn number(value: Value<'_>) -> Result<Json, String> {
 /// It put something into the world that is no JSON.
 pub fn changes(world: Value<'_>, before: &Node) -> Result<Patch, String> {
     let mut patch = Patch::new();
-    match world.downcast_ref::<Collection>() {
-        Some(collection) => collection.changes("", MAX_DEPTH, &mut patch)?,
-        None => crate::world::diff(before, &node(world, MAX_DEPTH)?, "", &mut patch),
-    }
+    difference::diff(before, world, "", MAX_DEPTH, &mut patch)?;
     Ok(patch)
 }
 
 impl<'v> Collection<'v> {
     fn read(&self, key: &str, heap: Heap<'v>) -> Option<Value<'v>> {
-        if let Some(touched) = self.touched.borrow().get(key) {
-            return *touched;
+        if let Some(slot) = self.touched.borrow().slots.get(key) {
+            return slot.value();
         }
-        let value = alloc(self.before.get(key)?, heap);
-        self.touched.borrow_mut().insert(key.to_owned(), Some(value));
-        Some(value)
+        let (key, node) = self.before.get_key_value(key)?;
+        Some(self.place(key, node, heap))
     }
 
-    fn write(&self, key: &str, value: Option<Value<'v>>) {
-        self.touched.borrow_mut().insert(key.to_owned(), value);
+    /// Reads what nobody asked for yet.
+    fn place(&self, key: &Arc<str>, node: &Node, heap: Heap<'v>) -> Value<'v> {
+        let value = alloc(node, heap);
+        self.touched.borrow_mut().slots.insert(Key(key.clone()), Slot::Placed(value));
+        value
+    }
+
+    fn write(&self, key: &str, value: Value<'v>) -> starlark::Result<()> {
+        self.may_change()?;
+        let mut touched = self.touched.borrow_mut();
+        let Touched { slots, added, clock, .. } = &mut *touched;
+        if let Some(slot) = slots.get_mut(key) {
+            *slot = match slot {
+                Slot::Placed(_) => Slot::Placed(value),
+                Slot::Added(_, place) => Slot::Added(value, *place),
+                Slot::Removed => {
+                    (*added, *clock) = (*added + 1, *clock + 1);
+                    Slot::Added(value, *clock)
+                }
+            };
+            return Ok(());
+        }
+        let (key, slot) = match self.before.get_key_value(key) {
+            Some((key, _)) => (key.clone(), Slot::Placed(value)),
+            None => {
+                (*added, *clock) = (*added + 1, *clock + 1);
+                (Arc::from(key), Slot::Added(value, *clock))
+            }
+        };
+        slots.insert(Key(key), slot);
+        Ok(())
+    }
+
+    fn remove(&self, key: &str, heap: Heap<'v>) -> starlark::Result<Option<Value<'v>>> {
+        self.may_change()?;
+        let Some(value) = self.read(key, heap) else { return Ok(None) };
+        let mut touched = self.touched.borrow_mut();
+        let Touched { slots, added, removed, .. } = &mut *touched;
+        if let Some(slot) = slots.get_mut(key) {
+            match slot {
+                Slot::Added(..) => *added -= 1,
+                Slot::Placed(_) => *removed += 1,
+                Slot::Removed => {}
+            }
+            *slot = Slot::Removed;
+        }
+        Ok(Some(value))
+    }
+
+    /// # Errors
+    /// A loop runs over it.
+    fn may_change(&self) -> starlark::Result<()> {
+        let still = self.loops.get() == 0;
+        if still { Ok(()) } else { Err(starlark::Error::new_other(ValueError::MutationDuringIteration)) }
     }
 
     fn has(&self, key: &str) -> bool {
-        match self.touched.borrow().get(key) {
-            Some(touched) => touched.is_some(),
+        match self.touched.borrow().slots.get(key) {
+            Some(slot) => slot.value().is_some(),
             None => self.before.contains_key(key),
         }
     }
 
-    /// Those of the world in order, then the new ones as they came.
-    fn keys(&self) -> Vec<String> {
+    fn len(&self) -> usize {
         let touched = self.touched.borrow();
-        let there = self.before.keys().filter(|key| touched.get(&***key).is_none_or(Option::is_some));
-        let new = touched.iter().filter(|(key, value)| value.is_some() && !self.before.contains_key(key.as_str()));
-        there.map(ToString::to_string).chain(new.map(|(key, _)| key.clone())).collect()
+        self.before.size() + touched.added - touched.removed
     }
 
-    fn entries(&self, heap: Heap<'v>) -> Vec<(String, Value<'v>)> {
-        self.keys().into_iter().filter_map(|key| self.read(&key, heap).map(|value| (key, value))).collect()
-    }
-
-    fn after(&self, levels: usize) -> Result<Records, String> {
-        let mut after = self.before.clone();
-        for (key, value) in self.touched.borrow().iter() {
-            match value {
-                None => after = after.remove(key.as_str()),
-                Some(value) => {
-                    let value = node(*value, levels)?;
-                    if after.get(key.as_str()) != Some(&value) {
-                        after = after.insert(key.as_str().into(), value);
-                    }
-                }
+    /// Those that were there before in order, then the new ones as they came.
+    fn each<E>(&self, mut act: impl FnMut(&Arc<str>, Entry<'_, 'v>) -> Result<(), E>) -> Result<(), E> {
+        let touched = self.touched.borrow();
+        for (key, node) in &self.before {
+            match touched.slots.get(&**key) {
+                None => act(key, Entry::Before(node))?,
+                Some(Slot::Placed(value)) => act(key, Entry::Now(*value))?,
+                Some(Slot::Added(..) | Slot::Removed) => {}
             }
         }
-        Ok(after)
+        if touched.added == 0 {
+            return Ok(());
+        }
+        let new = touched.slots.iter().filter_map(|(key, slot)| match slot {
+            Slot::Added(value, place) => Some((*place, key, *value)),
+            _ => None,
+        });
+        let mut new: Vec<_> = new.collect();
+        new.sort_unstable_by_key(|(place, ..)| *place);
+        new.into_iter().try_for_each(|(_, key, value)| act(&key.0, Entry::Now(value)))
+    }
+
+    fn keys(&self, heap: Heap<'v>) -> Vec<Value<'v>> {
+        let mut keys = Vec::with_capacity(self.len());
+        let Ok(()) = self.each(|key, _| {
+            keys.push(heap.alloc_str(key).to_value());
+            Ok::<(), std::convert::Infallible>(())
+        });
+        keys
+    }
+
+    pub fn entries(&self, heap: Heap<'v>) -> Vec<(Arc<str>, Value<'v>)> {
+        let mut entries = Vec::with_capacity(self.len());
+        let mut unread = Vec::new();
+        let Ok(()) = self.each(|key, entry| {
+            let value = match entry {
+                Entry::Now(value) => value,
+                Entry::Before(node) => {
+                    let value = alloc(node, heap);
+                    unread.push((Key(key.clone()), Slot::Placed(value)));
+                    value
+                }
+            };
+            entries.push((key.clone(), value));
+            Ok::<(), std::convert::Infallible>(())
+        });
+        self.touched.borrow_mut().slots.extend(unread);
+        entries
     }
 
     fn changes(&self, at: &str, levels: usize, patch: &mut Patch) -> Result<(), String> {
-        let mut touched: Vec<(String, Option<Value<'v>>)> =
-            self.touched.borrow().iter().map(|(key, value)| (key.clone(), *value)).collect();
-        touched.sort_by(|a, b| a.0.cmp(&b.0));
-        for (key, value) in touched {
-            let path = join(at, &key);
-            match (self.before.get(key.as_str()), value) {
-                (Some(_), None) => patch.push(PatchOp::Remove { path }),
+        let mut touched: Vec<(Key, Slot<'v>)> =
+            self.touched.borrow().slots.iter().map(|(key, slot)| (key.clone(), *slot)).collect();
+        touched.sort_unstable_by(|(a, _), (b, _)| a.0.cmp(&b.0));
+        for (Key(key), slot) in touched {
+            match (self.before.get(&key), slot.value()) {
+                (Some(_), None) => patch.push(PatchOp::Remove { path: join(at, &key) }),
                 (None, None) => {}
                 (None, Some(value)) => {
-                    patch.push(PatchOp::Add { path, value: convert(value, levels - 1, &Cell::new(MAX_VALUES))? });
+                    let value = Writer { left: Cell::new(MAX_VALUES) }.value(value, levels - 1)?;
+                    patch.push(PatchOp::Add { path: join(at, &key), value });
                 }
-                (Some(before), Some(value)) => match value.downcast_ref::<Self>() {
-                    Some(inner) if inner.stands_for(before) && levels > 1 => inner.changes(&path, levels - 1, patch)?,
-                    _ => difference::diff(before, value, &path, levels - 1, patch)?,
-                },
+                (Some(before), Some(value)) => difference::diff_at(before, value, at, &key, levels - 1, patch)?,
             }
         }
         Ok(())
@@ -240,15 +394,21 @@ impl fmt::Debug for Collection<'_> {
 
 impl fmt::Display for Collection<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.after(MAX_DEPTH) {
-            Ok(records) => write!(f, "{}", Node::Map(records).to_json()),
+        let json = Writer { left: Cell::new(MAX_VALUES) }.collection(self, MAX_DEPTH);
+        match json {
+            Ok(json) => write!(f, "{json}"),
             Err(reason) => f.write_str(&reason),
         }
     }
 }
 
-fn key_of(index: Value<'_>) -> starlark::Result<&str> {
-    index.unpack_str().ok_or_else(|| starlark::Error::new_other(ValueError::KeyNotFound(index.to_repr())))
+fn missing(key: Value<'_>) -> starlark::Error {
+    starlark::Error::new_other(ValueError::KeyNotFound(key.to_repr()))
+}
+
+/// The key to write at.
+fn text_of(key: Value<'_>) -> starlark::Result<&str> {
+    key.unpack_str().ok_or_else(|| super::broken(format!("keys of the world are texts, and {} is none", key.to_repr())))
 }
 
 starlark::methods_static!(METHODS = methods);
@@ -260,40 +420,65 @@ impl<'v> StarlarkValue<'v> for Collection<'v> {
     }
 
     fn to_bool(&self) -> bool {
-        !self.keys().is_empty()
+        self.len() > 0
     }
 
     fn length(&self) -> starlark::Result<i32> {
-        i32::try_from(self.keys().len()).map_err(starlark::Error::new_other)
+        i32::try_from(self.len()).map_err(starlark::Error::new_other)
     }
 
     fn is_in(&self, other: Value<'v>) -> starlark::Result<bool> {
-        Ok(other.unpack_str().is_some_and(|key| self.has(key)))
+        match other.unpack_str() {
+            Some(key) => Ok(self.has(key)),
+            // Lists and dicts are no keys, whatever is asked.
+            None => other.get_hashed().map(|_| false),
+        }
     }
 
     fn at(&self, index: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        let missing = || starlark::Error::new_other(ValueError::KeyNotFound(index.to_repr()));
-        self.read(key_of(index)?, heap).ok_or_else(missing)
+        index.unpack_str().and_then(|key| self.read(key, heap)).ok_or_else(|| missing(index))
     }
 
     fn set_at(&self, index: Value<'v>, new_value: Value<'v>) -> starlark::Result<()> {
-        let text = || starlark::Error::new_other(std::io::Error::other("keys of the world are texts"));
-        self.write(index.unpack_str().ok_or_else(text)?, Some(new_value));
-        Ok(())
+        self.write(text_of(index)?, new_value)
     }
 
     fn bit_or(&self, other: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        let more = entries(other, heap)?;
-        let own = self.entries(heap).into_iter().filter(|(key, _)| more.iter().all(|(other, _)| other != key));
-        Ok(heap.alloc(AllocDict(own.chain(more.iter().cloned()).collect::<Vec<_>>())))
+        let mut made: SmallMap<Value<'v>, Value<'v>> = SmallMap::new();
+        for (key, value) in self.entries(heap) {
+            made.insert_hashed(heap.alloc_str(&key).to_value().get_hashed()?, value);
+        }
+        for (key, value) in pairs(other, heap)? {
+            made.insert_hashed(key.get_hashed()?, value);
+        }
+        Ok(heap.alloc(AllocDict(made)))
     }
 
-    fn iterate_collect(&self, heap: Heap<'v>) -> starlark::Result<Vec<Value<'v>>> {
-        Ok(self.keys().iter().map(|key| heap.alloc_str(key).to_value()).collect())
+    unsafe fn iterate(&self, me: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+        if self.loops.get() == 0 {
+            *self.looped.borrow_mut() = self.keys(heap);
+        }
+        self.loops.set(self.loops.get() + 1);
+        Ok(me)
     }
 
+    unsafe fn iter_size_hint(&self, index: usize) -> (usize, Option<usize>) {
+        let left = self.looped.borrow().len().saturating_sub(index);
+        (left, Some(left))
+    }
+
+    unsafe fn iter_next(&self, index: usize, _heap: Heap<'v>) -> Option<Value<'v>> {
+        self.looped.borrow().get(index).copied()
+    }
+
+    unsafe fn iter_stop(&self) {
+        self.loops.set(self.loops.get().saturating_sub(1));
+    }
+
+    /// Where Starlark compares by itself. What an author compares comes to [`equal`].
     fn equals(&self, other: Value<'v>) -> starlark::Result<bool> {
-        let same = self.after(MAX_DEPTH).and_then(|own| Ok(Node::Map(own) == node(other, MAX_DEPTH)?));
+        let own = Writer { left: Cell::new(MAX_VALUES) }.collection(self, MAX_DEPTH);
+        let same = own.and_then(|own| Ok(Node::from(&own) == node(other, MAX_DEPTH)?));
         Ok(same.unwrap_or(false))
     }
 }
@@ -307,70 +492,90 @@ fn methods(builder: &mut MethodsBuilder) {
         #[starlark(require = pos)] default: Option<Value<'v>>,
         heap: Heap<'v>,
     ) -> starlark::Result<Value<'v>> {
-        let found = key.unpack_str().and_then(|key| own(this).ok()?.read(key, heap));
+        let this = own(this)?;
+        let found = match key.unpack_str() {
+            Some(key) => this.read(key, heap),
+            None => key.get_hashed().map(|_| None)?,
+        };
         Ok(found.or(default).unwrap_or_else(Value::new_none))
     }
 
     fn keys<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        Ok(heap.alloc(AllocList(own(this)?.keys())))
+        Ok(heap.alloc(AllocList(own(this)?.keys(heap))))
     }
 
     fn values<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        let this = own(this)?;
-        Ok(heap.alloc(AllocList(this.keys().iter().filter_map(|key| this.read(key, heap)))))
+        Ok(heap.alloc(AllocList(own(this)?.entries(heap).into_iter().map(|(_, value)| value))))
     }
 
     fn items<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        Ok(heap.alloc(AllocList(own(this)?.entries(heap))))
+        let entries = own(this)?.entries(heap);
+        Ok(heap.alloc(AllocList(entries.iter().map(|(key, value)| (&**key, *value)))))
     }
 
     fn pop<'v>(
+        this: Value<'v>,
+        #[starlark(require = pos)] key: Value<'v>,
+        default: Option<Value<'v>>,
+        heap: Heap<'v>,
+    ) -> starlark::Result<Value<'v>> {
+        let this = own(this)?;
+        let found = match key.unpack_str() {
+            Some(key) => this.remove(key, heap)?,
+            None => key.get_hashed().map(|_| None)?,
+        };
+        found.or(default).ok_or_else(|| missing(key))
+    }
+
+    /// The first entry, as Starlark has it.
+    fn popitem<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<(Value<'v>, Value<'v>)> {
+        let this = own(this)?;
+        let Err(first) = this.each(|key, _| Err(key.clone())) else {
+            return Err(super::broken("`popitem` finds nothing in an empty dict".to_owned()));
+        };
+        let value = this.remove(&first, heap)?.unwrap_or_else(Value::new_none);
+        Ok((heap.alloc_str(&first).to_value(), value))
+    }
+
+    fn setdefault<'v>(
         this: Value<'v>,
         #[starlark(require = pos)] key: Value<'v>,
         #[starlark(require = pos)] default: Option<Value<'v>>,
         heap: Heap<'v>,
     ) -> starlark::Result<Value<'v>> {
         let this = own(this)?;
-        let name = key_of(key)?;
-        let Some(value) = this.read(name, heap) else {
-            let missing = || starlark::Error::new_other(ValueError::KeyNotFound(key.to_repr()));
-            return default.ok_or_else(missing);
-        };
-        this.write(name, None);
-        Ok(value)
-    }
-
-    fn setdefault<'v>(
-        this: Value<'v>,
-        #[starlark(require = pos)] key: &str,
-        #[starlark(require = pos)] default: Option<Value<'v>>,
-        heap: Heap<'v>,
-    ) -> starlark::Result<Value<'v>> {
-        let this = own(this)?;
+        let key = text_of(key)?;
+        this.may_change()?;
         if let Some(value) = this.read(key, heap) {
             return Ok(value);
         }
         let value = default.unwrap_or_else(Value::new_none);
-        this.write(key, Some(value));
+        this.write(key, value)?;
         Ok(value)
     }
 
     fn update<'v>(
         this: Value<'v>,
-        #[starlark(require = pos)] other: Value<'v>,
+        #[starlark(require = pos)] other: Option<Value<'v>>,
+        #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
         heap: Heap<'v>,
     ) -> starlark::Result<NoneType> {
         let this = own(this)?;
-        for (key, value) in entries(other, heap)? {
-            this.write(&key, Some(value));
+        this.may_change()?;
+        for (key, value) in other.map_or_else(|| Ok(Vec::new()), |other| pairs(other, heap))? {
+            this.write(text_of(key)?, value)?;
+        }
+        for (key, value) in named {
+            this.write(&key, value)?;
         }
         Ok(NoneType)
     }
 
-    fn clear<'v>(this: Value<'v>) -> starlark::Result<NoneType> {
+    fn clear<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<NoneType> {
         let this = own(this)?;
-        for key in this.keys() {
-            this.write(&key, None);
+        this.may_change()?;
+        for (key, _) in this.entries(heap) {
+            this.remove(&key, heap)?;
         }
         Ok(NoneType)
     }
@@ -380,20 +585,34 @@ fn own(value: Value<'_>) -> starlark::Result<&Collection<'_>> {
     value.downcast_ref_err::<Collection>()
 }
 
-/// The entries of a dict, or of what acts as one.
-pub fn entries<'v>(value: Value<'v>, heap: Heap<'v>) -> starlark::Result<Vec<(String, Value<'v>)>> {
-    match DictRef::from_value(value) {
-        Some(dict) => dict.iter().map(|(key, value)| Ok((key_of(key)?.to_owned(), value))).collect(),
-        None => Ok(own(value)?.entries(heap)),
+/// The entries of a dict, or of what acts as one, or of a list of pairs.
+pub fn pairs<'v>(value: Value<'v>, heap: Heap<'v>) -> starlark::Result<Vec<(Value<'v>, Value<'v>)>> {
+    if let Some(dict) = DictRef::from_value(value) {
+        return Ok(dict.iter().collect());
     }
+    if let Some(collection) = value.downcast_ref::<Collection>() {
+        let entries = collection.entries(heap).into_iter();
+        return Ok(entries.map(|(key, value)| (heap.alloc_str(&key).to_value(), value)).collect());
+    }
+    let mut pairs = Vec::new();
+    for pair in value.iterate(heap)? {
+        let pair: Vec<Value<'v>> = pair.iterate(heap)?.take(3).collect();
+        let [key, value] = pair[..] else {
+            return Err(super::broken("a dict or a list of pairs was expected, a key and a value each".to_owned()));
+        };
+        pairs.push((key, value));
+    }
+    Ok(pairs)
 }
 
-/// The same, whatever the keys are.
-pub fn pairs<'v>(value: Value<'v>, heap: Heap<'v>) -> starlark::Result<Vec<(Value<'v>, Value<'v>)>> {
-    match DictRef::from_value(value) {
-        Some(dict) => Ok(dict.iter().collect()),
-        None => {
-            Ok(own(value)?.entries(heap).into_iter().map(|(key, v)| (heap.alloc_str(&key).to_value(), v)).collect())
-        }
+/// What acts as a dict as one of Starlark's own, for functions that know no other; everything else as it is.
+pub fn plain<'v>(value: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
+    if value.downcast_ref::<Collection>().is_none() {
+        return Ok(value);
     }
+    let mut made: SmallMap<Value<'v>, Value<'v>> = SmallMap::new();
+    for (key, value) in pairs(value, heap)? {
+        made.insert_hashed(key.get_hashed()?, value);
+    }
+    Ok(heap.alloc(AllocDict(made)))
 }

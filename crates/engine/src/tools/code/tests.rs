@@ -11,7 +11,7 @@ fn call(source: &str, arguments: Value) -> Result<(Value, Value), CodeError> {
 
 /// The answer, and the world that the patch leads to.
 fn call_on(world: &Value, source: &str, arguments: Value) -> Result<(Value, Value), CodeError> {
-    let code = Code::compile("tools.star", source.to_owned()).map_err(CodeError::Broken)?;
+    let code = Code::compile("tools.star", source.to_owned(), &[]).map_err(|e| CodeError::Broken(format!("{e:?}")))?;
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     let world = World::new(world);
     let (answer, patch) = code.call("tool", None, &world, &arguments, &MOMENT)?;
@@ -95,13 +95,11 @@ fn large() -> Value {
 /// What a function answers on the large world, and how it changes it.
 fn on_large(body: &str) -> String {
     let source = format!("def tool(world, ctx):\n{body}");
-    let code = Code::compile("tools.star", source).expect("it compiles");
+    let code = Code::compile("tools.star", source, &[]).expect("it compiles");
     match code.call("tool", None, &World::new(&large()), &serde_json::Map::new(), &MOMENT) {
         Ok((answer, patch)) => format!("{answer} {}", json!(patch)),
         Err(CodeError::Refused(text)) => format!("refused: {text}"),
-        Err(CodeError::Broken(text)) => {
-            text.lines().find(|line| !line.is_empty() && !line.starts_with([' ', 'T'])).unwrap_or_default().to_owned()
-        }
+        Err(CodeError::Broken(text)) => text,
     }
 }
 
@@ -111,12 +109,12 @@ fn a_large_collection_acts_as_a_dict() {
     assert_snapshot!(on_large("  i = world['items']\n  return [len(i), 'i03' in i, 'x' in i, i['i03']['n'], i.get('x'), i.get('x', 7), i.get('i04')['n'], bool(i), type(i)]"), @r#"[20,true,false,3,null,7,4,true,"dict"] []"#);
     assert_snapshot!(on_large("  return [k for k in world['items']][:2] + world['items'].keys()[-1:] + list(world)"), @r#"["i00","i01","i19","items","log","settings"] []"#);
     assert_snapshot!(on_large("  return [k + str(v['n']) for k, v in world['items'].items() if v['n'] > 17]"), @r#"["i1818","i1919"] []"#);
-    assert_snapshot!(on_large("  return world['items']['nope']"), @r#"error: Key `"nope"` was not found"#);
+    assert_snapshot!(on_large("  return world['items']['nope']"), @r#"tools.star:2, in tool: Key `"nope"` was not found"#);
     assert_snapshot!(on_large("  return [world['items'] == world['items'], world['items'] == {}, sorted(world['items'])[0]]"), @r#"[true,false,"i00"] []"#);
     assert_snapshot!(on_large("  return world['items']").len(), @"554");
     assert_snapshot!(on_large("  d = dict(world['items'], z = 1)\n  d.pop('i00')\n  return [len(d), len(world['items']), dict([('a', 1)], b = 2), dict(), dict({1: 2}) == {1: 2}]"), @r#"[20,20,{"a":1,"b":2},{},true] []"#);
     assert_snapshot!(on_large("  d = world['items'] | {'i00': 7}\n  return [d['i00'], len(d), len(world['settings'] | {'x': 1})]"), @"[7,20,3] []");
-    assert_snapshot!(on_large("  x = [1]\n  for i in range(25):\n    x = [x, x]\n  return x"), @"the answer holds more than 1000000 values");
+    assert_snapshot!(on_large("  x = [1]\n  for i in range(25):\n    x = [x, x]\n  return x"), @"the answer of `tool` holds more than 1000000 values");
 }
 
 #[test]
@@ -129,17 +127,17 @@ fn only_what_was_touched_is_changed() {
     assert_snapshot!(on_large("  i = world['items']\n  i['new'] = {'n': 1}\n  i['new']['n'] += 1\n  return [i.pop('i00')['n'], i.pop('zz', None), len(i), i.keys()[0], i.keys()[-1]]"), @r#"[0,null,20,"i01","new"] [{"op":"remove","path":"/items/i00"},{"op":"add","path":"/items/new","value":{"n":2}}]"#);
     assert_snapshot!(on_large("  i = world['items']\n  i.pop('i00')\n  i['i00'] = {'n': 0, 'tags': ['x']}\n  i.update({'i01': i['i02']})\n  i['i02']['n'] = 9"), @r#"null [{"op":"replace","path":"/items/i01/n","value":9},{"op":"replace","path":"/items/i02/n","value":9}]"#);
     assert_snapshot!(on_large("  world['copy'] = world['items']\n  world['items'].clear()\n  return len(world['copy'])"), @r#"0 [{"op":"add","path":"/copy","value":{}},{"op":"remove","path":"/items/i00"},{"op":"remove","path":"/items/i01"},{"op":"remove","path":"/items/i02"},{"op":"remove","path":"/items/i03"},{"op":"remove","path":"/items/i04"},{"op":"remove","path":"/items/i05"},{"op":"remove","path":"/items/i06"},{"op":"remove","path":"/items/i07"},{"op":"remove","path":"/items/i08"},{"op":"remove","path":"/items/i09"},{"op":"remove","path":"/items/i10"},{"op":"remove","path":"/items/i11"},{"op":"remove","path":"/items/i12"},{"op":"remove","path":"/items/i13"},{"op":"remove","path":"/items/i14"},{"op":"remove","path":"/items/i15"},{"op":"remove","path":"/items/i16"},{"op":"remove","path":"/items/i17"},{"op":"remove","path":"/items/i18"},{"op":"remove","path":"/items/i19"}]"#);
-    assert_snapshot!(on_large("  world['items'][7] = 1"), @"error: keys of the world are texts");
+    assert_snapshot!(on_large("  world['items'][7] = 1"), @"tools.star:2, in tool: keys of the world are texts, and 7 is none");
     assert_snapshot!(on_large("  world['items']['f'] = len"), @"the world holds len, which is no JSON");
     assert_snapshot!(on_large("  world['items']['f'] = {1: 2}"), @"the world has the key 1, which is no text");
     assert_snapshot!(on_large("  world['items']['i00']['n'] = 9\n  fail('no')"), @"refused: no");
-    assert_snapshot!(on_large("  for k in world['items']:\n    world['items'].pop(k)\n  return len(world['items'])").len(), @"723");
+    assert_snapshot!(on_large("  for k in world['items'].keys():\n    world['items'].pop(k)\n  return len(world['items'])").len(), @"723");
 }
 
 #[test]
 fn a_hook_runs_after_the_call_and_is_rolled_back_with_it() {
     let source = "def tool(world, ctx):\n  world['items']['a']['n'] = 2\n  return {'n': 2}\n\ndef derive(world, ctx, tool, answer):\n  world['last'] = [tool, answer['n'], ctx.today]\n  if answer['n'] != 2:\n    fail('no')";
-    let code = Code::compile("tools.star", source.to_owned()).expect("it compiles");
+    let code = Code::compile("tools.star", source.to_owned(), &[]).expect("it compiles");
     let world = World::new(&json!({"items": {"a": {"n": 1}}}));
     let (_, patch) = code.call("tool", Some("derive"), &world, &serde_json::Map::new(), &MOMENT).expect("an answer");
     let after = world.apply(&patch).expect("it applies").to_json();
@@ -154,4 +152,125 @@ fn an_agents_arithmetic_is_done_or_refused() {
     assert_eq!(answer("2.675 * 1"), Ok(json!(2.67)));
     assert_eq!(answer("960 - 175.93 * 463.81"), Ok(json!(-80638.09)));
     assert_eq!(answer("1 / 0"), Err(CodeError::Refused("division by zero".into())));
+}
+
+/// What a function answers to, with a world of so many records.
+fn answer(body: &str, records: usize) -> String {
+    let items: serde_json::Map<String, Value> = (0..records).map(|i| (format!("k{i:02}"), json!({"n": i}))).collect();
+    let code = Code::compile("tools.star", format!("def tool(world, ctx):\n{body}"), &[]).expect("it compiles");
+    let world = World::new(&json!({"items": items}));
+    match code.call("tool", None, &world, &serde_json::Map::new(), &MOMENT) {
+        Ok((answer, _)) => answer.to_string(),
+        Err(CodeError::Refused(text)) => format!("refused: {text}"),
+        Err(CodeError::Broken(text)) => text,
+    }
+}
+
+/// A dict of the world, of whatever size, and one that the author made with the same entries.
+#[test]
+fn every_dict_is_a_dict_of_starlark() {
+    let same = [
+        "p = d.popitem()\n  return [p, len(d), d.keys()[:2]]",
+        "x = d.pop('k00')\n  d['k00'] = x\n  return [d.keys(), d.pop('zz', default = 7), d.pop('yy', 8)]",
+        "d.update([('k01', 5), ('b', 6)], c = 7)\n  return d",
+        "d.update({'a': 1})\n  d.update()\n  d.update(d)\n  return d",
+        "d.update(a = 1)\n  d |= {'b': 2}\n  return [d, d | {'k00': 3}]",
+        "n = {'x': 1}\n  n.update(d)\n  n |= d\n  return [n, n | d, n | d['k00']]",
+        "return [d == dict(d), dict(d) == d, [d] == [dict(d)], {'x': (d,)} == {'x': (dict(d),)}, d != dict(d)]",
+        "return [d['k00'] in [{'n': 0}], {'n': 1} in d.values(), {'n': 9} not in d.values(), 'k00' in d, 3 in d]",
+        "c = dict(d)\n  d['k00'] = {'n': 9}\n  return [c == d, d == c, c['k01'] == d['k01']]",
+        "return [str(d), repr(d['k01']), '%s' % d['k01'], '{}'.format(d)]",
+        "return [d.get(3), d.get('zz', 1), d.setdefault('zz', 2), d.setdefault('zz', 3), len(d), bool(d)]",
+        "d.clear()\n  d['x'] = 1\n  return [d, len(d), bool(d)]",
+        "return [sorted(d)[:2], list(d)[-1], [k for k in d][0], max(d), len([1 for _ in zip(d, d)]), type(d)]",
+        "f = lambda **named: named\n  return [f(**d), f(a = 1, **d['k00'])]",
+        "for k in d:\n    for l in d:\n      pass\n  d['later'] = 1\n  return len(d)",
+        "for k in d:\n    break\n  d['later'] = 1\n  return len(d)",
+        // What is wrong.
+        "for k in d:\n    d.pop(k)",
+        "for k in d:\n    d[k] = 1",
+        "for k in d:\n    d.clear()",
+        "for k in d:\n    d.setdefault('x', 1)",
+        "for k in d:\n    d.update({'x': 1})",
+        "return [] in d",
+        "return d.get([])",
+        "return d['zz']",
+        "return d | 3",
+    ];
+    for records in [3, 20] {
+        for body in same {
+            let of_world = answer(&format!("  d = world['items']\n  {body}"), records);
+            let own =
+                answer(&format!("  d = {{k: {{'n': v['n']}} for k, v in world['items'].items()}}\n  {body}"), records);
+            assert_eq!(of_world, own, "{records} records: {body}");
+        }
+    }
+}
+
+#[test]
+fn texts_tell_numbers_as_they_are() {
+    use insta::assert_snapshot;
+    let text = |body: &str| answer(&format!("  x = 9999999.99\n  m = 1200000.0\n  {body}"), 1);
+    assert_snapshot!(text("return [str(x), repr(m), '%s' % m, '%r, %d' % (x, m), 'a' + str(1e16) + str(0.00001)]"), @r#"["9999999.99","1200000.0","1200000.0","9999999.99, 1200000","a1e+161e-05"]"#);
+    assert_snapshot!(text("return ['{}'.format(m), '{0} {0!r} {a:.2f}'.format(x, a = m), f'{x} {m:,.2f} {world[\"items\"]!r}']"), @r#"["1200000.0","9999999.99 9999999.99 1200000.00","9999999.99 1,200,000.00 {\"k00\": {\"n\": 0}}"]"#);
+    assert_snapshot!(text("return [str([x, (m,), {'a': m}, struct(b = m), None]), str(set([m, 1]))]"), @r#"["[9999999.99, (1200000.0,), {\"a\": 1200000.0}, struct(b=1200000.0), None]","set([1200000.0, 1])"]"#);
+    assert_snapshot!(text("return ['%.2f|%6.1f|%-6d|%06d|%+d|%x|%5s|%-5s|%%|%e' % (2.675, m, 42, 42, 42, 255, 'ab', 'ab', x)]"), @r#"["2.67|1200000.0|42    |000042|+42|ff|   ab|ab   |%|1.000000e+07"]"#);
+    assert_snapshot!(text("return '%(n)03d of %(all)s' % {'n': 7, 'all': m}"), @r#""007 of 1200000.0""#);
+    assert_snapshot!(text("return ['{:>8}|{:^8}|{:*<8}|{:08.3f}|{:,}|{:+}|{:.1%}|{:x}'.format('ab', 'ab', 'ab', 3.14159, 1234567, 5, 0.256, 255)]"), @r#"["      ab|   ab   |ab******|0003.142|1,234,567|+5|25.6%|ff"]"#);
+    assert_snapshot!(text("s = 'a%s'\n  s %= m\n  n = 7\n  n %= 4\n  n *= 2\n  return [s, n, 7 % 4, -7.5 % 2]"), @r#"["a1200000.0",6,3,0.5]"#);
+    assert_snapshot!(text("fail('You owe', m, [x])"), @"refused: You owe 1200000.0 [9999999.99]");
+    assert_snapshot!(text("return [sum([1, 2.5]), sum([]), sum([1], 2), sum({1: 2}), len(set([1, 1, 2])), sorted(set(['b', 'a']))]"), @r#"[3.5,0,3,1,2,["a","b"]]"#);
+    assert_snapshot!(text("l = []\n  l.append(l)\n  return str(l)"), @r#""[[...]]""#);
+}
+
+#[test]
+fn what_does_not_fit_a_text_is_said() {
+    use insta::assert_snapshot;
+    let text = |body: &str| answer(&format!("  {body}"), 1);
+    assert_snapshot!(text("return '%s' % ()"), @"tools.star:2, in tool: `%s` has more places than values");
+    assert_snapshot!(text("return '%s' % (1, 2)"), @"tools.star:2, in tool: `%s` has fewer places than values; `%` in a text is written `%%`");
+    assert_snapshot!(text("return '100% of ' % 1"), @r#""100 1f ""#);
+    assert_snapshot!(text("return '%d' % 'x'"), @"tools.star:2, in tool: `d` needs a whole number and was given a string");
+    assert_snapshot!(text("return '%.2f' % None"), @"tools.star:2, in tool: `f` needs a number and was given a NoneType");
+    assert_snapshot!(text("return '{} {}'.format(1)"), @"tools.star:2, in tool: `{} {}` has no value for `{}`");
+    assert_snapshot!(text("return '{:.2f}'.format('x')"), @"tools.star:2, in tool: `f` needs a number and was given a string");
+    assert_snapshot!(text("return sum(['a'])"), @"tools.star:2, in tool: `sum` adds numbers, and a string is none");
+    assert_snapshot!(text("return set([1])"), @"the answer of `tool` holds a set, which is no JSON: `sorted(...)` makes a list of it");
+}
+
+#[test]
+fn texts_and_sums_are_kept_within_bounds() {
+    let hostile = [
+        "return '%1000000000d' % 1",
+        "return '%.1000000000f' % 1",
+        "return '{:1000000000}'.format(1)",
+        "x = 'a' * 900000\n  return '%s%s' % (x, x)",
+        "x = 'a' * 900000\n  return f'{x}{x}'",
+        "x = [1]\n  for i in range(40):\n    x = [x, x]\n  return str(x)",
+        "x = [1]\n  for i in range(40):\n    x = [x, x]\n  return '{}'.format(x)",
+        "a = [1]\n  b = [1]\n  for i in range(40):\n    a = [a, a]\n    b = [b, b]\n  return a == b",
+        "x = list(range(900000))\n  for i in range(1000):\n    sum(x)",
+        "x = 'a' * 900000\n  for i in range(1000):\n    y = '%s' % [x]",
+        "x = [1]\n  x *= 1000000000\n  return len(x)",
+        "x = []\n  for i in range(100):\n    x = [x]\n  return str(x)",
+        "x = 'a' * 900000\n  for i in range(100000):\n    print(x)",
+    ];
+    for body in hostile {
+        let said = answer(&format!("  {body}"), 1);
+        assert!(said.starts_with("tools.star:"), "{body}: {said}");
+    }
+}
+
+#[test]
+fn dates_and_times_are_computed() {
+    use insta::assert_snapshot;
+    let text = |body: &str| answer(&format!("  return {body}"), 1);
+    assert_snapshot!(text("[minutes_between('09:30', '18:05'), minutes_between('2026-03-02T23:30', ctx.now), hours_between('2026-03-01', '2026-03-02T12:00')]"), @"[515,-870,36.0]");
+    assert_snapshot!(text("[minutes_between('2026-03-02T10:00:00+01:00', ctx.now), minutes_between('18:00', '09:00')]"), @"[0,-540]");
+    assert_snapshot!(text("[add_minutes('23:30', 45), add_minutes('2026-03-02T23:30:00Z', 45), add_hours('2026-03-02 09:00', -10), add_minutes('2026-03-02', 90)]"), @r#"["00:15","2026-03-03T00:15:00Z","2026-03-01 23:00","2026-03-02T01:30"]"#);
+    assert_snapshot!(text("[add_months('2026-01-31', 1), add_months('2024-02-29', -12), date_of(ctx.now), time_of('2026-03-02T09:30:15.5+02:00')]"), @r#"["2026-02-28","2023-02-28","2026-03-02","09:30"]"#);
+    assert_snapshot!(text("[time_parts(ctx.now), time_parts('09:30').day, time_parts('09:30').minute]"), @r#"[{"year":2026,"month":3,"day":2,"hour":9,"minute":0,"second":0},null,30]"#);
+    assert_snapshot!(text("minutes_between('09:30', ctx.now)"), @"refused: `09:30` and `2026-03-02T09:00:00Z` are a moment and a time of day: there is no time between them");
+    assert_snapshot!(text("add_minutes('9 o\\'clock', 1)"), @"refused: `9 o'clock` is not an ISO time such as 09:30, 2026-03-02T09:30 or 2026-03-02T09:30:00Z");
+    assert_snapshot!(text("add_months('2026-01-31', 2147483647)"), @"refused: 2147483647 months from 2026-01-31 is no date");
 }

@@ -44,7 +44,8 @@ fn broken_worlds(before: &Files, after: &Files, playbook: &str, scenarios: &[Arc
     let folder = format!("playbooks/{playbook}");
     let compiled = |files: &Files| compile(&Sources { folder: &folder, files: &files.within(&folder) });
     let (Ok(old), Ok(new)) = (compiled(before), compiled(after)) else { return Vec::new() };
-    let fault = |playbook: &Playbook, facts| playbook.check_world(&playbook.initial_world(facts)).err();
+    let fault =
+        |playbook: &Playbook, facts| playbook.check_world(&playbook.initial_world(facts), &playbook.now()).err();
     let nothing = serde_json::Map::new();
     let own = scenarios.iter().map(|scenario| (format!("scenario `{}`", scenario.id), &scenario.system_facts));
     let worlds = own.chain([("the base world".to_owned(), &nothing)]);

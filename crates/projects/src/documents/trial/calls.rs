@@ -65,7 +65,7 @@ fn begun(library: &Library, playbook: &str, scenario: Option<&str>) -> anyhow::R
 
 /// What is wrong with the base world by itself.
 fn unfit(attempt: &Attempt) -> Option<String> {
-    let fault = attempt.playbook().check_world(attempt.initial()).err()?;
+    let fault = attempt.check_world().err()?;
     Some(format!("The base world alone is not valid ({fault}). Call on the world of a scenario."))
 }
 

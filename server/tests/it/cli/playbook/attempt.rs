@@ -191,18 +191,11 @@ async fn a_playbook_at_fault_is_bad_input() {
     refund_fee is broken; the agent reads:
       Error: the service could not process this request; nothing was changed
     why, for you:
-      `refund_fee` may not change /accounts/acc_2012/balance
+      `refund_fee` may not change /accounts/acc_2012/balance; its `writes` do not name it
     refund_fee is broken; the agent reads:
       Error: the service could not process this request; nothing was changed
     why, for you:
-      Traceback (most recent call last):
-        File <builtin>, in <module>
-      error: Key `"acounts"` was not found
-         --> playbooks/retail_bank/tools.star:376:5
-          |
-      376 |     world["acounts"]
-          |     ^^^^^^^^^^^^^^^^
-          |
+      playbooks/retail_bank/tools.star:376, in refund_fee: Key `"acounts"` was not found
     "#);
 }
 
