@@ -113,7 +113,7 @@ impl Attempt {
         self.hear(ChatReply { tool_calls: vec![call], ..ChatReply::default() });
         self.made = Some(Made {
             tool: tool.to_owned(),
-            arguments: arguments.clone(),
+            arguments: self.completed(tool, arguments),
             before: before.clone(),
             id_seed: id_seed.clone(),
         });
@@ -167,6 +167,11 @@ impl Attempt {
         answered
     }
 
+    fn completed(&self, tool: &str, arguments: &Map<String, Value>) -> Map<String, Value> {
+        let tool = self.playbook().tool(tool);
+        tool.map_or_else(|| arguments.clone(), |tool| tool.complete(arguments.clone()))
+    }
+
     /// What the last call printed for its author. Calls are functions of what they are given, so it is made again.
     pub fn printed(&self) -> Vec<String> {
         let Some(Made { tool, arguments, before, id_seed }) = &self.made else { return Vec::new() };
@@ -187,6 +192,7 @@ impl Attempt {
     fn who_refused(&self, tool: &str, arguments: &Map<String, Value>, before: &World, id_seed: &str) -> Why {
         let playbook = self.playbook();
         let Some(tool) = playbook.tool(tool) else { return Why::UnknownTool };
+        let arguments = &tool.complete(arguments.clone());
         let now = self.conversation.case().now();
         let moment = Moment { now: &now, id_seed };
         let patch = match playbook.run_code(tool, arguments, before, &moment) {

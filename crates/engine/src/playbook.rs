@@ -1,8 +1,10 @@
 //! A playbook ready to play: schemas compiled, code loaded, templates parsed.
 
 mod agents;
+mod arguments;
 pub mod check;
 mod compile;
+mod faults;
 mod rules;
 
 use std::collections::HashMap;
@@ -22,6 +24,7 @@ use crate::tools::{Code, Pattern, authority};
 use crate::world::{Node, World};
 
 pub use agents::{Agent, Instructions};
+use arguments::Arguments;
 pub use compile::{Sources, compile};
 use rules::Rules;
 
@@ -47,7 +50,7 @@ pub struct Tool {
     pub reads: Vec<Pattern>,
     /// As `OpenAI` function calling describes it, once for all who are asked.
     function: Arc<Value>,
-    arguments: Validator,
+    arguments: Arguments,
     returns: Option<Validator>,
 }
 
@@ -78,6 +81,11 @@ impl Playbook {
     /// What is wrong with a world: its schema first, then its invariants.
     pub fn check_world(&self, world: &World, now: &str) -> Result<(), Refusal> {
         self.rules.check(world, &self.spec.world.invariants, &self.code, now)
+    }
+
+    /// What is wrong with the base world, save that it lacks what scenarios may add.
+    fn base_faults(&self) -> Vec<String> {
+        self.rules.faults_of_base(&self.base)
     }
 
     /// The clock of a conversation whose scenario has none of its own.
@@ -150,22 +158,17 @@ impl Tool {
 
     /// What is wrong with the arguments of a call; empty if nothing is.
     pub fn argument_faults(&self, arguments: &Value) -> Vec<String> {
-        faults(&self.arguments, arguments)
+        self.arguments.faults(arguments)
+    }
+
+    /// Arguments in which nothing is wrong, with the defaults of the schema for those that are left out.
+    pub fn complete(&self, arguments: Map<String, Value>) -> Map<String, Value> {
+        self.arguments.complete(arguments)
     }
 
     pub fn response_faults(&self, response: &Value) -> Vec<String> {
-        self.returns.as_ref().map(|validator| faults(validator, response)).unwrap_or_default()
+        self.returns.as_ref().map(|validator| faults::of(validator, response)).unwrap_or_default()
     }
-}
-
-fn faults(validator: &Validator, value: &Value) -> Vec<String> {
-    validator
-        .iter_errors(value)
-        .map(|e| match e.instance_path().to_string() {
-            at if at.is_empty() => e.to_string(),
-            at => format!("{at}: {e}"),
-        })
-        .collect()
 }
 
 /// Name of the expression of the i-th invariant.

@@ -78,7 +78,8 @@ impl Conversation {
         if tool.simulate() == Simulate::Terminal && self.state.acting().calls_in_turn > 1 {
             return Err((Answer::Failed, format!("`{}` ends the conversation and must be called alone", call.name())));
         }
-        Ok((tool, arguments.as_object().cloned().unwrap_or_default()))
+        let Value::Object(arguments) = arguments else { return Ok((tool, Map::new())) };
+        Ok((tool, tool.complete(arguments)))
     }
 
     /// Names of the tools that whoever acts may call.

@@ -1,10 +1,13 @@
 //! What the author of a playbook should look at: faults that show only when a tool is called, and what nobody uses.
 
+mod calls;
+mod fields;
 mod functions;
 mod places;
 mod rendering;
 mod samples;
 mod usage;
+mod worlds;
 
 use std::sync::Arc;
 
@@ -14,6 +17,7 @@ use domain::problem::Problem;
 use domain::scenario::Scenario;
 
 use super::{Playbook, Sources, compile};
+use worlds::Start;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +35,8 @@ pub enum Place {
     Field(String),
     /// A function in the file of the playbook's code.
     Function(String),
+    /// A line of that file, counted from 1.
+    Line(usize),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +69,7 @@ pub fn files(sources: &Sources<'_>, scenarios: &[Arc<Scenario>]) -> Vec<(Severit
     let mut problems = match compile(sources) {
         Ok(playbook) => {
             let at = Located::new(sources, &playbook);
-            findings(&playbook, scenarios).iter().map(|finding| (finding.severity, at.problem(finding))).collect()
+            found(&playbook, scenarios, at.code).iter().map(|finding| (finding.severity, at.problem(finding))).collect()
         }
         Err(problems) => problems.into_iter().map(|problem| (Severity::Error, problem)).collect::<Vec<_>>(),
     };
@@ -73,21 +79,22 @@ pub fn files(sources: &Sources<'_>, scenarios: &[Arc<Scenario>]) -> Vec<(Severit
 
 /// Everything that is odd about a playbook that compiles, with its own scenarios.
 pub fn findings(playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<Finding> {
-    let worlds = worlds(playbook, scenarios);
-    let mut findings = functions::check(playbook);
-    findings.extend(rendering::check(playbook, &worlds));
-    findings.extend(places::check(playbook, &worlds));
-    findings.extend(usage::check(playbook, scenarios));
-    findings
+    found(playbook, scenarios, "")
 }
 
-/// Every world that a conversation can start from, with its name. Without scenarios, the base world.
-fn worlds(playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<(String, serde_json::Value)> {
-    if scenarios.is_empty() {
-        return vec![("the base world".to_owned(), playbook.base.to_json())];
+fn found(playbook: &Playbook, scenarios: &[Arc<Scenario>], code: &str) -> Vec<Finding> {
+    let starts = worlds::starts(playbook, scenarios);
+    let mut findings = functions::check(playbook);
+    findings.extend(worlds::check(playbook, &starts, scenarios.len()));
+    // A function that does not take what it is called with breaks whatever it is called with.
+    if findings.iter().all(|finding| finding.severity != Severity::Error) {
+        findings.extend(calls::check(playbook, &starts));
     }
-    let world = |s: &Arc<Scenario>| (format!("scenario `{}`", s.id), playbook.initial_world(&s.system_facts).to_json());
-    scenarios.iter().map(world).collect()
+    findings.extend(rendering::check(playbook, &starts));
+    findings.extend(places::check(playbook, &starts));
+    findings.extend(fields::check(playbook, &starts, code));
+    findings.extend(usage::check(playbook, scenarios));
+    findings
 }
 
 /// The files of a playbook with the places of what stands in them.
@@ -117,6 +124,7 @@ impl<'a> Located<'a> {
                 Some(located) => located.problem(pointer, &finding.message),
                 None => Problem::new(&self.playbook_file, 0, pointer, &finding.message),
             },
+            Place::Line(line) => Problem::new(&self.code_file, *line, "", &finding.message),
             Place::Function(name) => Problem::new(&self.code_file, self.line_of(name), name, &finding.message),
         }
     }

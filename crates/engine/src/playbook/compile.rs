@@ -12,6 +12,7 @@ use jsonschema::Validator;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
+use super::arguments::Arguments;
 use super::rules::{self, Rules};
 use super::{Playbook, Tool, invariant, policy_rule};
 use crate::templates;
@@ -246,7 +247,7 @@ impl Compiler<'_> {
                 self.template(env, &at(field), name);
             }
         }
-        let arguments = self.schema(&at("parameters"), &spec.parameters);
+        let arguments = Arguments::new(&spec.parameters).map_err(|e| self.no_schema(&at("parameters"), &e)).ok();
         let returns = match &spec.returns {
             Some(schema) => Some(self.schema(&at("returns"), schema)?),
             None => None,

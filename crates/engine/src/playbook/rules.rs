@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::patch::{self, Patch};
 use domain::playbook::Invariant;
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
-use super::{Refusal, invariant};
+use super::{Refusal, faults, invariant};
 use crate::tools::Code;
 use crate::tools::code::{Expression, Record};
 use crate::world::{Node, World};
@@ -61,7 +62,7 @@ impl Rules {
     /// # Errors
     /// What is wrong with a world as a whole: its schema first, then its invariants.
     pub fn check(&self, world: &World, invariants: &[Invariant], code: &Code, now: &str) -> Result<(), Refusal> {
-        let faults = faults(&self.world, "", &world.to_json());
+        let faults = faults_at(&self.world, "", &world.to_json());
         if !faults.is_empty() {
             return Err(Refusal::Rule(faults.join("; ")));
         }
@@ -91,14 +92,28 @@ impl Rules {
         hold(world, invariants, code, Some(&touched), now)
     }
 
+    /// What the schema finds wrong in a world that may lack parts.
+    pub fn faults_of_base(&self, world: &World) -> Vec<String> {
+        let json = world.to_json();
+        let lacks = |e: &ValidationError<'_>| {
+            matches!(e.kind(), ValidationErrorKind::Required { .. }) && e.instance_path().to_string().is_empty()
+        };
+        let faults = self.world.iter_errors(&json).filter(|e| !lacks(e));
+        let told = |e: ValidationError<'_>| match e.instance_path().to_string() {
+            at if at.is_empty() => told(&e),
+            at => format!("{at}: {}", told(&e)),
+        };
+        faults.map(told).collect()
+    }
+
     fn faults_of(&self, world: &World, name: &str, key: Option<&str>) -> Vec<String> {
         let at = patch::join("", name);
         match (self.parts.get(name), world.get(&at), key) {
             (Some(Part { schema, by_record: true }), Some(Node::Map(records)), Some(key)) => {
-                records.get(key).map_or_else(Vec::new, |record| faults(schema, &at, &json!({key: record.to_json()})))
+                records.get(key).map_or_else(Vec::new, |record| faults_at(schema, &at, &json!({key: record.to_json()})))
             }
-            (Some(part), Some(node), _) => faults(&part.schema, &at, &node.to_json()),
-            _ => faults(&self.world, "", &world.to_json()),
+            (Some(part), Some(node), _) => faults_at(&part.schema, &at, &node.to_json()),
+            _ => faults_at(&self.world, "", &world.to_json()),
         }
     }
 }
@@ -127,17 +142,18 @@ fn beneath(schema: &Value, pointer: &str) -> Value {
     json!({"$defs": {"world": whole}, "$ref": format!("{WORLD}#{pointer}")})
 }
 
-fn faults(validator: &Validator, at: &str, value: &Value) -> Vec<String> {
+fn faults_at(validator: &Validator, at: &str, value: &Value) -> Vec<String> {
     validator.iter_errors(value).map(|e| format!("{at}{}: {}", e.instance_path(), told(&e))).collect()
 }
 
 /// Agents read this: of a collection that is wrong as a whole they are not told the records.
 fn told(error: &ValidationError<'_>) -> String {
-    if error.instance().is_object() || error.instance().is_array() {
+    let said = if error.instance().is_object() || error.instance().is_array() {
         error.masked_with("it").to_string()
     } else {
         error.to_string()
-    }
+    };
+    faults::explained(error, said)
 }
 
 fn touched(change: &Patch) -> Touched {

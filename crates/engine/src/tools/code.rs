@@ -39,6 +39,8 @@ const MAX_STACK: usize = 64;
 /// The compiled functions of a playbook.
 pub struct Code {
     module: FrozenModule,
+    /// Functions of the file that return no value.
+    without_answer: Vec<String>,
 }
 
 /// What a call may know besides world and arguments.
@@ -71,6 +73,8 @@ pub struct Expression<'a> {
 
 /// What the name of an expression's function begins with.
 const EXPRESSION: &str = "_expression_";
+/// The file that it is in, for messages.
+const EXPRESSION_FILE: &str = "expression";
 
 /// What does not compile: the file, or so many of its expressions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,8 +90,8 @@ impl Code {
     /// # Errors
     /// Syntax errors and errors of the top level.
     pub fn compile(file: &str, text: String, expressions: &[Expression<'_>]) -> Result<Self, CompileError> {
-        let frozen = Module::with_temp_heap(|module| {
-            define(&module, file, text).map_err(CompileError::File)?;
+        Module::with_temp_heap(|module| {
+            let without_answer = define(&module, file, text).map_err(CompileError::File)?;
             let mut faults = Vec::new();
             for (i, expression) in expressions.iter().enumerate() {
                 // On one line, so that the lines are those of the expression.
@@ -97,19 +101,23 @@ impl Code {
                     expression.name,
                     expression.text.trim()
                 );
-                faults.extend(define(&module, "expression", source).err().map(|fault| (i, fault)));
+                faults.extend(define(&module, EXPRESSION_FILE, source).err().map(|fault| (i, fault)));
             }
             if !faults.is_empty() {
                 return Err(CompileError::Expressions(faults));
             }
             let unfrozen = |e| CompileError::File(Fault { line: None, message: format!("{e:?}") });
-            module.freeze().map_err(unfrozen)
-        })?;
-        Ok(Self { module: frozen })
+            Ok(Self { module: module.freeze().map_err(unfrozen)?, without_answer })
+        })
     }
 
     pub fn has(&self, function: &str) -> bool {
         self.module.get_option(function).ok().flatten().is_some()
+    }
+
+    /// Whether a function of the file returns a value somewhere.
+    pub fn answers(&self, function: &str) -> bool {
+        self.without_answer.iter().all(|name| name != function)
     }
 
     /// Calls a tool's function, and then the hook. Returns the answer and what both changed in the world.
@@ -224,14 +232,14 @@ pub struct Record<'a> {
     pub parent: Option<&'a Node>,
 }
 
-/// Adds what a source defines to a module.
-fn define(module: &Module<'_>, file: &str, text: String) -> Result<(), Fault> {
+/// Adds what a source defines to a module. The functions that return no value.
+fn define(module: &Module<'_>, file: &str, text: String) -> Result<Vec<String>, Fault> {
     let ast = source::parse(file, text).map_err(|e| Fault::of(&e))?;
-    let surroundings = Surroundings::default();
+    let (surroundings, without_answer) = (Surroundings::default(), source::without_answer(&ast));
     let mut eval = Evaluator::new(module);
     eval.extra = Some(&surroundings);
     limit(&mut eval).map_err(|e| Fault { line: None, message: e.to_string() })?;
-    eval.eval_module(ast, &globals()).map(drop).map_err(|e| Fault::of(&e))
+    eval.eval_module(ast, &globals()).map(|_| without_answer).map_err(|e| Fault::of(&e))
 }
 
 /// `ctx`

@@ -26,7 +26,7 @@ fn calls_that_no_tool_accepts_are_answered_with_the_reason() {
     user: Order o_17 broke, I want 20.50 back.
     agent: call_1 get_oder({}) & call_2 get_order({"order": 1}) & call_3 get_order({) & call_4 get_order({"order_id": "o_18"}) & call_5 hand_over({}) & call_6 meddle({}) & call_7 refund({"order_id": "o_17", "amount": 100}) & call_8 refund({"order_id": "o_17", "amount": -1})
     [2.0] get_oder UnknownTool: Error: there is no tool `get_oder` (did you mean `get_order`?)
-    [2.1] get_order InvalidArguments: Error: invalid arguments for `get_order`: Additional properties are not allowed ('order' was unexpected); "order_id" is a required property
+    [2.1] get_order InvalidArguments: Error: invalid arguments for `get_order`: there is no argument `order` (did you mean `order_id`?); "order_id" is a required property
     [2.2] get_order InvalidArguments: Error: the arguments of `get_order` are not JSON: EOF while parsing an object at line 1 column 1
     [2.3] get_order Failed: Error: no order o_18
     [2.4] hand_over Failed: Error: `hand_over` ends the conversation and must be called alone
@@ -38,7 +38,7 @@ fn calls_that_no_tool_accepts_are_answered_with_the_reason() {
     agent: Done, 20.50 is on its way; refunded so far 20.5.
     user:  (ends)
     ended: user_ended
-    verified 9 items, failures: ["get_oder Error: there is no tool `get_oder` (did you mean `get_order`?)", "get_order Error: invalid arguments for `get_order`: Additional properties are not allowed ('order' was unexpected); \"order_id\" is a required property", "get_order Error: the arguments of `get_order` are not JSON: EOF while parsing an object at line 1 column 1"]
+    verified 9 items, failures: ["get_oder Error: there is no tool `get_oder` (did you mean `get_order`?)", "get_order Error: invalid arguments for `get_order`: there is no argument `order` (did you mean `order_id`?); \"order_id\" is a required property", "get_order Error: the arguments of `get_order` are not JSON: EOF while parsing an object at line 1 column 1"]
     judged 3, mean 3
     finished: Failed { blame: Agent, reason: "get_oder Error: there is no tool `get_oder` (did you mean `get_order`?)" }
     "#);

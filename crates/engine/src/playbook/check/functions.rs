@@ -1,6 +1,6 @@
 //! The code against what the tools declare: arguments are given by name, so a name that differs breaks the call.
 
-use domain::playbook::{Playbook as Spec, Simulate, Tool as ToolSpec};
+use domain::playbook::{Simulate, Tool as ToolSpec};
 use domain::problem::did_you_mean;
 use serde_json::{Map, Value};
 
@@ -13,10 +13,7 @@ pub fn check(playbook: &Playbook) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (i, tool) in by_code(playbook) {
         match functions.iter().find(|(name, _)| *name == tool.name) {
-            Some((name, signature)) => {
-                findings.extend(parameters(name, signature, tool));
-                findings.extend(open_parameters(&playbook.spec, i, signature, tool));
-            }
+            Some((name, signature)) => findings.extend(parameters(name, signature, tool)),
             None => {
                 findings.push(Finding::error(
                     Place::tool(&playbook.spec, i, "simulate"),
@@ -25,6 +22,7 @@ pub fn check(playbook: &Playbook) -> Vec<Finding> {
             }
         }
     }
+    findings.extend(hook(playbook, &functions));
     let undeclared = functions.iter().filter(|(name, signature)| {
         let hook = playbook.spec.after_call.as_ref().is_some_and(|hook| hook.function == **name);
         looks_like_a_tool(signature) && !hook && by_code(playbook).all(|(_, tool)| tool.name != *name)
@@ -77,10 +75,15 @@ fn parameters(name: &str, signature: &Signature, tool: &ToolSpec) -> Vec<Finding
             (false, false) => {
                 Some(Finding::warning(here(), format!("takes `{}`, {}", parameter.name, unknown(parameter, &declared))))
             }
-            (true, true) if !always.contains(&parameter.name.as_str()) => Some(Finding::error(
-                here(),
-                format!("needs `{0}`, which callers may leave out: give it a default (`{0} = None`)", parameter.name),
-            )),
+            (true, true) if !always.contains(&parameter.name.as_str()) && !has_default(&declared, &parameter.name) => {
+                Some(Finding::error(
+                    here(),
+                    format!(
+                        "needs `{0}`, which callers may leave out: give it a default (`{0} = None`)",
+                        parameter.name
+                    ),
+                ))
+            }
             (true, _) => None,
         });
     }
@@ -90,17 +93,22 @@ fn parameters(name: &str, signature: &Signature, tool: &ToolSpec) -> Vec<Finding
     findings
 }
 
+fn has_default(declared: &Map<String, Value>, name: &str) -> bool {
+    declared.get(name).is_some_and(|schema| schema.get("default").is_some())
+}
+
 fn unknown(parameter: &Parameter, declared: &Map<String, Value>) -> String {
     let hint = did_you_mean(&parameter.name, declared.keys().map(String::as_str));
     format!("which the tool does not declare{hint}")
 }
 
-/// A model invents arguments; those that pass the schema reach the function.
-fn open_parameters(spec: &Spec, i: usize, signature: &Signature, tool: &ToolSpec) -> Option<Finding> {
-    let closed = ["additionalProperties", "unevaluatedProperties"].iter().any(|key| tool.parameters.get(key).is_some());
-    (!closed && !signature.any_named).then(|| {
-        let message =
-            "an argument that is not declared would pass and break the call: add `additionalProperties: false`";
-        Finding::warning(Place::tool(spec, i, "parameters"), message.to_owned())
-    })
+/// The hook is called with four values by place.
+fn hook(playbook: &Playbook, functions: &[(String, Signature)]) -> Option<Finding> {
+    let hook = playbook.spec.after_call.as_ref()?;
+    let (name, signature) = functions.iter().find(|(name, _)| *name == hook.function)?;
+    let needed = signature.placed.iter().filter(|parameter| parameter.required).count();
+    let takes = signature.placed.len() >= 4 || signature.any_placed;
+    let fits = takes && needed <= 4 && signature.named.iter().all(|parameter| !parameter.required);
+    let message = || "is the hook, which is called with four values: `(world, ctx, tool, answer)`".to_owned();
+    (!fits).then(|| Finding::error(Place::Function(name.clone()), message()))
 }

@@ -1,4 +1,4 @@
-//! Places that the playbook names and no world can have: patterns of tools, collections in invariants.
+//! Places that the playbook names and no world can have: patterns of tools and of the hook.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,8 @@ use domain::patch::segments;
 use domain::problem::did_you_mean;
 use serde_json::{Map, Value};
 
-use super::{Finding, Place};
+use super::{Finding, Place, Severity, Start};
 use crate::playbook::Playbook;
-use crate::playbook::rules::Mentions;
 
 /// Schemas may refer to themselves.
 const MAX_REFERENCES: usize = 16;
@@ -17,45 +16,46 @@ const MAX_REFERENCES: usize = 16;
 const CONTENTS: [&str; 8] =
     ["properties", "patternProperties", "additionalProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf"];
 
-pub fn check(playbook: &Playbook, worlds: &[(String, Value)]) -> Vec<Finding> {
+pub fn check(playbook: &Playbook, starts: &[Start]) -> Vec<Finding> {
     let schema = &playbook.schema_json;
-    let known = collections(schema, worlds);
-    let mut findings = Vec::new();
-    for (i, tool) in playbook.spec.all_tools().enumerate() {
+    let known = collections(schema, starts);
+    let tools = playbook.spec.all_tools().enumerate().flat_map(|(i, tool)| {
         let reads = tool.reads.iter().enumerate().map(|(j, text)| (format!("reads/{j}"), text));
         let writes = tool.writes.iter().enumerate().map(|(j, text)| (format!("writes/{j}"), text));
-        for (field, text) in reads.chain(writes) {
-            let path = segments(text).unwrap_or_default();
-            if in_schema(schema, schema, &path, 0) || worlds.iter().any(|(_, world)| in_world(world, &path)) {
-                continue;
-            }
-            let slip = path.first().filter(|first| !known.contains(*first));
-            let hint = slip.map(|first| did_you_mean(first, known.iter().map(String::as_str))).unwrap_or_default();
-            let message = format!("`{text}` matches nothing in the world's schema or in any initial world{hint}");
-            findings.push(Finding::warning(Place::tool(&playbook.spec, i, &field), message));
+        reads.chain(writes).map(move |(field, text)| (Place::tool(&playbook.spec, i, &field), text))
+    });
+    let hook = playbook.spec.after_call.iter().flat_map(|hook| hook.writes.iter().enumerate());
+    let hook = hook.map(|(j, text)| (Place::Field(format!("/after_call/writes/{j}")), text));
+    let mut findings = Vec::new();
+    for (place, text) in tools.chain(hook) {
+        let path = segments(text).unwrap_or_default();
+        if in_schema(schema, schema, &path, 0) || starts.iter().any(|start| in_world(&start.json, &path)) {
+            continue;
         }
-    }
-    for (i, rule) in playbook.spec.world.invariants.iter().enumerate() {
-        let unknown = Mentions::of(&rule.holds).parts.into_iter().filter(|name| !known.contains(name));
-        for name in unknown.filter(|name| !in_schema(schema, schema, std::slice::from_ref(name), 0)) {
-            let hint = did_you_mean(&name, known.iter().map(String::as_str));
-            let place = Place::Field(format!("/world/invariants/{i}/holds"));
-            findings.push(Finding::warning(place, format!("the world has no `{name}`{hint}")));
-        }
+        let slip = path.first().filter(|first| !known.contains(*first));
+        let hint = slip.map(|first| did_you_mean(first, known.iter().map(String::as_str))).unwrap_or_default();
+        let message = format!("`{text}` matches nothing in the world's schema or in any initial world{hint}");
+        findings.push(Finding { severity: certainty(schema, slip.is_some()), place, message });
     }
     findings
 }
 
+/// A name at the top of a world whose schema allows no other names is wrong for certain.
+pub fn certainty(schema: &Value, at_the_top: bool) -> Severity {
+    let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    if closed && at_the_top { Severity::Error } else { Severity::Warning }
+}
+
 /// The names at the top of the world, by schema or in a world.
-fn collections(schema: &Value, worlds: &[(String, Value)]) -> BTreeSet<String> {
+pub fn collections(schema: &Value, starts: &[Start]) -> BTreeSet<String> {
     let declared = schema.get("properties").and_then(Value::as_object).into_iter();
-    let there = worlds.iter().filter_map(|(_, world)| world.as_object());
+    let there = starts.iter().filter_map(|start| start.json.as_object());
     declared.chain(there).flat_map(|map| map.keys().cloned()).collect()
 }
 
 /// Whether a world of this schema can have something at a path. A key counts as a slip if it is neither a property nor
 /// allowed by an explicit `additionalProperties`.
-fn in_schema(schema: &Value, root: &Value, path: &[String], references: usize) -> bool {
+pub fn in_schema(schema: &Value, root: &Value, path: &[String], references: usize) -> bool {
     if *schema == Value::Bool(false) {
         return false;
     }
@@ -91,7 +91,7 @@ fn is_leaf(schema: &Map<String, Value>) -> bool {
     plain || schema.contains_key("enum") || schema.contains_key("const")
 }
 
-fn in_world(value: &Value, path: &[String]) -> bool {
+pub fn in_world(value: &Value, path: &[String]) -> bool {
     let Some((key, rest)) = path.split_first() else { return true };
     match value {
         Value::Object(map) if key == "+" => rest.is_empty() || map.values().any(|child| in_world(child, rest)),

@@ -7,21 +7,19 @@ use domain::playbook::Tool as ToolSpec;
 use domain::problem::did_you_mean;
 use serde_json::{Value, json};
 
-use super::{Finding, Place, Severity, samples};
+use super::{Finding, Place, Severity, Start, samples};
 use crate::playbook::{Playbook, Tool};
 use crate::templates;
-use crate::templates::rfc3339;
 use crate::tools::authority;
-use crate::world::World;
 
-pub fn check(playbook: &Playbook, worlds: &[(String, Value)]) -> Vec<Finding> {
+pub fn check(playbook: &Playbook, starts: &[Start]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (i, tool) in playbook.tools.iter().enumerate() {
-        let calls = samples::calls(&tool.spec.parameters);
-        let contexts: Vec<(String, Value)> = worlds
+        let contexts: Vec<(String, Value)> = starts
             .iter()
-            .flat_map(|(name, world)| {
-                calls.iter().map(move |arguments| context(playbook, tool, name, world, arguments))
+            .flat_map(|start| {
+                let calls = samples::calls_on(tool, &start.world).into_iter();
+                calls.map(|arguments| context(playbook, tool, start, &arguments))
             })
             .collect();
         let fields = [
@@ -72,17 +70,16 @@ fn unseen(playbook: &Playbook, tool: &ToolSpec, template: &str) -> Vec<String> {
 }
 
 /// What the templates of a tool see when it is called so, and the call in words.
-fn context(playbook: &Playbook, tool: &Tool, name: &str, world: &Value, arguments: &Value) -> (String, Value) {
-    let given = arguments.as_object().cloned().unwrap_or_default();
+fn context(playbook: &Playbook, tool: &Tool, start: &Start, arguments: &Value) -> (String, Value) {
+    let given = tool.complete(arguments.as_object().cloned().unwrap_or_default());
     let places: Vec<_> = tool.reads.iter().chain(&tool.writes).cloned().collect();
-    let view = authority::view(&World::new(world), &places, &given);
-    let now = rfc3339(playbook.spec.clock);
+    let view = authority::view(&start.world, &places, &given);
     let mut context =
-        json!({"view": view, "arguments": arguments, "tool": tool.spec.name, "now": now, "fresh_id": "new_1"});
+        json!({"view": view, "arguments": given, "tool": tool.spec.name, "now": start.now, "fresh_id": "new_1"});
     // The change is rendered from the answer.
     let answer = tool.spec.scripted.as_ref().and_then(|t| templates::render(&playbook.templates, t, &context).ok());
     context["response"] = answer.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
-    (format!("{}({arguments}) in {name}", tool.spec.name), context)
+    (format!("{}({arguments}) in {}", tool.spec.name, start.name), context)
 }
 
 fn fault(playbook: &Playbook, field: &str, template: &str, context: &Value) -> Result<(), String> {

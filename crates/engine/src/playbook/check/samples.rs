@@ -1,12 +1,63 @@
-//! Sample arguments from a tool's JSON Schema. They have the right shape; a `pattern` may not fit.
+//! Sample arguments from a tool's JSON Schema, about records that are there. They have the right shape; a `pattern` may
+//! not fit.
 
+use domain::patch;
 use serde_json::{Map, Value, json};
+
+use crate::playbook::Tool;
+use crate::world::{Node, World};
+
+/// Records that are tried for each argument that names one.
+const RECORDS: usize = 3;
 
 /// Schemas may refer to themselves.
 const MAX_DEPTH: usize = 8;
 
+/// Calls of a tool in a world, about its records.
+pub fn calls_on(tool: &Tool, world: &World) -> Vec<Value> {
+    let mut made = Vec::new();
+    for i in 0..RECORDS {
+        for mut call in calls(&tool.spec.parameters) {
+            for (name, value) in call.as_object_mut().into_iter().flatten().filter(|(_, value)| value.is_string()) {
+                if let Some(key) = collection(tool, world, name).and_then(|records| key(records, i)) {
+                    *value = key.into();
+                }
+            }
+            made.push(call);
+        }
+    }
+    made.dedup();
+    made
+}
+
+/// The records that an argument names one of: by `/orders/{order_id}` of the tool's patterns, or by its name.
+fn collection<'a>(tool: &Tool, world: &'a World, argument: &str) -> Option<&'a Node> {
+    let placeholder = format!("{{{argument}}}");
+    let patterns = tool.spec.writes.iter().chain(&tool.spec.reads);
+    let named = patterns.filter_map(|text| {
+        let path = patch::segments(text)?;
+        let at = path.iter().position(|segment| *segment == placeholder)?;
+        world.root().get(&path[..at])
+    });
+    named.into_iter().next().or_else(|| {
+        let Node::Map(parts) = world.root() else { return None };
+        let stem = argument.strip_suffix("_id").unwrap_or(argument);
+        let names = |part: &str| {
+            let one = part.strip_suffix("ies").map(|stem| format!("{stem}y"));
+            let one = one.unwrap_or_else(|| part.strip_suffix('s').unwrap_or(part).to_owned());
+            stem == one || stem.ends_with(&format!("_{one}"))
+        };
+        parts.iter().find(|(part, _)| names(part)).map(|(_, records)| records)
+    })
+}
+
+fn key(records: &Node, i: usize) -> Option<&str> {
+    let Node::Map(records) = records else { return None };
+    records.keys().nth(i.min(records.size().checked_sub(1)?)).map(|key| &**key)
+}
+
 /// Two calls: with the required arguments only, and with all. One, if they are the same.
-pub fn calls(parameters: &Value) -> Vec<Value> {
+fn calls(parameters: &Value) -> Vec<Value> {
     let mut calls = vec![sample(parameters, parameters, false, 0), sample(parameters, parameters, true, 0)];
     calls.dedup();
     calls

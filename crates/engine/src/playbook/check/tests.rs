@@ -27,11 +27,10 @@ fn found(edits: &[(&str, &str, &str)]) -> String {
 fn what_nobody_uses() {
     assert_snapshot!(all(&[]).join("\n"), @"
     Warning playbooks/shop/playbook.yaml:7: intents[1]: no scenario has the intent `help`
-    Warning playbooks/shop/playbook.yaml:27: tools[1].parameters: an argument that is not declared would pass and break the call: add `additionalProperties: false`
     Warning playbooks/shop/playbook.yaml:30: tools[2].name: no scenario calls `meddle`, and neither prompt, policy nor guardrails mention it
-    Warning playbooks/shop/playbook.yaml:32: tools[2].parameters: an argument that is not declared would pass and break the call: add `additionalProperties: false`
     Warning playbooks/shop/playbook.yaml:35: tools[3].name: no scenario calls `find_article`, and neither prompt, policy nor guardrails mention it
     Warning playbooks/shop/playbook.yaml:43: tools[4].name: no scenario calls `open_ticket`, and neither prompt, policy nor guardrails mention it
+    Error playbooks/shop/tools.star:12: meddle: meddle({}) in scenario `small_refund` is undone: `meddle` may not change /orders/o_17/total; its `writes` do not name it
     ");
 }
 
@@ -94,11 +93,83 @@ fn places_that_no_world_has() {
         ("tools.star", "\ndef refund", "\nmy_world = {\"x\": 1}\n\ndef refund"),
     ];
     assert_snapshot!(found(&edits), @r#"
-    Warning playbooks/shop/playbook.yaml:18: world.invariants[0].holds: the world has no `order` (did you mean `orders`?)
+    Error playbooks/shop/playbook.yaml:18: world.invariants[0].holds: invariant `refund_within_total` cannot be evaluated: Key `"order"` was not found (in scenario `small_refund`)
+    Error playbooks/shop/playbook.yaml:18: world.invariants[0].holds: the world has no `order` (did you mean `orders`?)
     Warning playbooks/shop/playbook.yaml:29: tools[1].writes[0]: `/orders/{order_id}/refnded` matches nothing in the world's schema or in any initial world
-    Warning playbooks/shop/playbook.yaml:39: tools[3].reads[0]: `/article` matches nothing in the world's schema or in any initial world (did you mean `articles`?)
+    Error playbooks/shop/playbook.yaml:39: tools[3].reads[0]: `/article` matches nothing in the world's schema or in any initial world (did you mean `articles`?)
     Warning playbooks/shop/playbook.yaml:47: tools[4].writes[1]: `/tickets/+/status/now` matches nothing in the world's schema or in any initial world
     "#);
+}
+
+#[test]
+fn sample_calls_find_what_breaks() {
+    let broken = [
+        // A misspelled part, and an undeclared write.
+        ("tools.star", "order = world[\"orders\"][order_id]\n", "order = world[\"ordrs\"][order_id]\n"),
+        (
+            "tools.star",
+            "if order_id not in world",
+            "world[\"orders\"][order_id][\"total\"] = 1\n    if order_id not in world",
+        ),
+    ];
+    assert_snapshot!(found(&broken), @r#"
+    Error playbooks/shop/tools.star:2: get_order: get_order({"order_id":"o_17"}) in scenario `small_refund` is undone: `get_order` may not change /orders/o_17/total; its `writes` do not name it
+    Error playbooks/shop/tools.star:8: refund: refund({"order_id":"o_17","amount":1.0}) in scenario `small_refund` breaks: playbooks/shop/tools.star:9, in refund: Key `"ordrs"` was not found
+    Error playbooks/shop/tools.star:9: the world has no `ordrs` (did you mean `orders`?)
+    Error playbooks/shop/tools.star:13: meddle: meddle({}) in scenario `small_refund` is undone: `meddle` may not change /orders/o_17/total; its `writes` do not name it
+    "#);
+    // A function that returns nothing, whatever sample calls come to.
+    let silent = [(
+        "tools.star",
+        "def meddle(world, ctx):",
+        "def meddle(world, ctx):\n    fail(\"no\")\n\ndef _old(world, ctx):",
+    )];
+    assert_snapshot!(found(&silent), @"Warning playbooks/shop/tools.star:12: meddle: returns nothing, so that the agent reads `null`: return what it should read");
+    // A record that the schema refuses.
+    let refused = [("tools.star", "round(order[\"refunded\"] + amount, 2)", "-5")];
+    assert_snapshot!(found(&refused), @r#"Warning playbooks/shop/tools.star:7: refund: no sample call is allowed by the rules of the world: refund({"order_id":"o_17","amount":1.0}) in scenario `small_refund`: /orders/o_17/refunded: -5 is less than the minimum of 0"#);
+}
+
+#[test]
+fn a_hook_is_called_with_four_values() {
+    let hook = |function: &str, writes: &str| {
+        let after = format!("simulate: terminal\nafter_call: {{function: derive, writes: [{writes}]}}\n");
+        let function = format!("return \"done\"\n\n{function}\n");
+        found(&[("playbook.yaml", "simulate: terminal\n", &after), ("tools.star", "return \"done\"\n", &function)])
+    };
+    assert_snapshot!(hook("def derive(world, ctx, tool):\n    return 1", "/orders/*/total"), @"Error playbooks/shop/tools.star:16: derive: is the hook, which is called with four values: `(world, ctx, tool, answer)`");
+    assert_snapshot!(hook("def derive(world, ctx, tool, answer, more):\n    return 1", "/order/*"), @"
+    Error playbooks/shop/playbook.yaml:61: after_call.writes[0]: `/order/*` matches nothing in the world's schema or in any initial world (did you mean `orders`?)
+    Error playbooks/shop/tools.star:16: derive: is the hook, which is called with four values: `(world, ctx, tool, answer)`
+    ");
+    assert_snapshot!(hook("def derive(world, ctx, tool, answer):\n    answer.nothing()", "/orders/*/total"), @r#"
+    Error playbooks/shop/tools.star:2: get_order: get_order({"order_id":"o_17"}) in scenario `small_refund` breaks: playbooks/shop/tools.star:17, in derive: the hook `derive` failed: Object of type `dict` has no attribute `nothing`
+    Error playbooks/shop/tools.star:12: meddle: meddle({}) in scenario `small_refund` breaks: playbooks/shop/tools.star:17, in derive: the hook `derive` failed: Object of type `string` has no attribute `nothing`
+    "#);
+    assert_snapshot!(hook("def derive(world, ctx, tool, answer):\n    world[\"orders\"].clear()", "/articles"), @r#"
+    Error playbooks/shop/tools.star:2: get_order: get_order({"order_id":"o_17"}) in scenario `small_refund` is undone: neither `get_order` nor the hook `derive` may change /orders/o_17; no `writes` names it
+    Error playbooks/shop/tools.star:7: refund: refund({"order_id":"o_17","amount":1.0}) in scenario `small_refund` is undone: neither `refund` nor the hook `derive` may change /orders/o_17; no `writes` names it
+    Error playbooks/shop/tools.star:12: meddle: meddle({}) in scenario `small_refund` is undone: neither `meddle` nor the hook `derive` may change /orders/o_17; no `writes` names it
+    "#);
+    assert_snapshot!(hook("def derive(world, ctx, tool, answer, more = 1):\n    pass", "/orders/*/total"), @"");
+}
+
+#[test]
+fn worlds_and_invariants_are_tried() {
+    let field = [("playbook.yaml", "o[\"refunded\"] <= o[\"total\"]", "o[\"refunded\"] <= o[\"totl\"]")];
+    assert_snapshot!(found(&field), @r#"Error playbooks/shop/playbook.yaml:18: world.invariants[0].holds: invariant `refund_within_total` cannot be evaluated: Key `"totl"` was not found (in scenario `small_refund`)"#);
+    let each = [
+        ("playbook.yaml", "name: refund_within_total", "{name: priced, each: orders, message: m,"),
+        (
+            "playbook.yaml",
+            "      holds: all([o[\"refunded\"] <= o[\"total\"] for o in world[\"orders\"].values()])",
+            "       holds: 'record.get(\"totl\", 0) >= 0' }",
+        ),
+        ("playbook.yaml", "      message: a refund is never more than the order cost", ""),
+    ];
+    assert_snapshot!(found(&each), @"Warning playbooks/shop/playbook.yaml:18: world.invariants[0].holds: the records of `orders` have no `totl` (did you mean `total`?)");
+    let base = [("base.yaml", "articles:", "articls:")];
+    assert_snapshot!(found(&base), @"Error playbooks/shop/playbook.yaml:15: world.base: the base world is invalid: Additional properties are not allowed ('articls' was unexpected)");
 }
 
 #[test]

@@ -11,9 +11,15 @@ pub struct Mentions {
 }
 
 impl Mentions {
+    /// Of the world.
     pub fn of(expression: &str) -> Self {
+        Self::by_name("world", expression)
+    }
+
+    /// Of what a name stands for.
+    pub fn by_name(name: &str, expression: &str) -> Self {
         let mut mentions = Self { parts: BTreeSet::new(), whole: false };
-        for (at, word) in expression.match_indices("world") {
+        for (at, word) in expression.match_indices(name) {
             let before = expression[..at].chars().next_back();
             let rest = &expression[at + word.len()..];
             let within = |c: char| c.is_alphanumeric() || c == '_';

@@ -3,7 +3,7 @@
 use starlark::codemap::FileSpan;
 use starlark::{Error, ErrorKind};
 
-use super::EXPRESSION;
+use super::{EXPRESSION, EXPRESSION_FILE};
 
 pub const TOO_MANY_STEPS: &str =
     "the call took more than 1,000,000 steps; each call of a function and each round of a loop is one";
@@ -39,8 +39,12 @@ pub fn explain(error: &Error) -> String {
     };
     let function = frames.last().map(|frame| frame.name.as_str()).filter(|name| !name.contains(EXPRESSION));
     let mut out = String::new();
-    if let Some(place) = place {
-        out.push_str(&format!("{}:{}", place.filename(), line(place)));
+    match place {
+        // The author knows which one it is, and mostly it has one line.
+        Some(place) if place.filename() == EXPRESSION_FILE && line(place) == 1 => {}
+        Some(place) if place.filename() == EXPRESSION_FILE => out.push_str(&format!("line {}", line(place))),
+        Some(place) => out.push_str(&format!("{}:{}", place.filename(), line(place))),
+        None => {}
     }
     if let Some(function) = function {
         out.push_str(if out.is_empty() { "in " } else { ", in " });

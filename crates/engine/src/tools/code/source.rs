@@ -8,6 +8,7 @@ use std::ops::Range;
 use starlark::syntax::{AstModule, Dialect};
 use starlark_syntax::codemap::CodeMap;
 use starlark_syntax::lexer::{Lexer, Token};
+use starlark_syntax::syntax::ast::{AstStmt, StmtP};
 
 use super::operators::{FORMAT, MULTIPLY, OPERATORS, PERCENT, PLAIN, UNITE_INTO};
 
@@ -24,6 +25,29 @@ pub fn parse(file: &str, text: String) -> starlark::Result<AstModule> {
 /// Standard Starlark with f-strings, and with nothing from files: `load` is off.
 fn dialect() -> Dialect {
     Dialect { enable_load: false, enable_f_strings: true, ..Dialect::Standard }
+}
+
+/// The functions of a file that return no value, wherever they end.
+pub fn without_answer(ast: &AstModule) -> Vec<String> {
+    let mut found = Vec::new();
+    ast.statement().visit_stmt(|statement| found.extend(silent(statement)));
+    found.extend(silent(ast.statement()));
+    found
+}
+
+fn silent(statement: &AstStmt) -> Option<String> {
+    match &statement.node {
+        StmtP::Def(def) if !returns(&def.body) => Some(def.name.node.ident.clone()),
+        _ => None,
+    }
+}
+
+fn returns(statement: &AstStmt) -> bool {
+    let mut found = matches!(statement.node, StmtP::Return(Some(_)));
+    if !matches!(statement.node, StmtP::Def(_)) {
+        statement.visit_stmt(|inner| found |= returns(inner));
+    }
+    found
 }
 
 struct Rewriting<'a> {
