@@ -8,7 +8,7 @@ use bench::{resident, retail};
 use criterion::{Criterion, criterion_group, criterion_main};
 use domain::patch::{Patch, PatchOp};
 use engine::playbook::Playbook;
-use engine::tools::code::Moment;
+use engine::tools::code::{Code, Moment};
 use engine::{InitialWorld, World};
 use serde_json::{Map, Value, json};
 
@@ -45,6 +45,7 @@ fn world(criterion: &mut Criterion) {
             bencher.iter(|| call(&playbook, black_box(&initial.world), tool, &arguments));
         });
     }
+    scan(criterion);
     let versions: Vec<Patch> = (0..1000).map(|i| vec![touch(&initial, i)]).collect();
     criterion.bench_function("replay of 1000 versions", |bencher| {
         bencher.iter(|| {
@@ -53,6 +54,24 @@ fn world(criterion: &mut Criterion) {
     });
     criterion.bench_function("hash of the whole world", |bencher| bencher.iter(|| initial.world.hash()));
     memory(&playbook, &initial);
+}
+
+/// A search of 300 records with collections within them, as a tool makes it that looks for free rooms.
+fn scan(criterion: &mut Criterion) {
+    let room = |i: usize| json!({"kind": "double", "rate": 80 + i, "taken": {"2026-03-02": i, "2026-03-03": 2, "2026-03-04": 0}});
+    let hotel = |i: usize| {
+        let rooms: Map<String, Value> = (0..20).map(|r| (format!("r{r:02}"), room(r))).collect();
+        json!({"city": if i % 3 == 0 { "Bern" } else { "Basel" }, "stars": i % 5, "rooms": rooms})
+    };
+    let hotels: Map<String, Value> = (0..300).map(|i| (format!("h{i:03}"), hotel(i))).collect();
+    let world = World::new(&json!({"hotels": hotels}));
+    let source = "def search(world, ctx, city):\n    return [id for id, hotel in world[\"hotels\"].items() if hotel[\"city\"] == city and hotel[\"stars\"] > 3]\n";
+    let code = Code::compile("tools.star", source.to_owned(), &[]).expect("it compiles");
+    let arguments = json!({"city": "Bern"}).as_object().cloned().unwrap_or_default();
+    let moment = Moment { now: "2026-03-02T09:00:00Z", id_seed: "bench" };
+    criterion.bench_function("scan of 300 nested records", |bencher| {
+        bencher.iter(|| code.call("search", None, black_box(&world), &arguments, &moment).expect("an answer"));
+    });
 }
 
 /// A change of one field of the i-th order.

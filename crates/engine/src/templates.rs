@@ -2,8 +2,11 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use minijinja::syntax::SyntaxConfig;
+use minijinja::value::ValueKind;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde_json::Value as Json;
+
+use crate::tools::code::numbers;
 
 /// Instructions one rendering may take.
 const FUEL: u64 = 500_000;
@@ -15,6 +18,13 @@ pub fn environment() -> Environment<'static> {
     env.set_fuel(Some(FUEL));
     // Whatever a template's file is called, it writes what it says; authors of JSON use `tojson`.
     env.set_auto_escape_callback(|_| AutoEscape::None);
+    env.set_formatter(|out, state, value| match f64::try_from(value.clone()) {
+        // A number as tools and models write it.
+        Ok(number) if value.kind() == ValueKind::Number && !value.is_integer() => {
+            Ok(out.write_str(&numbers::repr(number))?)
+        }
+        _ => minijinja::escape_formatter(out, state, value),
+    });
     if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
         env.set_syntax(syntax);
     }
@@ -155,6 +165,15 @@ mod tests {
             .expect("it parses");
         let said = render(&env, "a.json", &json!({"a": "<b>", "b": "\"q\""}));
         assert_eq!(said.as_deref(), Ok(r#"{"a": "<b>", "b": "\"q\""}"#));
+    }
+
+    #[test]
+    fn numbers_are_written_as_tools_write_them() {
+        let said = render_text(
+            "{{ a }} {{ b }} {{ c }} {{ d }}",
+            &json!({"a": 9_999_999.99, "b": 1e16, "c": 5, "d": 0.00001}),
+        );
+        assert_eq!(said.as_deref(), Ok("9999999.99 1e+16 5 1e-05"));
     }
 
     #[test]

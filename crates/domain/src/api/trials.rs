@@ -150,6 +150,9 @@ pub struct TriedReply {
     /// Why it was refused or failed, for the author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What the tool's function printed, for the author.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub printed: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patch: Patch,
     /// The old values at the places that the patch changes, by pointer.

@@ -16,12 +16,15 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// `by_code`: a function takes them, and no others than those that are declared.
+    ///
     /// # Errors
     /// The schema is none.
-    pub fn new(schema: &Value) -> Result<Self, Box<ValidationError<'static>>> {
+    pub fn new(schema: &Value, by_code: bool) -> Result<Self, Box<ValidationError<'static>>> {
         Ok(Self {
             validator: rules::build(schema)?,
-            known: known(schema),
+            // A schema without properties says nothing of them.
+            known: known(schema).filter(|_| by_code || schema.get("properties").is_some()),
             defaults: has_default(schema).then(|| schema.clone()),
         })
     }
@@ -132,7 +135,7 @@ mod tests {
     }
 
     fn faults(arguments: Value) -> String {
-        Arguments::new(&schema()).expect("a schema").faults(&arguments).join("\n")
+        Arguments::new(&schema(), true).expect("a schema").faults(&arguments).join("\n")
     }
 
     #[test]
@@ -147,7 +150,7 @@ mod tests {
         {
             let mut open = schema();
             open.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
-            let faults = Arguments::new(&open).expect("a schema").faults(&json!({"order_id": "o_1", "x": 3}));
+            let faults = Arguments::new(&open, true).expect("a schema").faults(&json!({"order_id": "o_1", "x": 3}));
             assert!(faults.is_empty(), "{more}: {faults:?}");
         }
     }
@@ -162,7 +165,7 @@ mod tests {
     fn what_is_left_out_has_its_default() {
         let complete = |arguments: Value| {
             let arguments = arguments.as_object().cloned().unwrap_or_default();
-            Value::Object(Arguments::new(&schema()).expect("a schema").complete(arguments))
+            Value::Object(Arguments::new(&schema(), true).expect("a schema").complete(arguments))
         };
         assert_eq!(complete(json!({"order_id": "o_1"})), json!({"order_id": "o_1", "limit": 10}));
         let given = json!({"order_id": "o_1", "limit": 2, "where": {}});

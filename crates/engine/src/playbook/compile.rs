@@ -247,7 +247,9 @@ impl Compiler<'_> {
                 self.template(env, &at(field), name);
             }
         }
-        let arguments = Arguments::new(&spec.parameters).map_err(|e| self.no_schema(&at("parameters"), &e)).ok();
+        let arguments = Arguments::new(&spec.parameters, spec.simulate == Simulate::Code)
+            .map_err(|e| self.no_schema(&at("parameters"), &e))
+            .ok();
         let returns = match &spec.returns {
             Some(schema) => Some(self.schema(&at("returns"), schema)?),
             None => None,

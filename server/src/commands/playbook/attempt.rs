@@ -53,6 +53,7 @@ pub fn run(args: &Try) -> anyhow::Result<ExitCode> {
     let Some(reply) = attempt.call(&call.tool, &call.arguments) else {
         bail!(BadInput::one("--before", "the conversation is over before the call"));
     };
+    show.printed(&attempt.printed());
     show.reply(&call.tool, &reply, &world);
     Ok(if matches!(reply, Reply::Broken { .. }) { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use domain::problem::Problem;
 use engine::playbook::Sources;
 use engine::playbook::check::{self, Severity};
+use serde::Serialize;
 
 use super::super::BAD_INPUT;
 use super::Project;
@@ -22,6 +23,32 @@ pub struct Check {
     /// Treat warnings as errors: exit with code 2
     #[arg(long)]
     strict: bool,
+    /// How findings are written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    playbooks: usize,
+    errors: usize,
+    warnings: usize,
+    findings: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    severity: &'static str,
+    #[serde(flatten)]
+    problem: &'a Problem,
 }
 
 pub fn run(args: &Check) -> anyhow::Result<ExitCode> {
@@ -39,7 +66,10 @@ pub fn run(args: &Check) -> anyhow::Result<ExitCode> {
         let folder = format!("playbooks/{name}");
         found.extend(check::files(&Sources { folder: &folder, files: &files.within(&folder) }, &scenarios));
     }
-    print(&found, names.len());
+    match args.format {
+        Format::Text => print(&found, names.len()),
+        Format::Json => say!("{}", json(&found, names.len())?),
+    }
     let bad = found.iter().any(|(severity, _)| *severity == Severity::Error || args.strict);
     Ok(if bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
 }
@@ -53,13 +83,24 @@ fn print(found: &[(Severity, Problem)], playbooks: usize) {
         };
         say!("{severity}: {problem}");
     }
-    let errors = found.iter().filter(|(severity, _)| *severity == Severity::Error).count();
+    let errors = errors(found);
     say!(
         "{} checked: {}, {}",
         counted(playbooks, "playbook"),
         counted(errors, "error"),
         counted(found.len() - errors, "warning")
     );
+}
+
+fn json(found: &[(Severity, Problem)], playbooks: usize) -> serde_json::Result<String> {
+    let named = |severity| if severity == Severity::Error { "error" } else { "warning" };
+    let findings = found.iter().map(|(severity, problem)| Entry { severity: named(*severity), problem }).collect();
+    let errors = errors(found);
+    serde_json::to_string_pretty(&Report { playbooks, errors, warnings: found.len() - errors, findings })
+}
+
+fn errors(found: &[(Severity, Problem)]) -> usize {
+    found.iter().filter(|(severity, _)| *severity == Severity::Error).count()
 }
 
 fn counted(n: usize, noun: &str) -> String {

@@ -1,5 +1,7 @@
 //! Findings for people, by file.
 
+use std::collections::{HashMap, HashSet};
+
 use domain::finding::{Grade, Reported};
 use strum::VariantArray;
 
@@ -9,8 +11,9 @@ use super::{Outcome, count};
 
 pub fn report(found: &Outcome, pass_ratio: f64) -> String {
     let Outcome { library, findings, reviews } = found;
-    let files = findings.chunk_by(|one, next| one.problem.file == next.problem.file);
-    let mut parts: Vec<String> = files.map(of_file).collect();
+    let (once, often) = repeated(findings);
+    let files = once.chunk_by(|one, next| one.problem.file == next.problem.file);
+    let mut parts: Vec<String> = files.map(|findings| of_file(findings, &often)).collect();
     parts.extend(votes(reviews, pass_ratio));
     parts.push(format!(
         "{} playbooks, {} scenarios{}, {} persona profiles, {} judges: {}",
@@ -44,11 +47,32 @@ fn votes(reviews: &[Review], pass_ratio: f64) -> Option<String> {
     })
 }
 
-fn of_file(findings: &[Reported]) -> String {
+/// One document's fault is found in each that rests on it: the finding in the first file, and in how many it is.
+fn repeated(findings: &[Reported]) -> (Vec<&Reported>, HashMap<&str, usize>) {
+    /// From so many files on, a finding is written once.
+    const OFTEN: usize = 4;
+    let mut often: HashMap<&str, usize> = HashMap::new();
+    for found in findings {
+        *often.entry(&found.problem.message).or_default() += 1;
+    }
+    often.retain(|_, count| *count >= OFTEN);
+    let mut said: HashSet<&str> = HashSet::new();
+    let mut once = Vec::new();
+    for found in findings {
+        let message = found.problem.message.as_str();
+        if !often.contains_key(message) || said.insert(message) {
+            once.push(found);
+        }
+    }
+    (once, often)
+}
+
+fn of_file(findings: &[&Reported], often: &HashMap<&str, usize>) -> String {
     let mut lines: Vec<String> = findings.iter().take(1).map(|found| found.problem.file.clone()).collect();
     lines.extend(findings.iter().map(|Reported { rule, problem }| {
-        let grade = rule.grade();
-        format!("  {}: {grade}: {}: {} [{rule}]", problem.line, problem.field, problem.message)
+        let (grade, more) = (rule.grade(), often.get(problem.message.as_str()).map(|count| count - 1));
+        let more = more.map(|more| format!(" (and {more} times more)")).unwrap_or_default();
+        format!("  {}: {grade}: {}: {} [{rule}]{more}", problem.line, problem.field, problem.message)
     }));
     lines.join("\n")
 }

@@ -88,6 +88,11 @@ fn parameters(name: &str, signature: &Signature, tool: &ToolSpec) -> Vec<Finding
         });
     }
     let missing = declared.keys().filter(|key| !signature.any_named && own.iter().all(|own| own.name != **key));
+    let open = tool.parameters.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
+    if open && !signature.any_named {
+        let message = "does not take what `additionalProperties` allows, so that such a call breaks: take `**rest`";
+        findings.push(Finding::warning(here(), message.to_owned()));
+    }
     findings
         .extend(missing.map(|key| Finding::error(here(), format!("does not take `{key}`, which the tool declares"))));
     findings

@@ -365,13 +365,17 @@ impl<'v> Collection<'v> {
     fn changes(&self, at: &str, levels: usize, patch: &mut Patch) -> Result<(), String> {
         let mut touched: Vec<(Key, Slot<'v>)> =
             self.touched.borrow().slots.iter().map(|(key, slot)| (key.clone(), *slot)).collect();
-        touched.sort_unstable_by(|(a, _), (b, _)| a.0.cmp(&b.0));
+        // What is gone comes first, as everywhere where patches are made.
+        touched.sort_unstable_by(|(a, one), (b, other)| {
+            let stays = |slot: &Slot<'v>| slot.value().is_some();
+            stays(one).cmp(&stays(other)).then_with(|| a.0.cmp(&b.0))
+        });
         for (Key(key), slot) in touched {
             match (self.before.get(&key), slot.value()) {
                 (Some(_), None) => patch.push(PatchOp::Remove { path: join(at, &key) }),
                 (None, None) => {}
                 (None, Some(value)) => {
-                    let value = Writer { left: Cell::new(MAX_VALUES) }.value(value, levels - 1)?;
+                    let value = node(value, levels - 1)?.to_json();
                     patch.push(PatchOp::Add { path: join(at, &key), value });
                 }
                 (Some(before), Some(value)) => difference::diff_at(before, value, at, &key, levels - 1, patch)?,

@@ -100,6 +100,7 @@ impl Telling<'_> {
             seq: self.attempt.transcript().next_seq.saturating_sub(1),
             content,
             why: None,
+            printed: self.attempt.printed(),
             patch: Vec::new(),
             before: BTreeMap::new(),
             values: Vec::new(),

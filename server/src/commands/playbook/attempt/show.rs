@@ -20,6 +20,13 @@ impl Show {
         say!("{} {text}\n", self.0.yellow("note:"));
     }
 
+    /// What the tool's function printed.
+    pub fn printed(&self, lines: &[String]) {
+        for line in lines {
+            say!("{} {line}", self.0.yellow("printed:"));
+        }
+    }
+
     /// `before` is the world that the call was made on.
     pub fn reply(&self, tool: &str, reply: &Reply, before: &World) {
         let paint = self.0;

@@ -86,7 +86,8 @@ fn Reply(
     reply: TriedReply,
     place: Callback<u32, String>,
 ) -> impl IntoView {
-    let TriedReply { result, content, why, patch, before, values, written, .. } = reply;
+    let TriedReply { result, content, why, printed, patch, before, values, written, .. } = reply;
+    let printed = (!printed.is_empty()).then(|| printed.join("\n"));
     let (tone, says) = match result {
         TriedResult::Answered => (Tone::Good, "answered"),
         TriedResult::Ended => (Tone::Neutral, "ends the conversation"),
@@ -107,6 +108,7 @@ fn Reply(
             <LongText text=arguments muted=true />
             <LongText text=content name="What the agent reads" />
             {why.map(|why| view! { <LongText text=why /> })}
+            {printed.map(|printed| view! { <LongText text=printed name="What it printed" /> })}
             <Values heading="Where did these values come from?" values call=place />
             <ul>{first.rows(patch, move |op| view! { <Operation op before=before.clone() /> })}</ul>
             <MoreRows first all=Signal::stored(operations) />
