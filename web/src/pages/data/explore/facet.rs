@@ -160,21 +160,25 @@ fn choose(params: &QueryParams, dimension: Dimension, value: &str) -> QueryParam
 mod tests {
     use super::*;
 
-    fn chosen(query: &str, dimension: Dimension, value: &str) -> String {
-        choose(&QueryParams::parse(query), dimension, value).query()
+    fn params(pairs: &[(&str, &str)]) -> QueryParams {
+        QueryParams::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
     }
 
     #[test]
     fn values_are_added_to_those_that_are_chosen() {
-        assert_eq!(chosen("", Dimension::Tool, "find"), "?tool_any=find");
-        assert_eq!(chosen("?tool_all=book", Dimension::Tool, "find"), "?tool_all=book&tool_all=find");
-        assert_eq!(chosen("?tool_all=book", Dimension::Tool, "book"), "");
-        assert_eq!(chosen("?persona=calm", Dimension::Persona, "angry"), "?persona=calm&persona=angry");
+        let all = params(&[("tool_all", "book")]);
+        assert_eq!(choose(&params(&[]), Dimension::Tool, "find"), params(&[("tool_any", "find")]));
+        assert_eq!(choose(&all, Dimension::Tool, "find"), params(&[("tool_all", "book"), ("tool_all", "find")]));
+        assert_eq!(choose(&all, Dimension::Tool, "book"), params(&[]));
+        let calm = params(&[("persona", "calm")]);
+        let both = params(&[("persona", "calm"), ("persona", "angry")]);
+        assert_eq!(choose(&calm, Dimension::Persona, "angry"), both);
     }
 
     #[test]
     fn of_yes_and_no_one_is_chosen() {
-        assert_eq!(chosen("?verified=true", Dimension::Verified, "false"), "?verified=false");
-        assert_eq!(chosen("?verified=true", Dimension::Verified, "true"), "");
+        let passed = params(&[("verified", "true")]);
+        assert_eq!(choose(&passed, Dimension::Verified, "false"), params(&[("verified", "false")]));
+        assert_eq!(choose(&passed, Dimension::Verified, "true"), params(&[]));
     }
 }
