@@ -254,13 +254,13 @@ mod tests {
         let said = |status: u16| outdated(&problem(status, "it is no good", Vec::new()));
         assert!(said(401).contains("no longer signed in"));
         assert!(said(403).contains("no longer see this") && said(403).contains("Ask an admin"));
-        assert!(said(404).contains("no longer there") && said(404).contains("list"));
+        assert!(said(404).contains("no longer exists") && said(404).contains("list"));
         assert!(said(503).starts_with("It is no good.") && said(503).contains("log says more"));
         let blames_the_server = |error: &ApiError| outdated(error).contains("does not answer");
         assert!(blames_the_server(&ApiError::Unreachable(String::new())));
         assert!(![401, 403, 404, 500].map(|status| problem(status, "", Vec::new())).iter().any(blames_the_server));
         let unreadable = ApiError::Unreadable { status: 502, reason: String::new() };
-        assert!(outdated(&unreadable).contains("makes no sense") && outdated(&unreadable).contains("Reload"));
+        assert!(outdated(&unreadable).contains("cannot be read") && outdated(&unreadable).contains("Reload"));
     }
 
     #[test]

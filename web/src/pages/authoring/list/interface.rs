@@ -82,7 +82,7 @@ mod tests {
     fn what_is_pasted_is_sent_as_what_it_is() {
         let wanted = Kind::Mcp.read(r#"{"tools": []}"#).unwrap();
         assert_eq!((wanted.openapi, wanted.mcp), (None, Some(serde_json::json!({"tools": []}))));
-        assert!(Kind::Mcp.read("{").is_err_and(|why| why.starts_with("Is no JSON")));
+        assert!(Kind::Mcp.read("{").is_err_and(|why| why.starts_with("Not valid JSON")));
         assert_eq!(Kind::OpenApi.read("openapi: 3.1.0").unwrap().openapi.as_deref(), Some("openapi: 3.1.0"));
     }
 }

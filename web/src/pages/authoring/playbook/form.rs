@@ -301,7 +301,7 @@ mod tests {
         form.field("response").set(" ".to_owned());
         assert_eq!(form.value().unwrap().get("response"), None);
         form.field("response").set("{".to_owned());
-        assert!(form.value().unwrap_err().starts_with("The answer is no JSON"));
+        assert!(form.value().unwrap_err().starts_with("The answer is not JSON"));
     }
 
     #[test]
