@@ -107,8 +107,8 @@ pub struct AfterCall {
 pub struct PolicyRule {
     #[schemars(regex(pattern = r"^[a-z0-9_]{1,64}$"))]
     pub name: String,
-    /// A Starlark expression that is true if the rule was kept. It sees `log`, all that was said and called, and `world`
-    /// and `before`, the records at the end and at the start. Functions of the playbook's code may be used.
+    /// A Starlark expression that is true if the rule was kept. It sees `log`, all that was said and called, `world` and
+    /// `before`, the records at the end and at the start, and `ctx`. Functions of the playbook's code may be used.
     pub holds: String,
     /// Says what was done wrong if the expression is false.
     pub message: String,
@@ -179,10 +179,11 @@ pub struct WorldRules {
 #[serde(deny_unknown_fields)]
 pub struct Invariant {
     pub name: String,
-    /// A Starlark expression over `world` that must be true.
+    /// A Starlark expression over `world` and `ctx` that must be true.
     pub holds: String,
-    /// A collection: the expression is then over each of its records, as `record`, with its `key`, and only records
-    /// that a call touches are checked again. Without it the whole world is, after every change.
+    /// A collection, or one within its records (`orders/lines`): the expression is then over each of its records, as
+    /// `record`, with its `key` and the record that holds it, `parent`; only records that a call touches are checked
+    /// again. Without it the whole world is, after every change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<String>,
     /// What the agent reads when a call would break it.
@@ -195,7 +196,8 @@ pub struct Tool {
     #[schemars(regex(pattern = r"^[a-zA-Z0-9_-]{1,64}$"))]
     pub name: String,
     pub description: String,
-    /// JSON Schema of the arguments, `type: object`. Left out for a sub-agent: its one argument is the `task`.
+    /// JSON Schema of the arguments, `type: object`. What it does not declare is refused, unless it says otherwise itself;
+    /// what a call leaves out has its `default`. Left out for a sub-agent: its one argument is the `task`.
     #[serde(default)]
     pub parameters: Value,
     pub simulate: Simulate,

@@ -3,6 +3,7 @@
 pub mod draft;
 pub mod imported;
 pub mod mcp;
+pub mod openai;
 pub mod openapi;
 mod schema;
 

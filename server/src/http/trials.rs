@@ -107,12 +107,13 @@ fn named(kind: Kind, name: &str) -> Result<DocumentId> {
 }
 
 fn drafted(name: &str, wanted: ImportInterface) -> Result<ImportedDraft> {
-    let imported = match (wanted.openapi, wanted.mcp) {
-        (Some(text), None) => import::openapi::read_text("openapi", &text)?,
-        (None, Some(listed)) => {
+    let imported = match (wanted.openapi, wanted.mcp, wanted.openai) {
+        (Some(text), None, None) => import::openapi::read_text("openapi", &text)?,
+        (None, Some(listed), None) => {
             import::mcp::import(&listing(listed)?).map_err(|why| HttpError::invalid("/mcp", why))?
         }
-        _ => return Err(HttpError::invalid("", "give either `openapi` or `mcp`")),
+        (None, None, Some(list)) => import::openai::import(&list).map_err(|why| HttpError::invalid("/openai", why))?,
+        _ => return Err(HttpError::invalid("", "give one of `openapi`, `mcp` and `openai`")),
     };
     let files = draft::files(&imported, name, "default");
     let faults = import::faults(&files, name);

@@ -192,7 +192,7 @@ pub enum TriedResult {
     Asks,
 }
 
-/// An interface to make a playbook from: give one of the two.
+/// An interface to make a playbook from: give one of the three.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImportInterface {
@@ -204,6 +204,9 @@ pub struct ImportInterface {
     /// server itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp: Option<Value>,
+    /// A list of tools as OpenAI function calling has it. Each becomes a function that is still to be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub openai: Option<Value>,
 }
 
 /// A draft of a playbook, which is not saved yet.

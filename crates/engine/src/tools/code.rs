@@ -27,6 +27,7 @@ use starlark::values::structs::AllocStruct;
 use starlark::values::{Heap, Value as Star};
 
 pub use errors::Fault;
+use source::Definition;
 use surroundings::Surroundings;
 
 use crate::world::{Node, World};
@@ -39,8 +40,8 @@ const MAX_STACK: usize = 64;
 /// The compiled functions of a playbook.
 pub struct Code {
     module: FrozenModule,
-    /// Functions of the file that return no value.
-    without_answer: Vec<String>,
+    file: String,
+    definitions: Vec<Definition>,
 }
 
 /// What a call may know besides world and arguments.
@@ -91,7 +92,7 @@ impl Code {
     /// Syntax errors and errors of the top level.
     pub fn compile(file: &str, text: String, expressions: &[Expression<'_>]) -> Result<Self, CompileError> {
         Module::with_temp_heap(|module| {
-            let without_answer = define(&module, file, text).map_err(CompileError::File)?;
+            let definitions = define(&module, file, text).map_err(CompileError::File)?;
             let mut faults = Vec::new();
             for (i, expression) in expressions.iter().enumerate() {
                 // On one line, so that the lines are those of the expression.
@@ -107,7 +108,7 @@ impl Code {
                 return Err(CompileError::Expressions(faults));
             }
             let unfrozen = |e| CompileError::File(Fault { line: None, message: format!("{e:?}") });
-            Ok(Self { module: module.freeze().map_err(unfrozen)?, without_answer })
+            Ok(Self { module: module.freeze().map_err(unfrozen)?, file: file.to_owned(), definitions })
         })
     }
 
@@ -117,7 +118,7 @@ impl Code {
 
     /// Whether a function of the file returns a value somewhere.
     pub fn answers(&self, function: &str) -> bool {
-        self.without_answer.iter().all(|name| name != function)
+        self.definitions.iter().all(|own| own.name != function || own.answers)
     }
 
     /// Calls a tool's function, and then the hook. Returns the answer and what both changed in the world.
@@ -216,8 +217,8 @@ impl Code {
             let mut eval = Evaluator::new(&module);
             eval.extra = Some(&surroundings);
             limit(&mut eval).map_err(|e| unusable(&e))?;
-            let function = module.heap().access_owned_frozen_value(&owned);
-            run(&mut eval, function).map_err(code_error)
+            let owned_function = module.heap().access_owned_frozen_value(&owned);
+            run(&mut eval, owned_function).map_err(|e| self.code_error(&e, function))
         });
         (result, surroundings.into_printed())
     }
@@ -232,14 +233,14 @@ pub struct Record<'a> {
     pub parent: Option<&'a Node>,
 }
 
-/// Adds what a source defines to a module. The functions that return no value.
-fn define(module: &Module<'_>, file: &str, text: String) -> Result<Vec<String>, Fault> {
+/// Adds what a source defines to a module. Its functions.
+fn define(module: &Module<'_>, file: &str, text: String) -> Result<Vec<Definition>, Fault> {
     let ast = source::parse(file, text).map_err(|e| Fault::of(&e))?;
-    let (surroundings, without_answer) = (Surroundings::default(), source::without_answer(&ast));
+    let (surroundings, definitions) = (Surroundings::default(), source::definitions(&ast));
     let mut eval = Evaluator::new(module);
     eval.extra = Some(&surroundings);
     limit(&mut eval).map_err(|e| Fault { line: None, message: e.to_string() })?;
-    eval.eval_module(ast, &globals()).map(|_| without_answer).map_err(|e| Fault::of(&e))
+    eval.eval_module(ast, &globals()).map(|_| definitions).map_err(|e| Fault::of(&e))
 }
 
 /// `ctx`
@@ -257,13 +258,21 @@ fn of_hook(hook: &str, error: starlark::Error) -> starlark::Error {
     }
 }
 
-fn code_error(error: starlark::Error) -> CodeError {
-    match error.kind() {
-        ErrorKind::Fail(said) => {
-            let text = said.to_string();
-            CodeError::Refused(text.strip_prefix("fail:").unwrap_or(&text).trim().to_owned())
+impl Code {
+    fn code_error(&self, error: &starlark::Error, called: &str) -> CodeError {
+        match error.kind() {
+            ErrorKind::Fail(said) => {
+                let text = said.to_string();
+                CodeError::Refused(text.strip_prefix("fail:").unwrap_or(&text).trim().to_owned())
+            }
+            _ if errors::is_placed(error) => CodeError::Broken(errors::explain(error)),
+            // Limits are found where there is no place; the function that was called has one.
+            _ => {
+                let own = self.definitions.iter().find(|own| own.name == called);
+                let place = own.map(|own| format!("{}:{}, in {called}: ", self.file, own.line)).unwrap_or_default();
+                CodeError::Broken(format!("{place}{}", errors::explain(error)))
+            }
         }
-        _ => CodeError::Broken(errors::explain(&error)),
     }
 }
 

@@ -68,7 +68,7 @@ fn doing_nothing_satisfies_nothing() {
 /// What the verifier finds wrong when the agent of the shop says and calls this, in this order.
 fn failures(agent: &[ChatReply]) -> String {
     let mut files = testing::files();
-    let rules = "policy_rules:\n  - name: looks_first\n    holds: _looked_first(log) and before[\"orders\"] != None\n    message: Money was paid before the order was looked at.\ncode: tools.star\n";
+    let rules = "policy_rules:\n  - name: looks_first\n    holds: _looked_first(log) and before[\"orders\"] != None and ctx.today == \"2026-03-02\"\n    message: Money was paid before the order was looked at.\ncode: tools.star\n";
     let code = "\n\ndef _looked_first(log):\n    done = [e[\"tool\"] for e in log if e[\"kind\"] == \"call\" and e[\"ok\"]]\n    return \"refund\" not in done or \"get_order\" in done[:done.index(\"refund\")]\n";
     files.insert("playbook.yaml".into(), files["playbook.yaml"].replace("code: tools.star\n", rules));
     files.insert("tools.star".into(), format!("{}{code}", files["tools.star"]));

@@ -6,6 +6,7 @@ use domain::document;
 use serde_json::{Map, Value, json};
 
 use super::imported::{Imported, Part, Tool};
+use super::openai;
 use engine::templates::literal;
 
 /// Path relative to the project, with `/` -> text.
@@ -17,6 +18,13 @@ const POLICY: &str = include_str!("../../draft/policy.md");
 const FIRST_SCENARIO: &str = include_str!("../../draft/first.yaml");
 const TEMPLATE: &str = include_str!("../../draft/template.md.j2");
 
+/// What precedes the tools in `playbook.yaml`, from here on, where a model answers them.
+const BY_MODEL: &str = "# Each tool is answered by a model";
+const BY_CODE: &str = "code: tools.star # the functions of the tools\n\n# Each tool is a function in tools.star, which is still to be \
+                       written. What it may change stands in `writes`.\n";
+const CODE: &str = "# What the backend does. Each function is a tool: it gets the world, the moment and the arguments, changes the\n\
+                    # world in place and returns what the agent reads. `fail(...)` undoes the call.\n";
+
 /// The tool that every draft has beside those imported: a conversation must be able to end well.
 pub const HANDOVER: &str = "transfer_to_human";
 
@@ -25,7 +33,9 @@ pub fn files(imported: &Imported, name: &str, judge: &str) -> Made {
     let title = if imported.title.is_empty() { name } else { &imported.title };
     let quoted = Value::from(title).to_string();
     let head = PLAYBOOK.replace("PLAYBOOK_NAME", name).replace("JUDGE_NAME", judge).replace("PLAYBOOK_TITLE", &quoted);
-    let tools: Vec<Value> = imported.tools.iter().map(tool).chain([handover()]).collect();
+    let head = if imported.by_code { head_of_code(&head) } else { head };
+    let own = imported.tools.iter().map(|own| if imported.by_code { by_code(own) } else { tool(own) });
+    let tools: Vec<Value> = own.chain([handover()]).collect();
     let playbook = |file: &str| format!("playbooks/{name}/{file}");
     let mut made = Made::from([
         (playbook("playbook.yaml"), format!("{head}{}", document::text(&json!({ "tools": tools })))),
@@ -35,8 +45,27 @@ pub fn files(imported: &Imported, name: &str, judge: &str) -> Made {
         (playbook("base_world.yaml"), base_world(imported)),
         (format!("scenarios/{name}/{name}_first.yaml"), FIRST_SCENARIO.replace("PLAYBOOK_NAME", name)),
     ]);
-    made.extend(imported.tools.iter().map(|tool| (playbook(&template(tool)), capability(tool))));
+    if imported.by_code {
+        let stubs = imported.tools.iter().map(|tool| openai::stub(&tool.name, &tool.parameters));
+        made.insert(playbook("tools.star"), format!("{CODE}\n{}", stubs.collect::<Vec<_>>().join("\n")));
+    } else {
+        made.extend(imported.tools.iter().map(|tool| (playbook(&template(tool)), capability(tool))));
+    }
     made
+}
+
+fn head_of_code(head: &str) -> String {
+    let (before, _) = head.split_once(BY_MODEL).unwrap_or((head, ""));
+    format!("{before}{BY_CODE}")
+}
+
+fn by_code(tool: &Tool) -> Value {
+    let mut written = json!({"name": tool.name, "description": tool.description, "simulate": "code"});
+    written["parameters"] = tool.parameters.clone();
+    if !tool.writes.is_empty() {
+        written["writes"] = json!(tool.writes);
+    }
+    written
 }
 
 fn tool(tool: &Tool) -> Value {

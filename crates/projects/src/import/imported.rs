@@ -20,6 +20,8 @@ pub struct Imported {
     pub changed: Vec<(String, String)>,
     /// What is not there: (operation or tool, why).
     pub skipped: Vec<(String, String)>,
+    /// Its tools are functions that are still to be written; otherwise a model answers.
+    pub by_code: bool,
 }
 
 impl Imported {

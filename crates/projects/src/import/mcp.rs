@@ -5,7 +5,7 @@ mod tools;
 
 use rmcp::model::Tool;
 
-pub use tools::import;
+pub use tools::{import, import_silently};
 
 /// What a server said of itself.
 pub struct Listed {

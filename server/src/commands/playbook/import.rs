@@ -1,6 +1,7 @@
 //! `groundstate playbook import`: a draft of a playbook from an interface that is there already.
 
 mod mcp;
+mod openai;
 mod openapi;
 mod report;
 
@@ -18,6 +19,8 @@ use projects::import::{self, draft};
 pub enum Import {
     /// A tool for each operation of an OpenAPI document
     Openapi(openapi::Openapi),
+    /// A function to write for each tool of a list as OpenAI function calling has it
+    Openai(openai::Openai),
     /// The tools of an MCP server
     Mcp(mcp::Mcp),
 }
@@ -35,12 +38,14 @@ struct Target {
 pub async fn run(import: &Import) -> anyhow::Result<ExitCode> {
     let target = match import {
         Import::Openapi(args) => &args.target,
+        Import::Openai(args) => &args.target,
         Import::Mcp(args) => &args.target,
     };
     let (name, project) = (target.name.as_str(), target.project.folder.as_path());
     files::refuse("--name", name, project)?;
     let imported = match import {
         Import::Openapi(args) => import::openapi::read(&args.file)?,
+        Import::Openai(args) => import::openai::read(&args.file)?,
         Import::Mcp(args) => mcp::read(args).await?,
     };
     write(&imported, name, project)?;

@@ -25,12 +25,17 @@ fn schema() -> Value {
     })
 }
 
+const NOW: &str = "2026-03-02T09:00:00Z";
+
 fn check(patch: Value) -> String {
     let invariants = [
         ("cheap", Some("orders"), "record['total'] < 100 and key != 'bad'"),
         ("short", None, "len(world['log']) < 2"),
         ("polite", Some("log"), "record != 'no' and key != '7'"),
         ("silly", Some("nothing"), "False"),
+        ("priced", Some("orders/lines"), "record['price'] > 0 or parent['total'] == 0 and key != 'x'"),
+        ("tagged", Some("orders/lines/tags"), "record != 'old' and parent['price'] < 50"),
+        ("in time", Some("orders"), "record.get('due', '2026-03-02') >= ctx.today"),
         ("named", Some("orders"), "record.get('of') == None or record['of'] in world['names']"),
     ];
     let invariants: Vec<Invariant> = invariants
@@ -50,11 +55,11 @@ fn check(patch: Value) -> String {
     let world = World::new(
         &json!({"orders": {"o1": {"total": 5}, "o2": {"total": 6, "of": "n1"}}, "few": {}, "log": [], "names": {"n1": "Ann"}, "a%62 c": {}}),
     );
-    rules.check(&world, &invariants, &code, "").expect("the world is right");
+    rules.check(&world, &invariants, &code, NOW).expect("the world is right");
     let patch: Patch = serde_json::from_value(patch).expect("a patch");
     let world = world.apply(&patch).expect("it applies");
-    let touched = rules.check_change(&world, &patch, &invariants, &code, "").map_err(|e| e.to_string());
-    let whole = rules.check(&world, &invariants, &code, "");
+    let touched = rules.check_change(&world, &patch, &invariants, &code, NOW).map_err(|e| e.to_string());
+    let whole = rules.check(&world, &invariants, &code, NOW);
     assert_eq!(touched.is_err(), whole.is_err(), "{touched:?} {whole:?}");
     touched.err().unwrap_or_else(|| "fine".to_owned())
 }
@@ -69,6 +74,11 @@ fn changes_are_checked_where_they_are() {
     assert_snapshot!(set("/orders/o3", json!({"total": "1"})), @r#"/orders/o3/total: "1" is not of type "number""#);
     assert_snapshot!(set("/orders/bad", json!({"total": 1})), @"not cheap");
     assert_snapshot!(set("/orders", json!({"o1": {}, "bad": {"total": 1}})), @r#"/orders/o1: "total" is a required property"#);
+    assert_snapshot!(set("/orders/o1/lines", json!({"l1": {"price": 3, "tags": ["new"]}})), @"fine");
+    assert_snapshot!(set("/orders/o1/lines", json!({"l1": {"price": 0}})), @"not priced");
+    assert_snapshot!(set("/orders/o3", json!({"total": 0, "lines": [{"price": 0}, {"price": 60, "tags": ["new"]}]})), @"not tagged");
+    assert_snapshot!(set("/orders/o1/lines", json!({"l1": {"total": 0}})), @r#"invariant `priced` cannot be evaluated for `l1`: Key `"price"` was not found"#);
+    assert_snapshot!(set("/orders/o1/due", json!("2026-03-01")), @"not in time");
     assert_snapshot!(set("/few/a", json!(1)), @"fine");
     assert_snapshot!(check(json!([{"op": "add", "path": "/few/a", "value": 1}, {"op": "add", "path": "/few/b", "value": 1}])), @"/few: it has more than 1 property");
     assert_snapshot!(set("/log/-", json!(1)), @r#"/log/0: 1 is not of type "string""#);

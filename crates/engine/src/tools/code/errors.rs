@@ -62,6 +62,10 @@ pub fn explain(error: &Error) -> String {
     out
 }
 
+pub fn is_placed(error: &Error) -> bool {
+    error.span().is_some() || error.call_stack().frames.iter().any(|frame| frame.location.is_some())
+}
+
 fn line(place: &FileSpan) -> usize {
     place.resolve_span().begin.line + 1
 }
@@ -72,7 +76,7 @@ fn reason(error: &Error) -> String {
     match error.kind() {
         ErrorKind::StackOverflow(_) => "functions call each other more than 64 deep".to_owned(),
         _ if said.contains("ticks has been exceeded") => TOO_MANY_STEPS.to_owned(),
-        _ if said.contains("heap") && said.contains("exceeded") => TOO_MUCH_MEMORY.to_owned(),
+        _ if said.contains("Heap memory limit") => TOO_MUCH_MEMORY.to_owned(),
         _ => said.trim().replace('\n', " "),
     }
 }

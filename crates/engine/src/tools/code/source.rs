@@ -10,13 +10,20 @@ use starlark_syntax::codemap::CodeMap;
 use starlark_syntax::lexer::{Lexer, Token};
 use starlark_syntax::syntax::ast::{AstStmt, StmtP};
 
+use super::broken;
 use super::operators::{FORMAT, MULTIPLY, OPERATORS, PERCENT, PLAIN, UNITE_INTO};
 
 /// # Errors
 /// Syntax errors.
 pub fn parse(file: &str, text: String) -> starlark::Result<AstModule> {
-    let rewritten = Rewriting::of(file, &text).map(Rewriting::done);
-    let mut ast = AstModule::parse(file, rewritten.unwrap_or(text), &dialect())?;
+    let rewritten = match Rewriting::of(file, &text) {
+        Ok(rewriting) => rewriting.done(),
+        // The parser says why.
+        Err(Unread::NoStarlark) => text,
+        // The parser would take as many frames of the stack.
+        Err(Unread::TooDeep) => return Err(broken(format!("brackets nest deeper than {MAX_DEPTH} levels"))),
+    };
+    let mut ast = AstModule::parse(file, rewritten, &dialect())?;
     let operators = OPERATORS.map(|(operator, function)| (operator.to_owned(), function.to_owned()));
     ast.replace_binary_operators(&operators.into());
     Ok(ast)
@@ -27,19 +34,28 @@ fn dialect() -> Dialect {
     Dialect { enable_load: false, enable_f_strings: true, ..Dialect::Standard }
 }
 
-/// The functions of a file that return no value, wherever they end.
-pub fn without_answer(ast: &AstModule) -> Vec<String> {
-    let mut found = Vec::new();
-    ast.statement().visit_stmt(|statement| found.extend(silent(statement)));
-    found.extend(silent(ast.statement()));
-    found
+/// A function of a file.
+#[derive(Debug)]
+pub struct Definition {
+    pub name: String,
+    /// Counted from 1.
+    pub line: usize,
+    /// Whether it returns a value somewhere.
+    pub answers: bool,
 }
 
-fn silent(statement: &AstStmt) -> Option<String> {
-    match &statement.node {
-        StmtP::Def(def) if !returns(&def.body) => Some(def.name.node.ident.clone()),
+pub fn definitions(ast: &AstModule) -> Vec<Definition> {
+    let definition = |statement: &AstStmt| match &statement.node {
+        StmtP::Def(def) => Some(Definition {
+            name: def.name.node.ident.clone(),
+            line: ast.file_span(def.name.span).resolve_span().begin.line + 1,
+            answers: returns(&def.body),
+        }),
         _ => None,
-    }
+    };
+    let mut found: Vec<Definition> = definition(ast.statement()).into_iter().collect();
+    ast.statement().visit_stmt(|statement| found.extend(definition(statement)));
+    found
 }
 
 fn returns(statement: &AstStmt) -> bool {
@@ -50,27 +66,37 @@ fn returns(statement: &AstStmt) -> bool {
     found
 }
 
+/// Brackets within each other.
+const MAX_DEPTH: usize = 100;
+
+/// Why a text is not changed.
+enum Unread {
+    NoStarlark,
+    TooDeep,
+}
+
 struct Rewriting<'a> {
     text: &'a str,
     tokens: Vec<(Token, Range<usize>)>,
-    /// For each bracket and for each start and end of an f-string the token that belongs to it.
-    partner: Vec<usize>,
+    brackets: Brackets,
+    /// For each token that ends a value the one with which the value begins.
+    starts: Vec<usize>,
     edits: Vec<(Range<usize>, String)>,
 }
 
 impl<'a> Rewriting<'a> {
-    /// `None` if the text is no Starlark, which the parser then says.
-    fn of(file: &str, text: &'a str) -> Option<Self> {
+    fn of(file: &str, text: &'a str) -> Result<Self, Unread> {
         let codemap = CodeMap::new(file.to_owned(), text.to_owned());
         let mut tokens = Vec::new();
         for token in Lexer::new(text, &dialect(), codemap) {
-            let (start, token, end) = token.ok()?;
+            let (start, token, end) = token.map_err(|_| Unread::NoStarlark)?;
             if !matches!(token, Token::Comment(_)) {
                 tokens.push((token, start..end));
             }
         }
-        let partner = partners(&tokens)?;
-        Some(Self { text, tokens, partner, edits: Vec::new() })
+        let brackets = Brackets::of(&tokens)?;
+        let starts = starts(&tokens, &brackets.partner);
+        Ok(Self { text, tokens, brackets, starts, edits: Vec::new() })
     }
 
     fn done(mut self) -> String {
@@ -117,8 +143,8 @@ impl<'a> Rewriting<'a> {
             return;
         };
         let (name, open) = (name.clone(), dot + 2);
-        if name == "format" {
-            let start = self.tokens[self.receiver(dot)].1.start;
+        if name == "format" && dot > 0 {
+            let start = self.tokens[self.starts[dot - 1]].1.start;
             self.insert(start, format!("{FORMAT}("));
             self.replace(self.tokens[dot].1.start..self.tokens[open].1.end, ", ");
         } else if name == "update" {
@@ -132,9 +158,10 @@ impl<'a> Rewriting<'a> {
 
     /// `**other`, where a function is called.
     fn named_arguments(&mut self, stars: usize) {
-        let Some(open) = self.enclosing(stars) else { return };
-        let called = open > 0 && self.ends_value(open - 1) && !self.is_definition(open) && !self.is_lambda(stars, open);
-        if called {
+        let Some(open) = self.brackets.enclosing[stars] else { return };
+        // The last parameter of a lambda stands before its colon.
+        let of_lambda = self.token(stars + 2) == Some(&Token::Colon);
+        if open > 0 && ends_value(&self.tokens[open - 1].0) && !self.is_definition(open) && !of_lambda {
             self.around(stars + 1);
         }
     }
@@ -154,13 +181,14 @@ impl<'a> Rewriting<'a> {
         let mut first = operator;
         while first > 0 && !self.ends_statement(first - 1) {
             first -= 1;
-            first = if is_closing(&self.tokens[first].0) { self.partner[first] } else { first };
+            first = if is_closing(&self.tokens[first].0) { self.brackets.partner[first] } else { first };
         }
         let (target, range) = (self.tokens[first].1.start, self.tokens[operator].1.clone());
         let target = self.text[target..range.start].trim().replace('\n', " ");
         let mut last = operator + 1;
-        while self.token(last).is_some_and(|token| !matches!(token, Token::Newline | Token::Semicolon)) {
-            last = if is_opening(&self.tokens[last].0) { self.partner[last] + 1 } else { last + 1 };
+        let goes_on = |token: &Token| !matches!(token, Token::Newline | Token::Semicolon) && !is_assignment(token);
+        while self.token(last).is_some_and(goes_on) {
+            last = if is_opening(&self.tokens[last].0) { self.brackets.partner[last] + 1 } else { last + 1 };
         }
         let end = self.tokens.get(last - 1).map_or(self.text.len(), |(_, range)| range.end);
         self.replace(range, &format!("= {function}({target}, "));
@@ -168,19 +196,21 @@ impl<'a> Rewriting<'a> {
     }
 
     fn ends_statement(&self, i: usize) -> bool {
-        matches!(self.tokens[i].0, Token::Newline | Token::Indent | Token::Dedent | Token::Semicolon | Token::Colon)
+        let token = &self.tokens[i].0;
+        matches!(token, Token::Newline | Token::Indent | Token::Dedent | Token::Semicolon | Token::Colon)
+            || is_assignment(token)
     }
 
     /// An f-string as the function that `format` is, too.
     fn f_string(&mut self, start: usize) {
-        let end = self.partner[start];
+        let end = self.brackets.partner[start];
         let (mut format, mut values) = (String::new(), Vec::new());
         let mut i = start + 1;
         while i < end {
             match &self.tokens[i].0 {
                 Token::FStringText(text) => format.push_str(&text.replace('{', "{{").replace('}', "}}")),
                 Token::FStringExprStart => {
-                    let close = self.partner[i];
+                    let close = self.brackets.partner[i];
                     let (value_end, layout) = self.value_in_f_string(i, close);
                     format.push_str(&format!("{{{layout}}}"));
                     values.push(self.tokens[i].1.end..value_end);
@@ -207,7 +237,7 @@ impl<'a> Rewriting<'a> {
         while i < close {
             match &self.tokens[i].0 {
                 Token::Colon | Token::FStringBang => break,
-                token if is_opening(token) => i = self.partner[i],
+                token if is_opening(token) => i = self.brackets.partner[i],
                 _ => {}
             }
             i += 1;
@@ -216,45 +246,8 @@ impl<'a> Rewriting<'a> {
         (from, self.text[from..to].trim_end())
     }
 
-    /// The token with which the value before a point begins.
-    fn receiver(&self, dot: usize) -> usize {
-        let mut i = dot;
-        while i > 0 {
-            i -= 1;
-            if !is_closing(&self.tokens[i].0) {
-                if i > 0 && self.tokens[i - 1].0 == Token::Dot {
-                    i -= 1;
-                    continue;
-                }
-                return i;
-            }
-            i = self.partner[i];
-            let is_suffix = matches!(self.tokens[i].0, Token::OpeningRound | Token::OpeningSquare);
-            if !(is_suffix && i > 0 && self.ends_value(i - 1)) {
-                return i;
-            }
-        }
-        i
-    }
-
-    /// Whether a bracket after this token calls or indexes it.
-    fn ends_value(&self, i: usize) -> bool {
-        let token = &self.tokens[i].0;
-        is_closing(token) || matches!(token, Token::Identifier(_) | Token::String(_))
-    }
-
-    fn enclosing(&self, i: usize) -> Option<usize> {
-        (0..i).rev().find(|open| is_opening(&self.tokens[*open].0) && self.partner[*open] > i)
-    }
-
     fn is_definition(&self, open: usize) -> bool {
         open >= 2 && self.tokens[open - 2].0 == Token::Def
-    }
-
-    /// Whether a parameter of a lambda was found: its colon is still to come.
-    fn is_lambda(&self, i: usize, open: usize) -> bool {
-        let tokens = (open..i).rev().map(|at| &self.tokens[at].0);
-        tokens.take_while(|token| **token != Token::Colon).any(|token| *token == Token::Lambda)
     }
 
     /// The comma or bracket after an item.
@@ -264,24 +257,60 @@ impl<'a> Rewriting<'a> {
             if *token == Token::Comma || is_closing(token) {
                 return i;
             }
-            i = if is_opening(token) { self.partner[i] + 1 } else { i + 1 };
+            i = if is_opening(token) { self.brackets.partner[i] + 1 } else { i + 1 };
         }
         i
     }
 }
 
-/// `None` if something is not closed.
-fn partners(tokens: &[(Token, Range<usize>)]) -> Option<Vec<usize>> {
-    let (mut partner, mut open) = (vec![0; tokens.len()], Vec::new());
-    for (i, (token, _)) in tokens.iter().enumerate() {
-        if is_opening(token) {
-            open.push(i);
-        } else if is_closing(token) {
-            let start = open.pop()?;
-            (partner[start], partner[i]) = (i, start);
+struct Brackets {
+    /// For each bracket, and for each start and end of an f-string, the token that belongs to it.
+    partner: Vec<usize>,
+    /// For each token the innermost bracket that it is within.
+    enclosing: Vec<Option<usize>>,
+}
+
+impl Brackets {
+    fn of(tokens: &[(Token, Range<usize>)]) -> Result<Self, Unread> {
+        let (mut partner, mut enclosing, mut open) = (vec![0; tokens.len()], Vec::new(), Vec::new());
+        for (i, (token, _)) in tokens.iter().enumerate() {
+            enclosing.push(open.last().copied());
+            if is_opening(token) {
+                open.push(i);
+                if open.len() > MAX_DEPTH {
+                    return Err(Unread::TooDeep);
+                }
+            } else if is_closing(token) {
+                let start = open.pop().ok_or(Unread::NoStarlark)?;
+                (partner[start], partner[i]) = (i, start);
+            }
         }
+        if open.is_empty() { Ok(Self { partner, enclosing }) } else { Err(Unread::NoStarlark) }
     }
-    open.is_empty().then_some(partner)
+}
+
+/// See [`Rewriting::starts`].
+fn starts(tokens: &[(Token, Range<usize>)], partner: &[usize]) -> Vec<usize> {
+    let mut starts: Vec<usize> = Vec::with_capacity(tokens.len());
+    for (i, (token, _)) in tokens.iter().enumerate() {
+        let first = if is_closing(token) { partner[i] } else { i };
+        let suffix = matches!(tokens[first].0, Token::OpeningRound | Token::OpeningSquare);
+        starts.push(match first.checked_sub(1).map(|before| (before, &tokens[before].0)) {
+            Some((before, Token::Dot)) if before > 0 => starts[before - 1],
+            Some((before, called)) if suffix && ends_value(called) => starts[before],
+            _ => first,
+        });
+    }
+    starts
+}
+
+/// Whether a bracket after this token calls or indexes it.
+fn ends_value(token: &Token) -> bool {
+    is_closing(token) || matches!(token, Token::Identifier(_) | Token::String(_))
+}
+
+const fn is_assignment(token: &Token) -> bool {
+    matches!(token, Token::StarEqual | Token::PercentEqual | Token::PipeEqual)
 }
 
 const fn is_opening(token: &Token) -> bool {
@@ -314,7 +343,7 @@ mod tests {
     use super::*;
 
     fn rewritten(text: &str) -> String {
-        Rewriting::of("tools.star", text).map_or_else(|| "no Starlark".to_owned(), Rewriting::done)
+        Rewriting::of("tools.star", text).map_or_else(|_| "no Starlark".to_owned(), Rewriting::done)
     }
 
     #[test]

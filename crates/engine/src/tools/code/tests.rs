@@ -114,7 +114,7 @@ fn a_large_collection_acts_as_a_dict() {
     assert_snapshot!(on_large("  return world['items']").len(), @"554");
     assert_snapshot!(on_large("  d = dict(world['items'], z = 1)\n  d.pop('i00')\n  return [len(d), len(world['items']), dict([('a', 1)], b = 2), dict(), dict({1: 2}) == {1: 2}]"), @r#"[20,20,{"a":1,"b":2},{},true] []"#);
     assert_snapshot!(on_large("  d = world['items'] | {'i00': 7}\n  return [d['i00'], len(d), len(world['settings'] | {'x': 1})]"), @"[7,20,3] []");
-    assert_snapshot!(on_large("  x = [1]\n  for i in range(25):\n    x = [x, x]\n  return x"), @"the answer of `tool` holds more than 1000000 values");
+    assert_snapshot!(on_large("  x = [1]\n  for i in range(25):\n    x = [x, x]\n  return x"), @"tools.star:1, in tool: the answer of `tool` holds more than 1000000 values");
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn only_what_was_touched_is_changed() {
     assert_snapshot!(on_large("  i = world['items']\n  i.pop('i00')\n  i['i00'] = {'n': 0, 'tags': ['x']}\n  i.update({'i01': i['i02']})\n  i['i02']['n'] = 9"), @r#"null [{"op":"replace","path":"/items/i01/n","value":9},{"op":"replace","path":"/items/i02/n","value":9}]"#);
     assert_snapshot!(on_large("  world['copy'] = world['items']\n  world['items'].clear()\n  return len(world['copy'])"), @r#"0 [{"op":"add","path":"/copy","value":{}},{"op":"remove","path":"/items/i00"},{"op":"remove","path":"/items/i01"},{"op":"remove","path":"/items/i02"},{"op":"remove","path":"/items/i03"},{"op":"remove","path":"/items/i04"},{"op":"remove","path":"/items/i05"},{"op":"remove","path":"/items/i06"},{"op":"remove","path":"/items/i07"},{"op":"remove","path":"/items/i08"},{"op":"remove","path":"/items/i09"},{"op":"remove","path":"/items/i10"},{"op":"remove","path":"/items/i11"},{"op":"remove","path":"/items/i12"},{"op":"remove","path":"/items/i13"},{"op":"remove","path":"/items/i14"},{"op":"remove","path":"/items/i15"},{"op":"remove","path":"/items/i16"},{"op":"remove","path":"/items/i17"},{"op":"remove","path":"/items/i18"},{"op":"remove","path":"/items/i19"}]"#);
     assert_snapshot!(on_large("  world['items'][7] = 1"), @"tools.star:2, in tool: keys of the world are texts, and 7 is none");
-    assert_snapshot!(on_large("  world['items']['f'] = len"), @"the world holds len, which is no JSON");
-    assert_snapshot!(on_large("  world['items']['f'] = {1: 2}"), @"the world has the key 1, which is no text");
+    assert_snapshot!(on_large("  world['items']['f'] = len"), @"tools.star:1, in tool: the world holds len, which is no JSON");
+    assert_snapshot!(on_large("  world['items']['f'] = {1: 2}"), @"tools.star:1, in tool: the world has the key 1, which is no text");
     assert_snapshot!(on_large("  world['items']['i00']['n'] = 9\n  fail('no')"), @"refused: no");
     assert_snapshot!(on_large("  for k in world['items'].keys():\n    world['items'].pop(k)\n  return len(world['items'])").len(), @"723");
 }
@@ -235,7 +235,7 @@ fn what_does_not_fit_a_text_is_said() {
     assert_snapshot!(text("return '{} {}'.format(1)"), @"tools.star:2, in tool: `{} {}` has no value for `{}`");
     assert_snapshot!(text("return '{:.2f}'.format('x')"), @"tools.star:2, in tool: `f` needs a number and was given a string");
     assert_snapshot!(text("return sum(['a'])"), @"tools.star:2, in tool: `sum` adds numbers, and a string is none");
-    assert_snapshot!(text("return set([1])"), @"the answer of `tool` holds a set, which is no JSON: `sorted(...)` makes a list of it");
+    assert_snapshot!(text("return set([1])"), @"tools.star:1, in tool: the answer of `tool` holds a set, which is no JSON: `sorted(...)` makes a list of it");
 }
 
 #[test]
@@ -259,6 +259,25 @@ fn texts_and_sums_are_kept_within_bounds() {
         let said = answer(&format!("  {body}"), 1);
         assert!(said.starts_with("tools.star:"), "{body}: {said}");
     }
+}
+
+#[test]
+fn what_is_used_up_is_said_with_its_place() {
+    use insta::assert_snapshot;
+    let text = |body: &str| answer(&format!("  {body}"), 1);
+    assert_snapshot!(text("for i in range(1000000):\n    for j in range(1000):\n      pass"), @"tools.star:1, in tool: the call took more than 1,000,000 steps; each call of a function and each round of a loop is one");
+    assert_snapshot!(text("f = lambda g, n: g(g, n + 1)\n  return f(f, 0)"), @"tools.star:2, in lambda: functions call each other more than 64 deep (called from line 3)");
+    assert_snapshot!(text("x = []\n  for i in range(1000000):\n    x.append('a' * 10000 + str(i))"), @"tools.star:1, in tool: the call made more than 128 MiB of values");
+}
+
+#[test]
+fn what_costs_the_square_of_a_source_is_not_done() {
+    let started = std::time::Instant::now();
+    for part in ["f(**a)\n", "a *= ", "x.update(y), ", "**a, ", "f'{", "g(**a, ", "("] {
+        // Mostly no Starlark, which is found out soon.
+        drop(Code::compile("tools.star", format!("x = 1\n{}", part.repeat(20_000)), &[]));
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -13,6 +13,20 @@ use domain::text;
 /// # Errors
 /// There is nothing to import.
 pub fn import(listed: &Listed) -> Result<Imported, String> {
+    let mut imported = import_silently(listed)?;
+    let untold = imported.tools.iter().filter(|tool| tool.returns == json!({})).count();
+    if untold > 0 {
+        let why = "no outputSchema, so `returns` is any value".to_owned();
+        imported.changed.push((text::counted(untold, "tool"), why));
+    }
+    Ok(imported)
+}
+
+/// Without a word on tools whose answers are not described.
+///
+/// # Errors
+/// There is nothing to import.
+pub fn import_silently(listed: &Listed) -> Result<Imported, String> {
     if listed.tools.is_empty() {
         return Err("has no tools".to_owned());
     }
@@ -24,11 +38,6 @@ pub fn import(listed: &Listed) -> Result<Imported, String> {
             Ok(tool) => add(tool, offered, &mut imported),
             Err(why) => imported.skipped.push((shown(&offered.name), why)),
         }
-    }
-    let untold = imported.tools.iter().filter(|tool| tool.returns == json!({})).count();
-    if untold > 0 {
-        let why = "no outputSchema, so `returns` is any value".to_owned();
-        imported.changed.push((text::counted(untold, "tool"), why));
     }
     match imported.skipped.first() {
         Some((name, why)) if imported.tools.is_empty() => Err(format!("has no tool that fits; `{name}`: {why}")),

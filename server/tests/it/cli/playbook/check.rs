@@ -69,9 +69,8 @@ async fn what_does_not_compile_is_not_checked_further() {
 #[tokio::test]
 async fn warnings_are_printed_and_strict_refuses_them() {
     let project = Project::new();
-    project.edit(PLAYBOOK, "writes: [/payees/+]", "writes: [/payees/+, /paye/+]");
+    project.edit(PLAYBOOK, "writes: [/payees/+]", "writes: [/payees/+, /payees/*/ibn]");
     project.edit(PLAYBOOK, "  - general_help", "  - general_help\n  - loan_request");
-    project.edit(PLAYBOOK, "world[\"fee_refunds\"]", "world.get(\"fee_refund\", {})");
     project.edit(
         "playbooks/retail_bank/tools.star",
         "# Looking things up.",
@@ -82,15 +81,31 @@ async fn warnings_are_printed_and_strict_refuses_them() {
     insta::assert_snapshot!(warned.stdout, @"
     warning: playbooks/retail_bank/playbook.yaml:33: intents[3]: no scenario has the intent `card_limit`
     warning: playbooks/retail_bank/playbook.yaml:41: intents[11]: no scenario has the intent `loan_request`
-    warning: playbooks/retail_bank/playbook.yaml:76: world.invariants[9].holds: the world has no `fee_refund` (did you mean `fee_refunds`?)
     warning: playbooks/retail_bank/playbook.yaml:179: tools[7].name: no scenario calls `list_disputes`, and neither prompt, policy nor guardrails mention it
     warning: playbooks/retail_bank/playbook.yaml:255: tools[14].name: no scenario calls `set_card_limit`, and neither prompt, policy nor guardrails mention it
-    warning: playbooks/retail_bank/playbook.yaml:293: tools[16].writes[1]: `/paye/+` matches nothing in the world's schema or in any initial world (did you mean `payees`?)
+    warning: playbooks/retail_bank/playbook.yaml:293: tools[16].writes[1]: `/payees/*/ibn` matches nothing in the world's schema or in any initial world
     warning: playbooks/retail_bank/tools.star:105: get_limits: looks like a tool, but no tool with `simulate: code` has this name (did you mean `set_card_limit`?); begin a helper's name with `_`
-    1 playbook checked: 0 errors, 7 warnings
+    1 playbook checked: 0 errors, 6 warnings
     ");
     let strict = said(&mut project.groundstate("playbook check --strict")).await;
     assert_eq!((strict.code, strict.stdout), (Some(2), warned.stdout));
+}
+
+#[tokio::test]
+async fn names_that_no_world_can_have_are_errors() {
+    let project = Project::new();
+    project.edit(PLAYBOOK, "writes: [/payees/+]", "writes: [/payees/+, /paye/+]");
+    project.edit(PLAYBOOK, "world[\"fee_refunds\"]", "world.get(\"fee_refund\", {})");
+    let said = said(&mut project.groundstate("playbook check --format json")).await;
+    assert_eq!((said.code, said.stderr.as_str()), (Some(2), ""));
+    let report: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    let errors = report["findings"].as_array().unwrap().iter().filter(|found| found["severity"] == "error");
+    let lines = errors.map(|found| format!("{} {} {}", found["line"], found["field"], found["message"]));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
+    76 "world.invariants[9].holds" "the world has no `fee_refund` (did you mean `fee_refunds`?)"
+    292 "tools[16].writes[1]" "`/paye/+` matches nothing in the world's schema or in any initial world (did you mean `payees`?)"
+    "#);
+    assert_eq!((&report["errors"], &report["warnings"], &report["playbooks"]), (&2.into(), &3.into(), &1.into()));
 }
 
 #[tokio::test]

@@ -32,9 +32,9 @@ impl Kind {
     /// The text cannot be sent.
     pub fn read(self, text: &str) -> Result<ImportInterface, String> {
         match self {
-            Self::OpenApi => Ok(ImportInterface { openapi: Some(text.to_owned()), mcp: None }),
+            Self::OpenApi => Ok(ImportInterface { openapi: Some(text.to_owned()), ..ImportInterface::default() }),
             Self::Mcp => match serde_json::from_str(text) {
-                Ok(listed) => Ok(ImportInterface { openapi: None, mcp: Some(listed) }),
+                Ok(listed) => Ok(ImportInterface { mcp: Some(listed), ..ImportInterface::default() }),
                 Err(why) => Err(format!("Not valid JSON: {why}. Paste the whole answer, from {{ to }}.")),
             },
         }
