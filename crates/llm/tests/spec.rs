@@ -33,9 +33,9 @@ fn specs_are_read_and_written_back() {
 #[test]
 fn bad_specs_say_what_is_wrong_with_an_example_and_without_secrets() {
     for (text, said) in [
-        ("gpt 4", "`gpt 4` is no model"),
-        ("qwen3:8b", "`qwen3:8b` is no model"),
-        ("", "`` is no model"),
+        ("gpt 4", "`gpt 4` is not a model"),
+        ("qwen3:8b", "`qwen3:8b` is not a model"),
+        ("", "`` is not a model"),
         ("@http://localhost/v1", "no model name"),
         ("m@localhost:8000/v1", "begins with `localhost:`"),
         ("m@ftp://host/v1", "begins with `ftp:`"),

@@ -52,7 +52,7 @@ async fn calls_that_are_dropped_give_their_slots_and_places_back() {
         let pool = std::sync::Arc::clone(&pool);
         tokio::spawn(async move {
             // Some are dropped while they wait, some while they are answered, and some are answered.
-            let limit = Duration::from_millis(call % 97);
+            let limit = Duration::from_millis(call % 97 * 10);
             tokio::time::timeout(limit, pool.answer(&ask(), call)).await.is_ok_and(|answer| answer.is_ok())
         })
     });

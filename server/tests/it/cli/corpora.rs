@@ -27,7 +27,7 @@ async fn a_corpus_from_flags_and_a_file(pool: PgPool) {
     golden     3 conversations of 1 scenarios in 1 families
                50.0 % golden; 50.0 % were asked for
     on both sides: 0 scenarios, 0 families, 0 pairs that resemble each other by 0.8 or more
-                   of 9 pairs, 0 could and were compared
+                   of 9 pairs, 0 could resemble each other and were compared
     ");
     let made = run("corpora create v1 --spec corpus.yaml --near 0.9").await;
     assert_eq!(made.code, Some(0), "{}", made.stderr);

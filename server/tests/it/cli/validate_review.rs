@@ -218,7 +218,7 @@ async fn validations_are_kept_one_after_another(pool: PgPool) {
     let first = save(String::new()).await;
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     let kept = latest().await;
-    assert_eq!(first.stderr.trim(), format!("validation {} is kept", kept.id));
+    assert_eq!(first.stderr.trim(), format!("validation {} is stored", kept.id));
     assert_eq!((kept.sound, kept.reviews.clone()), (true, json!([])));
 
     let second = save(format!("--model {}", ada.spec)).await;

@@ -81,7 +81,7 @@ async fn errors_point_to_what_is_wrong(pool: PgPool) {
         ("conversations?scenarios=x", json!([["scenarios", "there is no such parameter (did you mean `scenario`?)"]])),
         (
             "conversations?min_overall=12&min_agreement=2",
-            json!([["min_overall", "expected 0 to 10, found 12"], ["min_agreement", "expected 0 to 1, found 2"]]),
+            json!([["min_agreement", "expected 0 to 1, found 2"], ["min_overall", "expected 0 to 10, found 12"]]),
         ),
     ] {
         let (status, problem) = app.send(Method::GET, &format!("{projects}/{path}"), &json!(null)).await;

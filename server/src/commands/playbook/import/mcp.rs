@@ -11,7 +11,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::Target;
-use crate::commands::interrupted;
+use crate::commands::interrupts::Interrupts;
 use domain::bad_input::BadInput;
 use process::Process;
 use projects::import::imported::Imported;
@@ -34,17 +34,23 @@ pub struct Mcp {
 /// [`BadInput`] if the server cannot be reached, says nothing in time, or offers no tool that can be imported.
 pub async fn read(args: &Mcp) -> anyhow::Result<Imported> {
     let limit = Duration::from_secs(args.timeout);
+    // Before a process is started, which must not outlive this one.
+    let interrupts = Interrupts::listen()?;
     let listed = if args.server.starts_with("http://") || args.server.starts_with("https://") {
-        within(limit, over_http(&args.server)).await?
+        within(limit, interrupts, over_http(&args.server)).await?
     } else {
-        over_process(&args.server, limit).await?
+        over_process(&args.server, limit, interrupts).await?
     };
     let imported = listed.and_then(|listed| mcp::import(&listed));
     Ok(imported.map_err(|why| BadInput::one("COMMAND|URL", why))?)
 }
 
 /// The process ends with this function, whatever happens.
-async fn over_process(command: &str, limit: Duration) -> anyhow::Result<Result<Listed, String>> {
+async fn over_process(
+    command: &str,
+    limit: Duration,
+    interrupts: Interrupts,
+) -> anyhow::Result<Result<Listed, String>> {
     let (mut process, transport) = match Process::start(command) {
         Ok(started) => started,
         Err(why) => return Ok(Err(why)),
@@ -59,7 +65,7 @@ async fn over_process(command: &str, limit: Duration) -> anyhow::Result<Result<L
             Ok(listed) => Ok(listed),
         }
     };
-    let listed = within(limit, listing).await?;
+    let listed = within(limit, interrupts, listing).await?;
     Ok(listed.map_err(|why| process.overheard(why)))
 }
 
@@ -73,6 +79,7 @@ async fn over_http(url: &str) -> Result<Listed, String> {
 /// Ctrl-C ends the command in an orderly way, too: a process that was started must not outlive it.
 async fn within(
     limit: Duration,
+    mut interrupts: Interrupts,
     listing: impl Future<Output = Result<Listed, String>>,
 ) -> anyhow::Result<Result<Listed, String>> {
     tokio::select! {
@@ -80,9 +87,6 @@ async fn within(
             let late = format!("has not listed its tools within {} s (--timeout)", limit.as_secs());
             Ok(listed.unwrap_or(Err(late)))
         }
-        asked = interrupted() => {
-            asked?;
-            bail!("interrupted");
-        }
+        () = interrupts.next() => bail!("interrupted"),
     }
 }

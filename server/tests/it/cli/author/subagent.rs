@@ -288,10 +288,8 @@ async fn everything_wrong_at_once() {
 async fn what_the_linter_refuses_is_not_written() {
     let faulty = LOANS.replace("amount: 4200, ", "").replace("customer_id: cus_1901", "customer_id: cus_0001");
     insta::assert_snapshot!(refused(&faulty, &[]).await, @r#"
-    playbooks/retail_bank: world: scenario `help_card_abroad` would be invalid: /loans/loan_9901: "amount" is a required property
-    playbooks/retail_bank: world: scenario `transfer_rent_to_payee` would be invalid: /loans/loan_9901: "amount" is a required property
-    playbooks/retail_bank: world: the base world would be invalid: /loans/loan_9901: "amount" is a required property
-    3 problems found; nothing was done
+    playbooks/retail_bank/playbook.yaml:45: world.base: the base world is invalid: /loans/loan_9901: "amount" is a required property
+    1 problem found; nothing was done
     "#);
     let nobody = LOANS.replace("customer_id: cus_1901", "customer_id: cus_0001");
     insta::assert_snapshot!(refused(&nobody, &[]).await, @"
