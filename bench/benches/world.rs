@@ -61,7 +61,7 @@ fn scan(criterion: &mut Criterion) {
     let room = |i: usize| json!({"kind": "double", "rate": 80 + i, "taken": {"2026-03-02": i, "2026-03-03": 2, "2026-03-04": 0}});
     let hotel = |i: usize| {
         let rooms: Map<String, Value> = (0..20).map(|r| (format!("r{r:02}"), room(r))).collect();
-        json!({"city": if i % 3 == 0 { "Bern" } else { "Basel" }, "stars": i % 5, "rooms": rooms})
+        json!({"city": if i.is_multiple_of(3) { "Bern" } else { "Basel" }, "stars": i % 5, "rooms": rooms})
     };
     let hotels: Map<String, Value> = (0..300).map(|i| (format!("h{i:03}"), hotel(i))).collect();
     let world = World::new(&json!({"hotels": hotels}));
