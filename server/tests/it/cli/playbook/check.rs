@@ -102,7 +102,7 @@ async fn names_that_no_world_can_have_are_errors() {
     let errors = report["findings"].as_array().unwrap().iter().filter(|found| found["severity"] == "error");
     let lines = errors.map(|found| format!("{} {} {}", found["line"], found["field"], found["message"]));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
-    76 "world.invariants[9].holds" "the world has no `fee_refund` (did you mean `fee_refunds`?)"
+    75 "world.invariants[9].holds" "the world has no `fee_refund` (did you mean `fee_refunds`?)"
     292 "tools[16].writes[1]" "`/paye/+` matches nothing in the world's schema or in any initial world (did you mean `payees`?)"
     "#);
     assert_eq!((&report["errors"], &report["warnings"], &report["playbooks"]), (&2.into(), &3.into(), &1.into()));
