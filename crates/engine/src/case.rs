@@ -14,7 +14,6 @@ use domain::seed::Seed;
 
 use crate::judge::Judge;
 use crate::playbook::Playbook;
-use crate::templates::rfc3339;
 pub use initial_world::InitialWorld;
 use shared::OfScenario;
 pub(crate) use user_knowledge::{UserKnowledge, parts};
@@ -73,7 +72,7 @@ impl Case {
 
     /// RFC 3339: the moment at which the conversation takes place.
     pub fn now(&self) -> String {
-        now(&self.scenario, &self.playbook)
+        self.playbook.now_in(&self.scenario)
     }
 
     /// What follows from the scenario alone.
@@ -92,9 +91,4 @@ impl Case {
             again => self.seed.sampling(&format!("{purpose} {again}")),
         }
     }
-}
-
-/// RFC 3339: the moment at which conversations of a scenario take place.
-pub fn now(scenario: &Scenario, playbook: &Playbook) -> String {
-    rfc3339(scenario.clock.unwrap_or(playbook.spec.clock))
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use domain::patch::Patch;
 use domain::playbook::{Simulate, Tool as ToolSpec};
-use domain::scenario::laid_over;
+use domain::scenario::{Scenario, laid_over};
 use jsonschema::Validator;
 use minijinja::Environment;
 use parking_lot::Mutex;
@@ -91,6 +91,11 @@ impl Playbook {
     /// The clock of a conversation whose scenario has none of its own.
     pub fn now(&self) -> String {
         rfc3339(self.spec.clock)
+    }
+
+    /// The clock of a scenario's conversations.
+    pub fn now_in(&self, scenario: &Scenario) -> String {
+        rfc3339(scenario.clock.unwrap_or(self.spec.clock))
     }
 
     /// The world after a change that a call asks for, if the call may make it.

@@ -12,7 +12,7 @@ use domain::task::rehearse;
 use domain::transcript::End;
 use domain::verdict::Verification;
 
-use crate::case::{self, Case, InitialWorld};
+use crate::case::{Case, InitialWorld};
 use crate::conversation::Conversation;
 use crate::judge::Judge;
 use crate::playbook::Playbook;
@@ -25,7 +25,7 @@ use crate::verifier;
 pub fn scenario(playbook: &Arc<Playbook>, judge: &Arc<Judge>, scenario: &Arc<Scenario>) -> Vec<Finding> {
     let mut findings = domain::validate::scenario(&playbook.spec, scenario);
     let initial = Arc::new(InitialWorld::from(playbook.initial_world(&scenario.system_facts)));
-    if let Err(fault) = playbook.check_world(&initial.world, &case::now(scenario, playbook)) {
+    if let Err(fault) = playbook.check_world(&initial.world, &playbook.now_in(scenario)) {
         let message = format!("the initial world is invalid: {fault}");
         findings.push(Finding::new(Rule::InvalidWorld, "/system_facts", message));
     }

@@ -11,7 +11,7 @@ use domain::role::Role;
 use domain::row::{Played, Scenario, Tools, Versioned};
 use domain::transcript::Frame;
 use engine::state::State;
-use engine::{InitialWorld, Judge, Playbook, case, scripted};
+use engine::{InitialWorld, Judge, Playbook, scripted};
 use parking_lot::Mutex;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -132,7 +132,7 @@ impl Context {
             }),
             judge: Arc::clone(judge),
             initial: self.library.initial(scenario, compiled),
-            now: case::now(scenario, compiled),
+            now: compiled.now_in(scenario),
             compiled: Arc::clone(compiled),
             voices: Mutex::default(),
             ends: Mutex::default(),

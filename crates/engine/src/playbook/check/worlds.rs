@@ -6,7 +6,6 @@ use domain::scenario::Scenario;
 use serde_json::{Map, Value};
 
 use super::{Finding, Place, Severity};
-use crate::case;
 use crate::playbook::Playbook;
 use crate::world::World;
 
@@ -35,9 +34,8 @@ pub fn starts(playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<Start> {
     if scenarios.is_empty() {
         return vec![Start::new(playbook, "the base world".to_owned(), &Map::new(), playbook.now())];
     }
-    let start = |s: &Arc<Scenario>| {
-        Start::new(playbook, format!("scenario `{}`", s.id), &s.system_facts, case::now(s, playbook))
-    };
+    let start =
+        |s: &Arc<Scenario>| Start::new(playbook, format!("scenario `{}`", s.id), &s.system_facts, playbook.now_in(s));
     scenarios.iter().map(start).collect()
 }
 

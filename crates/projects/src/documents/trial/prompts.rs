@@ -37,7 +37,7 @@ fn rendered(library: &Library, playbook: &str, scenario: Option<&str>, way: Way)
     let mut prompts: Vec<RolePrompt> = rehearsal.prompts.into_iter().map(told).collect();
     for name in playbook.sub_agents() {
         if !prompts.iter().any(|prompt| prompt.sub_agent.as_deref() == Some(name)) {
-            prompts.extend(instructed(playbook, name, &engine::case::now(scenario, playbook)));
+            prompts.extend(instructed(playbook, name, &playbook.now_in(scenario)));
         }
     }
     let files = library.files.within(&format!("playbooks/{}", playbook.spec.name));
