@@ -293,10 +293,8 @@ async fn what_the_linter_refuses_is_not_written() {
     "#);
     let nobody = LOANS.replace("customer_id: cus_1901", "customer_id: cus_0001");
     insta::assert_snapshot!(refused(&nobody, &[]).await, @"
-    playbooks/retail_bank: world: scenario `help_card_abroad` would be invalid: The customer_id of a loan must be that of a record in customers.
-    playbooks/retail_bank: world: scenario `transfer_rent_to_payee` would be invalid: The customer_id of a loan must be that of a record in customers.
-    playbooks/retail_bank: world: the base world would be invalid: The customer_id of a loan must be that of a record in customers.
-    3 problems found; nothing was done
+    playbooks/retail_bank/playbook.yaml:45: world.base: The customer_id of a loan must be that of a record in customers. (in scenario `help_card_abroad` and 1 more)
+    1 problem found; nothing was done
     ");
 }
 
