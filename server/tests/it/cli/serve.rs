@@ -1,5 +1,6 @@
 //! `serve` and `play`, as services: started, looked at, stopped, started again.
 
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,12 +11,14 @@ use domain::role::Role;
 use generation::ConversationRun;
 use sqlx::PgPool;
 use store::{players, runs};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
+use super::Project;
 use crate::http::{somebody, token};
 use crate::support::endpoint::{Endpoint, status};
 use crate::support::play::{HELP, heard, planned};
 use crate::support::process::{Listening, groundstate, terminate};
-use crate::support::{agent, ledger, until};
+use crate::support::{agent, database_url, ledger, until};
 
 async fn serve(pool: &PgPool, flags: &[&str]) -> Listening {
     let own = ["serve", "--listen", "127.0.0.1:0", "--concurrency", "4"];
@@ -152,4 +155,41 @@ async fn a_player_tells_prometheus_how_it_does(pool: PgPool) {
     assert!(has("# TYPE groundstate_commit_seconds histogram").await, "{figures}");
     assert!(player.get("/healthz").await.is_ok() && player.get("/readyz").await.is_ok());
     assert_eq!(player.stopped().await, Some(0));
+}
+
+/// What `serve` says before it serves, in a folder with documents.
+async fn said_first(pool: &PgPool, project: &Project) -> Vec<String> {
+    let mut command = project.groundstate("serve --listen 127.0.0.1:0 --no-play --database-url");
+    let mut server = command.arg(database_url(pool)).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut said = Vec::new();
+    while let Ok(Ok(Some(line))) = tokio::time::timeout(Duration::from_secs(2), lines.next_line()).await {
+        said.push(line);
+    }
+    terminate(&server);
+    server.wait().await.unwrap();
+    said
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn an_empty_project_is_told_how_the_documents_of_the_folder_get_into_it(pool: PgPool) {
+    let project = Project::new();
+    let offered =
+        |said: &[String]| said.iter().any(|line| line.ends_with("Add those of . with: groundstate sync --push"));
+    let said = said_first(&pool, &project).await;
+    assert!(offered(&said), "{said:?}");
+    let mut push = project.groundstate("sync --push --database-url");
+    assert_eq!(super::said(push.arg(database_url(&pool))).await.code, Some(0));
+    let said = said_first(&pool, &project).await;
+    assert!(said.len() > 1 && !offered(&said), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_database_that_refuses_connections_is_said_to() {
+    let project = Project::new();
+    let said =
+        super::said(&mut project.groundstate("runs list --database-url postgres://postgres@127.0.0.1:1/postgres"))
+            .await;
+    assert_eq!(said.code, Some(1));
+    assert!(said.stderr.contains("Connection refused"), "{}", said.stderr);
 }
