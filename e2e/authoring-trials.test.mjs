@@ -641,7 +641,7 @@ test("the tools that an MCP server lists become the draft of a playbook", () =>
     const pasted = dialog.getByRole("textbox", { name: /Answer to tools\/list/ });
     await pasted.fill('{"tools": [');
     await dialog.getByRole("button", { name: "Create" }).click();
-    await dialog.getByText(/Is no JSON/).waitFor();
+    await dialog.getByText(/Not valid JSON/).waitFor();
     await pasted.fill('{"tools": [{"name": 1}]}');
     await dialog.getByRole("button", { name: "Create" }).click();
     await dialog.getByText(/is not an MCP tool/).waitFor();

@@ -214,7 +214,7 @@ test("what was written is not lost when the page is left", () =>
     await page.goBack();
     await page.getByText("It is kept in this tab").waitFor();
     await page.goForward();
-    await page.getByText("is here again").waitFor();
+    await page.getByText("Your unsaved changes were restored").waitFor();
     assert.match(await (await editor(page)).innerText(), /a thought/);
     await discard(page, "Discard them");
     await page.getByText("not saved").waitFor({ state: "detached" });
@@ -284,7 +284,7 @@ test("whoever was slower may go on writing, and loses nothing by a reload; or ta
     assert.equal((await site.ask("GET", about)).saved.version, to, "nothing more was saved");
     await page.reload();
     await editor(page);
-    assert.equal(await page.getByText("is here again").count(), 0);
+    assert.equal(await page.getByText("Your unsaved changes were restored").count(), 0);
   }, { expected: [/status of 409/] });
 });
 
