@@ -112,12 +112,15 @@ test("a first record that cannot be read says so, and leaves nothing of another 
 test("all of the form stands in the address: a link, a reload and the way back know it", () =>
   site.visit(`${PROJECT}/exports/new`, async (page) => {
     const score = page.getByLabel("Preferred by");
-    const all = page.getByLabel("Also conversations that were not accepted");
+    const branches = page.getByLabel("Also what sub-agents did");
+    const failures = page.getByLabel("Also conversations that were not accepted");
     const cli = page.getByLabel("Groundstate's command");
     await page.getByLabel("Corpus or run").selectOption({ index: 1 });
     await page.waitForURL(/run=/);
     await page.getByRole("radio", { name: /^TRL preference pairs/ }).check();
     await page.waitForURL(/profile=trl_dpo/);
+    // Pairs need them anyway.
+    assert.equal(await failures.count(), 0);
     await page.getByLabel("Descriptions of tools").selectOption("array");
     await page.waitForURL(/tools=array/);
     await score.selectOption("weighted_mean");
@@ -125,9 +128,9 @@ test("all of the form stands in the address: a link, a reload and the way back k
     await page.getByLabel("By at least").fill("2.5");
     await page.getByLabel("By at least").press("Tab");
     await page.waitForURL(/margin=2\.5/);
-    await all.check();
-    await page.waitForURL(/all=true/);
-    const says = /--all[\s\\]+--profile trl_dpo[\s\\]+--tools array[\s\\]+--score weighted_mean --margin 2\.5/;
+    await branches.check();
+    await page.waitForURL(/branches=true/);
+    const says = /--branches[\s\\]+--profile trl_dpo[\s\\]+--tools array[\s\\]+--score weighted_mean --margin 2\.5/;
     assert.match(await cli.innerText(), says);
 
     await page.reload();
@@ -135,11 +138,11 @@ test("all of the form stands in the address: a link, a reload and the way back k
     assert.match(await cli.innerText(), says);
     assert.equal(await page.getByLabel("By at least").inputValue(), "2.5");
     assert.equal(await page.getByLabel("Descriptions of tools").inputValue(), "array");
-    assert.ok(await all.isChecked());
+    assert.ok(await branches.isChecked());
 
     await page.goBack();
-    await page.waitForURL((url) => !url.searchParams.has("all"));
-    await page.waitForFunction((box) => !box.checked, await all.elementHandle());
+    await page.waitForURL((url) => !url.searchParams.has("branches"));
+    await page.waitForFunction((box) => !box.checked, await branches.elementHandle());
     await page.goBack();
     await page.waitForURL((url) => !url.searchParams.has("margin"));
     await page.waitForFunction((field) => field.value === "1", await page.getByLabel("By at least").elementHandle());
