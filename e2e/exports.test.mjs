@@ -310,7 +310,9 @@ async function previews(page, spec, act) {
   const told = await answer.json();
   const strip = page.locator(".preview dl.strip > div");
   if (told.record === undefined) {
-    await page.locator(".preview").getByText(`${told.file_name}: none of the first of ${told.total} conversations`).waitFor();
+    const { file_name, looked_at, total } = told;
+    const none = looked_at < total ? `the first ${looked_at} conversations give no` : `none of the ${total} conversations gives a`;
+    await page.locator(".preview").getByText(`${file_name}: ${none} record in this shape.`).waitFor();
   } else {
     await showsRecord(page, told.record);
     await strip.filter({ hasText: "Conversations to read" }).getByText(`${told.total}`, { exact: true }).waitFor();

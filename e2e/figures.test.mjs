@@ -48,7 +48,7 @@ async function reports(within, report) {
 
   const side = (name, { conversations, scenarios, families }) => [name, ...[conversations, scenarios, families].map(count)];
   assert.deepEqual(await figuresOf(within, "Split"), [side("Train", split.train), side("Golden", split.golden)]);
-  const asked = `${percent(split.golden_share)} golden of ${percent(split.golden_wanted)} that were asked for`;
+  const asked = `${percent(split.golden_share)} golden of ${percent(split.golden_wanted)} requested`;
   await within.getByText(asked, { exact: false }).waitFor();
 
   const proof = within.getByRole("region", { name: "Leakage proof" });
@@ -232,7 +232,7 @@ test("whatever is chosen in the form of a selection is what the corpus is select
     await page.getByRole("combobox", { name: /^Secrets/ }).selectOption("keep");
     await page.getByLabel("Keep only the best of identical conversations").uncheck();
     await page.getByLabel("Also of near-duplicates").check();
-    await type(/^Resemblance from which on/, "0.95");
+    await type(/^Resemblance from/, "0.95");
     await page.getByRole("combobox", { name: /^Balance/ }).selectOption("persona");
     await type(/^At most in all/, "17");
     await type("Golden share, in %", "20");
