@@ -97,7 +97,7 @@ fn Launch(choices: Choices, reload: impl Fn() + Copy + Send + Sync + 'static) ->
         <div class="launch">
             <div class="launch-form">
                 <section class="panel" aria-labelledby="launch-what">
-                    <h2 id="launch-what">"Conversations"</h2>
+                    <h2 id="launch-what">"Selection"</h2>
                     <Checks
                         label="Playbooks"
                         options=named(&playbooks)
