@@ -128,7 +128,7 @@ pub fn ModelForm(
                 <span>"Workers that serve it may join"</span>
             </label>
             <TextField
-                label="Name at the endpoints"
+                label="Model name at the endpoints"
                 value=draft.model
                 placeholder="as it is named"
                 wrong=problems.at("/model")

@@ -125,7 +125,7 @@ fn ModelDetails(said: ModelFacts) -> impl IntoView {
     view! {
         <dl class="strip">
             <div>
-                <dt>"Name at the endpoints"</dt>
+                <dt>"Model name at the endpoints"</dt>
                 <dd>{said.model}</dd>
             </div>
             <div>
