@@ -307,7 +307,7 @@ test("a worker joins with a token that is shown once, and is drained after a que
       const form = dialog(page, "Add a worker");
       await form.getByRole("button", { name: "Make a join token" }).click();
       await form.locator(".wrong").first().waitFor();
-      await form.getByLabel(/^What it is for/).fill("rack 7");
+      await form.getByLabel(/^Purpose/).fill("rack 7");
       await form.getByRole("button", { name: "Make a join token" }).click();
       const command = await form.getByLabel("Start a worker").innerText();
       const [, token] = command.match(/GROUNDSTATE_JOIN_TOKEN=(gsj_[0-9a-f]{64})/);
@@ -353,7 +353,7 @@ test("a token is made, its secret is shown once, and it is withdrawn after a que
   site.visit("/tokens", async (page) => {
     await page.getByRole("button", { name: "Make a token" }).click();
     const form = dialog(page, "Make a token");
-    await form.getByLabel(/^What it is for/).fill("nightly run");
+    await form.getByLabel(/^Purpose/).fill("nightly run");
     await form.getByLabel(/^run/).check();
     await form.getByLabel(/^Where/).selectOption("default");
     await screenshot(page, "token-form");
