@@ -398,7 +398,7 @@ test("somebody is invited, becomes a member, is disabled; the audit log has it a
     await page.getByLabel(/^Role/).last().selectOption("viewer");
     await page.getByRole("button", { name: "Add" }).click();
     await row(page, "otto").getByLabel("Role of otto").selectOption("author");
-    await page.getByText("otto is author now.").waitFor();
+    await page.getByText("otto is now author.").waitFor();
     await screenshot(page, "members");
   });
   await site.stranger(link, async (page) => {

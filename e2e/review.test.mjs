@@ -182,10 +182,10 @@ test("all that a new queue is to be is there after loading it again", () =>
     assert.equal(await page.getByLabel("People for each conversation").inputValue(), "2");
     assert.equal(await page.getByLabel("How many conversations").inputValue(), "4");
     assert.equal(await page.getByLabel("Blind", { exact: false }).isChecked(), false);
-    await page.getByLabel("of a corpus").check();
+    await page.getByLabel("of a corpus", { exact: true }).check();
     await page.waitForURL(({ searchParams }) => searchParams.get("from") === "corpus");
     await page.reload();
-    assert.ok(await page.getByLabel("of a corpus").isChecked());
+    assert.ok(await page.getByLabel("of a corpus", { exact: true }).isChecked());
   }));
 
 test("what conversations are narrowed to is queued for review", () =>

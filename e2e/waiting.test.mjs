@@ -192,7 +192,7 @@ test("a member's role changes at once, and is what it was if the server refuses"
       await page.locator(".toast.bad").getByText("Somebody else is at it; look again.").waitFor();
       await shows("viewer");
       await role.selectOption("runner");
-      await page.getByText("otto is runner now.").waitFor();
+      await page.getByText("otto is now runner.").waitFor();
       await shows("runner");
       await page.reload();
       await shows("runner");
