@@ -5,9 +5,9 @@ use domain::transcript::{Caller, Frame, Transcript};
 use engine::world::Node;
 use sha2::{Digest, Sha256};
 
-/// What conversations are compared by, in the order in which it was said. What sub-agents said is included. System prompts
-/// are not, because conversations of one playbook share them, and neither is what the user does with its own tools: it is
-/// hidden from the agent, and from trainers.
+/// The texts of a conversation, in order: conversations are compared by them. Texts of sub-agents are included. System prompts
+/// are left out, because all conversations of a playbook share them; so are calls of the user's own tools, because neither
+/// the agent nor a trainer sees them.
 #[derive(Debug)]
 pub struct Utterances(pub Vec<Utterance>);
 
@@ -61,7 +61,7 @@ impl From<Transcript> for Utterances {
     }
 }
 
-/// What an agent read and said, each with the number of its event.
+/// The messages that an agent read and wrote, each with the number of its event.
 fn utterances_of(frame: Frame) -> impl Iterator<Item = (u32, Utterance)> {
     let Frame { caller, messages, seqs, .. } = frame;
     let spoken = move |message| match message {

@@ -18,7 +18,7 @@ pub enum Predicate<'a> {
     Times(&'a [i64], i64, i64),
 }
 
-/// What a predicate asks about: a dimension, with the criterion of its scores. `None`: nothing that has a facet of its own.
+/// The dimension that a predicate restricts, with the criterion if it is a score; `None` if it has no facet of its own.
 pub type Subject = Option<(Dimension, Option<u32>)>;
 
 impl Predicate<'_> {
@@ -45,7 +45,7 @@ fn mark<T: Copy>(failed: &mut [u64], column: &[T], bit: u64, passes: impl Fn(T) 
     }
 }
 
-/// What a filter and a search for a part of scenarios' ids ask of a run. `top` is not among it.
+/// The predicates of a filter and of a search in scenario ids. `top` is applied separately.
 pub fn predicates<'a>(columns: &'a Columns, filter: &Filter, search: Option<&str>) -> Vec<(Subject, Predicate<'a>)> {
     let mut conditions = filter.conditions(|name| columns.names.get(name));
     conditions.sort_by_key(subject);

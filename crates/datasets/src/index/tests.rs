@@ -181,7 +181,7 @@ proptest! {
     }
 }
 
-/// What rows are ordered by, if that is a score: what has none comes last.
+/// The value that rows are sorted by; rows without a score come last.
 fn rank(columns: &[Arc<Columns>], sort: &Sort, place: &Place) -> i32 {
     let criterion = match &sort.by {
         By::Position => return 0,

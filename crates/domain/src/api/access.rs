@@ -121,7 +121,7 @@ pub struct TokenSummary {
 pub struct NewToken {
     /// What it is for: 1 to 100 letters.
     pub name: String,
-    /// What the token may do; a scope includes those below it.
+    /// Permissions of the token. A scope includes those below it.
     pub scopes: Vec<Scope>,
     /// Only for this project; default: all of yours.
     #[serde(skip_serializing_if = "Option::is_none")]

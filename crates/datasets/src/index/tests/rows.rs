@@ -175,7 +175,7 @@ impl TestRun {
         self.order.iter().enumerate().filter_map(move |(position, place)| Some((position, said[*place].clone()?)))
     }
 
-    /// What `judge` says of each conversation, and how many positions it has.
+    /// The result of `judge` for each conversation, with the number of positions that show it.
     pub fn counted<'a, T: 'a>(
         &'a self,
         columns: &'a Columns,

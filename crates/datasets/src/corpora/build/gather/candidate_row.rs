@@ -16,7 +16,7 @@ use projects::library::Files;
 use store::BadRow;
 use store::corpora::Found;
 
-/// What conversations of one scenario share.
+/// Values that all conversations of a scenario have in common.
 pub struct ScenarioValues {
     name: u32,
     family: u32,
@@ -26,7 +26,7 @@ pub struct ScenarioValues {
     pub authored: AuthoredValues,
 }
 
-/// What conversations of one run share.
+/// Values that all conversations of a run have in common.
 pub struct RunValues {
     pub id: Uuid,
     pub number: u32,
@@ -75,7 +75,7 @@ pub struct EventValues {
 pub struct CandidateRow {
     pub id: Uuid,
     pub scenario: Arc<ScenarioValues>,
-    /// What the verifier found when the conversation was judged again.
+    /// The verifier's result from judging the conversation again; `None` if it was not judged again.
     pub verified: Option<bool>,
     run: Arc<RunValues>,
     position: i32,
