@@ -39,6 +39,15 @@ use domain::bad_input::BadInput;
 use store::audit;
 use store::clock;
 
+/// How a report is written.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ReportFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
 /// Exit code for input that the user must mend.
 const BAD_INPUT: u8 = 2;
 /// Exit code of a run that was paused or cancelled before its end.

@@ -13,6 +13,7 @@ use serde_json::json;
 use sqlx::PgPool;
 use uuid::Uuid;
 
+use super::ReportFormat;
 use super::connection::{Connection, ConnectionArgs};
 use super::generate::latest_or;
 use super::judge::judging;
@@ -61,16 +62,8 @@ pub struct Report {
     #[command(flatten)]
     judged: Whose,
     /// Format of the report
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    format: ReportFormat,
 }
 
 pub async fn run(command: CalibrateCommand) -> anyhow::Result<ExitCode> {
@@ -121,11 +114,11 @@ async fn read_and_report(args: &Report, pool: &PgPool) -> anyhow::Result<()> {
     super::record(&mut tx, Some(project), command, &said.judging.id.to_string(), detail).await?;
     tx.commit().await?;
     match args.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let reports: BTreeMap<&str, _> = calibrations.iter().map(|c| (c.judge.as_str(), &c.report)).collect();
             say!("{}", serde_json::to_string_pretty(&reports)?);
         }
-        Format::Text => report::print(&calibrations, &said.judging),
+        ReportFormat::Text => report::print(&calibrations, &said.judging),
     }
     Ok(())
 }

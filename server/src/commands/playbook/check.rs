@@ -8,7 +8,7 @@ use engine::playbook::Sources;
 use engine::playbook::check::{self, Severity};
 use serde::Serialize;
 
-use super::super::BAD_INPUT;
+use super::super::{BAD_INPUT, ReportFormat};
 use super::Project;
 use super::paint::Paint;
 use domain::bad_input::BadInput;
@@ -24,16 +24,8 @@ pub struct Check {
     #[arg(long)]
     strict: bool,
     /// How findings are written
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    format: ReportFormat,
 }
 
 #[derive(Serialize)]
@@ -67,8 +59,8 @@ pub fn run(args: &Check) -> anyhow::Result<ExitCode> {
         found.extend(check::files(&Sources { folder: &folder, files: &files.within(&folder) }, &scenarios));
     }
     match args.format {
-        Format::Text => print(&found, names.len()),
-        Format::Json => say!("{}", json(&found, names.len())?),
+        ReportFormat::Text => print(&found, names.len()),
+        ReportFormat::Json => say!("{}", json(&found, names.len())?),
     }
     let bad = found.iter().any(|(severity, _)| *severity == Severity::Error || args.strict);
     Ok(if bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })

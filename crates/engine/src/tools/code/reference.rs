@@ -12,6 +12,7 @@
 
 mod difference;
 mod equality;
+mod to_json;
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -20,29 +21,24 @@ use std::sync::Arc;
 use allocative::Allocative;
 use domain::patch::{Patch, PatchOp, join};
 use rpds::RedBlackTreeMapSync;
-use serde_json::{Map, Number, Value as Json};
 use starlark::collections::SmallMap;
 use starlark::environment::{Methods, MethodsBuilder};
 use starlark::starlark_module;
 use starlark::values::dict::{AllocDict, DictRef};
-use starlark::values::float::UnpackFloat;
-use starlark::values::list::{AllocList, ListRef};
+use starlark::values::list::AllocList;
 use starlark::values::none::NoneType;
-use starlark::values::structs::StructRef;
-use starlark::values::tuple::TupleRef;
 use starlark::values::{
-    Heap, NoSerialize, ProvidesStaticType, StarlarkValue, Trace, UnpackValue, Value, ValueError, ValueLike,
-    starlark_value,
+    Heap, NoSerialize, ProvidesStaticType, StarlarkValue, Trace, Value, ValueError, ValueLike, starlark_value,
 };
 
 use crate::world::Node;
 
 pub use equality::{contains, equal};
+pub use to_json::json;
+use to_json::{name, node};
 
 /// Lists and dicts within each other, in an answer or in the world.
 const MAX_DEPTH: usize = 48;
-/// Values in an answer, or in what is put into the world at one place.
-const MAX_VALUES: usize = 1_000_000;
 
 type Records = RedBlackTreeMapSync<Arc<str>, Node>;
 
@@ -130,99 +126,6 @@ pub fn alloc<'v>(node: &Node, heap: Heap<'v>) -> Value<'v> {
             loops: Cell::new(0),
         }),
     }
-}
-
-/// What a function made, with its keys in the author's order.
-///
-/// # Errors
-/// What is no JSON: functions, endless nesting, numbers that are none.
-pub fn json(value: Value<'_>) -> Result<Json, String> {
-    Writer { left: Cell::new(MAX_VALUES) }.value(value, MAX_DEPTH)
-}
-
-/// `left`: how many values may still be written. Lists that are shared in Starlark are not in JSON.
-struct Writer {
-    left: Cell<usize>,
-}
-
-impl Writer {
-    fn count(&self, levels: usize) -> Result<(), String> {
-        if levels == 0 {
-            return Err(format!("nests lists and dicts deeper than {MAX_DEPTH} levels"));
-        }
-        let fewer = self.left.get().checked_sub(1);
-        self.left.set(fewer.ok_or_else(|| format!("holds more than {MAX_VALUES} values"))?);
-        Ok(())
-    }
-
-    fn value(&self, value: Value<'_>, levels: usize) -> Result<Json, String> {
-        self.count(levels)?;
-        let inner = |value: Value<'_>| self.value(value, levels - 1);
-        if value.is_none() {
-            Ok(Json::Null)
-        } else if let Some(b) = value.unpack_bool() {
-            Ok(Json::Bool(b))
-        } else if let Some(text) = value.unpack_str() {
-            Ok(Json::from(text))
-        } else if let Some(i) = value.unpack_i32() {
-            Ok(Json::from(i))
-        } else if let Some(list) = ListRef::from_value(value) {
-            list.iter().map(inner).collect()
-        } else if let Some(tuple) = TupleRef::from_value(value) {
-            tuple.iter().map(inner).collect()
-        } else if let Some(dict) = DictRef::from_value(value) {
-            dict.iter().map(|(key, value)| Ok((name(key)?.to_owned(), inner(value)?))).collect()
-        } else if let Some(collection) = value.downcast_ref::<Collection>() {
-            self.collection(collection, levels)
-        } else if let Some(fields) = StructRef::from_value(value) {
-            fields.iter().map(|(key, value)| Ok((key.as_str().to_owned(), inner(value)?))).collect()
-        } else {
-            number(value)
-        }
-    }
-
-    fn collection(&self, collection: &Collection<'_>, levels: usize) -> Result<Json, String> {
-        let mut map = Map::new();
-        collection.each(|key, entry| {
-            let json = match entry {
-                Entry::Before(node) => self.node(node, levels - 1)?,
-                Entry::Now(value) => self.value(value, levels - 1)?,
-            };
-            map.insert(key.to_string(), json);
-            Ok::<(), String>(())
-        })?;
-        Ok(Json::Object(map))
-    }
-
-    fn node(&self, node: &Node, levels: usize) -> Result<Json, String> {
-        self.count(levels)?;
-        match node {
-            Node::List(items) => items.iter().map(|item| self.node(item, levels - 1)).collect(),
-            Node::Map(map) => {
-                map.iter().map(|(key, node)| Ok((key.to_string(), self.node(node, levels - 1)?))).collect()
-            }
-            leaf => Ok(leaf.to_json()),
-        }
-    }
-}
-
-fn node(value: Value<'_>, levels: usize) -> Result<Node, String> {
-    Writer { left: Cell::new(MAX_VALUES) }.value(value, levels).map(|json| Node::from(&json))
-}
-
-fn name(key: Value<'_>) -> Result<&str, String> {
-    key.unpack_str().ok_or_else(|| format!("has the key {}, which is no text", key.to_repr()))
-}
-
-fn number(value: Value<'_>) -> Result<Json, String> {
-    let integer = || value.to_repr().parse::<Number>().ok();
-    let found = match value.get_type() {
-        "int" => integer(),
-        "float" => UnpackFloat::unpack_value_opt(value).and_then(|f| Number::from_f64(f.0)),
-        "set" => return Err("holds a set, which is no JSON: `sorted(...)` makes a list of it".to_owned()),
-        _ => None,
-    };
-    found.map(Json::Number).ok_or_else(|| format!("holds {}, which is no JSON", value.to_repr()))
 }
 
 /// What a function changed in the world it was given.
@@ -398,7 +301,7 @@ impl fmt::Debug for Collection<'_> {
 
 impl fmt::Display for Collection<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let json = Writer { left: Cell::new(MAX_VALUES) }.collection(self, MAX_DEPTH);
+        let json = to_json::collection(self);
         match json {
             Ok(json) => write!(f, "{json}"),
             Err(reason) => f.write_str(&reason),
@@ -481,7 +384,7 @@ impl<'v> StarlarkValue<'v> for Collection<'v> {
 
     /// Where Starlark compares by itself. What an author compares comes to [`equal`].
     fn equals(&self, other: Value<'v>) -> starlark::Result<bool> {
-        let own = Writer { left: Cell::new(MAX_VALUES) }.collection(self, MAX_DEPTH);
+        let own = to_json::collection(self);
         let same = own.and_then(|own| Ok(Node::from(&own) == node(other, MAX_DEPTH)?));
         Ok(same.unwrap_or(false))
     }

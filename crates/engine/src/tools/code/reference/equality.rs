@@ -8,7 +8,8 @@ use starlark::values::list::ListRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, Value, ValueLike};
 
-use super::{Collection, MAX_DEPTH, MAX_VALUES};
+use super::to_json::MAX_VALUES;
+use super::{Collection, MAX_DEPTH};
 use crate::tools::code::broken;
 
 /// # Errors
