@@ -20,7 +20,7 @@ use futures::{FutureExt, StreamExt};
 use llm::{Answer, Failure, ModelError, Pool};
 use serde_json::Value;
 use store::journal::{Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFailure};
-use store::requests::OpenRequest;
+use store::outside_requests::OpenRequest;
 use store::tasks::PlannedTask;
 use tokio::sync::mpsc;
 use tracing::{Instrument, error_span, warn};
@@ -28,9 +28,9 @@ use tracing::{Instrument, error_span, warn};
 use crate::binding::{Executor, ModelBinding};
 use crate::commit::{CommitError, CommitQueue};
 use crate::inbox::Inbox;
-use crate::kind::{CallListener, ModelCall, RunKind};
 use crate::loaded_run::{Halt, LoadedRun};
 use crate::prefetch::{Prefetched, UnusedPrefetch};
+use crate::run_kind::{CallListener, ModelCall, RunKind};
 
 /// Why a task is not played on here.
 #[derive(Debug, thiserror::Error)]
@@ -289,7 +289,8 @@ impl<'a, K: RunKind> Drive<'a, K> {
             tokio::select! {
                 Some(answer) = self.answers.next() => return Ok(answer),
                 heard = heard => {
-                    if let Some((request, calls)) = heard {
+                    // The reply may be here already: what was heard of it says nothing about what follows it.
+                    if let Some((request, calls)) = heard.filter(|(request, _)| self.open.contains(&request.id)) {
                         let next = self.task.prefetch_after(&request, &calls);
                         self.prefetch(next);
                     }
