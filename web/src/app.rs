@@ -4,14 +4,14 @@ use leptos::prelude::*;
 use leptos_router::components::{ParentRoute, Route, Router, Routes};
 use leptos_router::path;
 
-use crate::components::{Dialogs, Outside, SignedIn, Toasts};
-use crate::keys::Keys;
 use crate::pages::{
     AuthoringRoutes, ConversationLink, ConversationRoutes, DataRoutes, HomePage, MissingPage, OperateRoutes,
     PlayRoutes, ProjectFrame, ProjectPage, ProjectRoutes, ReviewRoutes, SignInPage, WelcomePage,
 };
-use crate::session::Session;
-use crate::theme::Theme;
+use ui::components::{Dialogs, Outside, SignedIn, Toasts};
+use ui::keys::Keys;
+use ui::session::Session;
+use ui::theme::Theme;
 
 #[component]
 pub fn App() -> impl IntoView {

@@ -16,9 +16,9 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
-use crate::parts::{pages, part};
 use document::DocumentPage;
 use list::DocumentsPage;
+use ui::parts::{pages, part};
 use validation::ValidationPage;
 
 pages! {

@@ -23,19 +23,19 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::{Redirect, Route};
 use leptos_router::path;
 
-use crate::components::{
-    AsyncView, Crumbs, Models, Scores, Stale, Tabs, Transcript, TranscriptExtras, VerificationList, set_title, use_tab,
-};
-use crate::keys::use_shortcut;
-use crate::parts::{pages, part};
-use crate::session::Project;
-use crate::transcript;
-use crate::{address, api_client};
 use live::{LiveConversation, followed};
 use neighbours::Neighbours;
 use people::People;
 use raw::Raw;
 use title::Title;
+use ui::components::{
+    AsyncView, Crumbs, Models, Scores, Stale, Tabs, Transcript, TranscriptExtras, VerificationList, set_title, use_tab,
+};
+use ui::keys::use_shortcut;
+use ui::parts::{pages, part};
+use ui::session::Project;
+use ui::transcript;
+use ui::{address, api_client};
 use verdicts::Verdicts;
 use world::WorldPanel;
 

@@ -23,7 +23,6 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
-use crate::parts::{pages, part};
 use corpora::CorporaPage;
 use corpus::CorpusPage;
 use corpus_form::NewCorpusPage;
@@ -31,6 +30,7 @@ use explore::ExplorePage;
 use export::ExportPage;
 use export_form::NewExportPage;
 use exports::ExportsPage;
+use ui::parts::{pages, part};
 
 pages! {
     data:

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::components::Redirect;
 
-use crate::address;
-use crate::components::{Empty, set_title};
-use crate::session::Session;
+use ui::address;
+use ui::components::{Empty, set_title};
+use ui::session::Session;
 
 #[component]
 pub fn HomePage() -> impl IntoView {

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::address::HOME;
-use crate::components::set_title;
+use ui::address::HOME;
+use ui::components::set_title;
 
 #[component]
 pub fn MissingPage() -> impl IntoView {

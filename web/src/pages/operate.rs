@@ -20,7 +20,7 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
-use crate::parts::{pages, part};
+use ui::parts::{pages, part};
 
 pages! {
     operate:

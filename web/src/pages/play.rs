@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
-use crate::parts::{pages, part};
+use ui::parts::{pages, part};
 
 pub use runs::{NewRun, PlayDemo, RunTable};
 

@@ -9,12 +9,12 @@ use domain::api::{RunState, RunSummary};
 use leptos::prelude::*;
 use leptos_router::components::{A, Outlet};
 
-use crate::components::{Empty, refresh, set_title};
 use crate::pages::play::{NewRun, PlayDemo, RunTable};
-use crate::session::{Project, Session};
-use crate::{address, api_client};
 use counts::{Counts, Shortcuts};
 use picture::Picture;
+use ui::components::{Empty, refresh, set_title};
+use ui::session::{Project, Session};
+use ui::{address, api_client};
 
 /// Stands around all pages of a project, and shows them to its members.
 #[component]

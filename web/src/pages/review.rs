@@ -19,7 +19,7 @@ use leptos::prelude::*;
 use leptos_router::components::{Outlet, ParentRoute, Route};
 use leptos_router::path;
 
-use crate::parts::{pages, part};
+use ui::parts::{pages, part};
 
 pub use draft_storage::DraftStorage;
 pub use rating_form::{RatingForm, is_rating};

@@ -7,8 +7,8 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use crate::components::{Field, FormError, Send, enter, explain_outside, set_title};
-use crate::{address, api_client};
+use ui::components::{Field, FormError, Send, enter, explain_outside, set_title};
+use ui::{address, api_client};
 
 #[component]
 pub fn SignInPage() -> impl IntoView {

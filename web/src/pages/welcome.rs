@@ -11,9 +11,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::{use_location, use_navigate};
 
-use crate::address::{HOME, SIGN_IN};
-use crate::api_client::{self, ApiError};
-use crate::components::{Failure, Field, FormError, Loading, Send, enter, explain_outside, set_title};
+use ui::address::{HOME, SIGN_IN};
+use ui::api_client::{self, ApiError};
+use ui::components::{Failure, Field, FormError, Loading, Send, enter, explain_outside, set_title};
 
 const FORBIDDEN: u16 = 403;
 

@@ -23,13 +23,13 @@ use leptos::prelude::*;
 
 use super::persona::{ComparePanel, ProfilePanel};
 use super::playbook::{PromptsPanel, ToolTrials, ToolsPanel, TryPanel};
-use crate::api_client::documents::DocumentRef;
-use crate::components::{AsyncView, Tabs, set_title, use_tab};
-use crate::session::Project;
-use crate::{address, api_client};
 pub use draft::{Draft, SourceLocation};
 use header::Header;
 pub use references::{NoModel, References};
+use ui::api_client::documents::DocumentRef;
+use ui::components::{AsyncView, Tabs, set_title, use_tab};
+use ui::session::Project;
+use ui::{address, api_client};
 pub use uses::Uses;
 use uses::UsesPanel;
 use versions::VersionsPanel;

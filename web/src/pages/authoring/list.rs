@@ -14,15 +14,15 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::words;
-use crate::components::{Empty, LoadDemo, PagedList, set_title};
-use crate::keys::use_shortcut;
-use crate::session::Project;
-use crate::{address, api_client};
 pub use delete::DeleteDialog;
 use filters::{DocumentFilter, Filters};
 use new::NewDialog;
 use row::Row;
 pub use start::add_model;
+use ui::components::{Empty, LoadDemo, PagedList, set_title};
+use ui::keys::use_shortcut;
+use ui::session::Project;
+use ui::{address, api_client};
 
 #[component]
 pub fn DocumentsPage(kind: Kind) -> impl IntoView {

@@ -12,7 +12,7 @@ pub use trying::{ToolTrials, TryPanel};
 
 use domain::playbook::Simulate;
 
-use crate::labels::Tone;
+use ui::labels::Tone;
 
 /// What answers the calls of a tool, as people say it.
 const fn by(simulate: Simulate) -> (Tone, &'static str) {

@@ -4,8 +4,8 @@ use domain::Message;
 use domain::api::trials::RolePrompt;
 use leptos::prelude::*;
 
-use crate::components::LongText;
-use crate::labels::words;
+use ui::components::LongText;
+use ui::labels::words;
 
 #[component]
 pub fn Prompt(prompt: RolePrompt, #[prop(optional)] open: bool) -> impl IntoView {

@@ -10,11 +10,11 @@ use leptos::task::spawn_local;
 use leptos_router::components::A;
 
 use super::words;
-use crate::api_client::{self, AbortGuard};
-use crate::components::{AsyncView, Badge, Empty, FirstRows, FormError, MoreRows, Working, explain, set_title};
-use crate::labels::Tone;
-use crate::session::Project;
-use crate::{address, format};
+use ui::api_client::{self, AbortGuard};
+use ui::components::{AsyncView, Badge, Empty, FirstRows, FormError, MoreRows, Working, explain, set_title};
+use ui::labels::Tone;
+use ui::session::Project;
+use ui::{address, format};
 
 /// What is asked of the server, while the reader waits for it.
 #[derive(Clone, Copy)]

@@ -13,8 +13,8 @@ use domain::project::Kind;
 use domain::{Problem, document};
 
 use super::document::local::{self, OtherDocuments};
-use crate::api_client::Answer;
-use crate::parts::wasm_split;
+use ui::api_client::Answer;
+use ui::parts::wasm_split;
 
 /// A document, or why its text is none.
 pub type ReadResult<T> = Result<T, Vec<Problem>>;

@@ -4,7 +4,7 @@ use domain::api::documents::Counts;
 use domain::finding::Grade;
 use domain::project::Kind;
 
-use crate::labels::Tone;
+use ui::labels::Tone;
 
 /// As a heading of a list.
 pub const fn plural(kind: Kind) -> &'static str {
@@ -64,7 +64,7 @@ pub fn option(name: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) {
         name.replace("_plus", "+").replace('_', "–")
     } else {
-        crate::labels::words(name)
+        ui::labels::words(name)
     }
 }
 

@@ -7,8 +7,8 @@ use leptos::task::spawn_local;
 use super::drafts::Drafts;
 use super::form_keys::press;
 use super::notes::Notes;
-use crate::api_client;
-use crate::components::{FormError, FormField, Problems, Send, Toasts};
+use ui::api_client;
+use ui::components::{FormError, FormField, Problems, Send, Toasts};
 
 #[component]
 pub fn AnnotationForm(seq: Signal<u32>, notes: Notes, drafts: Drafts, close: Callback<()>) -> impl IntoView {

@@ -15,10 +15,10 @@ use leptos_router::hooks::use_navigate;
 use super::drafts::Drafts;
 use super::form_keys::press;
 use super::notes::Notes;
-use crate::components::{Badge, Changing, FirstRows, FormError, FormField, MoreRows, Problems, Send, failed, refresh};
-use crate::labels::Tone;
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::components::{Badge, Changing, FirstRows, FormError, FormField, MoreRows, Problems, Send, failed, refresh};
+use ui::labels::Tone;
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 /// How often is asked what became of branches that are still being played.
 const EVERY: Duration = Duration::from_secs(3);

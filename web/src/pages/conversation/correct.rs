@@ -11,11 +11,11 @@ use leptos::task::spawn_local;
 use super::drafts::Drafts;
 use super::form_keys::press;
 use super::notes::Notes;
-use crate::components::{
+use ui::components::{
     Failure, FormError, FormField, Loading, LongText, Problems, Send, ShowMore, Toasts, cut, explain,
 };
-use crate::session::Project;
-use crate::{api_client, json_text, labels};
+use ui::session::Project;
+use ui::{api_client, json_text, labels};
 
 /// Letters of a tool's name in a label.
 const NAME: usize = 100;

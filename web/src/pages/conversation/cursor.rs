@@ -6,10 +6,10 @@ use leptos_router::hooks::query_signal_with_options;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use crate::components::anchor;
-use crate::keys::use_shortcut;
 use crate::pages::review::is_rating;
-use crate::transcript::{self, Turn};
+use ui::components::anchor;
+use ui::keys::use_shortcut;
+use ui::transcript::{self, Turn};
 
 #[derive(Clone, Copy)]
 pub struct Cursor {

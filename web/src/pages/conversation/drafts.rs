@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::reactive::owner::WeakOwner;
 
 use super::correct::Draft;
-use crate::components::Change;
+use ui::components::Change;
 
 /// As long as the turn is on the page.
 #[derive(Clone, Copy)]

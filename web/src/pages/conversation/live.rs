@@ -6,8 +6,8 @@ use domain::api::ConversationDetail;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client::{self, ApiError};
-use crate::components::refresh;
+use ui::api_client::{self, ApiError};
+use ui::components::refresh;
 
 /// How often is asked for what is still being played.
 const EVERY: Duration = Duration::from_secs(2);

@@ -8,12 +8,12 @@ use leptos_router::hooks::{use_navigate, use_query_map};
 use leptos_router::location::Url;
 use leptos_router::params::ParamsMap;
 
-use crate::api_client::Answer;
-use crate::components::failed;
-use crate::keys::use_shortcut;
 use crate::pages::review::is_rating;
-use crate::session::Project;
-use crate::{address, api_client};
+use ui::api_client::Answer;
+use ui::components::failed;
+use ui::keys::use_shortcut;
+use ui::session::Project;
+use ui::{address, api_client};
 
 /// Which corpus' list led here.
 const CORPUS: &str = "corpus";

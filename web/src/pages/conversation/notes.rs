@@ -4,8 +4,8 @@ use domain::api::{Annotation, CorrectedConversation, CorrectedMessage};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client::{self, Answer, ApiError};
-use crate::components::{Toasts, explain};
+use ui::api_client::{self, Answer, ApiError};
+use ui::components::{Toasts, explain};
 
 #[derive(Clone, Copy)]
 pub struct Notes {

@@ -8,9 +8,9 @@ use super::branch::Branches;
 use super::cursor::Cursor;
 use super::notes::Notes;
 use super::remarks::Remarks;
-use crate::components::{Failure, FirstRows, Loading, LongText, MoreRows, show};
 use crate::pages::review::{DraftStorage, RatingForm};
-use crate::{api_client, format, labels};
+use ui::components::{Failure, FirstRows, Loading, LongText, MoreRows, show};
+use ui::{api_client, format, labels};
 
 #[component]
 pub fn People(
@@ -73,7 +73,7 @@ fn Ratings(
     let rating = RwSignal::new(DraftStorage::of(&conversation).load().is_some());
     let own = mine.clone();
     let again = mine.is_some();
-    let may = crate::session::Project::here().may(domain::access::Role::Author);
+    let may = ui::session::Project::here().may(domain::access::Role::Author);
     view! {
         {blind.then(|| view! { <p class="muted">"It is in a blind queue: you see other people's ratings after you have rated it."</p> })}
         {mine.map(|rating| view! { <Rating rating who="You" /> })}

@@ -6,8 +6,8 @@ use domain::api::ConversationDetail;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::api_client;
-use crate::components::{CopyButton, JsonTree};
+use ui::api_client;
+use ui::components::{CopyButton, JsonTree};
 
 #[component]
 pub fn Raw(detail: Signal<ConversationDetail>) -> impl IntoView {

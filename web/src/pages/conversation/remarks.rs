@@ -5,10 +5,10 @@ use domain::api::{Annotation, AnnotationChange};
 use leptos::prelude::*;
 
 use super::notes::Notes;
-use crate::components::{Badge, Confirm, FirstRows, LongText, MoreRows, act};
-use crate::labels::Tone;
-use crate::session::{Project, Session};
-use crate::{api_client, format};
+use ui::components::{Badge, Confirm, FirstRows, LongText, MoreRows, act};
+use ui::labels::Tone;
+use ui::session::{Project, Session};
+use ui::{api_client, format};
 
 #[component]
 pub fn Remarks(own: Memo<Vec<Annotation>>, notes: Notes) -> impl IntoView {

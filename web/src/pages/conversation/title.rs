@@ -5,9 +5,9 @@ use domain::outcome::Outcome;
 use leptos::prelude::*;
 
 use super::branch::BranchOf;
-use crate::components::{Badge, LongText, copy};
-use crate::keys::use_shortcut;
-use crate::labels;
+use ui::components::{Badge, LongText, copy};
+use ui::keys::use_shortcut;
+use ui::labels;
 
 #[component]
 pub fn Title(detail: Signal<ConversationDetail>) -> impl IntoView {

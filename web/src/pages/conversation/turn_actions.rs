@@ -10,9 +10,9 @@ use super::cursor::Cursor;
 use super::drafts::Drafts;
 use super::notes::Notes;
 use super::remarks::Remarks;
-use crate::address;
-use crate::components::{TurnRef, copy};
-use crate::session::Project;
+use ui::address;
+use ui::components::{TurnRef, copy};
+use ui::session::Project;
 
 /// What is open below the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use domain::outcome::Outcome;
 use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 
-use crate::components::{AsyncView, Badge, FirstRows, LongText, MoreRows};
-use crate::labels::{self, Tone};
-use crate::{api_client, format};
+use ui::components::{AsyncView, Badge, FirstRows, LongText, MoreRows};
+use ui::labels::{self, Tone};
+use ui::{api_client, format};
 
 /// They are asked for again when the conversation has been played.
 #[component]

@@ -13,10 +13,10 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::Value;
 
-use crate::components::{CopyButton, Failure, JsonTree, Loading, WorldChanges, marks};
 use crate::pages::conversation::cursor::Cursor;
 use changes::Step;
 use provenance::Origin;
+use ui::components::{CopyButton, Failure, JsonTree, Loading, WorldChanges, marks};
 use versions::Versions;
 
 /// The world is the one at the turn that the address names; without one, the last.

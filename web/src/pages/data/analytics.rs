@@ -12,12 +12,12 @@ use leptos_router::hooks::query_signal_with_options;
 use super::names;
 use super::query_params::BEST;
 use super::report::count;
-use crate::components::chart::intervals::Scale;
-use crate::components::chart::{Bar, Bars, Estimate, Figure, Histogram, Intervals, Matrix};
-use crate::format::percent;
-use crate::labels::words;
 pub use gaps::Gaps;
 pub use run::RunAnalyticsPage;
+use ui::components::chart::intervals::Scale;
+use ui::components::chart::{Bar, Bars, Estimate, Figure, Histogram, Intervals, Matrix};
+use ui::format::percent;
+use ui::labels::words;
 
 /// Groups that are drawn; the rest stands in the table of figures.
 const DRAWN: usize = 24;

@@ -7,10 +7,10 @@ use leptos_router::components::A;
 
 use super::report::count;
 use super::rows::{follow_rows, row};
-use crate::components::{Badge, Empty, PagedList, Stale, set_title};
-use crate::labels::Tone;
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::components::{Badge, Empty, PagedList, Stale, set_title};
+use ui::labels::Tone;
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 #[component]
 pub fn CorporaPage() -> impl IntoView {

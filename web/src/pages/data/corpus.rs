@@ -14,10 +14,10 @@ use super::names;
 use super::progress::follow;
 use super::query_params::QueryParams;
 use super::report::{ReportView, count};
-use crate::components::{AsyncView, Badge, Crumbs, Progress, Stale, Tabs, set_title, use_tab};
-use crate::labels::words;
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::components::{AsyncView, Badge, Crumbs, Progress, Stale, Tabs, set_title, use_tab};
+use ui::labels::words;
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 const TABS: &[(&str, &str)] = &[
     ("selection", "Selection"),

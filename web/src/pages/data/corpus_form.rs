@@ -15,10 +15,10 @@ use leptos_router::hooks::use_navigate;
 
 use super::chips::Chips;
 use super::filters::{FacetCounts, Filters};
-use crate::components::{Crumbs, Empty, FormError, FormField, Problems, Send, Toasts, set_title, settle};
-use crate::session::Project;
-use crate::{address, api_client};
 use preview::{PreviewPanel, PreviewState};
+use ui::components::{Crumbs, Empty, FormError, FormField, Problems, Send, Toasts, set_title, settle};
+use ui::session::Project;
+use ui::{address, api_client};
 
 #[component]
 pub fn NewCorpusPage() -> impl IntoView {

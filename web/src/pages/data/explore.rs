@@ -10,8 +10,8 @@ use leptos::prelude::*;
 
 use super::chips::Chips;
 use super::filters::{FacetCounts, Filters};
-use crate::components::{Empty, Failure, set_title};
-use crate::keys::use_shortcut;
+use ui::components::{Empty, Failure, set_title};
+use ui::keys::use_shortcut;
 
 #[component]
 pub fn ExplorePage() -> impl IntoView {

@@ -14,10 +14,10 @@ use super::export_form::commands;
 use super::exports::{size, tone};
 use super::job_actions::JobActions;
 use super::progress::follow;
-use crate::components::{AsyncView, Badge, Command, CopyButton, Crumbs, Progress, Stale, act, set_title};
-use crate::session::Project;
-use crate::{address, api_client, format};
 use card::Card;
+use ui::components::{AsyncView, Badge, Command, CopyButton, Crumbs, Progress, Stale, act, set_title};
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 #[component]
 pub fn ExportPage() -> impl IntoView {

@@ -14,10 +14,10 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use super::filters::Filters;
-use crate::components::{Crumbs, Empty, act, set_title};
-use crate::session::Project;
-use crate::{address, api_client};
 use preview::{Preview, PreviewPanel};
+use ui::components::{Crumbs, Empty, act, set_title};
+use ui::session::Project;
+use ui::{address, api_client};
 
 #[component]
 pub fn NewExportPage() -> impl IntoView {

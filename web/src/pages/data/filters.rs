@@ -7,8 +7,8 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate};
 
 use super::query_params::QueryParams;
-use crate::api_client::{self, ApiError};
-use crate::session::Project;
+use ui::api_client::{self, ApiError};
+use ui::session::Project;
 
 /// What the address asks for. To ask for something else is to go to another address.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use domain::progress::Stage;
 use leptos::prelude::*;
 
-use crate::components::Confirm;
+use ui::components::Confirm;
 
 #[component]
 pub fn JobActions(

@@ -3,7 +3,7 @@
 use domain::filter::{Comparison, Dimension, Parameter, SEARCH, ValueKind};
 
 use super::query_params::OVERALL;
-use crate::labels::words;
+use ui::labels::words;
 
 /// A value of a dimension, as a query has it.
 pub fn value(dimension: Dimension, value: &str) -> String {
@@ -32,7 +32,7 @@ pub fn condition(name: &str, value: &str) -> String {
             format!("{} {}", score(criterion), parameter.phrase(number))
         }
         Comparison::Best(_) => {
-            let share = number.parse().map_or_else(|_| number.to_owned(), crate::format::percent);
+            let share = number.parse().map_or_else(|_| number.to_owned(), ui::format::percent);
             format!("{} by {}", parameter.phrase(&share), score(criterion).to_lowercase())
         }
         Comparison::Judging(_) => parameter.phrase(if value.len() > 10 { short(value) } else { value }),
@@ -45,7 +45,7 @@ pub fn condition(name: &str, value: &str) -> String {
 
 /// What is no time is shown as it was asked: the answer says what is wrong with it.
 fn time(value: &str) -> String {
-    value.parse().map_or_else(|_| value.to_owned(), crate::format::time)
+    value.parse().map_or_else(|_| value.to_owned(), ui::format::time)
 }
 
 /// The part of an id that tells it from others made in the same hour.

@@ -8,7 +8,7 @@ use futures::future::{Either, select};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client::{Answer, ApiError};
+use ui::api_client::{Answer, ApiError};
 
 const AGAIN: Duration = Duration::from_millis(700);
 /// A server that is busy answers within this time. What is not answered by then is asked anew: a request that is never

@@ -9,7 +9,7 @@ use domain::corpus::Spec;
 use domain::filter::Filter;
 use domain::verdict::MAX_SCORE;
 
-use crate::address;
+use ui::address;
 
 /// Parameters that say in which order, not which.
 const ORDER: [&str; 2] = ["sort", "order"];

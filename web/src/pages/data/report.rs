@@ -7,10 +7,10 @@ use domain::corpus::{FilterStage, Leakage, Report, Scanned, SplitReport, Stage, 
 use leptos::prelude::*;
 
 use super::names;
-use crate::components::chart::{Bar, Bars, Figure, Funnel, Step};
-use crate::components::{Badge, FirstRows, MoreRows};
-use crate::format;
-use crate::labels::{Tone, words};
+use ui::components::chart::{Bar, Bars, Figure, Funnel, Step};
+use ui::components::{Badge, FirstRows, MoreRows};
+use ui::format;
+use ui::labels::{Tone, words};
 
 #[component]
 pub fn ReportView(report: Report) -> impl IntoView {

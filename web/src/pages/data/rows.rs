@@ -4,7 +4,7 @@ use domain::api::{CorpusState, CorpusSummary, ExportState, ExportSummary, Page};
 use leptos::prelude::*;
 
 use super::progress::follow_part;
-use crate::api_client::{Answer, ApiError};
+use ui::api_client::{Answer, ApiError};
 
 /// Rows that the API gives at once.
 const PAGE: usize = 50;

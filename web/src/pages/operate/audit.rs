@@ -5,9 +5,9 @@ use domain::api::AuditEntry;
 use leptos::prelude::*;
 
 use super::people::OnlyAdministrators;
-use crate::api_client;
-use crate::components::{Empty, PagedList, set_title};
-use crate::session::{Project, Session};
+use ui::api_client;
+use ui::components::{Empty, PagedList, set_title};
+use ui::session::{Project, Session};
 
 #[component]
 pub fn AuditPage() -> impl IntoView {

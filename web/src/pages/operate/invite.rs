@@ -4,8 +4,8 @@ use domain::api::{Invitation, NewUser};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::components::{Command, FormError, Problems, Send, TextField, send};
-use crate::{api_client, format};
+use ui::components::{Command, FormError, Problems, Send, TextField, send};
+use ui::{api_client, format};
 
 #[component]
 pub fn InviteForm(open: RwSignal<bool>, invited: Callback<()>) -> impl IntoView {

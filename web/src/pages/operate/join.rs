@@ -4,8 +4,8 @@ use domain::api::workers::{JoinTokenSummary, NewJoinToken, NewJoinTokenAnswer};
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::components::{Command, Confirm, FirstRows, FormError, MoreRows, Problems, Send, TextField, act, send, show};
-use crate::{api_client, format};
+use ui::components::{Command, Confirm, FirstRows, FormError, MoreRows, Problems, Send, TextField, act, send, show};
+use ui::{api_client, format};
 
 #[component]
 pub fn Join(open: RwSignal<bool>) -> impl IntoView {

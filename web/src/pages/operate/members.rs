@@ -7,11 +7,11 @@ use leptos::prelude::*;
 use strum::VariantArray;
 
 use super::naming;
-use crate::api_client;
-use crate::components::{
+use ui::api_client;
+use ui::components::{
     Confirm, FormError, FormField, PagedList, Problems, Send, TextField, Toasts, act, act_at_once, send, set_title,
 };
-use crate::session::Project;
+use ui::session::Project;
 
 #[component]
 pub fn MembersPage() -> impl IntoView {

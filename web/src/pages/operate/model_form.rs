@@ -6,10 +6,8 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::naming;
-use crate::api_client::{self, Answer};
-use crate::components::{
-    FieldReader, FormError, FormField, NumberField, Polled, Problems, Send, TextField, Toasts, send,
-};
+use ui::api_client::{self, Answer};
+use ui::components::{FieldReader, FormError, FormField, NumberField, Polled, Problems, Send, TextField, Toasts, send};
 
 #[derive(Clone, Copy)]
 struct Draft {

@@ -7,12 +7,12 @@ use leptos::prelude::*;
 
 use super::model_form::ModelForm;
 use super::probe::Probe;
-use crate::components::{
+use ui::components::{
     AsyncView, Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, Replicas, act, refresh, set_title,
 };
-use crate::labels::Tone;
-use crate::session::Session;
-use crate::{api_client, format};
+use ui::labels::Tone;
+use ui::session::Session;
+use ui::{api_client, format};
 
 const EVERY: Duration = Duration::from_secs(3);
 

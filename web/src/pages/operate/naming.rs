@@ -3,8 +3,8 @@
 use domain::api::FieldError;
 use leptos::ev::SubmitEvent;
 
-use crate::api_client::ApiError;
-use crate::components::Problems;
+use ui::api_client::ApiError;
+use ui::components::Problems;
 
 const MISSING: &str = "Enter a name first.";
 

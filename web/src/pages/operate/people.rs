@@ -5,10 +5,10 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::invite::{InviteForm, Link};
-use crate::components::{Badge, Confirm, Dialog, Empty, PagedList, act, set_title};
-use crate::labels::Tone;
-use crate::session::Session;
-use crate::{api_client, format};
+use ui::components::{Badge, Confirm, Dialog, Empty, PagedList, act, set_title};
+use ui::labels::Tone;
+use ui::session::Session;
+use ui::{api_client, format};
 
 #[component]
 pub fn PeoplePage() -> impl IntoView {

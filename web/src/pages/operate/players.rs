@@ -5,9 +5,9 @@ use std::time::Duration;
 use domain::api::{LEASE_SECONDS, PlayerSummary};
 use leptos::prelude::*;
 
-use crate::components::{Badge, Command, FirstRows, MoreRows, refresh};
-use crate::labels::Tone;
-use crate::{api_client, format};
+use ui::components::{Badge, Command, FirstRows, MoreRows, refresh};
+use ui::labels::Tone;
+use ui::{api_client, format};
 
 const EVERY: Duration = Duration::from_secs(2);
 

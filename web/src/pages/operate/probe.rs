@@ -4,11 +4,11 @@ use domain::api::probe::{Feature, ModelProbe, ProbeCheck, ProbeFeature, ProbeKin
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client;
-use crate::components::{Badge, Command, PendingRequest, Working};
-use crate::format;
-use crate::labels::Tone;
-use crate::session::Session;
+use ui::api_client;
+use ui::components::{Badge, Command, PendingRequest, Working};
+use ui::format;
+use ui::labels::Tone;
+use ui::session::Session;
 
 #[component]
 pub fn Probe(name: String) -> impl IntoView {

@@ -8,9 +8,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
-use crate::components::{Dialog, FormError, PagedList, Problems, Send, TextField, send, set_title};
-use crate::session::Session;
-use crate::{address, api_client, format};
+use ui::components::{Dialog, FormError, PagedList, Problems, Send, TextField, send, set_title};
+use ui::session::Session;
+use ui::{address, api_client, format};
 
 #[component]
 pub fn ProjectsPage() -> impl IntoView {

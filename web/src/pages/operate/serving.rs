@@ -6,10 +6,10 @@ use domain::api::workers::{Engine, Gpu, WorkerOrder, WorkerState, WorkerSummary}
 use leptos::prelude::*;
 
 use super::join::Join;
-use crate::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, act, refresh};
-use crate::labels::Tone;
-use crate::session::Session;
-use crate::{api_client, format};
+use ui::components::{Badge, Confirm, Dialog, Empty, FirstRows, MoreRows, Polled, act, refresh};
+use ui::labels::Tone;
+use ui::session::Session;
+use ui::{api_client, format};
 
 const EVERY: Duration = Duration::from_secs(2);
 

@@ -7,9 +7,9 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use strum::VariantArray;
 
-use crate::api_client;
-use crate::components::{Command, FormError, FormField, Problems, Send, TextField, send};
-use crate::session::Session;
+use ui::api_client;
+use ui::components::{Command, FormError, FormField, Problems, Send, TextField, send};
+use ui::session::Session;
 
 /// How long a token holds, in days; none: for good.
 const DAYS: [(&str, &str); 4] = [("30", "30 days"), ("90", "90 days"), ("365", "a year"), ("", "never expires")];

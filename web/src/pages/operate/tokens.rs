@@ -4,9 +4,9 @@ use domain::api::TokenSummary;
 use leptos::prelude::*;
 
 use super::token_form::TokenForm;
-use crate::components::{Badge, Confirm, Dialog, Empty, PagedList, act, set_title};
-use crate::labels::Tone;
-use crate::{api_client, format};
+use ui::components::{Badge, Confirm, Dialog, Empty, PagedList, act, set_title};
+use ui::labels::Tone;
+use ui::{api_client, format};
 
 #[component]
 pub fn TokensPage() -> impl IntoView {

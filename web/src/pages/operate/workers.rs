@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::players::Players;
 use super::serving::Serving;
-use crate::components::set_title;
+use ui::components::set_title;
 
 #[component]
 pub fn WorkersPage() -> impl IntoView {

@@ -14,16 +14,16 @@ use domain::api::documents::DocumentSummary;
 use domain::project::Kind;
 use leptos::prelude::*;
 
-use crate::address;
-use crate::api_client::{self, Answer};
-use crate::components::{AsyncView, Checks, Crumbs, Empty, LoadDemo, Problems, set_title};
-use crate::session::Project;
 use cast::{Cast, PlaybookOptions};
 use draft::Draft;
 use faults::Faults;
 use limits::{Amount, Limits, Mix};
 use preview::PreviewPanel;
 use scenarios::Scenarios;
+use ui::address;
+use ui::api_client::{self, Answer};
+use ui::components::{AsyncView, Checks, Crumbs, Empty, LoadDemo, Problems, set_title};
+use ui::session::Project;
 
 pub use draft::budget;
 pub use limits::BudgetFields;

@@ -16,14 +16,14 @@ use std::time::Duration;
 use domain::api::{RunSummary, RunTerms};
 use leptos::prelude::*;
 
-use crate::components::{AsyncView, Crumbs, Polled, RunControls, RunHeader, Stale, Tabs, refresh, set_title, use_tab};
-use crate::session::Project;
-use crate::{address, api_client};
 use configuration::Configuration;
 use judgings::Judgings;
 use list::RunConversations;
 use overview::Overview;
 use settings::Settings;
+use ui::components::{AsyncView, Crumbs, Polled, RunControls, RunHeader, Stale, Tabs, refresh, set_title, use_tab};
+use ui::session::Project;
+use ui::{address, api_client};
 
 const TABS: [(&str, &str); 4] = [
     ("overview", "Overview"),

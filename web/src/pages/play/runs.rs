@@ -7,9 +7,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
-use crate::components::{Badge, Change, Changing, Empty, PagedList, set_title, state_badge};
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::components::{Badge, Change, Changing, Empty, PagedList, set_title, state_badge};
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 #[component]
 pub fn RunsPage() -> impl IntoView {

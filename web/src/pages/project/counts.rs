@@ -6,10 +6,10 @@ use domain::project::Kind;
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::api_client::projects::{self, Count};
-use crate::components::{Stale, refresh};
-use crate::session::{Project, Session};
-use crate::{address, format};
+use ui::api_client::projects::{self, Count};
+use ui::components::{Stale, refresh};
+use ui::session::{Project, Session};
+use ui::{address, format};
 
 /// Documents change when people save them: no need to look again and again.
 const KINDS: [(Kind, &str, &str); 4] = [

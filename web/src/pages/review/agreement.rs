@@ -10,10 +10,10 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::query_signal_with_options;
 
-use crate::api_client::Answer;
-use crate::components::{AsyncView, PagedList};
-use crate::session::Project;
-use crate::{address, format, labels};
+use ui::api_client::Answer;
+use ui::components::{AsyncView, PagedList};
+use ui::session::Project;
+use ui::{address, format, labels};
 
 #[component]
 pub fn Agreements<F>(load: impl Fn() -> F + 'static) -> impl IntoView

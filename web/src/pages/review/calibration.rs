@@ -6,9 +6,9 @@ use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 
 use super::calibrations::figure;
-use crate::components::{AsyncView, Crumbs, set_title};
-use crate::session::Project;
-use crate::{address, api_client, format, labels};
+use ui::components::{AsyncView, Crumbs, set_title};
+use ui::session::Project;
+use ui::{address, api_client, format, labels};
 
 #[component]
 pub fn CalibrationPage() -> impl IntoView {

@@ -8,9 +8,9 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
 use super::choices::RunChoice;
-use crate::components::{Change, Changing, Empty, FormError, PagedList, Problems, Send};
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::components::{Change, Changing, Empty, FormError, PagedList, Problems, Send};
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 #[component]
 pub fn Calibrations(project: String) -> impl IntoView {

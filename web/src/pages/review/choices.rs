@@ -4,10 +4,10 @@ use domain::api::{CorpusSummary, Page, RunSummary};
 use leptos::prelude::*;
 
 use super::agreement::short;
-use crate::api_client::Answer;
-use crate::components::{FormField, PagedList};
-use crate::session::Project;
-use crate::{api_client, format};
+use ui::api_client::Answer;
+use ui::components::{FormField, PagedList};
+use ui::session::Project;
+use ui::{api_client, format};
 
 #[component]
 pub fn RunChoice(

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use web_sys::Storage;
 
-use crate::session::Session;
+use ui::session::Session;
 
 /// The scores and the comment of somebody who has not sent them yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,9 +5,9 @@ use domain::verdict::MAX_SCORE;
 use leptos::prelude::*;
 
 use super::choices::RunChoice;
-use crate::components::{AsyncView, FormField};
-use crate::session::Project;
-use crate::{api_client, format, labels};
+use ui::components::{AsyncView, FormField};
+use ui::session::Project;
+use ui::{api_client, format, labels};
 
 /// What the form asks for; what else a list was asked for is kept as it is.
 const OWN: [&str; 5] = ["run", "outcome", "verified", "min_overall", "search"];

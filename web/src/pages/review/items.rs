@@ -6,11 +6,11 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::agreement::short;
-use crate::address;
-use crate::api_client::{self, Answer};
-use crate::components::{Badge, PagedList, act, failed};
-use crate::labels::Tone;
-use crate::session::{Project, Session};
+use ui::address;
+use ui::api_client::{self, Answer};
+use ui::components::{Badge, PagedList, act, failed};
+use ui::labels::Tone;
+use ui::session::{Project, Session};
 
 #[component]
 pub fn Items(queue: String) -> impl IntoView {

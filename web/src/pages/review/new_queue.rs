@@ -11,12 +11,10 @@ use leptos_router::hooks::{use_location, use_navigate};
 use super::choices::{CorpusChoice, RunChoice};
 use super::filter::{Filter, FilterFields};
 use super::url_state;
-use crate::api_client::Answer;
-use crate::components::{
-    Crumbs, FieldReader, FormError, FormField, Problems, Send, Toasts, Working, set_title, settle,
-};
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::api_client::Answer;
+use ui::components::{Crumbs, FieldReader, FormError, FormField, Problems, Send, Toasts, Working, set_title, settle};
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 /// Where its conversations come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

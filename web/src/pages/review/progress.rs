@@ -3,8 +3,8 @@
 use domain::api::QueueProgress;
 use leptos::prelude::*;
 
-use crate::components::{FirstRows, MoreRows};
-use crate::format;
+use ui::components::{FirstRows, MoreRows};
+use ui::format;
 
 #[component]
 pub fn Bar(done: i64, of: i64, #[prop(into)] label: String) -> impl IntoView {

@@ -12,10 +12,10 @@ use super::items::Items;
 use super::new_queue::of;
 use super::progress::Progress;
 use super::queues::State;
-use crate::api_client::{self, ApiError};
-use crate::components::{AsyncView, Crumbs, LongText, Stale, Tabs, act, act_at_once, refresh, set_title, use_tab};
-use crate::session::Project;
-use crate::{address, format};
+use ui::api_client::{self, ApiError};
+use ui::components::{AsyncView, Crumbs, LongText, Stale, Tabs, act, act_at_once, refresh, set_title, use_tab};
+use ui::session::Project;
+use ui::{address, format};
 
 /// How often is asked how far an open queue is.
 const EVERY: Duration = Duration::from_secs(5);

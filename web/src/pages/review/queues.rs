@@ -8,10 +8,10 @@ use leptos_router::components::A;
 use super::agreement::{Agreements, Disagreements};
 use super::calibrations::Calibrations;
 use super::progress::Bar;
-use crate::components::{Badge, Empty, PagedList, Tabs, set_title, use_tab};
-use crate::labels::Tone;
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::components::{Badge, Empty, PagedList, Tabs, set_title, use_tab};
+use ui::labels::Tone;
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 const PARTS: [&str; 3] = ["queues", "disagreements", "calibrations"];
 const TABS: [(&str, &str); 3] =

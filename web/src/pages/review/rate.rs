@@ -7,15 +7,15 @@ use leptos_router::components::A;
 
 use super::new_queue::of;
 use super::{RatingForm, is_rating};
-use crate::api_client::{self, ApiError};
-use crate::components::{
+use crate::pages::conversation::{Cursor, Notes, TurnActions};
+use ui::api_client::{self, ApiError};
+use ui::components::{
     AsyncView, Confirm, Crumbs, Empty, Failure, Loading, LongText, Scores, Toasts, Transcript, TranscriptExtras, act,
     explain, set_title,
 };
-use crate::keys::use_shortcut;
-use crate::pages::conversation::{Cursor, Notes, TurnActions};
-use crate::session::Project;
-use crate::{address, transcript};
+use ui::keys::use_shortcut;
+use ui::session::Project;
+use ui::{address, transcript};
 
 const CONFLICT: u16 = 409;
 

@@ -8,8 +8,8 @@ use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 
 use super::draft_storage::{DraftStorage, RatingDraft};
-use crate::components::{FormError, FormField, Problems, Send};
-use crate::{api_client, labels};
+use ui::components::{FormError, FormField, Problems, Send};
+use ui::{api_client, labels};
 
 /// Where a slider stands as long as nothing is given.
 const UNSET: u8 = MAX_SCORE / 2;

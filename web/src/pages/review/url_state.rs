@@ -7,7 +7,7 @@ use leptos_router::hooks::{use_location, use_navigate};
 
 use super::filter::Filter;
 use super::new_queue::{Order, Source};
-use crate::address;
+use ui::address;
 
 const NAME: &str = "name";
 /// Where the conversations come from, unless a filter says so: `run`, `filter`, `corpus`.

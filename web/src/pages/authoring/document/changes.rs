@@ -3,8 +3,8 @@
 use domain::api::documents::{Change, DocumentDiff, FieldChange, FileDiff};
 use leptos::prelude::*;
 
-use crate::components::{Badge, FirstRows, MoreRows, UnifiedDiff};
-use crate::labels::Tone;
+use ui::components::{Badge, FirstRows, MoreRows, UnifiedDiff};
+use ui::labels::Tone;
 
 #[component]
 pub fn Changes(diff: DocumentDiff) -> impl IntoView {

@@ -9,9 +9,9 @@ use leptos::task::spawn_local;
 use super::draft::Draft;
 use super::local;
 use super::references::References;
-use crate::api_client;
-use crate::components::explain;
 use crate::pages::authoring::validator;
+use ui::api_client;
+use ui::components::explain;
 
 /// The server proves scenarios: it is asked when nobody types.
 const PAUSE: Duration = Duration::from_millis(600);

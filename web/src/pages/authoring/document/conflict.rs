@@ -5,8 +5,8 @@ use leptos::prelude::*;
 
 use super::changes::Changes;
 use super::draft::Draft;
-use crate::components::{AsyncView, Dialog};
-use crate::{api_client, format};
+use ui::components::{AsyncView, Dialog};
+use ui::{api_client, format};
 
 #[component]
 pub fn Conflict() -> impl IntoView {

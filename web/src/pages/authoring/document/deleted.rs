@@ -5,11 +5,11 @@ use domain::api::documents::{DocumentVersion, Restoration};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::api_client::documents::DocumentRef;
-use crate::components::{AsyncView, Change, Changing, Crumbs};
 use crate::pages::authoring::words;
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::api_client::documents::DocumentRef;
+use ui::components::{AsyncView, Change, Changing, Crumbs};
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 #[component]
 pub fn DeletedDocument(place: DocumentRef, restored: impl Fn() + Copy + Send + Sync + 'static) -> impl IntoView {

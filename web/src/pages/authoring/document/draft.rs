@@ -10,10 +10,10 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 use super::draft_storage;
-use crate::api_client::documents::DocumentRef;
-use crate::api_client::{self, AbortSignal, Answer, ApiError};
-use crate::components::{Change, Toasts, explain};
-use crate::session::Project;
+use ui::api_client::documents::DocumentRef;
+use ui::api_client::{self, AbortSignal, Answer, ApiError};
+use ui::components::{Change, Toasts, explain};
+use ui::session::Project;
 
 /// Path within the project -> text.
 pub type Texts = BTreeMap<String, String>;

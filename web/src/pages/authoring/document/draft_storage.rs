@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use web_sys::Storage;
 
 use super::draft::{Draft, Texts};
-use crate::api_client::documents::DocumentRef;
-use crate::components::Toasts;
-use crate::session::Session;
+use ui::api_client::documents::DocumentRef;
+use ui::components::Toasts;
+use ui::session::Session;
 
 #[derive(Serialize, Deserialize)]
 pub struct StoredDraft {

@@ -6,7 +6,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::draft::Draft;
-use crate::components::FormField;
+use ui::components::FormField;
 
 #[component]
 pub fn Files() -> impl IntoView {

@@ -7,11 +7,11 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use super::draft::Draft;
-use crate::address;
-use crate::components::{Badge, Changing, Confirm, Crumbs};
-use crate::labels::Tone;
 use crate::pages::authoring::list::DeleteDialog;
 use crate::pages::authoring::words;
+use ui::address;
+use ui::components::{Badge, Changing, Confirm, Crumbs};
+use ui::labels::Tone;
 
 #[component]
 pub fn Header() -> impl IntoView {

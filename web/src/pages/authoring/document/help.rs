@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::draft::Draft;
 use super::references::References;
-use crate::components::{Completion, Completions, Language};
+use ui::components::{Completion, Completions, Language};
 
 pub fn language(path: &str) -> Language {
     match path.rsplit_once('.').map(|(_, ending)| ending) {

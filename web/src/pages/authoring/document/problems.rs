@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use super::checking::{CheckState, Checks};
 use super::draft::{Draft, SourceLocation};
 use super::files::short;
-use crate::components::{Badge, FirstRows, MoreRows};
 use crate::pages::authoring::words;
+use ui::components::{Badge, FirstRows, MoreRows};
 
 #[component]
 pub fn ProblemList() -> impl IntoView {

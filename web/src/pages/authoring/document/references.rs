@@ -13,9 +13,9 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Texts};
-use crate::api_client::documents::{DocumentRef, all, one};
-use crate::api_client::{self, Answer, ApiError};
 use crate::pages::authoring::validator;
+use ui::api_client::documents::{DocumentRef, all, one};
+use ui::api_client::{self, Answer, ApiError};
 
 /// Why the persona model is not there.
 #[derive(Clone)]

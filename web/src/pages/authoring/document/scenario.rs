@@ -8,9 +8,9 @@ mod world;
 
 use leptos::prelude::*;
 
-use crate::components::{Tabs, use_tab};
 use play::Play;
 use similar::Similar;
+use ui::components::{Tabs, use_tab};
 use world::World;
 
 const SIDES: [(&str, &str); 3] = [("world", "World"), ("play", "Play"), ("similar", "Similar scenarios")];

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::draft::Draft;
-use crate::components::{AsyncView, FirstRows, MoreRows};
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::components::{AsyncView, FirstRows, MoreRows};
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 #[component]
 pub fn UsesPanel() -> impl IntoView {

@@ -7,10 +7,10 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::changes::Changes;
 use super::draft::Draft;
-use crate::components::{AsyncView, Badge, Change, Changing, FormField, PagedList};
-use crate::labels::Tone;
 use crate::pages::authoring::words;
-use crate::{api_client, format};
+use ui::components::{AsyncView, Badge, Change, Changing, FormField, PagedList};
+use ui::labels::Tone;
+use ui::{api_client, format};
 
 type Part = (Memo<Option<i32>>, SignalSetter<Option<i32>>);
 

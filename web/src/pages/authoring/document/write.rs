@@ -11,7 +11,7 @@ use super::local::schema_of;
 use super::problems::ProblemList;
 use super::references::References;
 use super::scenario::ScenarioSide;
-use crate::components::{CodeEditor, Confirm, EditorControl, Problem, explain};
+use ui::components::{CodeEditor, Confirm, EditorControl, Problem, explain};
 
 #[component]
 pub fn Write() -> impl IntoView {

@@ -5,11 +5,11 @@ use domain::project::Kind;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use crate::api_client;
-use crate::api_client::documents::DocumentRef;
-use crate::components::{AsyncView, Change, Changing, Dialog, FormField};
 use crate::pages::authoring::document::Uses;
-use crate::session::Project;
+use ui::api_client;
+use ui::api_client::documents::DocumentRef;
+use ui::components::{AsyncView, Change, Changing, Dialog, FormField};
+use ui::session::Project;
 
 /// Asks while `name` names a document; `done` hears what was done.
 #[component]

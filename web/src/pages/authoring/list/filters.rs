@@ -8,9 +8,9 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
-use crate::api_client;
-use crate::components::failed;
-use crate::session::Project;
+use ui::api_client;
+use ui::components::failed;
+use ui::session::Project;
 
 /// A pause in typing: nobody wants a list for each letter.
 const PAUSE: Duration = Duration::from_millis(250);

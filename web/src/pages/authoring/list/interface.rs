@@ -4,7 +4,7 @@ use domain::api::trials::ImportInterface;
 use leptos::prelude::*;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::components::{Command, FormField};
+use ui::components::{Command, FormField};
 
 /// Lists the tools of a server that `npx some-server` starts.
 const LIST: &str = "npx @modelcontextprotocol/inspector --cli npx some-server --method tools/list";

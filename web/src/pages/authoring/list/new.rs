@@ -12,13 +12,13 @@ use strum::VariantArray;
 
 use super::interface::{InterfaceField, Kind as Interface};
 use super::start::{Notes, Origin, create};
-use crate::api_client::documents::DocumentRef;
-use crate::components::{
+use ui::api_client::documents::DocumentRef;
+use ui::components::{
     AsyncView, Change, Changing, Dialog, FirstRows, FormError, FormField, MoreRows, Problems, Send, Suggest,
     UnsavedInput,
 };
-use crate::session::Project;
-use crate::{address, api_client};
+use ui::session::Project;
+use ui::{address, api_client};
 
 /// What a document begins as: a copy of another one.
 const COPY: &str = "copy";

@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 
 use super::words;
-use crate::components::Badge;
-use crate::labels::Tone;
-use crate::session::Project;
-use crate::{address, format};
+use ui::components::Badge;
+use ui::labels::Tone;
+use ui::session::Project;
+use ui::{address, format};
 
 #[component]
 pub fn Row(document: DocumentSummary, deleting: RwSignal<Option<String>>, author: Memo<bool>) -> impl IntoView {

@@ -7,9 +7,9 @@ use domain::api::trials::{ImportInterface, ImportNote, ImportedDraft};
 use domain::persona::PersonaModel;
 use domain::project::{DocumentId, Kind, PERSONA_MODEL};
 
-use crate::api_client::documents::{DocumentRef, one, save};
-use crate::api_client::{self, AbortSignal, Answer, ApiError};
 use crate::pages::authoring::validator;
+use ui::api_client::documents::{DocumentRef, one, save};
+use ui::api_client::{self, AbortSignal, Answer, ApiError};
 
 type Texts = BTreeMap<String, String>;
 

@@ -11,11 +11,11 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::model::with_model;
 use super::table::Table;
-use crate::api_client;
-use crate::api_client::documents::DocumentRef;
-use crate::components::{AsyncView, FormField};
 use crate::pages::authoring::document::Draft;
-use crate::session::Project;
+use ui::api_client;
+use ui::api_client::documents::DocumentRef;
+use ui::components::{AsyncView, FormField};
+use ui::session::Project;
 
 #[component]
 pub fn ComparePanel() -> impl IntoView {

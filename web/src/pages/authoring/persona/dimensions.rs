@@ -6,9 +6,9 @@ use domain::persona::Spread;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::components::Toasts;
 use crate::pages::authoring::document::Draft;
 use crate::pages::authoring::edit;
+use ui::components::Toasts;
 
 #[derive(Clone, Copy)]
 pub struct Profile {

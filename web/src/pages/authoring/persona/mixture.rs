@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::dimensions::{Profile, rounded};
 use super::slider::Slider;
-use crate::format;
-use crate::labels::words;
 use crate::pages::authoring::words::option as shown;
+use ui::format;
+use ui::labels::words;
 
 type Weights = BTreeMap<String, f64>;
 

@@ -7,11 +7,11 @@ use domain::project::{Kind, PERSONA_MODEL};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::address;
-use crate::components::{Change, Changing, Failure, Loading};
 use crate::pages::authoring::document::{Draft, NoModel, References};
 use crate::pages::authoring::list::add_model;
-use crate::session::Project;
+use ui::address;
+use ui::components::{Change, Changing, Failure, Loading};
+use ui::session::Project;
 
 /// Shows what is made of it once it is there; until then, that it is on its way, or why it does not come.
 pub fn with_model<V: IntoView + 'static>(shown: impl Fn(Arc<PersonaModel>) -> V + Send + 'static) -> impl IntoView {

@@ -4,7 +4,7 @@ use domain::persona::Spread;
 use leptos::prelude::*;
 
 use super::curve::{HEIGHT, WIDTH, path};
-use crate::format;
+use ui::format;
 
 /// The first curve is filled, the second, if there is one, is a line over it.
 #[component]

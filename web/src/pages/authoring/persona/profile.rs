@@ -12,8 +12,8 @@ use super::model::with_model;
 use super::plot::{Plot, description};
 use super::sample::Sample;
 use super::slider::Slider;
-use crate::labels::words;
 use crate::pages::authoring::document::Draft;
+use ui::labels::words;
 
 #[component]
 pub fn ProfilePanel() -> impl IntoView {

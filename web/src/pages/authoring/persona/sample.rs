@@ -9,9 +9,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 
 use super::dimensions::Profile;
-use crate::components::{Badge, FormField};
-use crate::labels::{Tone, words};
 use crate::pages::authoring::words::option as option_words;
+use ui::components::{Badge, FormField};
+use ui::labels::{Tone, words};
 
 #[component]
 pub fn Sample(profile: Profile, model: Arc<PersonaModel>) -> impl IntoView {

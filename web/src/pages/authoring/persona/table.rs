@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::dimensions::{Profile, of_emotion, of_trait};
 use super::plot::Plot;
-use crate::format;
-use crate::labels::words;
 use crate::pages::authoring::document::Draft;
 use crate::pages::authoring::words::option as option_words;
+use ui::format;
+use ui::labels::words;
 
 /// From here on two means are told apart at a glance.
 const FAR: f64 = 0.2;

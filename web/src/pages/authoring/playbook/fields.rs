@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::components::{Badge, FirstRows, MoreRows};
-use crate::labels::Tone;
+use ui::components::{Badge, FirstRows, MoreRows};
+use ui::labels::Tone;
 
 /// Deeper objects are told as "object": the source has the rest.
 const DEEPEST: usize = 3;

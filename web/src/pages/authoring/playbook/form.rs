@@ -12,9 +12,9 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
 
 use super::by;
-use crate::components::{FormError, FormField, explain};
 use crate::pages::authoring::{document::Draft, edit, validator};
 use arguments::{Arguments, Rows};
+use ui::components::{FormError, FormField, explain};
 
 const SIMULATED: [Simulate; 5] =
     [Simulate::Code, Simulate::Model, Simulate::Constant, Simulate::Agent, Simulate::Terminal];

@@ -10,14 +10,14 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::query_signal_with_options;
 
-use crate::address;
-use crate::api_client::documents::DocumentRef;
-use crate::api_client::{self, Answer, ApiError};
-use crate::components::{AsyncView, Badge, Empty, FormField, Suggest};
-use crate::labels::{Tone, words};
 use crate::pages::authoring::document::{Draft, References, SourceLocation};
 use crate::pages::authoring::prompt::Prompt;
-use crate::session::Project;
+use ui::address;
+use ui::api_client::documents::DocumentRef;
+use ui::api_client::{self, Answer, ApiError};
+use ui::components::{AsyncView, Badge, Empty, FormField, Suggest};
+use ui::labels::{Tone, words};
+use ui::session::Project;
 
 #[component]
 pub fn PromptsPanel(choose: Callback<&'static str>) -> impl IntoView {

@@ -7,10 +7,10 @@ use leptos::prelude::*;
 use super::by;
 use super::fields::Fields;
 use super::form::{self, ToolForm};
-use crate::components::{Badge, FirstRows, MoreRows, Toasts};
-use crate::labels::Tone;
 use crate::pages::authoring::document::{Draft, References, SourceLocation};
 use crate::pages::authoring::edit;
+use ui::components::{Badge, FirstRows, MoreRows, Toasts};
+use ui::labels::Tone;
 
 /// A tool that is to be unfolded once it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
-use crate::api_client;
-use crate::components::{CodeEditor, FormField, Language, PendingRequest, Working};
 use crate::pages::authoring::document::{Draft, References};
 use replies::Replies;
+use ui::api_client;
+use ui::components::{CodeEditor, FormField, Language, PendingRequest, Working};
 
 /// What was tried, and what is typed. It stays while the author goes to mend the source.
 #[derive(Clone, Copy)]

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use crate::api_client::{self, ApiError};
-use crate::components::OriginOf;
 use crate::pages::conversation::cursor::Cursor;
+use ui::api_client::{self, ApiError};
+use ui::components::OriginOf;
 
 const NOT_FOUND: u16 = 404;
 

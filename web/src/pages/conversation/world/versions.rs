@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 
-use crate::api_client::{self, Answer, ApiError};
+use ui::api_client::{self, Answer, ApiError};
 
 /// A version, and the one before it. The one that is seen stays until the next one is there, so that nothing flickers.
 #[derive(Debug, Clone)]

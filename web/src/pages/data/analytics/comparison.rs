@@ -9,13 +9,13 @@ use leptos::prelude::*;
 use super::super::inputs::Choice;
 use super::super::names::short;
 use super::gaps::{Gaps, tone};
-use crate::components::chart::intervals::Scale;
-use crate::components::chart::{Estimate, Figure, Intervals};
-use crate::components::{AsyncView, PagedList};
-use crate::format::{self, percent};
-use crate::labels::words;
-use crate::session::Project;
-use crate::{address, api_client};
+use ui::components::chart::intervals::Scale;
+use ui::components::chart::{Estimate, Figure, Intervals};
+use ui::components::{AsyncView, PagedList};
+use ui::format::{self, percent};
+use ui::labels::words;
+use ui::session::Project;
+use ui::{address, api_client};
 
 #[component]
 pub fn ComparisonPanel(

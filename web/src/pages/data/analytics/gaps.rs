@@ -7,8 +7,8 @@ use leptos::prelude::*;
 
 use super::super::names;
 use super::super::report::count;
-use crate::components::chart::intervals::Scale;
-use crate::components::chart::{Estimate, Figure, Intervals, figure, signed};
+use ui::components::chart::intervals::Scale;
+use ui::components::chart::{Estimate, Figure, Intervals, figure, signed};
 
 /// Means that are no scores, and so have a scale of their own.
 const LENGTHS: [&str; 2] = ["turns", "tool_calls"];

@@ -8,9 +8,9 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::AnalyticsView;
 use super::comparison::ComparisonPanel;
-use crate::components::{AsyncView, Crumbs, set_title};
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::components::{AsyncView, Crumbs, set_title};
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 #[component]
 pub fn RunAnalyticsPage() -> impl IntoView {

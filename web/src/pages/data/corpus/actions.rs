@@ -7,10 +7,10 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
-use crate::components::act;
 use crate::pages::data::job_actions::JobActions;
-use crate::session::Project;
-use crate::{address, api_client};
+use ui::components::act;
+use ui::session::Project;
+use ui::{address, api_client};
 
 #[component]
 pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoView {

@@ -8,10 +8,10 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::super::inputs::Choice;
 use super::list_of;
-use crate::components::{Badge, VirtualRows};
-use crate::labels::{Tone, words};
-use crate::session::Project;
-use crate::{address, api_client};
+use ui::components::{Badge, VirtualRows};
+use ui::labels::{Tone, words};
+use ui::session::Project;
+use ui::{address, api_client};
 
 #[component]
 pub fn CorpusConversations(summary: CorpusSummary) -> impl IntoView {

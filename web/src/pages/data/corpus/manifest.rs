@@ -9,9 +9,9 @@ use leptos_router::hooks::query_signal_with_options;
 use super::super::inputs::Choice;
 use super::super::report::{cause, count};
 use super::list_of;
-use crate::components::VirtualRows;
-use crate::session::Project;
-use crate::{address, api_client};
+use ui::components::VirtualRows;
+use ui::session::Project;
+use ui::{address, api_client};
 
 #[component]
 pub fn Manifest(id: String, funnel: Vec<Stage>) -> impl IntoView {

@@ -8,9 +8,9 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::super::report::{ReportView, count};
-use crate::api_client::{self, AbortGuard};
-use crate::components::{FormError, Problems, Working};
-use crate::session::Project;
+use ui::api_client::{self, AbortGuard};
+use ui::components::{FormError, Problems, Working};
+use ui::session::Project;
 
 /// As long as people pause between two changes.
 const PAUSE: Duration = Duration::from_millis(350);

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::super::inputs::{Choice, Number, Switch, whole};
 use super::SelectionParams;
-use crate::components::Problems;
+use ui::components::Problems;
 
 #[component]
 pub fn Steps(rest: SelectionParams, problems: Problems) -> impl IntoView {

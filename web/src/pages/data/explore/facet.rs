@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::super::filters::{FacetCounts, Filters};
 use super::super::names;
 use super::super::query_params::QueryParams;
-use crate::format;
+use ui::format;
 
 /// Values that are there at first sight.
 const SHOWN: usize = 6;

@@ -7,10 +7,10 @@ use super::super::filters::{FacetCounts, Filters};
 use super::super::names;
 use super::super::query_params::{OVERALL, QueryParams};
 use super::toolbar::{descends, turned};
-use crate::components::{Badge, VirtualRows};
-use crate::labels::Tone;
-use crate::session::Project;
-use crate::{address, api_client, labels};
+use ui::components::{Badge, VirtualRows};
+use ui::labels::Tone;
+use ui::session::Project;
+use ui::{address, api_client, labels};
 
 #[component]
 pub fn List(filters: Filters, counts: FacetCounts) -> impl IntoView {

@@ -7,7 +7,7 @@ use leptos::web_sys::Element;
 use wasm_bindgen::JsCast;
 
 use super::super::inputs::BoundInput;
-use crate::components::chart::histogram::{Bucket, bar_at, buckets, heights};
+use ui::components::chart::histogram::{Bucket, bar_at, buckets, heights};
 
 /// Bars of one histogram.
 const MOST_BARS: u32 = 40;

@@ -10,8 +10,8 @@ use wasm_bindgen::JsCast;
 use super::super::filters::{FacetCounts, Filters};
 use super::super::names;
 use super::super::query_params::QueryParams;
-use crate::session::Project;
-use crate::{address, format};
+use ui::session::Project;
+use ui::{address, format};
 
 const SEARCH: &str = "search-conversations";
 

@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::components::Badge;
-use crate::components::chart::{Bar, Bars, Figure};
-use crate::format;
-use crate::labels::{Tone, words};
+use ui::components::Badge;
+use ui::components::chart::{Bar, Bars, Figure};
+use ui::format;
+use ui::labels::{Tone, words};
 
 type Counts = BTreeMap<String, i64>;
 

@@ -8,10 +8,10 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::commands;
-use crate::api_client::AbortGuard;
-use crate::components::{Command, CopyButton, FormError, LongText, Problems, Working};
-use crate::session::Project;
-use crate::{api_client, format};
+use ui::api_client::AbortGuard;
+use ui::components::{Command, CopyButton, FormError, LongText, Problems, Working};
+use ui::session::Project;
+use ui::{api_client, format};
 
 /// As long as people pause between two changes.
 const PAUSE: Duration = Duration::from_millis(250);

@@ -9,10 +9,10 @@ use super::super::filters::Filters;
 use super::super::inputs::{Choice, Switch};
 use super::super::names::short;
 use super::query_params;
-use crate::api_client::Answer;
-use crate::components::PagedList;
-use crate::session::Project;
-use crate::{api_client, format};
+use ui::api_client::Answer;
+use ui::components::PagedList;
+use ui::session::Project;
+use ui::{api_client, format};
 
 /// What an export can be made of: its kind and id, and what it is called.
 type SourceOption = (String, String);

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use super::super::filters::Filters;
 use super::super::inputs::{Choice, Number};
 use super::query_params;
-use crate::components::Problems;
+use ui::components::Problems;
 
 /// One of the toggles, by the means to change it.
 struct Toggle<T: 'static> {

@@ -6,8 +6,8 @@ use domain::role::Role;
 use leptos::prelude::*;
 
 use super::draft::{Draft, Part, SCRIPTED};
-use crate::components::{Checks, FormField, Problems};
-use crate::labels;
+use ui::components::{Checks, FormField, Problems};
+use ui::labels;
 
 #[component]
 pub fn Cast(

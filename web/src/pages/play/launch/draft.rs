@@ -9,9 +9,9 @@ use domain::persona::{Complexity, ComplexityMix};
 use domain::role::Role;
 use leptos::prelude::*;
 
-use crate::api_client::{Answer, ApiError};
-use crate::components::FieldReader;
 use strum::VariantArray;
+use ui::api_client::{Answer, ApiError};
+use ui::components::FieldReader;
 
 /// The name of what asks no model.
 pub const SCRIPTED: &str = "scripted";

@@ -4,8 +4,8 @@ use domain::fault::FaultKind;
 use leptos::prelude::*;
 
 use super::draft::{CALLS, CHANCE, Draft, Fault};
-use crate::components::{FormField, Problems};
-use crate::labels;
+use ui::components::{FormField, Problems};
+use ui::labels;
 
 const KINDS: [FaultKind; 7] = [
     FaultKind::Timeout,

@@ -4,8 +4,8 @@ use domain::persona::Complexity;
 use leptos::prelude::*;
 
 use super::draft::Draft;
-use crate::components::{NumberField, Problems};
-use crate::labels::words;
+use ui::components::{NumberField, Problems};
+use ui::labels::words;
 
 #[component]
 pub fn Amount(draft: Draft, problems: Problems) -> impl IntoView {

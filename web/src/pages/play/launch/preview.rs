@@ -10,11 +10,11 @@ use leptos_router::hooks::use_navigate;
 
 use super::cast::PlaybookOptions;
 use super::draft::{Draft, FormOrder};
-use crate::api_client::orders::preview;
-use crate::api_client::{AbortGuard, AbortSignal, Answer};
-use crate::components::{Change, Changing, Command, FormError, Loading, Models, Problems};
-use crate::session::Project;
-use crate::{address, api_client, format};
+use ui::api_client::orders::preview;
+use ui::api_client::{AbortGuard, AbortSignal, Answer};
+use ui::components::{Change, Changing, Command, FormError, Loading, Models, Problems};
+use ui::session::Project;
+use ui::{address, api_client, format};
 
 /// So long nothing is asked while somebody types.
 const CALM: Duration = Duration::from_millis(300);

@@ -6,8 +6,8 @@ use domain::api::documents::{About, DocumentSummary};
 use leptos::prelude::*;
 
 use super::draft::Draft;
-use crate::components::{Problems, Suggest};
-use crate::format;
+use ui::components::{Problems, Suggest};
+use ui::format;
 
 /// Rows that stand there at first, and that come with each "More".
 const STEP: usize = 50;

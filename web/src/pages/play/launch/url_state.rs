@@ -10,7 +10,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate};
 
 use super::draft::{Draft, Fault, SCRIPTED};
-use crate::address;
+use ui::address;
 
 /// A name, and one of its values.
 type Pair = (String, String);

@@ -5,8 +5,8 @@ use domain::budget::Budget;
 use leptos::prelude::*;
 
 use super::LiveRun;
-use crate::components::Command;
-use crate::format;
+use ui::components::Command;
+use ui::format;
 
 #[component]
 pub fn Configuration(followed: LiveRun) -> impl IntoView {

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::{EVERY, LiveRun};
-use crate::components::{Replicas, refresh};
-use crate::{api_client, format};
+use ui::components::{Replicas, refresh};
+use ui::{api_client, format};
 
 const SCRIPTED: &str = "scripted";
 

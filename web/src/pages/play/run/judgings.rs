@@ -9,11 +9,11 @@ use domain::api::JudgingSummary;
 use leptos::prelude::*;
 
 use super::LiveRun;
-use crate::components::{Badge, FirstRows, MoreRows, Polled, act, refresh};
-use crate::labels::{self, Tone};
-use crate::session::Project;
-use crate::{api_client, format};
 use judge_again::JudgeAgain;
+use ui::components::{Badge, FirstRows, MoreRows, Polled, act, refresh};
+use ui::labels::{self, Tone};
+use ui::session::Project;
+use ui::{api_client, format};
 
 const EVERY: Duration = Duration::from_secs(2);
 const RUNNING: &str = "running";

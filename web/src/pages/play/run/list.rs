@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use super::LiveRun;
-use crate::components::ConversationList;
-use crate::format;
+use ui::components::ConversationList;
+use ui::format;
 
 #[component]
 pub fn RunConversations(followed: LiveRun) -> impl IntoView {

@@ -10,8 +10,8 @@ use domain::api::RunSummary;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api_client::progress::Progress;
-use crate::api_client::{self, ApiError};
+use ui::api_client::progress::Progress;
+use ui::api_client::{self, ApiError};
 
 const AT_MOST_EVERY: Duration = Duration::from_millis(250);
 const POLL: Duration = Duration::from_secs(3);

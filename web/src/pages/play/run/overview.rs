@@ -8,8 +8,8 @@ use super::pace::pace;
 use super::usage::UsageTable;
 use super::yields::{Blame, Funnel};
 use super::{EVERY, LiveRun};
-use crate::components::refresh;
-use crate::{api_client, format};
+use ui::components::refresh;
+use ui::{api_client, format};
 
 #[component]
 pub fn Overview(followed: LiveRun) -> impl IntoView {

@@ -7,9 +7,9 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::LiveRun;
-use crate::api_client;
-use crate::components::{AsyncView, Dialog, FieldReader, FormError, NumberField, Problems, Send, Toasts};
 use crate::pages::play::launch::{BudgetFields, budget as caps};
+use ui::api_client;
+use ui::components::{AsyncView, Dialog, FieldReader, FormError, NumberField, Problems, Send, Toasts};
 
 #[component]
 pub fn Settings(followed: LiveRun) -> impl IntoView {

@@ -4,8 +4,8 @@ use domain::api::UsageSummary;
 use leptos::prelude::*;
 
 use super::LiveRun;
-use crate::components::Badge;
-use crate::{format, labels};
+use ui::components::Badge;
+use ui::{format, labels};
 
 #[component]
 pub fn UsageTable(followed: LiveRun) -> impl IntoView {

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use super::overview::share;
 use super::{EVERY, LiveRun};
-use crate::components::{Stale, refresh};
-use crate::{api_client, format, labels};
+use ui::components::{Stale, refresh};
+use ui::{api_client, format, labels};
 
 /// From what was planned to what was accepted.
 #[component]

@@ -10,14 +10,14 @@ use leptos_router::hooks::query_signal_with_options;
 
 use super::step_selection::StepSelection;
 use super::steps;
-use crate::api_client;
-use crate::components::{
-    Badge, FirstRows, JsonTree, MoreRows, OriginOf, PendingRequest, Transcript, Working, WorldChanges, marks,
-};
-use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
 use crate::pages::authoring::prompt::Prompt;
-use crate::transcript::turns;
+use ui::api_client;
+use ui::components::{
+    Badge, FirstRows, JsonTree, MoreRows, OriginOf, PendingRequest, Transcript, Working, WorldChanges, marks,
+};
+use ui::labels::Tone;
+use ui::transcript::turns;
 
 #[component]
 pub fn Play() -> impl IntoView {

@@ -10,13 +10,13 @@ use domain::similarity::{Likeness, ratio};
 use leptos::prelude::*;
 use leptos_router::components::A;
 
-use crate::api_client::documents::DocumentRef;
-use crate::api_client::{self, ApiError};
-use crate::components::{AsyncView, Badge, FirstRows, MoreRows, failed, settled};
-use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
-use crate::session::Project;
-use crate::{address, format};
+use ui::api_client::documents::DocumentRef;
+use ui::api_client::{self, ApiError};
+use ui::components::{AsyncView, Badge, FirstRows, MoreRows, failed, settled};
+use ui::labels::Tone;
+use ui::session::Project;
+use ui::{address, format};
 
 /// How many are shown. All are ranked by the beginnings that a list has; these are read, and compared as a whole.
 const NEAREST: usize = 8;

@@ -10,9 +10,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
 use serde_json::{Map, Value};
 
-use crate::components::{Failure, JsonTree, Mark};
 use crate::pages::authoring::document::draft::SourceLocation;
 use crate::pages::authoring::document::{Draft, References};
+use ui::components::{Failure, JsonTree, Mark};
 
 /// In the address: only the records that the scenario itself has.
 const OWN: &str = "own";

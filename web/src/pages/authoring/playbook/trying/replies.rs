@@ -10,10 +10,10 @@ use serde_json::Value;
 use wasm_bindgen::JsCast;
 
 use super::values::Values;
-use crate::api_client::{self, AbortGuard};
-use crate::components::{Badge, FirstRows, JsonTree, LongText, Mark, MoreRows, OriginOf};
-use crate::labels::Tone;
 use crate::pages::authoring::document::Draft;
+use ui::api_client::{self, AbortGuard};
+use ui::components::{Badge, FirstRows, JsonTree, LongText, Mark, MoreRows, OriginOf};
+use ui::labels::Tone;
 
 #[component]
 pub fn Replies(

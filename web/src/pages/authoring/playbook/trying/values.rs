@@ -4,7 +4,7 @@ use domain::api::trials::TracedValue;
 use domain::origin::Origin;
 use leptos::prelude::*;
 
-use crate::components::WrittenBy;
+use ui::components::WrittenBy;
 
 /// Rows that are shown before somebody asks for all.
 const FIRST: usize = 50;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use domain::api::{JudgingSummary, NewJudging};
 use leptos::prelude::*;
 
-use crate::api_client;
-use crate::components::{AsyncView, Checks, Polled, act};
 use crate::pages::play::run::LiveRun;
+use ui::api_client;
+use ui::components::{AsyncView, Checks, Polled, act};
 
 #[component]
 pub fn JudgeAgain(followed: LiveRun, judgings: Polled<Vec<JudgingSummary>>) -> impl IntoView {

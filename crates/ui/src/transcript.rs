@@ -26,6 +26,7 @@ pub struct Turn {
 
 impl Turn {
     /// As it was before a call was answered: what it says from its beginning on.
+    #[must_use]
     pub fn begun(&self) -> Self {
         let Self { seq, of, whose, what } = self;
         match what {

@@ -17,6 +17,7 @@ impl From<SplitLoaderError> for ApiError {
 pub type Page = Result<AnyView, SplitLoaderError>;
 
 /// The pages of a part: functions to hand to `part`, each with what it shows.
+#[macro_export]
 macro_rules! pages {
     ($part:ident: $($name:ident($($arg:ident: $kind:ty)?) => $view:expr,)+) => {$(
         #[$crate::parts::wasm_split($part, fallible)]
@@ -25,7 +26,7 @@ macro_rules! pages {
         }
     )+};
 }
-pub(crate) use pages;
+pub use pages;
 
 /// Shows a page once its code is there.
 pub fn part<F>(page: impl Fn() -> F + Send + 'static) -> AnyView

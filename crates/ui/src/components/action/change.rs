@@ -26,6 +26,7 @@ impl Change {
     }
 
     /// For what this page would not show.
+    #[must_use]
     pub fn seen_elsewhere(self, look: &'static str) -> Self {
         Self { look, ..self }
     }
