@@ -1,4 +1,4 @@
-//! What is found in a scenario that reads well: how bad it is, by which rule, and where.
+//! What is found in documents that can be read: how bad it is, by which rule, and where.
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
@@ -50,15 +50,19 @@ pub enum Rule {
     KnowingUser,
     UnfittingPersona,
     MissingVote,
+    BrokenPlaybook,
+    DoubtfulPlaybook,
 }
 
 impl Rule {
     pub const fn grade(self) -> Grade {
         match self {
             Self::InvalidWorld | Self::UnreachableOutcome | Self::TrivialOutcome => Grade::Critical,
-            Self::SimilarDescription | Self::SimilarGoal | Self::InvalidEdgeCase | Self::UnfittingPersona => {
-                Grade::Warning
-            }
+            Self::SimilarDescription
+            | Self::SimilarGoal
+            | Self::InvalidEdgeCase
+            | Self::UnfittingPersona
+            | Self::DoubtfulPlaybook => Grade::Warning,
             Self::MissingVote => Grade::Info,
             _ => Grade::Error,
         }
@@ -100,6 +104,8 @@ impl Rule {
             Self::KnowingUser => "Models agree that the user knows only what a user can know.",
             Self::UnfittingPersona => "Models agree that the personas fit the intent.",
             Self::MissingVote => "Every model that is asked about a scenario votes.",
+            Self::BrokenPlaybook => "Tools, hooks and rules work when they are tried.",
+            Self::DoubtfulPlaybook => "Nothing in the playbook contradicts what it is tried with.",
         }
     }
 }

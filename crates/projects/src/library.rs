@@ -3,6 +3,7 @@
 mod cache;
 mod duplicates;
 pub mod files;
+mod lint;
 pub mod project;
 mod scenarios;
 
@@ -31,6 +32,8 @@ use domain::bad_input::BadInput;
 pub enum Examining {
     /// The next scenario is proved.
     Scenario,
+    /// The tools, hooks and rules of the next playbook are tried.
+    Playbook,
     /// Scenarios are compared with each other.
     Duplicates,
 }
@@ -66,7 +69,7 @@ impl Library {
     /// # Errors
     /// Every problem of every document, and all that is wrong with a scenario.
     pub fn assemble(files: Files) -> Result<Self, Vec<Problem>> {
-        match Self::build(files, &|_| true).whole()? {
+        match Self::build(files, &Trials { proof: &|_| true, calls: &|_| false }).whole()? {
             (library, findings) if findings.is_empty() => Ok(library),
             (_, findings) => Err(findings.into_iter().map(|found| found.problem).collect()),
         }
@@ -77,11 +80,11 @@ impl Library {
     /// # Errors
     /// Every problem of every document: another version of the program may have accepted them.
     pub fn assemble_proved(files: Files) -> Result<Self, Vec<Problem>> {
-        Ok(Self::build(files, &|_| false).whole()?.0)
+        Ok(Self::build(files, &Trials { proof: &|_| false, calls: &|_| false }).whole()?.0)
     }
 
-    /// Checks every document and grades what is wrong with the scenarios, near-duplicates included. `wanted` is asked before
-    /// each step; what is not wanted is left out.
+    /// Checks every document and grades what is wrong with playbooks and scenarios, near-duplicates included. `wanted` is
+    /// asked before each step; what is not wanted is left out.
     ///
     /// # Errors
     /// Documents that cannot be read: every problem, and all that is wrong with those that could be.
@@ -90,7 +93,8 @@ impl Library {
         limits: &Limits,
         wanted: &dyn Fn(Examining) -> bool,
     ) -> Result<(Self, Vec<Reported>), Vec<Problem>> {
-        let (library, mut findings) = Self::build(files, &|_| wanted(Examining::Scenario)).whole()?;
+        let trials = Trials { proof: &|_| wanted(Examining::Scenario), calls: &|_| wanted(Examining::Playbook) };
+        let (library, mut findings) = Self::build(files, &trials).whole()?;
         if wanted(Examining::Duplicates) {
             findings.extend(duplicates::find(&library, limits));
         }
@@ -114,8 +118,8 @@ impl Library {
         }
     }
 
-    /// Reads all that can be read, and proves the scenarios that are asked for.
-    pub fn build(files: Files, prove: &dyn Fn(&Scenario) -> bool) -> Built {
+    /// Reads all that can be read, and tries what is asked for.
+    pub fn build(files: Files, trials: &Trials<'_>) -> Built {
         let mut problems = Vec::new();
         let playbooks =
             folders(&files, "playbooks", &mut problems, |folder, own| compile(&Sources { folder, files: own }));
@@ -123,8 +127,12 @@ impl Library {
         let judge_of = judges_of(&files, &playbooks, &judges, &mut problems);
         let personas = personas(&files, &mut problems);
         let profiles = profiles(&files, personas.as_ref(), &mut problems);
-        let scenarios = scenarios::read(&files, &playbooks, &judge_of, &profiles, prove, &mut problems);
+        let scenarios = scenarios::read(&files, &playbooks, &judge_of, &profiles, trials.proof, &mut problems);
         let mut findings = scenarios.findings;
+        for (name, playbook) in playbooks.iter().filter(|(name, _)| (trials.calls)(name)) {
+            let own: Vec<_> = scenarios.by_id.values().filter(|scenario| scenario.playbook == *name).cloned().collect();
+            findings.extend(lint::find(&files, playbook, &own));
+        }
         findings.sort();
         findings.dedup();
         problems.sort();
@@ -184,13 +192,21 @@ impl Library {
     }
 }
 
+/// What is tried besides reading documents.
+pub struct Trials<'a> {
+    /// Whether this scenario is proved.
+    pub proof: &'a dyn Fn(&Scenario) -> bool,
+    /// Whether the tools, hooks and rules of the playbook of this name are called with samples.
+    pub calls: &'a dyn Fn(&str) -> bool,
+}
+
 /// What came of reading documents.
 pub struct Built {
     /// `None` if there are problems.
     pub library: Option<Library>,
     /// All that keeps documents from being read, or from fitting together.
     pub problems: Vec<Problem>,
-    /// What is wrong with scenarios that were proved.
+    /// What is wrong with what was tried.
     pub findings: Vec<Reported>,
 }
 

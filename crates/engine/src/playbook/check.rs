@@ -66,34 +66,37 @@ impl Place {
 /// Compiles and checks a playbook, and says where in its files each problem stands. What does not compile is not
 /// checked further.
 pub fn files(sources: &Sources<'_>, scenarios: &[Arc<Scenario>]) -> Vec<(Severity, Problem)> {
-    let mut problems = match compile(sources) {
-        Ok(playbook) => {
-            let at = Located::new(sources, &playbook);
-            found(&playbook, scenarios, at.code).iter().map(|finding| (finding.severity, at.problem(finding))).collect()
-        }
-        Err(problems) => problems.into_iter().map(|problem| (Severity::Error, problem)).collect::<Vec<_>>(),
-    };
-    problems.sort_by(|(_, a), (_, b)| a.cmp(b));
-    problems
+    match compile(sources) {
+        Ok(playbook) => Located::new(sources, &playbook).problems(|code| findings(&playbook, scenarios, code)),
+        Err(problems) => problems.into_iter().map(|problem| (Severity::Error, problem)).collect(),
+    }
+}
+
+/// What is wrong with a playbook that compiles, whatever its scenarios are: their worlds are only tried. What nobody uses
+/// is not told.
+pub fn faults(sources: &Sources<'_>, playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<(Severity, Problem)> {
+    Located::new(sources, playbook).problems(|code| own_faults(playbook, &worlds::starts(playbook, scenarios), code))
 }
 
 /// Everything that is odd about a playbook that compiles, with its own scenarios.
-pub fn findings(playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<Finding> {
-    found(playbook, scenarios, "")
+fn findings(playbook: &Playbook, scenarios: &[Arc<Scenario>], code: &str) -> Vec<Finding> {
+    let starts = worlds::starts(playbook, scenarios);
+    let mut findings = own_faults(playbook, &starts, code);
+    findings.extend(worlds::check(playbook, &starts, scenarios.len()));
+    findings.extend(usage::check(playbook, scenarios));
+    findings
 }
 
-fn found(playbook: &Playbook, scenarios: &[Arc<Scenario>], code: &str) -> Vec<Finding> {
-    let starts = worlds::starts(playbook, scenarios);
+fn own_faults(playbook: &Playbook, starts: &[Start], code: &str) -> Vec<Finding> {
     let mut findings = functions::check(playbook);
-    findings.extend(worlds::check(playbook, &starts, scenarios.len()));
+    findings.extend(worlds::check_base(playbook));
     // A function that does not take what it is called with breaks whatever it is called with.
     if findings.iter().all(|finding| finding.severity != Severity::Error) {
-        findings.extend(calls::check(playbook, &starts));
+        findings.extend(calls::check(playbook, starts));
     }
-    findings.extend(rendering::check(playbook, &starts));
-    findings.extend(places::check(playbook, &starts));
-    findings.extend(fields::check(playbook, &starts, code));
-    findings.extend(usage::check(playbook, scenarios));
+    findings.extend(rendering::check(playbook, starts));
+    findings.extend(places::check(playbook, starts));
+    findings.extend(fields::check(playbook, starts, code));
     findings
 }
 
@@ -116,6 +119,14 @@ impl<'a> Located<'a> {
             code_file: file(code),
             code: sources.files.get(code).map_or("", String::as_str),
         }
+    }
+
+    /// Where everything stands that is found in the text of the code, and in the rest.
+    fn problems(&self, find: impl FnOnce(&str) -> Vec<Finding>) -> Vec<(Severity, Problem)> {
+        let found = find(self.code);
+        let mut problems: Vec<_> = found.iter().map(|finding| (finding.severity, self.problem(finding))).collect();
+        problems.sort_by(|(_, a), (_, b)| a.cmp(b));
+        problems
     }
 
     fn problem(&self, finding: &Finding) -> Problem {

@@ -9,8 +9,9 @@ use domain::api::documents::Found;
 use domain::document::{self, Located};
 use domain::finding::{Grade, Rule};
 use domain::project::{DocumentId, Kind, PERSONA_MODEL};
+use domain::scenario::Scenario;
 
-use crate::library::{Cache, Files, Library};
+use crate::library::{Cache, Files, Library, Trials};
 
 /// What was found. Nothing that the project had before is told again.
 pub struct Outlook {
@@ -30,17 +31,18 @@ impl Outlook {
 }
 
 /// Checks the files of a project of which some documents were changed. Scenarios are proved only if they were, or what
-/// they depend on.
+/// they depend on; playbooks are tried only if they were.
 pub fn examine(cache: &Cache, before: Files, after: Files, changed: &BTreeSet<DocumentId>) -> Outlook {
     let hash = after.hash();
     let texts = after.clone();
     let has = |kind, name: &str| changed.contains(&DocumentId { kind, name: name.to_owned() });
     let judges = judges(&after);
-    let built = Library::build(after, &|scenario| {
+    let proof = |scenario: &Scenario| {
         has(Kind::Scenario, &scenario.id)
             || has(Kind::Playbook, &scenario.playbook)
             || judges.get(&scenario.playbook).is_some_and(|judge| has(Kind::Judge, judge))
-    });
+    };
+    let built = Library::build(after, &Trials { proof: &proof, calls: &|playbook| has(Kind::Playbook, playbook) });
     let mut places = Places { files: &texts, read: BTreeMap::new() };
     let mut found: Vec<Found> = changed.iter().filter_map(|id| misnamed(&mut places, id)).collect();
     if !built.problems.is_empty() && !texts.is_empty() {

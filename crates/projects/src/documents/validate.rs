@@ -77,6 +77,7 @@ fn wanted<T: Fn(Doing) -> bool>(tell: T, files: &Files) -> impl Fn(Examining) ->
                 let before = proved.replace(proved.get() + 1);
                 Doing::new("prove", before, Some(total))
             }
+            Examining::Playbook => Doing::new("try", 0, None),
             Examining::Duplicates => Doing::new("compare", 0, None),
         };
         tell(doing)

@@ -39,15 +39,21 @@ pub fn starts(playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<Start> {
     scenarios.iter().map(start).collect()
 }
 
-/// What is wrong with initial worlds, each fault once.
+/// What is wrong with the base world.
+pub fn check_base(playbook: &Playbook) -> Vec<Finding> {
+    let found =
+        |fault| Finding::error(Place::Field(field(playbook).to_owned()), format!("the base world is invalid: {fault}"));
+    playbook.base_faults().into_iter().map(found).collect()
+}
+
+fn field(playbook: &Playbook) -> &'static str {
+    if playbook.spec.world.base.is_some() { "/world/base" } else { "/world/schema" }
+}
+
+/// What else is wrong with initial worlds, each fault once.
 pub fn check(playbook: &Playbook, starts: &[Start], scenarios: usize) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
-    let field = if playbook.spec.world.base.is_some() { "/world/base" } else { "/world/schema" };
-    let of_base = playbook.base_faults();
-    let base = of_base
-        .iter()
-        .map(|fault| Finding::error(Place::Field(field.to_owned()), format!("the base world is invalid: {fault}")));
-    findings.extend(base);
+    let (field, of_base) = (field(playbook), playbook.base_faults());
     let mut faults: Vec<(&str, Vec<&str>)> = Vec::new();
     for start in starts {
         let Some(fault) = start.fault.as_deref().filter(|fault| of_base.iter().all(|known| !fault.contains(known)))

@@ -87,6 +87,23 @@ async fn a_text_is_checked_and_nothing_kept(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn a_playbook_whose_tools_break_is_not_used(pool: PgPool) {
+    let app = filled(&pool).await;
+    let path = "/api/v1/projects/default/playbooks/retail_bank";
+    let mut files = app.json::<Document>(path).await.files;
+    let check = async |files: &_| app.post::<Vec<Found>>(&format!("{path}/check"), &json!({"files": files})).await;
+    assert_eq!(check(&files).await, []);
+    let playbook = files.get_mut("playbooks/retail_bank/playbook.yaml").unwrap();
+    let reason = "        reason: {type: string, enum: [lost, stolen,";
+    *playbook = playbook.replacen(reason, &format!("        note: {{type: string}}\n{reason}"), 1);
+    let found = check(&files).await;
+    let said: Vec<_> = found.iter().map(|f| format!("{}: {} {}", f.rule.unwrap(), f.field, f.message)).collect();
+    insta::assert_snapshot!(said.join("\n"), @"");
+    let errors = refused(&app, Method::PUT, path, &json!({"files": files, "promote": true})).await;
+    assert_eq!(errors.len(), found.len());
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn a_playbook_that_breaks_its_scenarios_is_not_used(pool: PgPool) {
     let app = filled(&pool).await;
     let path = "/api/v1/projects/default/playbooks/retail_bank";

@@ -1,0 +1,24 @@
+//! What is found in a playbook by trying it: sample calls of its tools, its hooks, rules and templates.
+
+use std::sync::Arc;
+
+use domain::finding::{Reported, Rule};
+use domain::scenario::Scenario;
+use engine::Playbook;
+use engine::playbook::Sources;
+use engine::playbook::check::{self, Severity};
+
+use super::Files;
+
+pub fn find(files: &Files, playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<Reported> {
+    let folder = format!("playbooks/{}", playbook.spec.name);
+    let found = check::faults(&Sources { folder: &folder, files: &files.within(&folder) }, playbook, scenarios);
+    let reported = found.into_iter().map(|(severity, problem)| {
+        let rule = match severity {
+            Severity::Error => Rule::BrokenPlaybook,
+            Severity::Warning => Rule::DoubtfulPlaybook,
+        };
+        Reported { problem, rule }
+    });
+    reported.collect()
+}
