@@ -48,6 +48,8 @@ enum ReportFormat {
     Json,
 }
 
+/// Exit code of a run whose conversations were all spoiled by others than the agent.
+const SPOILED: u8 = 1;
 /// Exit code for input that the user must mend.
 const BAD_INPUT: u8 = 2;
 /// Exit code of a run that was paused or cancelled before its end.

@@ -1,5 +1,5 @@
 //! Which model plays a role, as people write it: `scripted`, a name from models.yaml, `NAME@BASE_URL` or
-//! `NAME@BASE_URL@KEY_ENV`.
+//! `NAME@BASE_URL@KEY_VARIABLE`.
 
 mod endpoint;
 mod key_place;
@@ -43,7 +43,7 @@ pub enum SpecError {
     NotAVariable,
 }
 
-const EXPECTED: &str = "expected `scripted`, a name from models.yaml, NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, \
+const EXPECTED: &str = "expected `scripted`, a name from models.yaml, NAME@BASE_URL or NAME@BASE_URL@KEY_VARIABLE, \
      e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY";
 
 /// Whether models.yaml may give a model this name.

@@ -1,8 +1,9 @@
 //! The database a command works with: `DATABASE_URL`, or the private PostgreSQL of the data directory.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use sqlx::PgPool;
 
 use crate::postgres::{PrivatePostgres, default_data_dir};
@@ -13,7 +14,8 @@ pub struct ConnectionArgs {
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL")]
     database_url: Option<String>,
     /// Folder of the private PostgreSQL [default: /var/lib/groundstate for root, else ~/.local/share/groundstate]
-    #[arg(long, env = "GROUNDSTATE_DATA", value_name = "DIR")]
+    // A variable that is set to nothing is as good as none, and no error.
+    #[arg(long, env = "GROUNDSTATE_DATA", value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     data_dir: Option<PathBuf>,
 }
 
@@ -35,14 +37,18 @@ pub struct Connection {
 impl ConnectionArgs {
     /// Where this machine keeps what belongs to Groundstate, whichever PostgreSQL it uses.
     pub fn data_dir(&self) -> PathBuf {
-        self.data_dir.clone().unwrap_or_else(default_data_dir)
+        self.chosen_dir().map_or_else(default_data_dir, Path::to_owned)
+    }
+
+    fn chosen_dir(&self) -> Option<&Path> {
+        self.data_dir.as_deref().filter(|dir| !dir.as_os_str().is_empty())
     }
 }
 
 impl Connection {
     pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Self> {
         // `--data-dir` is more specific than a DATABASE_URL that happens to be in the environment.
-        if let (Some(url), None) = (&args.database_url, &args.data_dir) {
+        if let (Some(url), None) = (&args.database_url, args.chosen_dir()) {
             let pool = store::open(url).await.context("cannot use the database of DATABASE_URL")?;
             return Ok(Self { pool, private: None });
         }

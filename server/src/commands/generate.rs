@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use domain::Problem;
-use domain::api::RunState;
+use domain::api::{RunState, RunSummary};
+use domain::outcome::Blame;
 use domain::persona::Profile;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
@@ -29,12 +30,11 @@ use uuid::Uuid;
 
 use super::connection::{Connection, ConnectionArgs};
 use super::interrupts::Interrupts;
-use super::{INTERRUPTED, PAUSED, models_file};
+use super::{INTERRUPTED, PAUSED, SPOILED, models_file};
 use crate::say::say;
 use datasets::export::{self, Choice};
 use domain::bad_input::BadInput;
 use generation::Player;
-use generation::models::Models;
 use generation::order::selection::{self, Selection};
 use generation::plan::{self, RunConfig};
 use generation::probes;
@@ -175,8 +175,7 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
     let max_tokens = args.bindings.max_tokens(&mut flag);
     check_out(&args.out, &mut flag);
     let registry = models_file::read(&args.project)?;
-    let specs = || models.values().chain(&panel).chain(sub_agents.values());
-    let pools = models_file::used(&registry, specs(), &mut flag);
+    let pools = models_file::used(&registry, binding::named(&models, &panel, &sub_agents), &mut flag);
     let mut terms = args.terms.terms(&mut flag);
     let faults = match &args.faults {
         Some(file) => faults::read(file, &selection.playbooks)?,
@@ -220,12 +219,19 @@ fn order(args: &Generate) -> anyhow::Result<Order> {
         out,
     };
     run::check(&library, &config, args.seed).map_err(|e| BadInput::one("--persona", e.to_string()))?;
-    // Keys are looked for before anything is stored.
-    let clients = ModelClients::new(EndpointOptions::default());
-    Models::of(&config, &clients).map_err(|e| BadInput::one("models", e.to_string()))?;
+    check_keys(&config)?;
     let scenarios = selection.scenarios;
     terms = Terms { playbook, seed: args.seed, planned: args.n as usize, ..terms };
     Ok(Order { library, config, terms, scenarios, profiles })
+}
+
+/// Keys are looked for before anything is stored.
+fn check_keys(config: &RunConfig) -> Result<(), BadInput> {
+    let (clients, registry) = (ModelClients::new(EndpointOptions::default()), config.registry());
+    let named = binding::named(&config.models, &config.panel, &config.sub_agents);
+    let missing = |(flag, spec)| Some(Problem::new(flag, 0, "", clients.get(spec, &registry).err()?.to_string()));
+    let problems: Vec<Problem> = named.filter_map(missing).collect();
+    if problems.is_empty() { Ok(()) } else { Err(BadInput(problems)) }
 }
 
 /// A run may take hours: whether its rows can be written is asked first.
@@ -307,8 +313,17 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
             say!("cancelled    what was played is kept");
             ExitCode::from(PAUSED)
         }
+        RunState::Finished if is_spoiled(&after) => {
+            say!("no conversation could be used, and none of that is the agent's fault; the warnings above say why");
+            ExitCode::from(SPOILED)
+        }
         RunState::Running | RunState::Finished => ExitCode::SUCCESS,
     })
+}
+
+/// Whether every conversation failed, and none because of the agent.
+fn is_spoiled(run: &RunSummary) -> bool {
+    run.finished > 0 && run.accepted == 0 && !run.failures.contains_key(Blame::Agent.into_str())
 }
 
 /// Stores what is ordered.

@@ -37,7 +37,7 @@ pub struct List {
 
 #[derive(clap::Args)]
 pub struct Check {
-    /// A name of `groundstate models list`, or `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`
+    /// A name of `groundstate models list`, or `NAME@BASE_URL` or `NAME@BASE_URL@KEY_VARIABLE`
     model: String,
     /// Folder of models.yaml
     #[arg(long, default_value = ".", value_name = "DIR")]

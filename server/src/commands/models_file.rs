@@ -24,7 +24,7 @@ pub async fn with_added(pool: &PgPool, file: &Registry) -> anyhow::Result<Regist
     Ok(file.with(models::all(&mut *pool.acquire().await?).await?))
 }
 
-pub const EXPECTED: &str = "name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, \
+pub const EXPECTED: &str = "name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_VARIABLE, \
      e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml";
 
 /// A model that is to write or to vote. Its key is looked for; nothing is asked yet.
@@ -41,19 +41,19 @@ pub fn pool(registry: &Registry, text: &str) -> Result<Pool, String> {
     pool.map_err(|error| error.to_string())
 }
 
-/// What it says of the models that are named: a run keeps it, so that players elsewhere need no file.
+/// What it says of the models that are named by these flags: a run keeps it, so that players elsewhere need no file.
 pub fn used<'a>(
     registry: &Registry,
-    specs: impl Iterator<Item = &'a ModelSpec>,
+    specs: impl Iterator<Item = (&'static str, &'a ModelSpec)>,
     problem: &mut impl FnMut(&str, String),
 ) -> Vec<PoolSpec> {
     let mut used: Vec<PoolSpec> = Vec::new();
-    for spec in specs {
+    for (flag, spec) in specs {
         let ModelSpec::Named(name) = spec else { continue };
         match registry.pool(name) {
             Ok(pool) if used.contains(pool) => {}
             Ok(pool) => used.push(pool.clone()),
-            Err(error) => problem("models", error.to_string()),
+            Err(error) => problem(flag, error.to_string()),
         }
     }
     used

@@ -1,4 +1,4 @@
-//! A model behind one endpoint: `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`.
+//! A model behind one endpoint: `NAME@BASE_URL` or `NAME@BASE_URL@KEY_VARIABLE`.
 
 use std::fmt;
 use std::str::FromStr;

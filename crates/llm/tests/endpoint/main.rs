@@ -20,7 +20,7 @@ use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 /// Tests may not set variables (that is unsafe), so the key is one that cargo sets.
-const KEY_ENV: &str = "CARGO_MANIFEST_DIR";
+const KEY_VARIABLE: &str = "CARGO_MANIFEST_DIR";
 const KEY: &str = env!("CARGO_MANIFEST_DIR");
 
 const MS: Duration = Duration::from_millis(1);
@@ -43,7 +43,7 @@ fn options() -> EndpointOptions {
 }
 
 fn endpoint(base_url: &str, options: EndpointOptions) -> Pool {
-    let spec: EndpointSpec = format!("org/m:1@{base_url}/v1@{KEY_ENV}").parse().unwrap();
+    let spec: EndpointSpec = format!("org/m:1@{base_url}/v1@{KEY_VARIABLE}").parse().unwrap();
     Pool::of_endpoint(spec, options).unwrap()
 }
 

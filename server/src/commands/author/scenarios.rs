@@ -40,7 +40,7 @@ pub struct Scenarios {
     /// What the scenarios are about, in your words
     #[arg(long, default_value = "")]
     brief: String,
-    /// Model that writes them: `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`
+    /// Model that writes them: `NAME@BASE_URL` or `NAME@BASE_URL@KEY_VARIABLE`
     #[arg(long)]
     model: Option<String>,
     /// Only this intent (repeat the flag); default: all of the playbook in turn

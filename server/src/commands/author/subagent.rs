@@ -25,7 +25,7 @@ pub struct Subagent {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]
     project: PathBuf,
-    /// Model that writes the prompt and the templates, as `NAME@BASE_URL`, `NAME@BASE_URL@KEY_ENV` or a name of
+    /// Model that writes the prompt and the templates, as `NAME@BASE_URL`, `NAME@BASE_URL@KEY_VARIABLE` or a name of
     /// models.yaml; default: the words of the description are used
     #[arg(long)]
     model: Option<String>,

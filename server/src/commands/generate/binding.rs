@@ -11,10 +11,10 @@ use engine::Playbook;
 use llm::ModelSpec;
 use strum::VariantArray;
 
-/// A model is `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`.
+/// A model is `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_VARIABLE`.
 #[derive(clap::Args)]
 pub struct Bindings {
-    /// Who plays the agent under test: `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_ENV`
+    /// Who plays the agent under test: `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_VARIABLE`
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
     agent: String,
     /// Who plays a sub-agent, as NAME=MODEL (repeat the flag); default: the model that plays the agent
@@ -129,6 +129,24 @@ impl Bindings {
             _ => Err(format!("`{value}` is not a number of tokens")),
         })
     }
+}
+
+/// All models, each with the flag that names it.
+pub fn named<'a>(
+    models: &'a BTreeMap<Role, ModelSpec>,
+    panel: &'a [ModelSpec],
+    sub_agents: &'a BTreeMap<String, ModelSpec>,
+) -> impl Iterator<Item = (&'static str, &'a ModelSpec)> {
+    let flag = |role: &Role| match role {
+        Role::Agent => "--agent",
+        Role::SimulatedUser => "--user",
+        Role::ToolSimulator => "--tool-simulator",
+        Role::StateManager => "--state-manager",
+        Role::Judge => "--judge",
+    };
+    let roles = models.iter().map(move |(role, spec)| (flag(role), spec));
+    let judges = panel.iter().map(|spec| ("--judge", spec));
+    roles.chain(judges).chain(sub_agents.values().map(|spec| ("--sub-agent", spec)))
 }
 
 /// How users put things, from the flags.

@@ -20,7 +20,7 @@ use projects::review::review_all;
 
 #[derive(clap::Args)]
 pub struct Reviewers {
-    /// A model that votes on every sound scenario, `NAME@BASE_URL`, `NAME@BASE_URL@KEY_ENV` or a name of models.yaml
+    /// A model that votes on every sound scenario, `NAME@BASE_URL`, `NAME@BASE_URL@KEY_VARIABLE` or a name of models.yaml
     /// (repeat the flag)
     #[arg(long = "model", value_name = "MODEL")]
     models: Vec<String>,

@@ -21,15 +21,15 @@ async fn everything_wrong_at_once() {
     insta::assert_snapshot!(said, @"
     --playbook: there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank
     --scenario: there is no scenario `help_card_abrod` (did you mean `help_card_abroad`?); known: address_change_after_move, bereavement_handover, card_lost_replacement_fee, card_stolen_replaced_free, claim_wrong_amount, claim_wrong_date, dispute_duplicate_cafe, dispute_fraud_online_shop, dispute_outside_window, dispute_wrong_amount_restaurant, fee_refund_already_granted, fee_refund_goodwill, help_card_abroad, identity_check_fails, kyc_document_runs_out_too_soon, kyc_passport_renewed, missing_transaction, other_persons_account, overdraft_interest_waiver, transfer_insufficient_funds, transfer_new_payee_first_day, transfer_over_daily_limit, transfer_rent_to_payee, wallet_stolen_block_and_dispute
-    --user: the base URL begins with `ftp:`, expected http: or https:; expected `scripted`, a name from models.yaml, NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
+    --user: the base URL begins with `ftp:`, expected http: or https:; expected `scripted`, a name from models.yaml, NAME@BASE_URL or NAME@BASE_URL@KEY_VARIABLE, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY
     --complexity: there is no `vage` (did you mean `vague`?); known: simple, medium, complex, vague
     --temperature: there is no `agnt` (did you mean `agent`?); known: simulated_user, agent, tool_simulator, state_manager, judge
     --temperature: `hot` is not a temperature from 0 to 2
     --temperature: `user` is not NAME=VALUE; names: simulated_user, agent, tool_simulator, state_manager, judge
     --max-tokens: `0` is not a number of tokens
     --out: the folder no/such does not exist
-    models: no model is named `gpt-x`; add it to models.yaml, which names none, or give NAME@BASE_URL
-    models: no model is named `scriptd`; add it to models.yaml, which names none, or give NAME@BASE_URL
+    --agent: no model is named `gpt-x`; add it to models.yaml, which names none, or give NAME@BASE_URL
+    --judge: no model is named `scriptd`; add it to models.yaml, which names none, or give NAME@BASE_URL
     11 problems found; nothing was done
     ");
 }
@@ -47,7 +47,7 @@ async fn rows_replace_files_and_nothing_else() {
 async fn a_key_that_is_not_there() {
     let said = refused("generate --playbook retail_bank --agent m@http://localhost/v1@NO_SUCH_KEY").await;
     insta::assert_snapshot!(said, @"
-    models: m@http://localhost/v1@NO_SUCH_KEY: the environment variable NO_SUCH_KEY, which must hold the key, is not set or empty
+    --agent: m@http://localhost/v1@NO_SUCH_KEY: the environment variable NO_SUCH_KEY, which must hold the key, is not set or empty
     1 problem found; nothing was done
     ");
 }

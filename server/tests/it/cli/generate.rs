@@ -73,6 +73,19 @@ async fn a_run_is_resumed_by_its_id_from_anywhere(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn a_run_that_no_model_answered_is_a_failure(pool: PgPool) {
+    let project = Project::new();
+    let arguments = "generate --playbook retail_bank --scenario help_card_abroad --n 1 --retries 0 \
+                     --agent m@http://127.0.0.1:9/v1";
+    // A variable that is set to nothing is as good as none.
+    let mut command = project.groundstate(arguments);
+    let said = said(command.env("DATABASE_URL", database_url(&pool)).env("GROUNDSTATE_DATA", "")).await;
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    assert!(said.stdout.contains("no conversation could be used"), "{}", said.stdout);
+    assert!(said.stderr.contains("cannot be reached"), "{}", said.stderr);
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn runs_that_cannot_be_resumed(pool: PgPool) {
     let project = Project::new();
     let mut all = String::new();

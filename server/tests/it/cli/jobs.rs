@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::api::CorpusSummary;
 use domain::job::{JobKind, JobState};
-use generation::{ConversationRun, judge};
+use generation::{ConversationRun, judge_again};
 use rustix::process::{Signal, kill_process};
 use sqlx::PgPool;
 use store::{clock, jobs, judgings};
@@ -28,9 +28,9 @@ async fn run(pool: &PgPool, arguments: &str) -> Said {
 /// Asks for a run to be judged again.
 async fn asked(pool: &PgPool, run: &ConversationRun, judge: &Endpoint) -> Uuid {
     let library = &run.kind.library;
-    let judging = judge::plan(&run.control.run, library, &[judge.model().parse().unwrap()]).unwrap();
+    let judging = judge_again::plan(&run.control.run, library, &[judge.model().parse().unwrap()]).unwrap();
     let mut tx = pool.begin().await.unwrap();
-    judge::store(&mut tx, &judging, library).await.unwrap();
+    judge_again::store(&mut tx, &judging, library).await.unwrap();
     judgings::ask(&mut tx, &judging, run.control.run.project, clock::id(), "ann", judging.created_at).await.unwrap();
     tx.commit().await.unwrap();
     judging.id

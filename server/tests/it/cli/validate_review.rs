@@ -177,7 +177,7 @@ async fn models_that_cannot_review_are_refused_before_anything_is_asked() {
     let refused = said(&mut project(0).groundstate(flags)).await;
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(refused.stderr, @"
-    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
+    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_VARIABLE, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
     --model: no model is named `nonsense`; add it to models.yaml, which names none, or give NAME@BASE_URL
     --model: `a@http://x/v1` is named twice; its vote would count twice
     3 problems found; nothing was done

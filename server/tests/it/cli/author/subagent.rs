@@ -279,7 +279,7 @@ async fn everything_wrong_at_once() {
     spec.yaml:57: uses[0]: the playbook has no tool `get_custmer` (did you mean `get_customer`?)
     spec.yaml:57: uses[1]: `transfer_to_human` ends the conversation, and only the agent under test may do that
     16 problems found; nothing was done
-    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
+    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_VARIABLE, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
     1 problem found; nothing was done
     "#);
 }

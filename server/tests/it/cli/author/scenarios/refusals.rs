@@ -26,13 +26,13 @@ async fn everything_wrong_at_once() {
         all += &refused(flags).await;
     }
     insta::assert_snapshot!(all, @"
-    --model: scenarios are written by a model: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
+    --model: scenarios are written by a model: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_VARIABLE, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
     1 problem found; nothing was done
     --playbook: there is no playbook `retail_bnk` (did you mean `retail_bank`?); known: retail_bank
-    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
+    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_VARIABLE, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
     2 problems found; nothing was done
     --intent: `retail_bank` has no intent `money_transfr` (did you mean `money_transfer`?); known: card_dispute, card_block, card_replacement, card_limit, money_transfer, payee_setup, fee_refund, identity_document, contact_update, account_question, general_help, sensitive_case
-    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_ENV, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
+    --model: `scripted` only plays what scenarios say: name a model as NAME@BASE_URL or NAME@BASE_URL@KEY_VARIABLE, e.g. gpt-x@https://api.openai.com/v1@OPENAI_API_KEY, or one of models.yaml
     2 problems found; nothing was done
     --model: m@http://localhost/v1@NO_SUCH_KEY: the environment variable NO_SUCH_KEY, which must hold the key, is not set or empty
     1 problem found; nothing was done
