@@ -8,7 +8,7 @@ use domain::message::Message;
 use domain::persona::Complexity;
 use domain::role::Role;
 use engine::plan::Row;
-use engine::{Case, Conversation, validate};
+use engine::{Case, Conversation, solvability};
 use generation::plan::{self, Repertoire, RunConfig};
 use projects::library::{Files, Library};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ impl Project {
             lines.clarification.clone_from(&case.playbook.spec.clarification);
             let hire = case.scenario.user_facts.get("hire_id").and_then(Value::as_str).context("it names no hire")?;
             let hire = hire.to_owned();
-            let (conversation, _) = validate::play(Conversation::new(case.into()));
+            let (conversation, _) = solvability::play(Conversation::new(case.into()));
             let state = conversation.state();
             let spoken = state.agent().messages.iter().filter(|message| matches!(message, Message::Assistant { .. }));
             for (turn, message) in spoken.enumerate() {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use datasets::corpora::build;
+use datasets::corpora;
 use datasets::export;
 use domain::job::JobKind;
 use generation::{judgings, probes};
@@ -24,7 +24,7 @@ pub fn handlers(clients: &ModelClients) -> Handlers {
         async move { judgings::work(lease, &clients).await }
     };
     Handlers::default()
-        .with(JobKind::Corpus, LARGE, build::work)
+        .with(JobKind::Corpus, LARGE, corpora::job::work)
         .with(JobKind::Judging, SMALL, judge)
         .with(JobKind::Validation, SMALL, validate::work)
         .with(JobKind::Probe, SMALL, probes::work)

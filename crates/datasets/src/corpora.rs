@@ -1,4 +1,4 @@
-//! How a corpus is selected, step by step. Nothing here knows the database: [`crate::corpora::build`] brings the
+//! How a corpus is selected, step by step. Nothing here knows the database: [`crate::corpora::job`] brings the
 //! conversations and keeps what comes of them.
 //!
 //! Of each conversation only hashes and sketches stay in memory; what near-duplicates are compared by lies in a file.
@@ -6,7 +6,7 @@
 
 pub mod authored_values;
 pub mod balance;
-pub mod build;
+pub mod job;
 pub mod leakage;
 pub mod manifest;
 pub mod near;

@@ -7,7 +7,7 @@
 mod agent;
 mod ask;
 mod corrected;
-mod finish;
+mod outcome;
 mod prefetch;
 mod readable;
 mod request;
@@ -25,7 +25,7 @@ use domain::transcript::{Caller, Frame, Refusal};
 use serde_json::Value;
 
 use crate::case::Case;
-use crate::state::{Phase, ReplayError, State};
+use crate::conversation_state::{Phase, ReplayError, State};
 use domain::chat::{ChatReply, ChatRequest};
 pub use user::END;
 

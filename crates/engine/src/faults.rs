@@ -6,7 +6,7 @@ use domain::transcript::Caller;
 use rand::RngExt;
 
 use crate::case::Case;
-use crate::state::State;
+use crate::conversation_state::State;
 
 /// The fault that is planned for the next call, of this tool. Users meet none: what fails is between agents and backend.
 pub fn planned(case: &Case, state: &State, tool: &Tool) -> Option<FaultKind> {

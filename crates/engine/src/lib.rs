@@ -2,12 +2,11 @@
 //!
 //! No SQL, no HTTP, no files, no clock, no global randomness, no async: model replies come in, events go out.
 
-pub mod attempt;
 pub mod author;
 pub mod case;
 pub mod conversation;
+pub mod conversation_state;
 pub mod faults;
-pub mod gate;
 pub mod json_turn;
 pub mod judge;
 pub mod plan;
@@ -16,13 +15,14 @@ pub mod react;
 pub mod rehearsal;
 pub mod review;
 pub mod scripted;
-pub mod state;
+pub mod solvability;
 mod task;
 pub mod templates;
 #[cfg(test)]
 mod testing;
 pub mod tools;
-pub mod validate;
+pub mod tried_call;
+pub mod user_gate;
 pub mod verifier;
 pub mod world;
 

@@ -50,7 +50,7 @@ fn tool_response(conversation: &Conversation) -> Result<String, String> {
 fn patch(conversation: &Conversation) -> Result<String, String> {
     let (tool, arguments) = pending(conversation)?;
     let Some(template) = &tool.spec.scripted_patch else { return Ok(json!({"patch": []}).to_string()) };
-    let crate::state::Phase::Write { response } = &conversation.state().phase else {
+    let crate::conversation_state::Phase::Write { response } = &conversation.state().phase else {
         return Err("no change is asked for".into());
     };
     let view = conversation.view(tool, &arguments);

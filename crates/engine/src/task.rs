@@ -6,8 +6,8 @@ use domain::message::ToolCall;
 use domain::task::{Next, Request, Resolution, Task};
 
 use crate::conversation::{Conversation, Who};
+use crate::conversation_state::Phase;
 use crate::scripted;
-use crate::state::Phase;
 
 impl Task for Conversation {
     type Event = Event;

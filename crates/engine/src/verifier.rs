@@ -11,8 +11,8 @@ use domain::transcript::{Call, Caller};
 use domain::verdict::{Check, Rule, Verification};
 
 use crate::case::Case;
+use crate::conversation_state::State;
 use crate::facts;
-use crate::state::State;
 pub use policy::undecided;
 pub use words::invented;
 

@@ -15,7 +15,7 @@ use sqlx::PgPool;
 use store::{judgings, runs};
 
 use crate::conversations::{ConversationRun, Conversations};
-use crate::judge::{self, Judge};
+use crate::judge_again::{self, Judge};
 use crate::models::Models;
 use crate::stored;
 
@@ -57,7 +57,7 @@ async fn prepare(lease: &JobLease, clients: &ModelClients) -> anyhow::Result<Jud
     config.criteria_apart = judging.criteria_apart;
     let specs: Vec<ModelSpec> = serde_json::from_value(judging.models.clone())?;
     let own: Vec<PoolSpec> = serde_json::from_value(judging.pools.clone())?;
-    judge::add_pools(&mut config, own);
+    judge_again::add_pools(&mut config, own);
     let models = Models::of_panel(&specs, &config.registry(), clients)?;
     let kind = Conversations::judged_by(Arc::new(library), config, models)?;
     Ok(Judge { run: ConversationRun::new(pool, run, kind), judges, judging, lease: Some(lease.clone()) })

@@ -5,7 +5,7 @@ pub mod branch;
 pub mod calibrate;
 pub mod conversations;
 pub mod correct;
-pub mod judge;
+pub mod judge_again;
 pub mod judgings;
 pub mod models;
 pub mod order;

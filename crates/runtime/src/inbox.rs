@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
-use store::requests::{self, CHANNEL, OpenRequest};
+use store::outside_requests::{self, CHANNEL, OpenRequest};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
@@ -54,7 +54,7 @@ impl Inbox {
     /// # Errors
     /// The database refuses the request.
     pub async fn answer(self, request: OpenRequest) -> store::Result<Value> {
-        let open = || async { requests::open(&mut *self.pool.acquire().await?, &request).await };
+        let open = || async { outside_requests::open(&mut *self.pool.acquire().await?, &request).await };
         store::patiently(open).await?;
         let (answer, answered) = oneshot::channel();
         self.shared.waiting.lock().insert((request.task, request.request), answer);
@@ -80,7 +80,7 @@ impl Inbox {
             if keys.is_empty() {
                 continue;
             }
-            let found = async { requests::answers(&mut *self.pool.acquire().await?, &keys).await };
+            let found = async { outside_requests::answers(&mut *self.pool.acquire().await?, &keys).await };
             match found.await {
                 Ok(found) => {
                     let mut waiting = self.shared.waiting.lock();

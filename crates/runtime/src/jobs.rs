@@ -2,9 +2,9 @@
 //! heartbeat is in time. What a handler stores counts only while its job is still held, so that a process that was given up
 //! can do no harm; a job whose process died, or was stopped, goes on in another one.
 
+mod claim_loop;
 mod follow;
 mod lease;
-mod worker;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 use uuid::Uuid;
 
+pub use self::claim_loop::work;
 pub use self::follow::follow;
 pub use self::lease::{JobLease, LeaseLost};
-pub use self::worker::work;
 use crate::heartbeat;
 use crate::heartbeat::LAST_WORDS;
 

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::binding::ModelClients;
 use crate::budget::Spending;
-use crate::kind::RunKind;
+use crate::run_kind::RunKind;
 
 /// A run of a kind, loaded.
 pub struct LoadedRun<K> {

@@ -11,8 +11,8 @@ use tracing::{debug, warn};
 use crate::commit::{CommitError, CommitQueue};
 use crate::drive::{self, Stopped};
 use crate::inbox::Inbox;
-use crate::kind::RunKind;
 use crate::loaded_run::LoadedRun;
+use crate::run_kind::RunKind;
 
 /// What a task is played with, and where.
 pub struct Place {

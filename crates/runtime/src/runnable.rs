@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::binding::ModelClients;
 use crate::drive::Stopped;
-use crate::kind::RunKind;
 use crate::loaded_run::{LoadedRun, RunControl};
 use crate::place::{self, Place};
+use crate::run_kind::RunKind;
 
 /// A loaded run of any kind that a process plays. A process that plays several kinds has an enum of them, with one match
 /// for each task.

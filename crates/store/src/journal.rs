@@ -17,7 +17,7 @@ pub use self::encoded_events::EncodedEvents;
 use super::copy::Rows;
 use super::tasks::PlannedTask;
 use super::verdicts::{Judged, agreement, scores, weighted_mean};
-use super::{Result, conversations, events, players, requests};
+use super::{Result, conversations, events, outside_requests, players};
 
 /// What happened next in one task.
 #[derive(Debug, Clone)]
@@ -172,7 +172,7 @@ async fn keep_events_for_retries(db: &mut PgConnection, entries: &[&JournalEntry
 async fn close_requests(db: &mut PgConnection, entries: &[&JournalEntry]) -> Result<()> {
     let ended = completions(entries).filter(|(_, completion)| completion.asked_outside);
     let tasks: Vec<Uuid> = ended.map(|(entry, _)| entry.planned.id).collect();
-    if tasks.is_empty() { Ok(()) } else { requests::close(db, &tasks).await }
+    if tasks.is_empty() { Ok(()) } else { outside_requests::close(db, &tasks).await }
 }
 
 /// Entries that end their tasks.

@@ -18,7 +18,7 @@ use super::generate::latest_or;
 use super::models_file;
 use crate::say::say;
 use domain::bad_input::BadInput;
-use generation::judge::{self, CapReached, Judge};
+use generation::judge_again::{self, CapReached, Judge};
 use generation::judgings::documents;
 use generation::models::Models;
 use generation::stored;
@@ -100,7 +100,7 @@ async fn judge_and_report(
     };
     // A name is looked up in the project's file, or else in what the run knows.
     let file = models_file::read(args.project.as_deref().unwrap_or(Path::new(".")))?;
-    judge::add_pools(&mut config, file.pools().cloned());
+    judge_again::add_pools(&mut config, file.pools().cloned());
     let clients = ModelClients::new(EndpointOptions::default());
     let _following = runtime::follow(pool, &clients);
     let panel = Models::of_panel(&models, &config.registry(), &clients);
@@ -116,10 +116,10 @@ async fn judge_and_report(
         judging
     } else {
         let documents = judges.as_ref().unwrap_or(&library);
-        let judging = judge::plan(&run, documents, &models)?;
+        let judging = judge_again::plan(&run, documents, &models)?;
         if !args.dry_run {
             let mut tx = pool.begin().await?;
-            judge::store(&mut tx, &judging, documents).await?;
+            judge_again::store(&mut tx, &judging, documents).await?;
             let detail = json!({"run": run.id});
             super::record(&mut tx, Some(run.project), "groundstate judge", &judging.id.to_string(), detail).await?;
             tx.commit().await?;

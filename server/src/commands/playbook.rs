@@ -1,11 +1,11 @@
 //! `groundstate playbook`: what the author of a playbook works with.
 
-mod attempt;
 mod check;
 mod files;
 mod import;
 mod new;
 mod paint;
+mod tried_call;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ pub enum PlaybookCommand {
     /// Find mistakes in a playbook that compiles, and parts that are not used
     Check(check::Check),
     /// Make one call on the world and show the answer and what it changed
-    Try(attempt::Try),
+    Try(tried_call::Try),
 }
 
 #[derive(clap::Args)]
@@ -35,6 +35,6 @@ pub async fn run(command: PlaybookCommand) -> anyhow::Result<ExitCode> {
         PlaybookCommand::New(args) => new::run(&args),
         PlaybookCommand::Import(import) => import::run(&import).await,
         PlaybookCommand::Check(args) => check::run(&args),
-        PlaybookCommand::Try(args) => attempt::run(&args),
+        PlaybookCommand::Try(args) => tried_call::run(&args),
     }
 }

@@ -18,7 +18,7 @@ use super::audit::Audit;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
-use datasets::corpora::build as job;
+use datasets::corpora::job;
 use store::corpora::{self, Deleted, New};
 use store::{clock, jobs};
 

@@ -10,7 +10,7 @@ use domain::playbook::AgentStyle;
 use domain::role::Role;
 use domain::row::{Played, Scenario, Tools, Versioned};
 use domain::transcript::Frame;
-use engine::state::State;
+use engine::conversation_state::State;
 use engine::{InitialWorld, Judge, Playbook, scripted};
 use parking_lot::Mutex;
 use sqlx::PgConnection;

@@ -14,7 +14,7 @@ use domain::outcome::Outcome;
 use domain::row::{Row, Verifier};
 use domain::transcript::{Frame, Start};
 use domain::verdict::{Verdict, Verification};
-use engine::state::State;
+use engine::conversation_state::State;
 use serde_json::Deserializer;
 
 use super::context::{Context, Scene};

@@ -10,7 +10,7 @@ use super::Conversation;
 use super::tool::json_arguments;
 use crate::playbook::Tool;
 use crate::tools::authority;
-use crate::{gate, json_turn, react, templates};
+use crate::{json_turn, react, templates, user_gate};
 use domain::chat::{ChatRequest, ReplySchema};
 
 const SIMULATED_USER: &str = include_str!("../prompts/simulated_user.md.j2");
@@ -80,7 +80,10 @@ impl Conversation {
         messages.extend(self.state.transcript.user.messages.iter().map(as_written));
         let mut ask = self.asked_of(Role::SimulatedUser, messages);
         ask.schema = in_json.then(|| {
-            json_turn::user_schema(gate::words(&self.case, &self.state), gate::may_end(&self.case, &self.state))
+            json_turn::user_schema(
+                user_gate::words(&self.case, &self.state),
+                user_gate::may_end(&self.case, &self.state),
+            )
         });
         ask.tools = self.case.playbook.user_functions();
         ask

@@ -269,7 +269,7 @@ proptest! {
         let text = serde_json::to_string(resumed.state()).expect("json");
         let back: State = serde_json::from_str(&text).expect("a state");
         prop_assert_eq!(&back, resumed.state());
-        let (end, _) = crate::validate::play(resumed);
+        let (end, _) = crate::solvability::play(resumed);
         prop_assert_eq!(end.state(), whole.state());
     }
 }

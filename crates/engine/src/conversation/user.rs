@@ -5,7 +5,7 @@ use domain::playbook::UserStyle;
 use domain::role::Role;
 
 use super::{Conversation, refused};
-use crate::{gate, json_turn};
+use crate::{json_turn, user_gate};
 use domain::chat::ChatReply;
 use domain::reasoning;
 
@@ -23,10 +23,10 @@ impl Conversation {
             Ok(written) => written,
             Err(reason) => return refused(Role::SimulatedUser, &reply, reason),
         };
-        if let Some(reason) = gate::refusal(&self.case, &self.state, &content, ended) {
+        if let Some(reason) = user_gate::refusal(&self.case, &self.state, &content, ended) {
             return refused(Role::SimulatedUser, &reply, reason);
         }
-        let walked_out = ended && gate::has_had_enough(&self.case, &self.state);
+        let walked_out = ended && user_gate::has_had_enough(&self.case, &self.state);
         EventKind::UserSpoke { content, ended, walked_out, usage: reply.usage }
     }
 

@@ -18,7 +18,7 @@ use super::said;
 use crate::case::Case;
 use crate::conversation::{Conversation, END};
 use crate::playbook::Agent;
-use crate::{gate, json_turn, react};
+use crate::{json_turn, react, user_gate};
 use domain::chat::ChatReply;
 
 /// The script as it is played: a vague opening is followed by a question back and the plain opening; agents that call
@@ -53,7 +53,7 @@ const fn is_users(step: &ScriptStep) -> bool {
 
 pub(super) fn user_turn(conversation: &Conversation) -> Result<ChatReply, String> {
     let (case, state) = (conversation.case(), conversation.state());
-    if gate::has_had_enough(case, state) {
+    if user_gate::has_had_enough(case, state) {
         return Ok(users(case, "This takes too long for me.", true));
     }
     let steps = steps(case);

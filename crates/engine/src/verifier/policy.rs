@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::check;
 use crate::case::Case;
+use crate::conversation_state::State;
 use crate::playbook::policy_rule;
-use crate::state::State;
 
 const UNDECIDED: &str = " cannot be decided: ";
 

@@ -10,8 +10,8 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::{verify, world};
+use crate::conversation_state::State;
 use crate::playbook::{Sources, compile};
-use crate::state::State;
 use crate::{Case, World, testing};
 use domain::chat::ChatReply;
 

@@ -9,7 +9,7 @@ use domain::transcript::{Caller, Frame};
 use domain::verdict::{Check, Rule};
 
 use crate::case::Case;
-use crate::state::State;
+use crate::conversation_state::State;
 use crate::tools::grounding::{Heard, Stated};
 
 /// One item for each fact from nowhere, and one for all that were traced.

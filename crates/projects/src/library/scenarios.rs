@@ -8,7 +8,7 @@ use domain::finding::Reported;
 use domain::persona::Profile;
 use domain::problem::{Problem, did_you_mean};
 use domain::scenario::Scenario;
-use engine::{Judge, Playbook, validate};
+use engine::{Judge, Playbook, solvability};
 
 use super::{Files, unknown};
 
@@ -57,7 +57,7 @@ pub fn read(
             Some(playbook) => {
                 // One that has no judge has been reported as well.
                 if let Some(judge) = judge_of.get(&scenario.playbook).filter(|_| prove(&scenario)) {
-                    let found = validate::scenario(playbook, judge, &scenario);
+                    let found = solvability::scenario(playbook, judge, &scenario);
                     scenarios.findings.extend(found.into_iter().map(|finding| finding.within(&located)));
                 }
             }

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use sqlx::PgPool;
 use store::journal::{EncodedEvents, JournalEntry};
-use store::requests::{self, OpenRequest};
+use store::outside_requests::{self, OpenRequest};
 use store::{events, players};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -98,8 +98,8 @@ async fn nobody_outside_is_asked_for_a_task_that_has_ended(pool: PgPool) {
     // As a player does that was frozen before it could ask, and does not know yet that it was given up.
     let mut db = pool.acquire().await.unwrap();
     for request in &late {
-        requests::open(&mut db, request).await.unwrap();
-        assert!(!requests::answer(&mut db, request.task, request.request, &json!(1)).await.unwrap());
+        outside_requests::open(&mut db, request).await.unwrap();
+        assert!(!outside_requests::answer(&mut db, request.task, request.request, &json!(1)).await.unwrap());
     }
     check(&pool, run).await;
 }

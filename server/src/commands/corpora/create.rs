@@ -20,7 +20,7 @@ use uuid::Uuid;
 use super::super::connection::ConnectionArgs;
 use super::super::{INTERRUPTED, record};
 use super::show;
-use datasets::corpora::build::{preview, problems};
+use datasets::corpora::job::{preview, problems};
 use domain::bad_input::BadInput;
 use domain::job::JobKind;
 use domain::progress::Doing;
@@ -171,7 +171,7 @@ pub async fn create(pool: &PgPool, args: &Create, spec: &Spec) -> anyhow::Result
 
 /// Builds it here, or waits for a server that was faster to take it; and says how far it is.
 async fn build(pool: &PgPool, job: Uuid) -> anyhow::Result<()> {
-    let handlers = Handlers::default().with(JobKind::Corpus, 1, datasets::corpora::build::work);
+    let handlers = Handlers::default().with(JobKind::Corpus, 1, datasets::corpora::job::work);
     let (tell, told) = watch::channel(None);
     tokio::select! {
         ended = see_through(pool, job, &handlers, &tell) => { ended?; }

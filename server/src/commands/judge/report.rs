@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use llm::ModelSpec;
 
 use crate::say::say;
-use generation::judge::Judge;
+use generation::judge_again::Judge;
 use generation::plan::{self, RunConfig};
 use store::verdicts::{self, Judged};
 

@@ -14,7 +14,7 @@ use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::Body;
 use crate::http::followed;
-use datasets::corpora::build as job;
+use datasets::corpora::job;
 
 /// Preview a corpus: funnel, split and proof, without storing anything
 ///

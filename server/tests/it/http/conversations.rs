@@ -11,7 +11,7 @@ use domain::corpus::Report;
 use domain::filter::list_parameters;
 use domain::outcome::{Blame, Outcome};
 use domain::role::Role;
-use generation::judge;
+use generation::judge_again;
 use reqwest::StatusCode;
 use serde_json::json;
 use sqlx::PgPool;
@@ -442,7 +442,7 @@ async fn another_judging_sees_them_otherwise(pool: PgPool) {
     let run = played(&pool, &[HELP], 3, 1, &[]).await;
     let mut db = pool.acquire().await.unwrap();
     let own = verdicts::of(&mut db, run.control.run.own_judging()).await.unwrap();
-    let judging = judge::plan(&run.control.run, &run.kind.library, &["scripted".parse().unwrap()]).unwrap();
+    let judging = judge_again::plan(&run.control.run, &run.kind.library, &["scripted".parse().unwrap()]).unwrap();
     judgings::insert(&mut db, &judging).await.unwrap();
     let story = &stories(&run).await[1];
     let mut strict = own[&story.planned.id].clone();

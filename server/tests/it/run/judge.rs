@@ -4,7 +4,7 @@ use datasets::export::Choice;
 use domain::outcome::Outcome;
 use domain::role::Role;
 use generation::Conversations;
-use generation::judge::{self, Judge};
+use generation::judge_again::{self, Judge};
 use generation::{ConversationRun, stored};
 use serde_json::json;
 use sqlx::PgPool;
@@ -18,8 +18,8 @@ use crate::support::play::{HELP, TRANSFER, exported, exported_rows, panel, playe
 /// A new judging of a run by a model.
 async fn judging(pool: &PgPool, player: &ConversationRun, model: &str) -> Judge {
     let models = [model.parse().unwrap()];
-    let judging = judge::plan(&player.control.run, &player.kind.library, &models).unwrap();
-    judge::store(&mut pool.acquire().await.unwrap(), &judging, &player.kind.library).await.unwrap();
+    let judging = judge_again::plan(&player.control.run, &player.kind.library, &models).unwrap();
+    judge_again::store(&mut pool.acquire().await.unwrap(), &judging, &player.kind.library).await.unwrap();
     let (run, config, library) = stored::load(pool, player.control.run.id).await.unwrap();
     let kind = Conversations::judged_by(library.into(), config, panel(&models)).unwrap();
     Judge { run: ConversationRun::new(pool, run, kind), judges: None, judging, lease: None }
@@ -88,8 +88,8 @@ async fn other_criteria_may_be_asked_for(pool: PgPool) {
     files.insert("judges/default/judge.yaml", judge);
     let others = projects::library::Library::assemble_proved(files).unwrap();
     let models = ["scripted".parse().unwrap()];
-    let made = judge::plan(&player.control.run, &others, &models).unwrap();
-    judge::store(&mut pool.acquire().await.unwrap(), &made, &others).await.unwrap();
+    let made = judge_again::plan(&player.control.run, &others, &models).unwrap();
+    judge_again::store(&mut pool.acquire().await.unwrap(), &made, &others).await.unwrap();
     let (run, config, library) = stored::load(&pool, player.control.run.id).await.unwrap();
     let kind = Conversations::judged_by(library.into(), config, panel(&models)).unwrap();
     let again = Judge { run: ConversationRun::new(&pool, run, kind), judges: Some(others), judging: made, lease: None };
@@ -107,8 +107,8 @@ async fn half_a_panel_has_said_nothing(pool: PgPool) {
     let player = played(&pool, &[HELP], 1, 1, &[]).await;
     let good = Endpoint::start(|_| says(&verdict().to_string())).await;
     let models = [good.model().parse().unwrap(), "test-model@http://127.0.0.1:9/v1".parse().unwrap()];
-    let made = judge::plan(&player.control.run, &player.kind.library, &models).unwrap();
-    judge::store(&mut pool.acquire().await.unwrap(), &made, &player.kind.library).await.unwrap();
+    let made = judge_again::plan(&player.control.run, &player.kind.library, &models).unwrap();
+    judge_again::store(&mut pool.acquire().await.unwrap(), &made, &player.kind.library).await.unwrap();
     let (run, config, library) = stored::load(&pool, player.control.run.id).await.unwrap();
     let kind = Conversations::judged_by(library.into(), config, panel(&models)).unwrap();
     let again = Judge { run: ConversationRun::new(&pool, run, kind), judges: None, judging: made, lease: None };

@@ -57,7 +57,7 @@ fn play(library: &Library, profile: &Profile) -> Outcomes {
             attempt: 1,
         };
         let case = plan::case(library, &config(), 1, &planned).unwrap();
-        let (conversation, outcome) = engine::validate::play(Conversation::new(Arc::new(case)));
+        let (conversation, outcome) = engine::solvability::play(Conversation::new(Arc::new(case)));
         let transcript = &conversation.state().transcript;
         outcomes.vague += u32::from(row.complexity == Complexity::Vague);
         outcomes.turns += transcript.user_turns;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::chat::ChatRequest;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::requests::{self, OpenRequest};
+use store::outside_requests::{self, OpenRequest};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -46,7 +46,7 @@ pub async fn waiting(pool: &PgPool) -> Vec<OpenRequest> {
     let mut db = pool.acquire().await.unwrap();
     let mut all = Vec::new();
     for kind in OUTSIDE {
-        all.extend(requests::waiting(&mut db, kind, 1_000).await.unwrap());
+        all.extend(outside_requests::waiting(&mut db, kind, 1_000).await.unwrap());
     }
     all
 }
@@ -64,7 +64,7 @@ pub async fn answer_all(pool: &PgPool) -> Vec<OpenRequest> {
 
 /// False if there was nothing to answer any more.
 pub async fn answer(pool: &PgPool, request: &OpenRequest, answer: &Value) -> bool {
-    requests::answer(&mut pool.acquire().await.unwrap(), request.task, request.request, answer).await.unwrap()
+    outside_requests::answer(&mut pool.acquire().await.unwrap(), request.task, request.request, answer).await.unwrap()
 }
 
 fn right_answer(request: &OpenRequest) -> Value {

@@ -7,7 +7,7 @@ use crate::say::say;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use engine::attempt::{Attempt, Reply};
+use engine::tried_call::{Attempt, Reply};
 
 use super::super::BAD_INPUT;
 use super::Project;

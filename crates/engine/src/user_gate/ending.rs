@@ -3,7 +3,7 @@
 use domain::message::Message;
 
 use crate::case::Case;
-use crate::state::State;
+use crate::conversation_state::State;
 
 /// Why the user may not end here.
 pub fn too_early(case: &Case, state: &State) -> Option<String> {

@@ -9,8 +9,8 @@ use domain::document;
 use domain::problem::did_you_mean;
 use domain::scenario::Scenario;
 use domain::untrusted;
-use engine::attempt::Attempt;
 use engine::playbook::{Sources, compile};
+use engine::tried_call::Attempt;
 use engine::{Judge, Playbook};
 use serde_json::{Map, Value};
 

@@ -14,10 +14,10 @@ use domain::verdict::Verification;
 
 use crate::case::{Case, InitialWorld};
 use crate::conversation::Conversation;
+use crate::conversation_state::State;
 use crate::judge::Judge;
 use crate::playbook::Playbook;
 use crate::rehearsal::ended;
-use crate::state::State;
 use crate::tools::grounding::Sources;
 use crate::verifier;
 

@@ -28,7 +28,7 @@ use crate::corpora::shingles::Shingles;
 use crate::corpora::sieve::Sieve;
 use crate::corpora::sketch::Sketch;
 use crate::corpora::utterances::Utterances;
-use store::reading::Reading;
+use store::cancelled_reads::Reading;
 use store::{BadRow, corpora, corrections, runs};
 
 /// Conversations that are read at once, and how often at the same time.

@@ -5,7 +5,7 @@ mod ending;
 mod knowledge;
 
 use crate::case::Case;
-use crate::state::State;
+use crate::conversation_state::State;
 
 pub use ending::has_had_enough;
 

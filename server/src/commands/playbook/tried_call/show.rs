@@ -3,7 +3,7 @@
 use crate::say::say;
 use domain::patch::PatchOp;
 use engine::World;
-use engine::attempt::Reply;
+use engine::tried_call::Reply;
 use serde_json::Value;
 
 use crate::commands::playbook::paint::Paint;

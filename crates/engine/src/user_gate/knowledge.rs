@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use domain::message::Message;
 
 use crate::case::{Case, UserKnowledge, parts};
+use crate::conversation_state::State;
 use crate::facts;
-use crate::state::State;
 use crate::world::Node;
 
 /// Why a turn states what the user cannot know.
