@@ -38,11 +38,16 @@ pub fn find_program(names: &[impl AsRef<OsStr>]) -> Option<PathBuf> {
 /// scripts: that of `ring` runs anew when it changes, and with it half of the server is compiled again.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    forget_package(&mut cargo);
+    cargo
+}
+
+/// Tells a command nothing of our own package.
+pub fn forget_package(command: &mut Command) {
     let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
-        cargo.env_remove(name);
+        command.env_remove(name);
     }
-    cargo
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod deploy;
 pub mod e2e;
 mod export;
 mod local_model;
+mod readme;
 
 #[derive(clap::Args)]
 pub struct Test {
@@ -48,6 +49,8 @@ enum Step {
     LocalModel,
     /// The web app in a real browser
     E2e,
+    /// Whether README.md leads where it says, in a clone
+    Readme,
     /// Licences and advisories of the crates we use
     Deny,
 }
@@ -104,6 +107,7 @@ impl Step {
             Self::Deploy => return deploy::run_step(),
             Self::LocalModel => return local_model::run_step(),
             Self::E2e => return e2e::run_step(),
+            Self::Readme => return readme::run_step(),
             Self::Deny => return deny(),
         }
         Ok(Outcome::Passed)
