@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 /// Memory in KiB, passes and lanes of argon2id: what OWASP's password storage cheat sheet asks for at least.
 const COST: (u32, u32, u32) = (19 * 1024, 2, 1);
-/// Shortest password, in letters (NIST SP 800-63B asks for 8, and for 15 where nothing else is asked).
+/// Shortest password, in characters (NIST SP 800-63B asks for 8, and for 15 where nothing else is asked).
 pub const SHORTEST_PASSWORD: usize = 10;
 /// Longest password, in bytes: hashing costs by length.
 pub const LONGEST_PASSWORD: usize = 1024;

@@ -35,8 +35,8 @@ pub struct Criterion {
     pub measures: String,
     /// What the scores 0, 3, 6, 9 and 10 mean.
     pub anchors: BTreeMap<u8, String>,
-    /// Weight in the weighted mean, any positive number.
-    #[schemars(range(min = 0.0))]
+    /// Weight in the weighted mean.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub weight: f64,
 }
 

@@ -117,14 +117,16 @@ pub struct Favoured {
 }
 
 /// A user walks out instead of answering one more question, after a number of answers that depends on the bucket of a
-/// trait. In the high bucket it never does.
+/// trait. A user in the high bucket never walks out.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WalksOut {
     /// The trait that says how patient a user is.
     #[serde(rename = "trait")]
     pub patience: String,
+    /// How many questions a user in the low bucket answers. It walks out at the next one.
     pub low: u32,
+    /// How many questions a user in the medium bucket answers. It walks out at the next one.
     pub medium: u32,
 }
 

@@ -43,7 +43,7 @@ pub struct Playbook {
     /// What `scripted` says as the agent when a user is too vague.
     pub clarification: String,
     pub world: WorldRules,
-    /// What the agent must never do, whatever the outcome: checked by the verifier at the end.
+    /// Rules that the agent must keep, whatever the outcome. The verifier checks them at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_rules: Vec<PolicyRule>,
     /// File with the Starlark functions of the tools that are simulated by code.
@@ -107,8 +107,9 @@ pub struct AfterCall {
 pub struct PolicyRule {
     #[schemars(regex(pattern = r"^[a-z0-9_]{1,64}$"))]
     pub name: String,
-    /// A Starlark expression that is true if the rule was kept. It sees `log`, all that was said and called, `world` and
-    /// `before`, the records at the end and at the start, and `ctx`. Functions of the playbook's code may be used.
+    /// A Starlark expression that is true if the rule was kept. It sees `log` (everything that was said and called),
+    /// `world` and `before` (the records at the end and at the start), and `ctx`. It may call functions of the
+    /// playbook's code.
     pub holds: String,
     /// Says what was done wrong if the expression is false.
     pub message: String,
@@ -123,7 +124,7 @@ pub enum AgentStyle {
     FunctionCalling,
     /// Thought, Action, Action Input and Observation as text (Yao et al. 2023, `ReAct`).
     React,
-    /// One JSON object a turn, for which endpoints enforce the schema: for models that cannot call tools by themselves.
+    /// One JSON object per turn, with a schema that endpoints enforce: for models that cannot call tools by themselves.
     Json,
 }
 
@@ -138,7 +139,7 @@ pub enum UserStyle {
     Json,
 }
 
-/// Where a conversation must stop. A conversation that stops here is still judged, and says so.
+/// Limits at which a conversation stops. It is still judged, and its ending names the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -181,9 +182,9 @@ pub struct Invariant {
     pub name: String,
     /// A Starlark expression over `world` and `ctx` that must be true.
     pub holds: String,
-    /// A collection, or one within its records (`orders/lines`): the expression is then over each of its records, as
-    /// `record`, with its `key` and the record that holds it, `parent`; only records that a call touches are checked
-    /// again. Without it the whole world is, after every change.
+    /// A collection (`orders`), or a collection within its records (`orders/lines`). The expression is then evaluated
+    /// for each of its records, and after a call for those that the call changed. It also sees the `record`, its `key`,
+    /// and the record that holds it (`parent`). Without `each` it is evaluated for the whole world after every change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<String>,
     /// What the agent reads when a call would break it.
@@ -196,8 +197,9 @@ pub struct Tool {
     #[schemars(regex(pattern = r"^[a-zA-Z0-9_-]{1,64}$"))]
     pub name: String,
     pub description: String,
-    /// JSON Schema of the arguments, `type: object`. What it does not declare is refused, unless it says otherwise itself;
-    /// what a call leaves out has its `default`. Left out for a sub-agent: its one argument is the `task`.
+    /// JSON Schema of the arguments, `type: object`. An argument that it does not declare is refused, unless the schema
+    /// itself allows it; an argument that a call leaves out gets its `default`. A sub-agent has no `parameters`: its
+    /// one argument is the `task`.
     #[serde(default)]
     pub parameters: Value,
     pub simulate: Simulate,

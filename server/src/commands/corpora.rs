@@ -24,11 +24,11 @@ use store::projects;
 pub enum CorporaCommand {
     /// Make a corpus
     Create(Box<create::Create>),
-    /// The newest corpora
+    /// List the newest corpora
     List(Newest),
-    /// One corpus: the funnel, the split and its proof
+    /// Show a corpus: the funnel, the split and the proof that nothing leaks
     Show(Named),
-    /// Every conversation that the filter found, with its part or the reason why it was dropped
+    /// Print every conversation that the filter found, with its part or the reason why it was dropped
     Manifest(Manifest),
     /// Delete a corpus that has no exports
     Delete(Named),
@@ -46,6 +46,7 @@ pub struct Named {
 pub struct Manifest {
     /// The corpus' name or id
     corpus: String,
+    /// Format of the manifest
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
     /// File to write [default: standard output]

@@ -30,6 +30,7 @@ pub struct Exec {
     /// Use a new database that is removed afterwards
     #[arg(long, conflicts_with = "data_dir")]
     throwaway: bool,
+    /// The command to run, with its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }

@@ -42,19 +42,19 @@ pub struct Export {
     /// Format of a trainer; see docs/exports.md
     #[arg(long, default_value_t = Profile::Canonical)]
     profile: Profile,
-    /// How reasoning is written; default, also for the next three flags: as the profile says
+    /// How reasoning is written: keep, inline or drop; default: by profile (see docs/exports.md)
     #[arg(long, value_parser = choice::<Reasoning>)]
     reasoning: Option<Reasoning>,
-    /// How the arguments of calls are written
+    /// How the arguments of calls are written: object or string; default: by profile
     #[arg(long, value_parser = choice::<Arguments>)]
     arguments: Option<Arguments>,
-    /// How the descriptions of tools are written
+    /// How the descriptions of tools are written: array or json; default: by profile
     #[arg(long, value_parser = choice::<ToolsAs>)]
     tools: Option<ToolsAs>,
-    /// The format of the data files
+    /// The format of the data files: jsonl or parquet; default: by profile
     #[arg(long, value_parser = choice::<Data>)]
     data: Option<Data>,
-    /// Preference pairs: how much higher the preferred conversation must score at least, 0 to 10
+    /// Preference pairs: the minimum difference of the scores, 0 to 10
     #[arg(long, default_value_t = PairRule::default().margin)]
     margin: f64,
     /// Preference pairs: the score that is compared

@@ -90,7 +90,7 @@ pub struct Generate {
     /// Faults between agent and tools: a YAML file with a list of fault rules
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// Conversations that this process plays at once; how many calls a model can take is found out automatically
+    /// Conversations that this process plays at the same time; the number of calls to each model adapts automatically
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     concurrency: u32,
     #[command(flatten)]
@@ -111,7 +111,7 @@ pub struct Generate {
     /// How often a conversation is played again if it was spoiled by something other than the agent
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=100))]
     retries: u32,
-    /// Continue a run: its id, or the last one that was not finished
+    /// Continue the run with this id; without an id, the last run that is not finished
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
     resume: Option<String>,
     /// Show what would be played, and play nothing

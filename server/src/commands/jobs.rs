@@ -13,7 +13,7 @@ use store::{jobs, projects};
 
 #[derive(clap::Subcommand)]
 pub enum JobsCommand {
-    /// The newest jobs and their progress
+    /// List the newest jobs and their progress
     List(Newest),
     /// Cancel a job
     Cancel(Cancel),

@@ -44,7 +44,7 @@ pub struct JudgeArgs {
     /// Conversations judged at once
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: u32,
-    /// Continue a judging that was stopped: its id
+    /// Continue the judging with this id, which was stopped
     #[arg(long, value_name = "JUDGING", conflicts_with_all = ["run", "judges", "project"])]
     resume: Option<String>,
     /// Show what would be judged, and judge nothing

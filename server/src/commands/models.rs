@@ -17,7 +17,7 @@ use store::models;
 
 #[derive(clap::Subcommand)]
 pub enum ModelsCommand {
-    /// Models that can be used: those of models.yaml, those that administrators added, and those that workers serve
+    /// List the models of models.yaml, those that administrators added, and those that workers serve
     List(List),
     /// Ask a model a dozen small questions, before a run spends money on it
     ///

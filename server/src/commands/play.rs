@@ -35,7 +35,7 @@ pub struct Play {
 /// How this process plays.
 #[derive(clap::Args)]
 pub struct PlayerArgs {
-    /// Conversations that this process plays at once; how many calls a model can take is found out automatically
+    /// Conversations that this process plays at the same time; the number of calls to each model adapts automatically
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     concurrency: u32,
     /// How long to wait for calls in flight when the process is stopped, in seconds

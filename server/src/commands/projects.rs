@@ -17,11 +17,11 @@ use store::projects::{self, Project};
 
 #[derive(clap::Subcommand)]
 pub enum ProjectsCommand {
-    /// All projects, by name
+    /// List all projects by name
     List(List),
     /// Make a project
     Create(Create),
-    /// The members of a project and their roles
+    /// List the members of a project and their roles
     Members(members::Members),
     /// Make somebody a member, or change their role
     AddMember(members::Add),

@@ -15,9 +15,9 @@ use store::{StoreError, control, ledger, runs};
 
 #[derive(clap::Subcommand)]
 pub enum RunsCommand {
-    /// The newest runs and their progress
+    /// List the newest runs and their progress
     List(Newest),
-    /// One run: its progress, costs and failures
+    /// Show the progress, the cost and the failures of a run
     Show(Named),
     /// Pause a run: calls in flight finish, and everything played so far is kept
     Pause(Named),
@@ -45,6 +45,7 @@ pub struct Named {
 
 #[derive(clap::Args)]
 pub struct Priority {
+    /// The run's id
     run: String,
     /// Runs of higher priority are played first; the default is 0
     #[arg(allow_negative_numbers = true, value_name = "PRIORITY")]
@@ -55,6 +56,7 @@ pub struct Priority {
 
 #[derive(clap::Args)]
 pub struct NewBudget {
+    /// The run's id
     run: String,
     #[command(flatten)]
     budget: BudgetArgs,

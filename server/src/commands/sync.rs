@@ -35,7 +35,7 @@ pub struct Sync {
     /// Make the files here like the documents there
     #[arg(long)]
     pull: bool,
-    /// Also delete what the other side does not have
+    /// Also delete documents that exist only on the side that is changed
     #[arg(long)]
     delete: bool,
     /// Only add documents that are missing there; those that are there stay as they are

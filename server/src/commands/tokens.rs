@@ -32,7 +32,7 @@ pub enum TokensCommand {
 
 #[derive(clap::Args)]
 pub struct Create {
-    /// User of the token; it can do no more than they can
+    /// Owner of the token; the token can do no more than they can
     #[arg(long, value_name = "NAME")]
     user: String,
     /// What it is for
@@ -53,6 +53,7 @@ pub struct Create {
 
 #[derive(clap::Args)]
 pub struct List {
+    /// Only the tokens of this user
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     #[command(flatten)]

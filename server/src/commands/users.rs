@@ -22,7 +22,7 @@ pub enum UsersCommand {
     Create(Create),
     /// Print a new link by which somebody chooses another password; the old link no longer works
     Link(Link),
-    /// All users, by name
+    /// List all users by name
     List(List),
 }
 
@@ -41,6 +41,7 @@ pub struct Create {
 
 #[derive(clap::Args)]
 pub struct Link {
+    /// The user's name
     name: String,
     #[command(flatten)]
     server: ServerArg,
@@ -50,7 +51,7 @@ pub struct Link {
 
 #[derive(clap::Args)]
 pub struct ServerArg {
-    /// URL of the server, with which the link begins
+    /// URL of the server, at which people open the link
     #[arg(long, default_value = "http://127.0.0.1:7878")]
     url: String,
 }

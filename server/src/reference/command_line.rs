@@ -86,11 +86,14 @@ fn meaning(arg: &Arg) -> String {
         .filter(|value| !hidden && !value.is_hide_set())
         .map(|value| format!("`{}`", value.get_name()))
         .collect();
-    if !values.is_empty() {
-        let _ = write!(text, " One of {}.", values.join(", "));
-    }
-    if let Some(variable) = arg.get_env() {
-        let _ = write!(text, " Environment variable: `{}`.", variable.to_string_lossy());
+    let choices = (!values.is_empty()).then(|| format!("One of {}.", values.join(", ")));
+    let variable = arg.get_env().map(|name| format!("Environment variable: `{}`.", name.to_string_lossy()));
+    for sentence in choices.into_iter().chain(variable) {
+        // Most help texts end without a full stop.
+        if !text.is_empty() {
+            text.push_str(if text.ends_with('.') { " " } else { ". " });
+        }
+        text.push_str(&sentence);
     }
     text
 }

@@ -24,7 +24,7 @@ fn contradicted(scenario: &Scenario, backend: &impl Fn(&str) -> bool) -> Vec<Fin
     for (name, value) in &scenario.user_facts {
         for fact in facts::tokens(&text(value)).filter(|fact| !backend(fact)) {
             let message = format!(
-                "the user is said to know `{fact}`, which stands nowhere in the system facts; \
+                "the user is said to know `{fact}`, which is not in the records; \
                  a choice of the user belongs in user_request, a false belief in user_mistakes"
             );
             findings.push(Finding::new(Rule::ContradictedFact, join("/user_facts", name), message));
@@ -37,7 +37,7 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What the user's lines say that only the system facts say: nobody has told the user before.
+/// What the user's lines say that only the records say: nobody has told the user before.
 ///
 /// The gate lets a script's own lines pass, so this is the place that holds them to what the user knows. It reads until
 /// somebody says what only the play shows: a template of the agent, an answer of the user's own tools.
@@ -55,8 +55,7 @@ fn leaked(scenario: &Scenario, backend: &impl Fn(&str) -> bool) -> Vec<Finding> 
         known.extend(facts::tokens(agent));
         let Some(line) = &step.user else { continue };
         for fact in said(line).into_iter().filter(|fact| !known.contains(fact) && backend(fact)) {
-            let message =
-                format!("the user says `{fact}`, which is only in the system facts; nobody has told the user");
+            let message = format!("the user says `{fact}`, which is only in the records; nobody has told the user");
             findings.push(Finding::new(Rule::LeakedFact, format!("/script/{i}/user"), message));
         }
     }

@@ -77,8 +77,8 @@ fn documents_are_enough_to_find_what_they_contradict() {
 
 #[test]
 fn facts_are_held_against_the_backend() {
-    assert_snapshot!(findings(&[], &[]), @"/user_facts/order: the user is said to know `o_17`, which stands nowhere in the system facts; a choice of the user belongs in user_request, a false belief in user_mistakes [contradicted-fact]");
+    assert_snapshot!(findings(&[], &[]), @"/user_facts/order: the user is said to know `o_17`, which is not in the records; a choice of the user belongs in user_request, a false belief in user_mistakes [contradicted-fact]");
     let leak = [("  - user_calls: [{tool: open_parcel}]\n", ""), ("Where is o_17?", "Where is o_17, sent as p_9?")];
-    assert_snapshot!(findings(&leak, &["o_17", "p_9"]), @"/script/0/user: the user says `p_9`, which is only in the system facts; nobody has told the user [leaked-fact]");
+    assert_snapshot!(findings(&leak, &["o_17", "p_9"]), @"/script/0/user: the user says `p_9`, which is only in the records; nobody has told the user [leaked-fact]");
     assert_snapshot!(findings(&leak, &["o_17"]), @"");
 }

@@ -16,8 +16,8 @@ fn a_sound_scenario_is_proved() {
 #[test]
 fn facts_must_not_contradict_the_backend() {
     assert_snapshot!(findings(&[("user_facts: {order: o_17}", "user_facts: {order: o_18, paid: 81.00}")]), @"
-    /user_facts/order: the user is said to know `o_18`, which stands nowhere in the system facts; a choice of the user belongs in user_request, a false belief in user_mistakes
-    /user_facts/paid: the user is said to know `81`, which stands nowhere in the system facts; a choice of the user belongs in user_request, a false belief in user_mistakes
+    /user_facts/order: the user is said to know `o_18`, which is not in the records; a choice of the user belongs in user_request, a false belief in user_mistakes
+    /user_facts/paid: the user is said to know `81`, which is not in the records; a choice of the user belongs in user_request, a false belief in user_mistakes
     ");
 }
 

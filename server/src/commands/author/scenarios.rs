@@ -32,6 +32,7 @@ pub struct Scenarios {
     /// Folder that holds playbooks/, scenarios/, personas/ and judges/
     #[arg(long, default_value = ".")]
     project: PathBuf,
+    /// The playbook for which scenarios are drafted
     #[arg(long)]
     playbook: String,
     /// How many scenarios to draft
@@ -40,13 +41,13 @@ pub struct Scenarios {
     /// What the scenarios are about, in your words
     #[arg(long, default_value = "")]
     brief: String,
-    /// Model that writes them: `NAME@BASE_URL` or `NAME@BASE_URL@KEY_VARIABLE`
+    /// Model that writes them: `NAME@BASE_URL`, `NAME@BASE_URL@KEY_VARIABLE` or a name of models.yaml
     #[arg(long)]
     model: Option<String>,
     /// Only this intent (repeat the flag); default: all of the playbook in turn
     #[arg(long = "intent", value_name = "INTENT")]
     intents: Vec<String>,
-    /// Most replies for one draft, corrections included
+    /// Limit of the replies for one draft, corrections included
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20))]
     attempts: u32,
     /// Drafts that are written at once
@@ -58,6 +59,7 @@ pub struct Scenarios {
     /// Folder for the scenarios; default: scenarios/PLAYBOOK of the project
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Sampling temperature, 0 to 2
     #[arg(long, default_value_t = 0.8, value_parser = temperature)]
     temperature: f32,
     /// Longest reply in tokens, reasoning included

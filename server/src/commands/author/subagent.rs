@@ -29,12 +29,13 @@ pub struct Subagent {
     /// models.yaml; default: the words of the description are used
     #[arg(long)]
     model: Option<String>,
-    /// Most replies, corrections included
+    /// Limit of the replies, corrections included
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20))]
     attempts: u32,
     /// Seed from which all sampling seeds are derived
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     seed: i64,
+    /// Sampling temperature, 0 to 2
     #[arg(long, default_value_t = 0.4, value_parser = temperature)]
     temperature: f32,
     /// Longest reply in tokens, reasoning included

@@ -48,7 +48,7 @@ pub struct Create {
     /// Keep conversations with personal data or secrets, and count them
     #[arg(long)]
     keep_findings: bool,
-    /// Take the same number of each scenario, persona or complexity
+    /// Take the same number of conversations of each scenario, persona or complexity
     #[arg(long, value_name = "DIMENSION", value_parser = dimension)]
     balance: Option<Dimension>,
     /// With --balance: at most this many of each, instead of as many as the smallest has

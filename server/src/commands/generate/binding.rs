@@ -14,7 +14,8 @@ use strum::VariantArray;
 /// A model is `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_VARIABLE`.
 #[derive(clap::Args)]
 pub struct Bindings {
-    /// Who plays the agent under test: `scripted`, `NAME@BASE_URL` or `NAME@BASE_URL@KEY_VARIABLE`
+    /// Who plays the agent under test: `scripted`, `NAME@BASE_URL`, `NAME@BASE_URL@KEY_VARIABLE` or a name of
+    /// models.yaml
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
     agent: String,
     /// Who plays a sub-agent, as NAME=MODEL (repeat the flag); default: the model that plays the agent
@@ -26,7 +27,7 @@ pub struct Bindings {
     /// Who answers calls of tools that are simulated by a model
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
     tool_simulator: String,
-    /// Who states what such a call changed
+    /// Who writes the change that such a call makes to the world
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
     state_manager: String,
     /// Who judges (repeat the flag for a panel, whose median counts)

@@ -17,11 +17,11 @@ use projects::import::{self, draft};
 
 #[derive(clap::Subcommand)]
 pub enum Import {
-    /// A tool for each operation of an OpenAPI document
+    /// Import an OpenAPI document; each operation becomes a tool
     Openapi(openapi::Openapi),
-    /// A function to write for each tool of a list as OpenAI function calling has it
+    /// Import a JSON list of tools in OpenAI's format; each becomes a Starlark function that you complete
     Openai(openai::Openai),
-    /// The tools of an MCP server
+    /// Import the tools of an MCP server
     Mcp(mcp::Mcp),
 }
 

@@ -22,6 +22,7 @@ use show::Show;
 pub struct Try {
     /// The tool to call
     tool: String,
+    /// The playbook whose tool is called
     #[arg(long)]
     playbook: String,
     /// The call's arguments, as a JSON object

@@ -12,6 +12,7 @@ use store::projects;
 
 #[derive(clap::Args)]
 pub struct Members {
+    /// The project's name
     project: String,
     #[command(flatten)]
     pub connection: ConnectionArgs,
@@ -19,7 +20,9 @@ pub struct Members {
 
 #[derive(clap::Args)]
 pub struct Add {
+    /// The project's name
     project: String,
+    /// The user's name
     user: String,
     /// What they may do; each role may also do what the roles before it may
     #[arg(long, default_value = "viewer", value_parser = ["viewer", "author", "runner", "admin"])]
@@ -30,7 +33,9 @@ pub struct Add {
 
 #[derive(clap::Args)]
 pub struct Remove {
+    /// The project's name
     project: String,
+    /// The user's name
     user: String,
     #[command(flatten)]
     pub connection: ConnectionArgs,

@@ -53,7 +53,7 @@ pub struct ModelArgs {
     /// Parser of reasoning, as the engine names it
     #[arg(long, value_name = "PARSER")]
     reasoning_parser: Option<String>,
-    /// Most requests that are sent to the engine at once
+    /// Limit of the requests that are sent to the engine at the same time
     #[arg(long, value_name = "REQUESTS")]
     max_in_flight: Option<u32>,
     /// The engine's executable [default: vllm, python3 or llama-server]

@@ -70,7 +70,7 @@ async fn contradicting_facts_are_never_played(pool: PgPool) {
     let said = said(command.arg(database_url(&pool))).await;
     assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(said.stderr, @"
-    scenarios/retail_bank/transfer_rent_to_payee.yaml:11: user_facts.postcode: the user is said to know `81670`, which stands nowhere in the system facts; a choice of the user belongs in user_request, a false belief in user_mistakes
+    scenarios/retail_bank/transfer_rent_to_payee.yaml:11: user_facts.postcode: the user is said to know `81670`, which is not in the records; a choice of the user belongs in user_request, a false belief in user_mistakes
     1 problem found; nothing was done
     ");
     assert!(!project.join("rows.jsonl").exists());

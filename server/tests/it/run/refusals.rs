@@ -25,7 +25,7 @@ fn problems(from: &str, to: &str) -> Vec<String> {
 #[test]
 fn user_facts_that_contradict_the_system_facts() {
     let found = problems("date_of_birth: 1991-12-19", "date_of_birth: 1991-12-18");
-    insta::assert_snapshot!(found.join("\n"), @"scenarios/retail_bank/transfer_rent_to_payee.yaml:10: user_facts.date_of_birth: the user is said to know `1991-12-18`, which stands nowhere in the system facts; a choice of the user belongs in user_request, a false belief in user_mistakes");
+    insta::assert_snapshot!(found.join("\n"), @"scenarios/retail_bank/transfer_rent_to_payee.yaml:10: user_facts.date_of_birth: the user is said to know `1991-12-18`, which is not in the records; a choice of the user belongs in user_request, a false belief in user_mistakes");
 }
 
 #[test]

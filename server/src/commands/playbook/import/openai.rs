@@ -6,7 +6,7 @@ use super::Target;
 
 #[derive(clap::Args)]
 pub struct Openai {
-    /// A JSON list of tools as OpenAI function calling has it: `[{"type": "function", "function": {...}}]`
+    /// A JSON list of tools in OpenAI's format: `[{"type": "function", "function": {...}}]`
     pub(super) file: PathBuf,
     #[command(flatten)]
     pub(super) target: Target,
