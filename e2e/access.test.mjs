@@ -53,7 +53,7 @@ test("the first link asks for a name and a password, and says what is wrong with
       await choosePassword(page, { ...ADMINISTRATOR, again: "violet tractor nineteen" });
       assert.equal(await refusal(page), "The two passwords differ.");
       await choosePassword(page, { ...ADMINISTRATOR, password: "short" });
-      await page.getByText("Password: use at least 10 letters.").waitFor();
+      await page.getByText("Password: use at least 10 characters.").waitFor();
       await choosePassword(page, { ...ADMINISTRATOR, name: "Mira West" });
       await page.getByText("Name: use 1 to 64 letters").waitFor();
     },

@@ -176,7 +176,7 @@ test("a draft is saved with Ctrl-S, compared, restored and promoted", () =>
     await page.getByRole("tab", { name: "Source" }).click();
     assert.doesNotMatch(await (await editor(page)).innerText(), /as the policy calls it/);
     await page.getByRole("button", { name: "Promote", exact: true }).click();
-    await page.getByText("v3 is used", { exact: true }).waitFor();
+    await page.getByText("v3 is promoted", { exact: true }).waitFor();
   }));
 
 test("the versions that are compared are chosen, and the way back knows what was compared before", () =>
@@ -365,7 +365,7 @@ test("whoever promotes and has changed nothing is asked, and writes nothing over
     assert.equal(await dialog.getByRole("button", { name: /Save mine/ }).count(), 0);
     await screenshot(page, "conflict-promote");
     await dialog.getByRole("button", { name: `Promote v${theirs}` }).click();
-    await page.getByText(`v${theirs} is used`, { exact: true }).waitFor();
+    await page.getByText(`v${theirs} is promoted`, { exact: true }).waitFor();
     await (await editor(page)).locator(".cm-line", { hasText: "# theirs" }).waitFor();
     const now = await site.ask("GET", about);
     assert.deepEqual([now.saved.version, now.saved.promoted], [theirs, true]);
@@ -470,7 +470,7 @@ test("a new scenario begins as a copy, and is deleted and restored", () =>
     await page.getByRole("button", { name: "Delete" }).first().click();
     const question = page.getByRole("dialog", { name: "Delete a scenario" });
     await accessible(page);
-    await question.getByText("Nothing: it can be deleted.").waitFor();
+    await question.getByText("No document refers to it, so it can be deleted.").waitFor();
     await screenshot(page, "delete");
     await question.getByRole("button", { name: "Delete" }).click();
     await page.waitForURL("**/scenarios");

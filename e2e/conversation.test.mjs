@@ -365,7 +365,7 @@ test("a turn is annotated, resolved, and the note deleted", () =>
     assert.match(await remark.innerText(), /wordy/);
     await remark.getByRole("button", { name: "Resolve" }).click();
     await remark.getByText("resolved by mira").waitFor();
-    await page.getByRole("tab", { name: "People" }).click();
+    await page.getByRole("tab", { name: "Review" }).click();
     await page.getByRole("region", { name: "Annotations" }).getByText("Too many words.").waitFor();
     await screenshot(page, "annotated");
     await page.reload();
@@ -429,7 +429,7 @@ test("keys send the form in which they are pressed, and a rating that is begun i
     await page.keyboard.press("w");
     await page.locator("#panel-world").waitFor();
     assert.equal(new URL(page.url()).pathname, pathname);
-    await page.getByRole("tab", { name: "People" }).click();
+    await page.getByRole("tab", { name: "Review" }).click();
     assert.equal(await first.locator("output").innerText(), "7");
     assert.equal(await page.getByLabel("Comment").inputValue(), "Begun.");
 
@@ -498,7 +498,7 @@ test("an agent's turn is corrected, its difference shown, and withdrawn", () =>
     await page.getByLabel("Why it is withdrawn").fill("It was fine.");
     await corrected.getByRole("button", { name: "Withdraw" }).click();
     await corrected.waitFor({ state: "detached" });
-    await page.getByRole("tab", { name: "People" }).click();
+    await page.getByRole("tab", { name: "Review" }).click();
     await page.getByText("Version 2").waitFor();
   }));
 
@@ -611,9 +611,9 @@ test("it fits a narrow screen with every panel", () =>
     address(changing[0]),
     async (page) => {
       await page.locator(".bubble.user").first().waitFor();
-      for (const name of ["World", "People", "Raw JSON", "Verdict"]) {
+      for (const name of ["World", "Review", "Raw JSON", "Verdict"]) {
         await page.getByRole("tab", { name }).click();
-        await page.locator(`#panel-${{ World: "world", People: "people", "Raw JSON": "raw", Verdict: "verdict" }[name]}`).waitFor();
+        await page.locator(`#panel-${{ World: "world", Review: "people", "Raw JSON": "raw", Verdict: "verdict" }[name]}`).waitFor();
         await page.waitForLoadState("networkidle");
         await fits(page, name);
         await screenshot(page, `conversation-narrow-${name.split(" ")[0].toLowerCase()}`);
@@ -701,10 +701,10 @@ test("another model goes on from a turn; both lead to each other, and become a p
       await pair.waitFor();
       await screenshot(page, "branch-model");
 
-      await page.getByRole("link", { name: `To its origin, where they part (#${seq})` }).click();
+      await page.getByRole("link", { name: `Go to the original conversation, at the turn where they differ (#${seq})` }).click();
       await page.waitForURL(`**/conversations/${helped}?turn=${seq}`);
       await page.locator(`#turn-${seq}.chosen`).waitFor();
-      await page.getByRole("tab", { name: "People" }).click();
+      await page.getByRole("tab", { name: "Review" }).click();
       const branches = page.getByRole("region", { name: "Branches" });
       await branches.getByText("failed").waitFor();
       await branches.getByRole("link", { name: "Export as a preference pair" }).waitFor();
@@ -738,7 +738,7 @@ test("a branch that is being played is a pair once it has ended, without loading
       if (plays) for (const branch of json) Object.assign(branch, { run_state: plays, outcome: undefined });
       await route.fulfill({ response, json });
     });
-    await page.getByRole("tab", { name: "People" }).click();
+    await page.getByRole("tab", { name: "Review" }).click();
     const branches = page.getByRole("region", { name: "Branches" });
     await branches.getByText("playing", { exact: true }).waitFor();
     assert.equal(await branches.getByRole("link", { name: "Export as a preference pair" }).count(), 0);

@@ -33,14 +33,14 @@ test("without a corpus the list says what one is", () =>
 
 test("what was explored is selected, with a funnel, a split and its proof as one goes", () =>
   site.visit(`${PROJECT}/conversations?complexity=simple&complexity=medium`, async (page) => {
-    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.getByRole("link", { name: "Make a corpus" }).click();
     await page.waitForURL("**/corpora/new?**");
     assert.deepEqual(query(page).getAll("complexity"), ["simple", "medium"]);
     const preview = page.getByRole("region", { name: "Preview" });
     await preview.getByText(/^\d+ conversations: \d+ train, \d+ golden$/).waitFor();
     const first = await preview.getByRole("status").innerText();
     await preview.getByRole("heading", { name: "Funnel" }).waitFor();
-    await preview.getByText("Scenarios on both sides").waitFor();
+    await preview.getByText("Scenarios in both parts").waitFor();
 
     await page.getByLabel("The verifier found nothing wrong").check();
     await page.waitForURL(/verified=true/);
@@ -51,8 +51,8 @@ test("what was explored is selected, with a funnel, a split and its proof as one
     await page.getByLabel("Golden share, in %").press("Tab");
     await preview.getByText("of 30 % requested").waitFor();
     await page.getByRole("combobox", { name: /^Balance/ }).selectOption("scenario");
-    await page.getByLabel("At most of each group").fill("1");
-    await page.getByLabel("At most of each group").press("Tab");
+    await page.getByLabel("Maximum per group").fill("1");
+    await page.getByLabel("Maximum per group").press("Tab");
     await preview.getByText("Balanced").first().waitFor();
     await page.waitForFunction((first) => {
       const said = document.querySelector(".preview [role=status]").textContent;
@@ -63,7 +63,7 @@ test("what was explored is selected, with a funnel, a split and its proof as one
     await page.getByRole("textbox", { name: /^Name/ }).fill("Not a name");
     await page.getByText(/expected 1 to 64 lower-case letters/).waitFor();
     await page.getByRole("textbox", { name: /^Name/ }).fill("first");
-    await page.getByRole("button", { name: "Select the corpus" }).click();
+    await page.getByRole("button", { name: "Make the corpus" }).click();
     await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);
     await page.getByText("ready", { exact: true }).waitFor();
     await screenshot(page, "corpus");
@@ -76,8 +76,8 @@ test("what cannot be done stands beside the field", () =>
       const preview = page.getByRole("region", { name: "Preview" });
       const funnel = preview.getByRole("heading", { name: "Funnel" });
       await funnel.waitFor();
-      await page.getByLabel("Resemblance not allowed across parts").fill("0.1");
-      await page.getByLabel("Resemblance not allowed across parts").press("Tab");
+      await page.getByLabel("Minimum resemblance to stay in one part").fill("0.1");
+      await page.getByLabel("Minimum resemblance to stay in one part").press("Tab");
       await page.getByText("expected 0.3 to 1, found 0.1").first().waitFor();
       // What it would have been before is not shown for what it would be now.
       await funnel.waitFor({ state: "detached" });
@@ -101,7 +101,7 @@ test("what becomes of the conversations goes along when they are explored furthe
     assert.equal(await page.getByRole("list", { name: "Filters" }).getByRole("listitem").count(), 1);
     await page.getByRole("checkbox", { name: /^medium/ }).check();
     await page.waitForURL(/complexity=medium/);
-    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.getByRole("link", { name: "Make a corpus" }).click();
     await page.waitForURL("**/corpora/new?**");
     assert.deepEqual(query(page).getAll("complexity"), ["simple", "medium"]);
     assert.equal(await page.getByLabel("Golden share, in %").inputValue(), "30");
@@ -109,7 +109,7 @@ test("what becomes of the conversations goes along when they are explored furthe
     assert.equal(await page.getByLabel("Seed").inputValue(), "7");
   }));
 
-test("a corpus that nothing fits says what to do, and is selected again from there", () =>
+test("a corpus that nothing fits says what to do, and is made again from there", () =>
   site.visit(
     `${PROJECT}/corpora/new?min_overall=10`,
     async (page) => {
@@ -118,17 +118,17 @@ test("a corpus that nothing fits says what to do, and is selected again from the
       await page.getByLabel("Golden share, in %").press("Tab");
       await page.waitForURL(/golden=0\.3/);
       await page.getByRole("combobox", { name: /^Balance/ }).selectOption("scenario");
-      await page.getByLabel("At most of each group").fill("2");
-      await page.getByLabel("At most of each group").press("Tab");
+      await page.getByLabel("Maximum per group").fill("2");
+      await page.getByLabel("Maximum per group").press("Tab");
       await page.getByLabel("Keep only the best of identical conversations").uncheck();
       await page.waitForURL(/duplicates=keep/);
       await page.getByLabel("Seed").fill("7");
       await page.getByLabel("Seed").press("Tab");
       await page.waitForURL(/seed=7/);
       await page.reload();
-      await page.getByText("There is no pair to compare: one side is empty.").waitFor();
+      await page.getByText("There is no pair to compare: one part is empty.").waitFor();
       await page.getByRole("textbox", { name: /^Name/ }).fill("strict");
-      await page.getByRole("button", { name: "Select the corpus" }).click();
+      await page.getByRole("button", { name: "Make the corpus" }).click();
       await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);
       const strict = page.url().split("/").at(-1);
       await page.locator("h1 .badge").getByText("failed").waitFor();
@@ -136,11 +136,11 @@ test("a corpus that nothing fits says what to do, and is selected again from the
       await page.locator(".refusal").getByText(why).waitFor();
       await screenshot(page, "corpus-failed");
 
-      await page.getByRole("link", { name: "Select again with the same settings" }).click();
+      await page.getByRole("link", { name: "New corpus with the same settings" }).click();
       await page.waitForURL(/corpora\/new\?.*min_overall=10/);
       assert.equal(await page.getByLabel("Golden share, in %").inputValue(), "30");
       assert.equal(await page.getByRole("combobox", { name: /^Balance/ }).inputValue(), "scenario");
-      assert.equal(await page.getByLabel("At most of each group").inputValue(), "2");
+      assert.equal(await page.getByLabel("Maximum per group").inputValue(), "2");
       assert.equal(await page.getByLabel("Seed").inputValue(), "7");
       assert.ok(!(await page.getByLabel("Keep only the best of identical conversations").isChecked()));
       await page.getByLabel("Overall score: at least").fill("5");
@@ -148,10 +148,10 @@ test("a corpus that nothing fits says what to do, and is selected again from the
       await page.waitForURL(/min_overall=5/);
       // What failed keeps its name until somebody deletes it.
       await page.getByRole("textbox", { name: /^Name/ }).fill("strict");
-      await page.getByRole("button", { name: "Select the corpus" }).click();
+      await page.getByRole("button", { name: "Make the corpus" }).click();
       await page.getByText("there is a corpus strict already; choose another name").waitFor();
       await page.getByRole("textbox", { name: /^Name/ }).fill("loose");
-      await page.getByRole("button", { name: "Select the corpus" }).click();
+      await page.getByRole("button", { name: "Make the corpus" }).click();
       await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);
       await page.getByText("ready", { exact: true }).waitFor();
       const loose = page.url().split("/").at(-1);
@@ -191,12 +191,12 @@ test("a corpus shows what it keeps, what it dropped and why, and what it is like
     await page.getByRole("tab", { name: "Conversations" }).click();
     await page.waitForURL(/tab=conversations/);
     await page.locator('[aria-rowindex="2"]').getByRole("link").waitFor();
-    await page.getByLabel("Side").selectOption("golden");
+    await page.getByRole("combobox", { name: "Part", exact: true }).selectOption("golden");
     await page.waitForURL(/side=golden/);
     await page.locator('[aria-rowindex="2"]').getByText("golden").waitFor();
     await page.reload();
     await page.locator('[aria-rowindex="2"]').getByText("golden").waitFor();
-    assert.equal(await page.getByLabel("Side").inputValue(), "golden");
+    assert.equal(await page.getByRole("combobox", { name: "Part", exact: true }).inputValue(), "golden");
     assert.equal(await page.getByRole("cell").getByText("train", { exact: true }).count(), 0);
     await page.goBack();
     await page.waitForURL((url) => !url.searchParams.has("side"));
@@ -232,11 +232,11 @@ test("a corpus shows what it keeps, what it dropped and why, and what it is like
 
     await page.getByRole("tab", { name: "Analytics" }).click();
     await page.getByRole("heading", { name: "Correlation between scores" }).waitFor();
-    await page.getByRole("heading", { name: "How the golden part differs from the training part" }).waitFor();
+    await page.getByRole("heading", { name: "Training part (first) and golden part (second)" }).waitFor();
     await page.getByRole("img", { name: /^Overall score: Mean/ }).waitFor();
     await screenshot(page, "corpus-analytics");
     const { gaps } = await site.ask("GET", `/corpora/${new URL(page.url()).pathname.split("/").at(-1)}/analytics`);
-    const gap = page.getByRole("region", { name: "How the golden part differs from the training part" });
+    const gap = page.getByRole("region", { name: "Training part (first) and golden part (second)" });
     const scores = Object.keys(gaps).filter((name) => !["turns", "tool_calls"].includes(name));
     assert.ok(scores.includes("overall") && scores.length > 2, `${scores}`);
     const shown = await figuresOf(gap, "Scores");
@@ -276,7 +276,7 @@ test("a run's analytics stand beside those of another run", () =>
     await page.getByLabel("The other run").selectOption({ index: 1 });
     await page.waitForURL(/with=/);
     await page.getByRole("heading", { name: "Rates: the other run minus this one" }).waitFor();
-    await page.getByRole("heading", { name: "Means: the other run minus this one" }).waitFor();
+    await page.getByRole("heading", { name: "Means: this run (first) and the other run (second)" }).waitFor();
     await screenshot(page, "run-analytics");
     await holds(page.getByRole("region", { name: /^Pearson's/ }), scores, pearson);
     const counts = page.locator("details", { hasText: "Of how many conversations" });

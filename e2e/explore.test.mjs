@@ -133,7 +133,7 @@ test("of several tools one is enough, or all of them must have been called", () 
   site.visit(LIST, async (page) => {
     await listed(page);
     const tools = facet(page, "Tools called");
-    const all = tools.getByRole("checkbox", { name: "All of them, not just one" });
+    const all = tools.getByRole("checkbox", { name: "All of these tools, not just one of them" });
     const [verify, cards] = ["verify_identity", "list_cards"];
     await value(page, "Tools called", cards).check();
     await asks(page, pairsOf("tool_any", cards));
@@ -203,7 +203,7 @@ test("the best share, the agreement of judges and the order are chosen, and kept
   site.visit(LIST, async (page) => {
     await listed(page);
     const best = page.getByLabel("Best by overall score");
-    const agree = page.getByLabel("Judges agree at least");
+    const agree = page.getByLabel("Minimum agreement of judges");
     const order = page.getByRole("combobox", { name: /^Order/ });
     await best.selectOption("Best quarter");
     await asks(page, { top: "0.25" });
@@ -220,8 +220,8 @@ test("the best share, the agreement of judges and the order are chosen, and kept
     await asks(page, { top: "0.25", sort: "score:tool_usage" });
     await agrees(page);
     await page.locator('[role="columnheader"][aria-sort="descending"]', { hasText: "Tool usage" }).waitFor();
-    await page.getByRole("button", { name: "Best first; reverse" }).click();
-    await page.getByRole("button", { name: "Worst first; reverse" }).waitFor();
+    await page.getByRole("button", { name: "Best first. Reverse the order." }).click();
+    await page.getByRole("button", { name: "Worst first. Reverse the order." }).waitFor();
     await asks(page, { top: "0.25", sort: "score:tool_usage", order: "asc" });
     await agrees(page);
     await page.reload();
@@ -298,9 +298,9 @@ test("what has no facet is written, kept in the address and taken away by its ch
       await page.keyboard.press("Enter");
     };
 
-    await write("Add a model", "scripted");
+    await write("Filter by model", "scripted");
     await chip("Model scripted").waitFor();
-    await write("Add a model", "judge:scripted");
+    await write("Filter by model", "judge:scripted");
     await chip("Model judge:scripted").waitFor();
     assert.deepEqual(query(page).getAll("model"), ["scripted", "judge:scripted"]);
     await counted(page).getByText(`${PLANNED} conversations`).waitFor();
@@ -327,11 +327,11 @@ test("what has no facet is written, kept in the address and taken away by its ch
 
     await write("Judging", "latest");
     await chip("Judged: latest").waitFor();
-    await write("Failed for", "no such reason");
+    await write("Reason for the failure", "no such reason");
     await chip("Failed for “no such reason”").waitFor();
     await page.getByRole("heading", { name: "No matches." }).waitFor();
     // A corpus is selected by all of it.
-    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.getByRole("link", { name: "Make a corpus" }).click();
     await page.waitForURL("**/corpora/new?**");
     await chip("Failed for “no such reason”").click();
     assert.deepEqual(
@@ -434,7 +434,7 @@ test("a search that is followed into a corpus keeps exactly what was seen", asyn
   assert.ok(seen.matching > 0 && seen.matching < PLANNED, `${word} tells scenarios apart`);
   await site.visit(`${LIST}?search=${word}`, async (page) => {
     await listed(page);
-    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.getByRole("link", { name: "Make a corpus" }).click();
     await page.waitForURL("**/corpora/new?**");
     assert.deepEqual([...new Set(query(page).keys())], ["scenario"]);
     assert.deepEqual(query(page).getAll("scenario").sort(), seen.scenarios);
@@ -445,7 +445,7 @@ test("a search that is followed into a corpus keeps exactly what was seen", asyn
   const chosen = `scenario=${seen.scenarios[0]}&scenario=${other}`;
   await site.visit(`${LIST}?search=${word}&${chosen}`, async (page) => {
     await listed(page);
-    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.getByRole("link", { name: "Make a corpus" }).click();
     await page.waitForURL("**/corpora/new?**");
     assert.deepEqual(query(page).getAll("scenario"), [seen.scenarios[0]]);
   });
@@ -459,8 +459,8 @@ test("a search is not selected that finds nothing, or more than is listed, or th
     async (page) => {
       const cannot = async (why) => {
         await page.getByText(why).waitFor();
-        assert.ok(await page.getByRole("button", { name: "Select into a corpus" }).isDisabled());
-        assert.equal(await page.getByRole("link", { name: "Select into a corpus" }).count(), 0);
+        assert.ok(await page.getByRole("button", { name: "Make a corpus" }).isDisabled());
+        assert.equal(await page.getByRole("link", { name: "Make a corpus" }).count(), 0);
       };
       await cannot("The search finds nothing.");
       await screenshot(page, "explore-unselectable");
@@ -473,16 +473,16 @@ test("a search is not selected that finds nothing, or more than is listed, or th
       });
       await page.goto(`${LIST}?search=${word}`);
       await listed(page);
-      await cannot("The search finds more scenarios than are listed: narrow it further.");
+      await cannot("The search finds more scenarios than can be listed. Narrow it further.");
 
       await page.unroute(facets);
       await page.route(facets, (route) => route.abort());
       await page.getByRole("button", { name: "Refresh" }).click();
-      await cannot("What the search finds could not be counted: try again first.");
+      await cannot("The search results could not be counted. Try again first.");
 
       await page.unroute(facets);
       await page.getByRole("button", { name: "Refresh" }).click();
-      await page.getByRole("link", { name: "Select into a corpus" }).waitFor();
+      await page.getByRole("link", { name: "Make a corpus" }).waitFor();
     },
     { expected: [/net::ERR_FAILED/] },
   );
@@ -508,7 +508,7 @@ test("what people rated is found again by its facet, and selected into a corpus"
     assert.equal(await facet(page, "Corrected by people").count(), 0, "nobody did: there is nothing to choose");
     await rated.check();
     await asks(page, { rated: "true" });
-    await page.getByRole("link", { name: "Select into a corpus" }).click();
+    await page.getByRole("link", { name: "Make a corpus" }).click();
     await page.waitForURL("**/corpora/new?**");
     assert.ok(await page.getByRole("checkbox", { name: "Somebody rated it" }).isChecked());
   });

@@ -61,7 +61,7 @@ test("a profile shows its first record, its commands, and only what it can honou
     await page.getByLabel("Reasoning").locator("option").nth(1).waitFor({ state: "detached" });
     assert.equal(await page.getByLabel("Reasoning").locator("option").count(), 1);
     await page.getByRole("radio", { name: /^TRL preference pairs/ }).check();
-    await page.getByLabel("By at least").waitFor();
+    await page.getByLabel("Minimum difference").waitFor();
   }));
 
 test("a first record that takes its time can be given up, and looked at again", () =>
@@ -73,7 +73,7 @@ test("a first record that takes its time can be given up, and looked at again", 
     await broken;
     await page.getByText("The preview is not complete.").waitFor();
     await page.unroute("**/exports/preview");
-    await page.getByRole("button", { name: "Look again" }).click();
+    await page.getByRole("button", { name: "Refresh the preview" }).click();
     await page.locator("pre.record").waitFor();
     await page.getByText("The preview is not complete.").waitFor({ state: "detached" });
 
@@ -87,7 +87,7 @@ test("a first record that takes its time can be given up, and looked at again", 
     await record.waitFor({ state: "detached" });
     assert.match(await cli.innerText(), /--profile canonical[\s\\]+--out rows\.jsonl/);
     await page.unroute("**/exports/preview");
-    await page.getByRole("button", { name: "Look again" }).click();
+    await page.getByRole("button", { name: "Refresh the preview" }).click();
     await record.waitFor();
     await page.getByLabel("Corpus or run").selectOption("");
     await page.getByText("Choose a corpus or a run to see it.").waitFor();
@@ -111,9 +111,9 @@ test("a first record that cannot be read says so, and leaves nothing of another 
 
 test("all of the form stands in the address: a link, a reload and the way back know it", () =>
   site.visit(`${PROJECT}/exports/new`, async (page) => {
-    const score = page.getByLabel("Preferred by");
-    const branches = page.getByLabel("Also what sub-agents did");
-    const failures = page.getByLabel("Also conversations that were not accepted");
+    const score = page.getByLabel("Compare by");
+    const branches = page.getByLabel("Include sub-agents' rows");
+    const failures = page.getByLabel("Include conversations that were not accepted");
     const cli = page.getByLabel("Groundstate's command");
     await page.getByLabel("Corpus or run").selectOption({ index: 1 });
     await page.waitForURL(/run=/);
@@ -125,8 +125,8 @@ test("all of the form stands in the address: a link, a reload and the way back k
     await page.waitForURL(/tools=array/);
     await score.selectOption("weighted_mean");
     await page.waitForURL(/score=weighted_mean/);
-    await page.getByLabel("By at least").fill("2.5");
-    await page.getByLabel("By at least").press("Tab");
+    await page.getByLabel("Minimum difference").fill("2.5");
+    await page.getByLabel("Minimum difference").press("Tab");
     await page.waitForURL(/margin=2\.5/);
     await branches.check();
     await page.waitForURL(/branches=true/);
@@ -136,7 +136,7 @@ test("all of the form stands in the address: a link, a reload and the way back k
     await page.reload();
     await cli.getByText("--margin 2.5", { exact: false }).waitFor();
     assert.match(await cli.innerText(), says);
-    assert.equal(await page.getByLabel("By at least").inputValue(), "2.5");
+    assert.equal(await page.getByLabel("Minimum difference").inputValue(), "2.5");
     assert.equal(await page.getByLabel("Descriptions of tools").inputValue(), "array");
     assert.ok(await branches.isChecked());
 
@@ -145,7 +145,7 @@ test("all of the form stands in the address: a link, a reload and the way back k
     await page.waitForFunction((box) => !box.checked, await branches.elementHandle());
     await page.goBack();
     await page.waitForURL((url) => !url.searchParams.has("margin"));
-    await page.waitForFunction((field) => field.value === "1", await page.getByLabel("By at least").elementHandle());
+    await page.waitForFunction((field) => field.value === "1", await page.getByLabel("Minimum difference").elementHandle());
     assert.equal(await score.inputValue(), "weighted_mean");
     await page.goBack();
     await page.waitForURL((url) => !url.searchParams.has("score"));
@@ -312,7 +312,7 @@ async function previews(page, spec, act) {
   if (told.record === undefined) {
     const { file_name, looked_at, total } = told;
     const none = looked_at < total ? `the first ${looked_at} conversations give no` : `none of the ${total} conversations gives a`;
-    await page.locator(".preview").getByText(`${file_name}: ${none} record in this shape.`).waitFor();
+    await page.locator(".preview").getByText(`${file_name}: ${none} record in this format.`).waitFor();
   } else {
     await showsRecord(page, told.record);
     await strip.filter({ hasText: "Conversations to read" }).getByText(`${told.total}`, { exact: true }).waitFor();
@@ -399,9 +399,9 @@ test("what is also exported of a run, and which side of a corpus, is what both c
     const address = `${PROJECT}/exports/new?run=${id}&profile=${profile}`;
     let before = await previews(page, { source: { run: { ...run } }, profile }, () => page.goto(address));
     for (const [name, label] of [
-      ["all", "Also conversations that were not accepted"],
-      ["corrected", "Also scores corrected by people's ratings"],
-      ["branches", "Also what sub-agents did"],
+      ["all", "Include conversations that were not accepted"],
+      ["corrected", "Include scores corrected by people's ratings"],
+      ["branches", "Include sub-agents' rows"],
     ]) {
       run[name] = true;
       const told = await previews(page, { source: { run: { ...run } }, profile }, () => page.getByLabel(label).check());
@@ -414,7 +414,7 @@ test("what is also exported of a run, and which side of a corpus, is what both c
     const choose = () => page.getByLabel("Corpus or run").selectOption(`corpus ${corpus}`);
     const whole = await previews(page, { source: { corpus: { id: corpus } }, profile }, choose);
     assert.doesNotMatch(whole.cli, / --(run|all|corrected|branches|split) /);
-    const side = page.getByRole("combobox", { name: /^Side/ });
+    const side = page.getByRole("combobox", { name: /^Part/ });
     const totals = [];
     for (const split of ["train", "golden"]) {
       const told = await previews(page, { source: { corpus: { id: corpus, split } }, profile }, () => side.selectOption(split));

@@ -79,7 +79,7 @@ async function tells(page, url, all) {
     assert.equal(await stale.getByRole("link", { name: "Sign in again" }).count(), status === 401 ? 1 : 0);
   }
   server.abort();
-  await stale.getByText("The server does not answer now").waitFor();
+  await stale.getByText("The server does not answer. This is its last answer").waitFor();
   server.pass();
   await stale.waitFor({ state: "detached" });
   return server;
@@ -253,7 +253,7 @@ const PLACES = [
     asks: /\/api\/v1\/projects\/default\/members$/,
     of: () => `${PROJECT}/reviews/${queue}`,
     within: (page) => page.locator("#panel-items"),
-    then: (part) => part.getByLabel("Give conversation 1 to"),
+    then: (part) => part.getByLabel("Assign conversation 1 to"),
   },
   {
     what: "the versions of a document that is gone",
@@ -326,7 +326,7 @@ test("a change that fails says what to do, as an alert that stays until it is di
     await alert.waitFor({ state: "detached" });
     await page.unroute(url);
     await save.click();
-    await page.getByText("Kept.").waitFor();
+    await page.getByText("The instructions are saved.").waitFor();
   }));
 
 test("an editor that cannot know all names and rules says that it completes less, and learns them later", () =>

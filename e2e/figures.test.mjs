@@ -53,8 +53,8 @@ async function reports(within, report) {
 
   const proof = within.getByRole("region", { name: "Leakage proof" });
   assert.deepEqual(await pairs(proof), {
-    "Scenarios on both sides": count(leakage.scenarios),
-    "Families on both sides": count(leakage.families),
+    "Scenarios in both parts": count(leakage.scenarios),
+    "Families in both parts": count(leakage.families),
     "Pairs of near-duplicates across the split": count(leakage.near_duplicates),
   });
   assert.ok(leakage.pairs > 0);
@@ -66,8 +66,8 @@ async function reports(within, report) {
 test("a selection, and the corpus that comes of it, show the funnel, the split and the proof of the API", () =>
   site.visit(`${PROJECT}/corpora/new?complexity=simple&complexity=medium&golden=0.3&balance=scenario`, async (page) => {
     await page.getByRole("combobox", { name: /^Balance/ }).selectOption("scenario");
-    await page.getByLabel("At most of each group").fill("1");
-    await page.getByLabel("At most of each group").press("Tab");
+    await page.getByLabel("Maximum per group").fill("1");
+    await page.getByLabel("Maximum per group").press("Tab");
     const preview = page.getByRole("region", { name: "Preview" });
     await preview.getByText("Balanced").first().waitFor();
     await page.waitForFunction(() => document.querySelector(".preview").getAttribute("aria-busy") === "false");
@@ -75,7 +75,7 @@ test("a selection, and the corpus that comes of it, show the funnel, the split a
     await page.getByRole("textbox", { name: /^Name/ }).fill("figures");
     const shown = await preview.getByRole("status").innerText();
     const before = await figuresOf(preview, "Funnel");
-    await page.getByRole("button", { name: "Select the corpus" }).click();
+    await page.getByRole("button", { name: "Make the corpus" }).click();
     await page.waitForURL(/corpora\/[0-9a-f-]{36}$/);
     await page.getByText("ready", { exact: true }).waitFor();
     const corpus = await site.ask("GET", `/corpora/${page.url().split("/").at(-1)}`);
@@ -95,7 +95,7 @@ test("what runs are like, and how two differ, are the figures of the API", async
   const { analytics } = await site.ask("GET", `/runs/${run.id}/analytics`);
   const { comparison, per_accepted, with_per_accepted } = await site.ask("GET", `/runs/${run.id}/comparison?with=${other.id}`);
   await site.visit(`${PROJECT}/runs/${run.id}/analytics?with=${other.id}`, async (page) => {
-    await page.getByRole("heading", { name: "Means: the other run minus this one" }).waitFor();
+    await page.getByRole("heading", { name: "Means: this run (first) and the other run (second)" }).waitFor();
     const main = page.getByRole("main");
 
     // Distributions: every score and length, its mean and deviation, and how often each value occurs.
@@ -137,7 +137,7 @@ test("what runs are like, and how two differ, are the figures of the API", async
     const rates = Object.entries(comparison.rates).sort(([a], [b]) => (a < b ? -1 : 1));
     assert.ok(rates.length > 1);
     assert.deepEqual(await figuresOf(main, "Rates: the other run minus this one"), rates.map(rate));
-    const means = page.getByRole("region", { name: "Means: the other run minus this one" });
+    const means = page.getByRole("region", { name: "Means: this run (first) and the other run (second)" });
     const lengths = ["turns", "tool_calls"];
     const mean = ([name, { one, one_n, other, other_n, gap, effect }]) => [
       called(name),
@@ -231,14 +231,14 @@ test("whatever is chosen in the form of a selection is what the corpus is select
     await page.getByRole("combobox", { name: /^Personal data/ }).selectOption("keep");
     await page.getByRole("combobox", { name: /^Secrets/ }).selectOption("keep");
     await page.getByLabel("Keep only the best of identical conversations").uncheck();
-    await page.getByLabel("Also of near-duplicates").check();
-    await type(/^Resemblance from/, "0.95");
+    await page.getByLabel("Keep only the best of near-duplicates").check();
+    await type(/^Minimum resemblance of near-duplicates/, "0.95");
     await page.getByRole("combobox", { name: /^Balance/ }).selectOption("persona");
-    await type(/^At most in all/, "17");
+    await type(/^Maximum in total/, "17");
     await type("Golden share, in %", "20");
     await type("Seed", "5");
     await type(/^Name/, "chosen");
-    await page.getByRole("button", { name: "Select the corpus" }).click();
+    await page.getByRole("button", { name: "Make the corpus" }).click();
     await page.waitForURL(/corpora\/[0-9a-f-]{36}/);
     const { spec } = await site.ask("GET", `/corpora/${new URL(page.url()).pathname.split("/").at(-1)}`);
     const { filter, ...steps } = spec;

@@ -69,7 +69,7 @@ async function select(page) {
   await page.locator("[aria-rowindex='2']").getByRole("link").waitFor();
   await pressAt(page, page.getByRole("table", { name: "Conversations" }), "ArrowDown");
   await page.waitForFunction(() => document.activeElement.closest("[aria-rowindex='2']"));
-  await tabTo(page, page.getByRole("link", { name: "Select into a corpus" }), "Shift+Tab");
+  await tabTo(page, page.getByRole("link", { name: "Make a corpus" }), "Shift+Tab");
   await page.keyboard.press("Enter");
   await page.waitForURL(/corpora\/new\?/);
   await tabTo(page, page.getByRole("textbox", { name: /^Name/ }));

@@ -39,7 +39,7 @@ test("a run is ordered with a preview of what it will play, and started", () =>
     await page.getByLabel(/Only some/).check();
     await page.locator(".wrong").getByText("none is chosen: name at least one").waitFor();
     await page.getByRole("searchbox", { name: "Search" }).fill("dispute");
-    await page.getByRole("button", { name: /Choose these/ }).click();
+    await page.getByRole("button", { name: /^Select the/ }).click();
     await look(page).getByRole("alert").waitFor({ state: "hidden" });
     await page.getByLabel("Conversations", { exact: true }).fill("7");
     await page.getByLabel(/^Seed/).fill("11");
@@ -121,7 +121,7 @@ test("an endpoint that fails is shown to, and the other carries its calls", asyn
     await site.ask("PUT", "/models/uneven", { replicas: [good.url, bad.url] });
     await ordered({ playbooks: ["retail_bank"], n: 24, seed: 4, models: { agent: "uneven" } }, async (page, id) => {
       const row = (url) => page.locator("section[aria-labelledby=endpoints] tbody tr", { hasText: url }).locator("td");
-      await row(bad.url).first().getByText(/^(fails: rests|tried again)$/).waitFor();
+      await row(bad.url).first().getByText(/^(failing, not used|trying again)$/).waitFor();
       await finished(page);
       assert.equal(await row(good.url).first().innerText(), "healthy");
       const { replicas } = (await site.ask("GET", "/models")).find(({ name }) => name === "uneven");
@@ -149,7 +149,7 @@ test("who failed, what it cost, how its endpoints do and who its users were is a
       const blame = page.locator("section[aria-labelledby=blame]");
       const spent = page.locator("section[aria-labelledby=spent]");
       await blame.getByText("None.").waitFor();
-      assert.equal(await spent.locator("tfoot td").last().innerText(), "$0.00");
+      assert.equal(await spent.locator("tfoot td").last().innerText(), "0.00");
       await page.getByRole("button", { name: "Resume" }).click();
       await finished(page);
 
@@ -450,7 +450,7 @@ test("a fault of the form is played, and named where it happened", () =>
     await page.getByRole("button", { name: "Add a fault" }).click();
     const fault = page.getByRole("group", { name: "A fault" });
     await fault.getByLabel("When").selectOption("calls");
-    await fault.getByLabel("Calls, from 1").fill("1");
+    await fault.getByLabel("Which calls (1 is the first)").fill("1");
     await look(page).getByText("2 conversations").waitFor();
     await page.getByRole("button", { name: "Start the run" }).click();
     await page.waitForURL(/runs\/[0-9a-f-]{36}$/);
@@ -472,14 +472,14 @@ test("what a run may take, its forecast and its judges are ordered as they were 
       ["Minutes", "1.5"],
       ["Priority", "7"],
       ["Conversations at once", "3"],
-      ["Play again", "0"],
+      ["Retries", "0"],
       ["Forecast after", "4"],
     ];
     for (const [label, text] of fields) await limits.getByLabel(label).first().fill(text);
     const typed = await order();
     assert.deepEqual(typed.budget, { conversations: 40, money: 12.5, seconds: 90, tokens: 50_000 });
     assert.deepEqual([typed.priority, typed.max_in_flight, typed.retries, typed.forecast], [7, 3, 0, 4]);
-    const panel = page.getByRole("group", { name: "Further judges" });
+    const panel = page.getByRole("group", { name: "More judges" });
     await panel.getByLabel("second").check();
     await panel.getByText("`scripted` is not a model and cannot be on a panel").waitFor();
     await page.getByRole("group", { name: "judge", exact: true }).getByRole("combobox").selectOption("house");
@@ -530,7 +530,7 @@ test("the whole form stands in the address: a link, a reload and the way back kn
     await page.waitForURL(/every_scenario=false/);
     await page.getByRole("searchbox", { name: "Search" }).fill("dispute");
     await page.waitForURL(/search=dispute/);
-    await page.getByRole("button", { name: /Choose these/ }).click();
+    await page.getByRole("button", { name: /^Select the/ }).click();
     await page.waitForURL(/scenario=dispute/);
     await agent.getByRole("combobox").selectOption("house");
     await page.waitForURL(/model_agent=house/);
@@ -538,10 +538,10 @@ test("the whole form stands in the address: a link, a reload and the way back kn
     await page.getByRole("group", { name: "Complexity mix" }).getByLabel("Vague").fill("2.5");
     await page.getByRole("button", { name: "Add a fault" }).click();
     const fault = page.getByRole("group", { name: "A fault" });
-    await fault.getByLabel("What").selectOption("outage");
+    await fault.getByLabel("Kind").selectOption("outage");
     await fault.getByLabel("When").selectOption("calls");
-    await fault.getByLabel("Calls, from 1").fill("1, 2");
-    await page.getByLabel("Do not begin before it is resumed").check();
+    await fault.getByLabel("Which calls (1 is the first)").fill("1, 2");
+    await page.getByLabel("Start paused").check();
     await page.waitForURL(/paused=true/);
     await amount.fill("");
     await amount.pressSequentially("120");
@@ -556,9 +556,9 @@ test("the whole form stands in the address: a link, a reload and the way back kn
     assert.deepEqual(await order(), ordered);
     assert.equal(await agent.getByRole("combobox").inputValue(), "house");
     assert.equal(await agent.getByLabel("Temperature").inputValue(), "0.3");
-    assert.equal(await fault.getByLabel("What").inputValue(), "outage");
+    assert.equal(await fault.getByLabel("Kind").inputValue(), "outage");
     assert.equal(await fault.getByLabel("When").inputValue(), "calls");
-    assert.equal(await fault.getByLabel("Calls, from 1").inputValue(), "1, 2");
+    assert.equal(await fault.getByLabel("Which calls (1 is the first)").inputValue(), "1, 2");
     assert.ok(await page.getByLabel(/Only some/).isChecked());
     assert.equal(await page.getByRole("searchbox", { name: "Search" }).inputValue(), "dispute");
 
@@ -566,11 +566,11 @@ test("the whole form stands in the address: a link, a reload and the way back kn
     await page.goBack();
     await page.waitForFunction(() => !new URL(location.href).searchParams.has("n"));
     await page.waitForFunction((field) => field.value === "24", await amount.elementHandle());
-    assert.ok(await page.getByLabel("Do not begin before it is resumed").isChecked());
+    assert.ok(await page.getByLabel("Start paused").isChecked());
     await page.goBack();
     await page.waitForFunction(() => !new URL(location.href).searchParams.has("paused"));
-    await page.waitForFunction((box) => !box.checked, await page.getByLabel("Do not begin before it").elementHandle());
-    assert.equal(await fault.getByLabel("Calls, from 1").inputValue(), "1, 2");
+    await page.waitForFunction((box) => !box.checked, await page.getByLabel("Start paused").elementHandle());
+    assert.equal(await fault.getByLabel("Which calls (1 is the first)").inputValue(), "1, 2");
     await page.goForward();
     await page.goForward();
     await page.waitForFunction((field) => field.value === "120", await amount.elementHandle());

@@ -141,7 +141,7 @@ test("a corpus that is being selected says how far it is, and is cancelled", () 
     cancelledCorpus = await cancelHalfway(page, begin, /^Selecting, read: [1-9][\d,]* of [\d,]+$/);
     await state(page, "cancelled").waitFor();
     await page.locator(".progress").waitFor({ state: "detached" });
-    await page.getByRole("link", { name: "Select again with the same settings" }).waitFor();
+    await page.getByRole("link", { name: "New corpus with the same settings" }).waitFor();
     await accessible(page);
     await page.getByRole("button", { name: "Delete" }).waitFor();
     await screenshot(page, "corpus-cancelled");
@@ -175,7 +175,7 @@ test("what was cancelled kept nothing; another corpus is selected to its end", (
 test("what was cancelled is made again from its page, by the same selection", () =>
   site.visit(`${PROJECT}${cancelledCorpus}`, async (page) => {
     await page.getByRole("button", { name: "Make again" }).click();
-    await page.getByText("The corpus is selected again, with the same settings.").waitFor();
+    await page.getByText("The corpus is made again, with the same settings.").waitFor();
     await state(page, "ready").waitFor({ timeout: BUILT_MS });
     const made = await ask(cancelledCorpus);
     const [whole] = (await site.ask("GET", `${PROJECT}/corpora`)).items.filter(({ name }) => name === "whole");
@@ -242,7 +242,7 @@ test("a preview says how far it is and how long it takes, is cancelled, and is l
     assert.ok(broken.some((path) => path.endsWith("/corpora/preview")), "the server hears of it");
     await preview(page).locator(".progress").waitFor({ state: "detached" });
     await screenshot(page, "preview-cancelled");
-    await preview(page).getByRole("button", { name: "Look again" }).click();
+    await preview(page).getByRole("button", { name: "Refresh the preview" }).click();
     await previewed(page).waitFor({ timeout: BUILT_MS });
     await cancelled.waitFor({ state: "detached" });
   }));

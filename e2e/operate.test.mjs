@@ -21,12 +21,12 @@ test("another project begins with one picture and the demonstration, which plays
   site.visit("/projects", async (page) => {
     await page.getByRole("button", { name: "Make a project" }).click();
     await dialog(page, "Make a project").getByLabel(/^Name/).fill("Not a name");
-    await dialog(page, "Make a project").getByRole("button", { name: "Make it" }).click();
+    await dialog(page, "Make a project").getByRole("button", { name: "Make the project" }).click();
     await dialog(page, "Make a project").locator(".wrong").first().waitFor();
     await accessible(page);
     await dialog(page, "Make a project").getByLabel(/^Name/).fill("shop");
     await dialog(page, "Make a project").getByLabel(/^Title/).fill("Web shop");
-    await dialog(page, "Make a project").getByRole("button", { name: "Make it" }).click();
+    await dialog(page, "Make a project").getByRole("button", { name: "Make the project" }).click();
     await page.waitForURL("**/projects/shop");
     await page.getByRole("heading", { name: "Web shop" }).waitFor();
     await page.getByRole("img", { name: "From a scenario to training data" }).waitFor();
@@ -48,7 +48,7 @@ test("the picture fits a narrow, dark screen", () =>
     async (page) => {
       await page.getByRole("button", { name: "Make a project" }).click();
       await dialog(page, "Make a project").getByLabel(/^Name/).fill("empty");
-      await dialog(page, "Make a project").getByRole("button", { name: "Make it" }).click();
+      await dialog(page, "Make a project").getByRole("button", { name: "Make the project" }).click();
       await page.getByRole("img", { name: "From a scenario to training data" }).waitFor();
       await fits(page);
       await screenshot(page, "first-start-narrow");
@@ -82,7 +82,7 @@ async function editedTwice(page, model, edit) {
   assert.equal(await edit.getByLabel(/^Or file/).inputValue(), "/run/secrets/mine");
   await edit.getByRole("button", { name: "Cancel" }).click();
   await open([first]);
-  assert.equal(await edit.getByLabel(/^At most in flight/).inputValue(), "4");
+  assert.equal(await edit.getByLabel(/^Maximum in flight/).inputValue(), "4");
   assert.equal(await edit.getByLabel(/^In flight at the start/).inputValue(), "3");
   await edit.getByRole("button", { name: "Save" }).click();
   await edit.waitFor({ state: "hidden" });
@@ -155,7 +155,7 @@ test("a model is added, shown with its endpoints, changed and removed", () =>
     await form.waitFor({ state: "hidden" });
     const model = page.getByRole("region", { name: "house", exact: true });
     await model.getByText("http://127.0.0.1:10/v1").waitFor();
-    await model.getByText("is not there on this server").waitFor();
+    await model.getByText("not found on this server").waitFor();
     assert.equal(await model.locator("table.grid tbody tr").count(), 2);
     await screenshot(page, "models");
     await model.getByRole("button", { name: "Probe" }).click();
@@ -206,11 +206,11 @@ test("a model that answers is probed with what the API tells; a call that goes o
       await probed.locator("tbody tr").first().waitFor();
       const { replicas } = await site.ask("GET", "/models/answers/probe");
       const [{ checks, features }] = replicas;
-      const results = { passed: "works", warning: "take care", failed: "does not work", skipped: "not tried" };
+      const results = { passed: "ok", warning: "warning", failed: "failed", skipped: "skipped" };
       assert.ok(checks.some(({ outcome }) => outcome === "passed") && checks.some(({ outcome }) => outcome === "failed"));
       const rows = (await cells(probed)).map(([, result, , , said]) => [result, said]);
       assert.deepEqual(rows, checks.map(({ outcome, detail }) => [results[outcome], detail]));
-      assert.equal(await probed.getByRole("rowheader").first().innerText(), "Words");
+      assert.equal(await probed.getByRole("rowheader").first().innerText(), "Reply");
       await model.getByText("What the model supports").waitFor();
       const used = (await model.locator("ul.features li").allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
       assert.equal(used.length, features.length);
@@ -355,9 +355,9 @@ test("a token is made, its secret is shown once, and it is withdrawn after a que
     const form = dialog(page, "Make a token");
     await form.getByLabel(/^Purpose/).fill("nightly run");
     await form.getByLabel(/^run/).check();
-    await form.getByLabel(/^Where/).selectOption("default");
+    await form.getByLabel(/^Projects/).selectOption("default");
     await screenshot(page, "token-form");
-    await form.getByRole("button", { name: "Make it" }).click();
+    await form.getByRole("button", { name: "Make the token" }).click();
     const secret = await form.locator("pre").innerText();
     assert.match(secret, /^gs_/);
     await screenshot(page, "token-made");
@@ -415,16 +415,16 @@ test("somebody is invited, becomes a member, is disabled; the audit log has it a
     await screenshot(page, "people");
     const otto = async () => (await site.ask("GET", "/users")).items.find(({ name }) => name === "otto");
     await row(page, "otto").getByRole("button", { name: "Enable" }).click();
-    await page.getByText("Enabled: they can sign in again.").waitFor();
+    await page.getByText("The user was enabled and can sign in again.").waitFor();
     await row(page, "otto").getByRole("button", { name: "Make administrator" }).click();
-    await page.getByText("Is now an administrator.").waitFor();
+    await page.getByText("This user is now an administrator.").waitFor();
     assert.deepEqual([(await otto()).disabled, (await otto()).administrator], [false, true]);
     await row(page, "otto").getByRole("button", { name: "Remove administrator …" }).click();
     const take = dialog(page, "Remove administrator rights from otto?");
     await take.getByText("They may then do only what their roles").waitFor();
     assert.equal((await otto()).administrator, true, "nothing is taken before the question is answered");
     await take.getByRole("button", { name: "Remove" }).click();
-    await page.getByText("Is no longer an administrator.").waitFor();
+    await page.getByText("This user is no longer an administrator.").waitFor();
     assert.equal((await otto()).administrator, false);
     await row(page, "otto").getByRole("button", { name: "New link" }).click();
     const again = dialog(page, "A new link");

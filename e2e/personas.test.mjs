@@ -211,7 +211,7 @@ test("a new profile begins in the middle of all dimensions", () =>
     await page.waitForURL("**/personas/night_owl");
     await slide(page, "patience", 0.9);
     await page.getByRole("button", { name: "Save and promote" }).click();
-    await page.getByText("v2 is used", { exact: true }).waitFor();
+    await page.getByText("v2 is promoted", { exact: true }).waitFor();
   }));
 
 test("a project without a persona model gets one with its first profile, and takes the demo, too", async () => {
@@ -225,7 +225,7 @@ test("a project without a persona model gets one with its first profile, and tak
     await slide(page, "patience", 0.9);
     await page.getByText("No problems found.").waitFor({ state: "attached" });
     await page.getByRole("button", { name: "Save and promote" }).click();
-    await page.getByText("v2 is used", { exact: true }).waitFor();
+    await page.getByText("v2 is promoted", { exact: true }).waitFor();
 
     // What is offered to a project that has documents is done, and leaves them as they are.
     await page.goto("/projects/bare/scenarios");

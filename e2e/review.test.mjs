@@ -132,7 +132,7 @@ test("a queue is made of what a list was filtered by", () =>
   site.visit(`${REVIEWS}/new?outcome=accepted&persona=newcomer`, async (page) => {
     const { matching } = await site.ask("GET", `${PROJECT}/conversations/facets?outcome=accepted`);
     await page.getByText("Also: persona newcomer.").waitFor();
-    await page.getByRole("button", { name: "Leave these out" }).click();
+    await page.getByRole("button", { name: "Remove these filters" }).click();
     await page.getByText(`${matching} of 6 conversations match.`).waitFor();
     await page.getByLabel("Name").fill("Accepted ones");
     await page.getByLabel("Blind", { exact: false }).uncheck();
@@ -291,7 +291,7 @@ test("a rating shows at once what it was blind to, and on the queue's page how f
     await site.visit(`${PROJECT}/conversations/${id}`, async (page) => {
       await page.getByText("you see its verdict after you have rated it", { exact: false }).waitFor();
       assert.equal(await page.locator("table.scores").count(), 0);
-      await page.getByRole("tab", { name: "People" }).click();
+      await page.getByRole("tab", { name: "Review" }).click();
       await page.getByRole("button", { name: "Rate it" }).click();
       await page.locator(".criterion").first().getByRole("slider").fill("6");
       await page.getByRole("button", { name: "Save" }).click();
@@ -388,7 +388,7 @@ test("agreement and calibration are the figures of the API, and what people and 
     const goal = await pairs(page.locator("section[aria-labelledby=goal]"));
     tells(goal.Kappa, kappa);
     assert.equal(goal["Identical"], percent(agreed));
-    const four = ["Both: not", "Only the judge", "Only people", "Both: achieved"].map((name) => Number(goal[name]));
+    const four = ["Both say no", "Only the judge says yes", "Only people say yes", "Both say yes"].map((name) => Number(goal[name]));
     assert.deepEqual(four, confusion.flat());
     assert.equal(four.reduce((sum, n) => sum + n), 6);
     const between = await pairs(page.locator("section[aria-labelledby=between]"));

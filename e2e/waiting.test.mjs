@@ -69,7 +69,7 @@ test("a probe of a model says that it goes on, and is cancelled", async () => {
       await model.getByText(/^Asking its endpoints/).waitFor();
       await screenshot(page, "probe-waiting");
       await waitsAndCancels(page, model, /\/models\/silent\/probe$/, /^Asking its endpoints/);
-      await model.getByText("It was cancelled: no more is asked", { exact: false }).waitFor();
+      await model.getByText("The probe was cancelled", { exact: false }).waitFor();
       assert.equal(await model.getByRole("button", { name: "Probe" }).getAttribute("aria-disabled"), "false");
     });
   } finally {
@@ -112,7 +112,7 @@ test("a saving says that it goes on, and is cancelled: nothing is kept, and noth
     await page.getByRole("button", { name: "Save draft" }).click();
     await held.some;
     await waitsAndCancels(page, head, /\/scenarios\/help_card_abroad$/, /^Saving/);
-    await page.getByText("It was cancelled. What you wrote is here, and not saved.").waitFor();
+    await page.getByText("Saving was cancelled. Your text is still here, but not saved.").waitFor();
     await page.getByText("not saved", { exact: true }).waitFor();
     assert.deepEqual(await newest(), before);
     await page.unroute(/\/scenarios\/help_card_abroad$/);

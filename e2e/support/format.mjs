@@ -6,8 +6,8 @@ export const count = (n) => n.toLocaleString("en");
 export const words = (name) => name.replaceAll("_", " ");
 export const called = (name) => (name === "overall" ? "Overall score" : words(name.charAt(0).toUpperCase() + name.slice(1)));
 
-/** What costs little is shown to the hundredth of a cent. */
-export const money = (amount) => `$${amount.toFixed(amount !== 0 && amount < 1 ? 4 : 2)}`;
+/** In the unit of the models' prices; what costs less than 1 has four decimals. */
+export const money = (amount) => amount.toFixed(amount !== 0 && amount < 1 ? 4 : 2);
 
 /** A share; a small one with a digit more. */
 export function percent(share) {

@@ -26,9 +26,9 @@ pub fn percent(share: f64) -> String {
     if percent != 0.0 && percent.abs() < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
-/// In the currency of the models' prices: what costs little is shown to the hundredth of a cent.
+/// In the unit of the models' prices, whatever it is. What costs less than 1 has four decimals.
 pub fn money(amount: f64) -> String {
-    if amount != 0.0 && amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+    if amount != 0.0 && amount.abs() < 1.0 { format!("{amount:.4}") } else { format!("{amount:.2}") }
 }
 
 /// `12345678` is "11.8 MiB".
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn figures_are_short() {
         assert_eq!([0.0, 0.012, 0.5, 1.0].map(percent), ["0 %", "1.2 %", "50 %", "100 %"]);
-        assert_eq!([0.0, 0.0123, 12.5].map(money), ["$0.00", "$0.0123", "$12.50"]);
+        assert_eq!([0.0, 0.0123, 12.5].map(money), ["0.00", "0.0123", "12.50"]);
         assert_eq!([12, 2048, 12_345_678].map(bytes), ["12 B", "2.0 KiB", "11.8 MiB"]);
         assert_eq!([0.4, 185.0, 7800.0].map(duration), ["0 s", "3 min 5 s", "2 h 10 min"]);
     }

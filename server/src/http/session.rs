@@ -172,7 +172,7 @@ async fn first_administrator(db: &mut PgConnection, name: Option<&str>, hash: St
 /// It can be guessed, or is too long to be hashed.
 fn check_password(password: &str) -> Result<()> {
     if password.chars().count() < secret::SHORTEST_PASSWORD {
-        return Err(HttpError::invalid("/password", format!("use at least {} letters", secret::SHORTEST_PASSWORD)));
+        return Err(HttpError::invalid("/password", format!("use at least {} characters", secret::SHORTEST_PASSWORD)));
     }
     if password.len() > secret::LONGEST_PASSWORD {
         return Err(HttpError::invalid("/password", format!("use at most {} bytes", secret::LONGEST_PASSWORD)));

@@ -88,7 +88,7 @@ pub fn ConversationLink() -> impl IntoView {
 }
 
 const PANELS: [&str; 4] = ["verdict", "world", "people", "raw"];
-const TABS: [(&str, &str); 4] = [("verdict", "Verdict"), ("world", "World"), ("people", "People"), ("raw", "Raw JSON")];
+const TABS: [(&str, &str); 4] = [("verdict", "Verdict"), ("world", "World"), ("people", "Review"), ("raw", "Raw JSON")];
 
 #[component]
 fn Conversation(detail: ConversationDetail) -> impl IntoView {
@@ -118,7 +118,7 @@ fn Conversation(detail: ConversationDetail) -> impl IntoView {
     for (keys, name, does) in [
         ("t v", "verdict", "Show the verdict"),
         ("t w", "world", "Show the world"),
-        ("t p", "people", "Show what people say"),
+        ("t p", "people", "Show the reviews"),
         ("t r", "raw", "Show the raw JSON"),
     ] {
         use_shortcut(keys, does, move || choose.run(name));

@@ -101,7 +101,7 @@ fn PasswordForm(secret: String, invited: Invited) -> impl IntoView {
                 kind="password"
                 autocomplete="new-password"
                 value=password
-                hint="At least 10 letters. A few unrelated words are better than special characters."
+                hint="At least 10 characters. A few unrelated words are better than special characters."
                 node=password_field
             />
             <Field label="Password, again" id="again" kind="password" autocomplete="new-password" value=again />

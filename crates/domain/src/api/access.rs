@@ -49,7 +49,7 @@ pub struct AcceptInvitation {
     /// The name to sign in with. Only the first administrator chooses one; an invitation has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// At least 10 letters.
+    /// At least 10 characters.
     pub password: String,
 }
 

@@ -86,7 +86,7 @@ impl Dimension {
             Self::Complexity => ("Complexity", ValueKind::Choice),
             Self::Outcome => ("Outcome", ValueKind::Choice),
             Self::Blame => ("Blame", ValueKind::Choice),
-            Self::Reason => ("Failed for", ValueKind::Text),
+            Self::Reason => ("Reason for the failure", ValueKind::Text),
             Self::Ending => ("Ending", ValueKind::Choice),
             Self::Finished => ("Finished", ValueKind::Time),
             Self::Turns => ("Turns", ValueKind::Count),
@@ -96,7 +96,7 @@ impl Dimension {
             Self::Annotated => ("Annotated by people", YES_OR_NO),
             Self::Corrected => ("Corrected by people", YES_OR_NO),
             Self::Score => ("Overall score", ValueKind::Score),
-            Self::Verified => ("Verifier", ValueKind::Flag { yes: "passed", no: "found faults" }),
+            Self::Verified => ("Verifier", ValueKind::Flag { yes: "passed", no: "failed" }),
             Self::ToolCalls => ("Tool calls", ValueKind::Count),
             Self::Tool => ("Tools called", ValueKind::Choice),
         }

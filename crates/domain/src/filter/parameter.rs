@@ -100,8 +100,10 @@ pub static PARAMETERS: [Parameter; 32] = {
         new("tag", "tags", D::Tag, AnyOf(field!(tags))).says("Tag: {}", "Only scenarios with one of these tags."),
         new("playbook", "playbooks", D::Playbook, AnyOf(field!(playbooks)))
             .says("Playbook: {}", "Only scenarios of this playbook."),
-        new("model", "models", D::Model, AnyOf(field!(models)))
-            .says("Model {}", "NAME played the agent, ROLE:NAME another role, such as judge:NAME."),
+        new("model", "models", D::Model, AnyOf(field!(models))).says(
+            "Model {}",
+            "Only if the model NAME played the agent; ROLE:NAME for another role, such as judge:NAME.",
+        ),
         new("persona", "personas", D::Persona, AnyOf(field!(personas)))
             .says("Persona: {}", "Only this persona profile."),
         new("complexity", "complexities", D::Complexity, Complexities(field!(complexities)))
@@ -110,8 +112,10 @@ pub static PARAMETERS: [Parameter; 32] = {
             .says("Outcome: {}", "Outcome of the conversation."),
         new("blame", "blames", D::Blame, Blames(field!(blames)))
             .says("Blame: {}", "Who is to blame. Only failures pass."),
-        new("reason", "reason", D::Reason, Contains(field!(reason)))
-            .says("Failed for “{}”", "Exact text that the reason contains. Only failures have one."),
+        new("reason", "reason", D::Reason, Contains(field!(reason))).says(
+            "Failed for “{}”",
+            "Exact text that the reason for the failure contains. Accepted conversations do not pass.",
+        ),
         new("ending", "endings", D::Ending, AnyOf(field!(endings))).says("Ending: {}", "How the conversation ended."),
         new("finished_from", "finished_from", D::Finished, From(field!(finished_from))).says(
             "Finished from {}",
@@ -149,9 +153,9 @@ pub static PARAMETERS: [Parameter; 32] = {
         new("verified", "verified", D::Verified, Is(field!(verified)))
             .says("Verifier: {}", "The verifier found nothing wrong."),
         new("min_tool_calls", "tool_calls", D::ToolCalls, Min(field!(tool_calls)))
-            .says("Tool calls ≥ {}", "The lowest number of calls of tools by the agent and its sub-agents."),
+            .says("Tool calls ≥ {}", "The lowest number of tool calls by the agent and its sub-agents."),
         new("max_tool_calls", "tool_calls", D::ToolCalls, Max(field!(tool_calls)))
-            .says("Tool calls ≤ {}", "The highest number of calls of tools by the agent and its sub-agents."),
+            .says("Tool calls ≤ {}", "The highest number of tool calls by the agent and its sub-agents."),
         new("tool_any", "tools_any", D::Tool, AnyOf(field!(tools_any)))
             .says("Calls {}", "Only if one of these tools was called."),
         new("tool_all", "tools_all", D::Tool, AllOf(field!(tools_all)))

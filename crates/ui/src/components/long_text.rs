@@ -51,7 +51,7 @@ pub fn ShowMore(whole: RwSignal<bool>, letters: usize) -> impl IntoView {
     let letters = format::count(i64::try_from(letters).unwrap_or(i64::MAX));
     view! {
         <button type="button" class="rest" on:click=move |_| whole.update(|whole| *whole = !*whole)>
-            {move || if whole.get() { "Show less".to_owned() } else { format!("Show all {letters} letters") }}
+            {move || if whole.get() { "Show less".to_owned() } else { format!("Show all {letters} characters") }}
         </button>
     }
 }

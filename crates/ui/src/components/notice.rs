@@ -79,7 +79,7 @@ pub fn explain(error: ApiError) -> String {
 
 /// The server's own words are for programs, too.
 const SIGNED_OUT: &str =
-    "You are no longer signed in. Sign in again in another tab, then try again here: what you wrote stays.";
+    "You are no longer signed in. Sign in again in another tab, then try again here. Your input is not lost.";
 
 /// What somebody does whose change was refused, unless the server has said it.
 fn remedy(problem: &ProblemDetails) -> Option<&'static str> {
@@ -88,11 +88,11 @@ fn remedy(problem: &ProblemDetails) -> Option<&'static str> {
         // Fields say what they take, and the server tells what is wrong from what to do by a semicolon.
         _ if !problem.errors.is_empty() || problem.detail.contains(';') => None,
         409 | 410 => Some(
-            "What is there may have changed meanwhile: look at it in another tab, where nothing is lost that you wrote \
-             here, then try again with what fits.",
+            "It may have changed meanwhile: look at it in another tab, so that nothing is lost that you wrote here, \
+             then correct your input and try again.",
         ),
         status @ 429 => Some(next_step(status)),
-        _ => Some("Correct what it names, then try again."),
+        _ => Some("Correct this, then try again."),
     }
 }
 
@@ -133,7 +133,7 @@ pub fn Stale(#[prop(into)] error: Signal<Option<ApiError>>) -> impl IntoView {
 fn outdated(error: &ApiError) -> String {
     let (why, action) = match error {
         ApiError::Unreachable(_) => {
-            return "The server does not answer now; this is its last answer. Trying again.".to_owned();
+            return "The server does not answer. This is its last answer; trying again.".to_owned();
         }
         ApiError::Refused(problem) => match problem.status {
             401 => return "You are no longer signed in; this is the previous content.".to_owned(),
@@ -201,7 +201,7 @@ const fn next_step(status: u16) -> &'static str {
         401 => "Sign in again.",
         403 => "Ask an admin of the project for another role, or ask an administrator.",
         404 => "Check the address, or choose from a list.",
-        409 => "It depends on something that is not ready: look there, then try again.",
+        409 => "Something that this depends on is not ready yet. Wait until it is, then try again.",
         429 => "Wait a little, then try again.",
         500.. => "The server's log says more. Try again when the cause is fixed.",
         _ => "Correct the address, or go back and choose again.",
@@ -226,7 +226,7 @@ mod tests {
     fn what_is_refused_comes_with_what_to_do() {
         let said = |status: u16| explain(problem(status, "it is no good", Vec::new()));
         for status in [400, 413, 422] {
-            assert_eq!(said(status), "It is no good. Correct what it names, then try again.", "{status}");
+            assert_eq!(said(status), "It is no good. Correct this, then try again.", "{status}");
         }
         for status in [403, 404, 429, 500, 503] {
             assert_eq!(said(status), format!("It is no good. {}", next_step(status)));
@@ -234,7 +234,7 @@ mod tests {
         assert!(
             said(409).contains("may have changed meanwhile") && said(409).contains("nothing is lost that you wrote")
         );
-        assert!(said(401).contains("Sign in again") && said(401).contains("what you wrote stays"));
+        assert!(said(401).contains("Sign in again") && said(401).contains("Your input is not lost"));
         assert!(explain(ApiError::Unreachable(String::new())).contains("can be reached from here"));
         let outside = explain_outside(problem(403, "it is no good", Vec::new()));
         assert_eq!(outside, "It is no good.");
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_refusal_reads_as_sentences() {
         assert_eq!(refused(&[]), "Too many attempts; wait 4 seconds.");
-        assert_eq!(refused(&[("/password", "use at least 10 letters")]), "Password: use at least 10 letters.");
+        assert_eq!(refused(&[("/password", "use at least 10 characters")]), "Password: use at least 10 characters.");
         assert_eq!(
             refused(&[("", "is not an object"), ("/name", "is too long.")]),
             "Is not an object. Name: is too long."

@@ -79,9 +79,9 @@ fn Row(url: String, model: Signal<ModelSummary>) -> impl IntoView {
 const fn health(health: Option<Health>) -> (Tone, &'static str) {
     match health {
         Some(Health::Closed) => (Tone::Good, "healthy"),
-        Some(Health::Failing) => (Tone::Bad, "fails"),
-        Some(Health::HalfOpen) => (Tone::Notable, "tried again"),
-        Some(Health::Open) => (Tone::Bad, "fails: rests"),
+        Some(Health::Failing) => (Tone::Bad, "failing"),
+        Some(Health::HalfOpen) => (Tone::Notable, "trying again"),
+        Some(Health::Open) => (Tone::Bad, "failing, not used"),
         None => (Tone::Neutral, "not asked yet"),
     }
 }

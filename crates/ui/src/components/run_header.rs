@@ -35,7 +35,7 @@ pub fn RunHeader(run: RwSignal<RunSummary>) -> impl IntoView {
                 <dd>{seed}</dd>
             </div>
             <div>
-                <dt>"Ordered"</dt>
+                <dt>"Created"</dt>
                 <dd>
                     <time datetime=created_at.to_rfc3339()>{format::time(created_at)}</time>
                 </dd>

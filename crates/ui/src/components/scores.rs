@@ -10,7 +10,7 @@ use crate::labels::{self, Tone};
 pub fn Scores(verdict: Option<Verdict>, played: bool) -> impl IntoView {
     let body = match verdict {
         Some(verdict) => view! { <VerdictScores verdict /> }.into_any(),
-        None if played => view! { <p class="muted">"The conversation was not judged."</p> }.into_any(),
+        None if played => view! { <p class="muted">"This conversation was not judged."</p> }.into_any(),
         None => view! { <p class="muted">"It will be judged when it has ended."</p> }.into_any(),
     };
     view! {

@@ -214,7 +214,7 @@ fn RefusedReply(role: Role, reply: String, reason: String) -> impl IntoView {
     view! {
         <details class="refused">
             <summary>
-                {format!("Refused a reply of the {}: ", labels::words(role.as_str()))} <bdi class="text">{short}</bdi>
+                {format!("Refused reply of the {}: ", labels::words(role.as_str()))} <bdi class="text">{short}</bdi>
             </summary>
             {whole}
             <LongText text=reply />

@@ -67,7 +67,7 @@ async fn the_first_administrator_comes_by_a_link_that_works_once(pool: PgPool) {
     let short = accept(&app, &body("short")).await;
     assert_eq!(short.status(), StatusCode::UNPROCESSABLE_ENTITY);
     let problem: Value = short.json().await.unwrap();
-    assert_eq!(problem["errors"], json!([{"pointer": "/password", "detail": "use at least 10 letters"}]));
+    assert_eq!(problem["errors"], json!([{"pointer": "/password", "detail": "use at least 10 characters"}]));
     let browser = Browser::of(&app, accept(&app, &body(PASSWORD)).await).await;
     assert_eq!(accept(&app, &body(PASSWORD)).await.status(), StatusCode::FORBIDDEN);
     // Her cookie is enough to look, and not enough to change anything.

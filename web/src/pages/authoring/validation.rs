@@ -98,8 +98,8 @@ pub fn ValidationPage() -> impl IntoView {
             </Show>
         </header>
         <p class="muted">
-            "All documents in use are checked together; every scenario is proved solvable by playing its reference \
-            actions, and compared with the others of its playbook."
+            "Checks all promoted documents together. Plays the script of every scenario to prove that it can be \
+             solved, and compares it with the other scenarios of its playbook."
         </p>
         <FormError why=asked.why />
         {move || {

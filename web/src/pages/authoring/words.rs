@@ -23,7 +23,7 @@ pub const fn meaning(kind: Kind) -> &'static str {
             "A playbook describes one business: the prompt of its agent, its tools, and the rules of its backend."
         }
         Kind::Scenario => {
-            "A scenario is one case: what the user wants, what the backend holds, and what is true at the end."
+            "A scenario is one situation: what the user wants, which records exist, and what must be true at the end."
         }
         Kind::Persona => "A persona profile is one kind of person. Each simulated user is drawn from one.",
         Kind::Judge => "A judge says by which criteria conversations are scored, and what each score means.",
@@ -50,11 +50,11 @@ pub fn counted(counts: Counts) -> Vec<(Tone, String)> {
     some.map(|(grade, n, one, many)| (tone(grade), format!("{n} {}", if n == 1 { one } else { many }))).collect()
 }
 
-/// Which version is used: the newest, an older one, or none yet.
+/// Which version is promoted: the newest, an older one, or none yet.
 pub fn used(version: i32, promoted: Option<i32>) -> (Tone, String) {
     match promoted {
-        Some(promoted) if promoted == version => (Tone::Good, format!("v{version} is used")),
-        Some(promoted) => (Tone::Notable, format!("draft v{version}, v{promoted} is used")),
+        Some(promoted) if promoted == version => (Tone::Good, format!("v{version} is promoted")),
+        Some(promoted) => (Tone::Notable, format!("draft v{version}, v{promoted} is promoted")),
         None => (Tone::Notable, format!("draft v{version}")),
     }
 }
@@ -86,9 +86,9 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_says_what_is_used_instead() {
-        assert_eq!(used(3, Some(3)).1, "v3 is used");
-        assert_eq!(used(3, Some(1)).1, "draft v3, v1 is used");
+    fn a_draft_says_what_is_promoted_instead() {
+        assert_eq!(used(3, Some(3)).1, "v3 is promoted");
+        assert_eq!(used(3, Some(1)).1, "draft v3, v1 is promoted");
         assert_eq!(used(1, None).1, "draft v1");
     }
 }

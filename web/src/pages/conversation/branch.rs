@@ -82,8 +82,8 @@ pub fn BranchForm(
             on:keydown=move |event| press(&event, close)
         >
             <p class="muted">
-                "Everything before this turn is kept. From here on the conversation is played again, as a run of its own, \
-                 and both are a preference pair if one ends better."
+                "Everything before this turn is kept. From here on the conversation is played again, as a run of its \
+                 own. If one of the two scores higher, they are a preference pair."
             </p>
             <FormError why=problems />
             <FormField label="Agent from here on" wrong=problems.at("/model")>
@@ -140,7 +140,7 @@ fn List(branches: Signal<Vec<BranchSummary>>) -> impl IntoView {
     let shown = move || first.of(branches.get());
     view! {
         <Show when=move || none.get()>
-            <p class="muted">"None. Turns of the agent and of the user can be branched in the transcript."</p>
+            <p class="muted">"No branches yet. Start one with the button below a turn in the transcript."</p>
         </Show>
         <ul class="branches">
             // A branch that was played is another row: it has come to an end, and is half of a pair.
@@ -192,7 +192,7 @@ pub fn BranchOf(
     view! {
         <p class="inline">
             <span>{format!("A branch, {}.", who(edited_by))}</span>
-            <A href>{format!("To its origin, where they part (#{seq})")}</A>
+            <A href>{format!("Go to the original conversation, at the turn where they differ (#{seq})")}</A>
             {move || played.get().then(|| view! { <Pair run=run.clone() /> })}
         </p>
     }

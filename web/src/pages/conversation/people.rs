@@ -221,7 +221,7 @@ fn Corrections(notes: Notes, cursor: Cursor) -> impl IntoView {
             </ul>
             <MoreRows first all=Signal::stored(rows) />
             <details>
-                <summary>"What was not checked again"</summary>
+                <summary>"Not checked again"</summary>
                 <ul class="lines">{limits.into_iter().map(|text| view! { <li>{text}</li> }).collect_view()}</ul>
             </details>
         }

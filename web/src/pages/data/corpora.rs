@@ -79,7 +79,7 @@ fn List(rows: RwSignal<Vec<CorpusSummary>>) -> impl IntoView {
                         "Golden"
                     </th>
                     <th scope="col">"By"</th>
-                    <th scope="col">"Made"</th>
+                    <th scope="col">"Created"</th>
                 </tr>
             </thead>
             <tbody>

@@ -86,7 +86,7 @@ fn Summary(summary: CorpusSummary) -> impl IntoView {
                 <dd>{count(summary.golden)}</dd>
             </div>
             <div>
-                <dt>"Made"</dt>
+                <dt>"Created"</dt>
                 <dd>{format!("{} by {}", format::time(summary.created_at), summary.created_by)}</dd>
             </div>
             {summary
@@ -178,8 +178,8 @@ fn Filter(corpus: RwSignal<CorpusDetail>) -> impl IntoView {
             {params.pairs().into_iter().map(condition).collect_view()} {steps.into_iter().map(step).collect_view()}
         </ul>
         <p class="links">
-            <A href={explore}>"Explore what the filter finds now"</A>
-            <A href={again}>"Select again with the same settings"</A>
+            <A href={explore}>"Show the conversations that match the filter now"</A>
+            <A href={again}>"New corpus with the same settings"</A>
         </p>
     }
 }
@@ -206,7 +206,7 @@ fn Analytics(id: String) -> impl IntoView {
                             <dd>{format::money(each)}</dd>
                         </div>
                     </dl>
-                    <Gaps title="How the golden part differs from the training part" gaps />
+                    <Gaps title="Training part (first) and golden part (second)" gaps />
                     <AnalyticsView analytics />
                 }
             }

@@ -31,7 +31,7 @@ pub fn NewCorpusPage() -> impl IntoView {
             when=move || project.may(Role::Author)
             fallback=|| {
                 view! {
-                    <Empty title="You may read corpora but not select them.">
+                    <Empty title="You may read corpora but not make them.">
                         <p>"Ask an admin of the project to make you an author."</p>
                     </Empty>
                 }
@@ -131,7 +131,7 @@ fn Save(spec: Memo<Spec>) -> impl IntoView {
                 <input name="name" autocomplete="off" autocapitalize="none" spellcheck="false" required maxlength="64" bind:value=name />
             </FormField>
             <div>
-                <Send label="Select the corpus" busy />
+                <Send label="Make the corpus" busy />
             </div>
         </form>
     }

@@ -35,7 +35,8 @@ pub fn ExplorePage() -> impl IntoView {
             fallback=|| {
                 view! {
                     <Empty title="No conversation has begun.">
-                        <p>"Launch a run; its conversations appear here, to be filtered and selected into a corpus."</p>
+                        <p>"Start a run. Its conversations appear here, and you can filter them and make a corpus of \
+                            them."</p>
                     </Empty>
                 }
             }

@@ -144,7 +144,7 @@ fn ExportDetails(export: ExportSummary) -> impl IntoView {
                 <dd>{export.bytes.map_or_else(dash, size)}</dd>
             </div>
             <div>
-                <dt>"Made"</dt>
+                <dt>"Created"</dt>
                 <dd>{format!("{} by {}", format::time(export.created_at), export.created_by)}</dd>
             </div>
         </dl>
@@ -170,7 +170,7 @@ fn ExportDetails(export: ExportSummary) -> impl IntoView {
                         <Command text=commands::download(&export.id, &export.file_name) label="Download with curl" />
                     }
                 })}
-            <h3>"Reproduce this corpus"</h3>
+            <h3>"Make this export again"</h3>
             <Command text=commands::cli(&export.spec, &export.file_name) label="Groundstate's command" />
             <Command text=commands::curl(&project, &export.spec) label="The same with curl" />
         </section>

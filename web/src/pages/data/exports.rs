@@ -70,7 +70,7 @@ fn List(rows: RwSignal<Vec<ExportSummary>>) -> impl IntoView {
                     <th scope="col" class="number">
                         "Size"
                     </th>
-                    <th scope="col">"Made"</th>
+                    <th scope="col">"Created"</th>
                 </tr>
             </thead>
             <tbody>

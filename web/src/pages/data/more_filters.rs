@@ -74,7 +74,7 @@ fn Name(
 ) -> impl IntoView {
     view! {
         <label class=class>
-            <span class="name">{format!("Add a {}", label.to_lowercase())}</span>
+            <span class="name">{format!("Filter by {}", label.to_lowercase())}</span>
             <input
                 type="text"
                 maxlength="200"

@@ -114,7 +114,7 @@ fn SplitOf(split: SplitReport) -> impl IntoView {
         <Figure
             title="Split"
             about
-            head=["Side", "Conversations", "Scenarios", "Families"].map(str::to_owned).to_vec()
+            head=["Part", "Conversations", "Scenarios", "Families"].map(str::to_owned).to_vec()
             rows
         >
             <Bars bars />
@@ -137,12 +137,12 @@ fn SplitOf(split: SplitReport) -> impl IntoView {
     }
 }
 
-/// That nothing is on both sides.
+/// That nothing is in both parts.
 #[component]
 fn Proof(leakage: Leakage) -> impl IntoView {
     let checks = [
-        ("Scenarios on both sides", leakage.scenarios),
-        ("Families on both sides", leakage.families),
+        ("Scenarios in both parts", leakage.scenarios),
+        ("Families in both parts", leakage.families),
         ("Pairs of near-duplicates across the split", leakage.near_duplicates),
     ];
     let check = |(what, n): (&'static str, u64)| {
@@ -157,7 +157,7 @@ fn Proof(leakage: Leakage) -> impl IntoView {
         }
     };
     let says = match (leakage.pairs, leakage.nearest) {
-        (0, _) => "There is no pair to compare: one side is empty.".to_owned(),
+        (0, _) => "There is no pair to compare: one part is empty.".to_owned(),
         (pairs, nearest) => {
             let nearest = nearest.map_or_else(
                 || "no two of them share enough words to reach it".to_owned(),
@@ -207,7 +207,7 @@ fn ScanOf(scan: Scanned) -> impl IntoView {
             <h3>"Personal data and secrets"</h3>
             {nothing.then(|| view! { <p class="muted">"Nothing found."</p> })}
             {kinds("May be personal", Tone::Bad, found)}
-            {kinds("Made up by the documents' authors", Tone::Neutral, own_data)}
+            {kinds("From the project's documents", Tone::Neutral, own_data)}
             {kinds("Reserved for examples", Tone::Neutral, reserved)}
         </section>
     }

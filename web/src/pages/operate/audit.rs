@@ -63,9 +63,9 @@ fn Entries(project: Option<String>) -> impl IntoView {
                     <tr>
                         <th scope="col">"When"</th>
                         <th scope="col">"Who"</th>
-                        <th scope="col">"Did"</th>
-                        <th scope="col">"To"</th>
-                        <th scope="col">"How"</th>
+                        <th scope="col">"Action"</th>
+                        <th scope="col">"Subject"</th>
+                        <th scope="col">"Details"</th>
                     </tr>
                 </thead>
                 <tbody>

@@ -55,7 +55,7 @@ pub fn Link(invitation: Invitation, open: RwSignal<bool>) -> impl IntoView {
         <div class="stack shown-once">
             <p>
                 {format!(
-                    "Give this link to {user}: it opens once, until {}, and is shown only now.",
+                    "Give this link to {user}: it works once, until {}, and is shown only now.",
                     format::time(expires_at),
                 )}
             </p>

@@ -190,7 +190,7 @@ const fn may(role: Role) -> &'static str {
     match role {
         Role::Viewer => "can read everything",
         Role::Author => "can also write documents and corpora, and review",
-        Role::Runner => "can also start runs and judgings",
+        Role::Runner => "can also start runs and judgings, and make exports",
         Role::Admin => "can also manage members",
     }
 }

@@ -128,7 +128,7 @@ pub fn ModelForm(
             <TextField
                 label="Model name at the endpoints"
                 value=draft.model
-                placeholder="as it is named"
+                placeholder="the same as the name"
                 wrong=problems.at("/model")
             />
             <TextField
@@ -162,7 +162,7 @@ fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
     view! {
         <div class="fields">
             <NumberField
-                label="Price, a million tokens read"
+                label="Price per million tokens read"
                 value=draft.prompt
                 default="not known"
                 min="0"
@@ -170,7 +170,7 @@ fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
                 wrong=problems.at("/price")
             />
             <NumberField
-                label="Price, a million tokens written"
+                label="Price per million tokens written"
                 value=draft.completion
                 default="not known"
                 min="0"
@@ -178,9 +178,9 @@ fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
                 wrong=problems.at("/price/completion")
             />
             <NumberField
-                label="At most in flight"
+                label="Maximum in flight"
                 value=draft.max_in_flight
-                default="as it adapts"
+                default="no fixed limit"
                 min="1"
                 hint="Requests to one endpoint at once."
                 wrong=problems.at("/max_in_flight")

@@ -28,8 +28,9 @@ pub fn ModelsPage() -> impl IntoView {
             <Show when=move || none.get()>
                 <Empty title="No models yet.">
                     <p>
-                        "Runs are scripted until there is one: any endpoint that speaks the API of OpenAI will do, vLLM, \
-                         SGLang, llama.cpp or a hosted one. Administrators add them here or in models.yaml."
+                        "Until a model is added, every role of a run is scripted. Any endpoint with an \
+                         OpenAI-compatible chat API works: vLLM, SGLang, llama.cpp or a hosted one. Administrators add \
+                         models here or in models.yaml."
                     </p>
                 </Empty>
             </Show>
@@ -48,7 +49,7 @@ pub fn ModelsPage() -> impl IntoView {
                 </button>
             })}
         </header>
-        <p class="muted lead">"As this server sees them; other players have limits of their own."</p>
+        <p class="muted lead">"Health and limits as this server sees them. Each player process has its own."</p>
         {list}
         <Dialog title="Add a model" open=add>
             <ModelForm model=None open=add models />
@@ -112,8 +113,7 @@ fn ModelDetails(said: ModelFacts) -> impl IntoView {
     let key = match said.key {
         None => view! { "none" }.into_any(),
         Some((place, found)) => {
-            let (tone, says) =
-                if found { (Tone::Good, "is there") } else { (Tone::Bad, "is not there on this server") };
+            let (tone, says) = if found { (Tone::Good, "found") } else { (Tone::Bad, "not found on this server") };
             view! {
                 <code>{place}</code>
                 " "
@@ -129,7 +129,7 @@ fn ModelDetails(said: ModelFacts) -> impl IntoView {
                 <dd>{said.model}</dd>
             </div>
             <div>
-                <dt>"Key, from"</dt>
+                <dt>"Key from"</dt>
                 <dd>{key}</dd>
             </div>
             <div>
@@ -137,8 +137,8 @@ fn ModelDetails(said: ModelFacts) -> impl IntoView {
                 <dd>{said.price.unwrap_or_else(|| "not known".to_owned())}</dd>
             </div>
             <div>
-                <dt>"At most in flight"</dt>
-                <dd>{said.limit.map_or_else(|| "as it adapts".to_owned(), |limit| limit.to_string())}</dd>
+                <dt>"Maximum in flight"</dt>
+                <dd>{said.limit.map_or_else(|| "no fixed limit".to_owned(), |limit| limit.to_string())}</dd>
             </div>
             <div>
                 <dt>"Defined"</dt>

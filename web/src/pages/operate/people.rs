@@ -115,7 +115,7 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
     let set_administrator = move |to: bool, done| change(UserChange { administrator: Some(to), disabled: None }, done);
     let set_disabled = move |to: bool, done| change(UserChange { administrator: None, disabled: Some(to) }, done);
     let rank = move |_| {
-        if administrator { take.set(true) } else { set_administrator(true, "Is now an administrator.") }
+        if administrator { take.set(true) } else { set_administrator(true, "This user is now an administrator.") }
     };
     let oneself = untrack(|| session.name()).as_ref() == Some(&name);
     view! {
@@ -139,7 +139,7 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
                         {if administrator { "Remove administrator …" } else { "Make administrator" }}
                     </button>
                     {if disabled {
-                        let enable = move |_| set_disabled(false, "Enabled: they can sign in again.");
+                        let enable = move |_| set_disabled(false, "The user was enabled and can sign in again.");
                         view! {
                             <button type="button" on:click=enable>
                                 "Enable"
@@ -160,14 +160,14 @@ fn Row(user: UserSummary, rows: RwSignal<Vec<UserSummary>>, give: Callback<Invit
                     text="They are signed out, and their tokens are refused. What they made is kept, and they can be enabled again."
                     yes_says="Disable"
                     open=sure
-                    yes=move |()| set_disabled(true, "Disabled.")
+                    yes=move |()| set_disabled(true, "The user was disabled.")
                 />
                 <Confirm
                     title=format!("Remove administrator rights from {name}?")
                     text=if oneself { TAKEN_FROM_ONESELF } else { TAKEN_FROM_OTHERS }
                     yes_says="Remove"
                     open=take
-                    yes=move |()| set_administrator(false, "Is no longer an administrator.")
+                    yes=move |()| set_administrator(false, "This user is no longer an administrator.")
                 />
             </td>
         </tr>

@@ -50,7 +50,7 @@ pub fn Probe(name: String) -> impl IntoView {
             </Show>
             <Show when=move || left.get()>
                 <p class="muted" role="status">
-                    "It was cancelled: no more is asked, and nothing is stored."
+                    "The probe was cancelled; nothing was stored."
                 </p>
             </Show>
             <div aria-live="polite">
@@ -133,7 +133,7 @@ const fn feature_name(feature: Feature) -> &'static str {
 
 const fn kind_name(kind: ProbeKind) -> &'static str {
     match kind {
-        ProbeKind::Reply => "Words",
+        ProbeKind::Reply => "Reply",
         ProbeKind::Streaming => "Streaming",
         ProbeKind::ToolCall => "A tool call",
         ProbeKind::ParallelToolCalls => "Parallel tool calls",
@@ -141,9 +141,9 @@ const fn kind_name(kind: ProbeKind) -> &'static str {
         ProbeKind::UnicodeArguments => "Unicode in arguments",
         ProbeKind::BracesInArguments => "Braces in arguments",
         ProbeKind::ToolResult => "The result of a tool",
-        ProbeKind::JsonSchema => "JSON of a schema",
+        ProbeKind::JsonSchema => "JSON that fits a schema",
         ProbeKind::Reasoning => "Reasoning",
-        ProbeKind::StopReason => "A reply that is cut",
+        ProbeKind::StopReason => "A reply that is cut off",
         ProbeKind::ContextOverflow => "A prompt that is too long",
         ProbeKind::Seed => "The same seed twice",
     }
@@ -152,10 +152,10 @@ const fn kind_name(kind: ProbeKind) -> &'static str {
 #[component]
 fn Row(check: ProbeCheck) -> impl IntoView {
     let (tone, says) = match check.outcome {
-        ProbeOutcome::Passed => (Tone::Good, "works"),
-        ProbeOutcome::Warning => (Tone::Notable, "take care"),
-        ProbeOutcome::Failed => (Tone::Bad, "does not work"),
-        ProbeOutcome::Skipped => (Tone::Neutral, "not tried"),
+        ProbeOutcome::Passed => (Tone::Good, "ok"),
+        ProbeOutcome::Warning => (Tone::Notable, "warning"),
+        ProbeOutcome::Failed => (Tone::Bad, "failed"),
+        ProbeOutcome::Skipped => (Tone::Neutral, "skipped"),
     };
     let milliseconds = |ms: u64| format!("{} ms", format::count(i64::try_from(ms).unwrap_or(i64::MAX)));
     view! {

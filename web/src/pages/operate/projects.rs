@@ -89,7 +89,7 @@ fn Form() -> impl IntoView {
             />
             <TextField label="Title" value=title hint="Shown to people; empty: the name." wrong=problems.at("/title") />
             <div class="actions">
-                <Send label="Make it" busy />
+                <Send label="Make the project" busy />
             </div>
         </form>
     }

@@ -74,7 +74,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
                 {Scope::VARIANTS.iter().copied().map(way).collect_view()}
                 {move || wrong.get().map(|text| view! { <p class="wrong">{text}</p> })}
             </fieldset>
-            <FormField label="Where" wrong=problems.at("/project")>
+            <FormField label="Projects" wrong=problems.at("/project")>
                 <select bind:value=project>
                     <option value="">"in all your projects"</option>
                     {projects
@@ -83,7 +83,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
                         .collect_view()}
                 </select>
             </FormField>
-            <FormField label="How long" wrong=problems.at("/expires_at")>
+            <FormField label="Expires after" wrong=problems.at("/expires_at")>
                 <select bind:value=days>
                     {DAYS
                         .map(|(days, says)| view! { <option value=days selected=days == "90">{says}</option> })
@@ -92,7 +92,7 @@ fn Form(made: RwSignal<Option<NewTokenAnswer>>, again: Callback<()>) -> impl Int
                 </select>
             </FormField>
             <div class="actions">
-                <Send label="Make it" busy />
+                <Send label="Make the token" busy />
             </div>
         </form>
     }
@@ -118,7 +118,7 @@ const fn may(scope: Scope) -> &'static str {
     match scope {
         Scope::Read => "can read everything",
         Scope::Author => "can also write documents, corpora and reviews",
-        Scope::Run => "can also start runs and judgings, which spend money",
+        Scope::Run => "can also start runs and judgings, which spend money, and make exports",
         Scope::Admin => "can also manage members",
     }
 }

@@ -40,9 +40,9 @@ fn List(again: Callback<()>) -> impl IntoView {
                 <thead>
                     <tr>
                         <th scope="col">"Token"</th>
-                        <th scope="col">"May"</th>
-                        <th scope="col">"In"</th>
-                        <th scope="col">"Made"</th>
+                        <th scope="col">"Scopes"</th>
+                        <th scope="col">"Projects"</th>
+                        <th scope="col">"Created"</th>
                         <th scope="col">"Last used"</th>
                         <th scope="col">"Expires"</th>
                         <td></td>

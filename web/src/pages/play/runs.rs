@@ -73,7 +73,7 @@ pub fn RunTable(#[prop(into)] rows: Signal<Vec<RunSummary>>) -> impl IntoView {
                     <th scope="col" class="number">
                         "Accepted"
                     </th>
-                    <th scope="col">"Ordered"</th>
+                    <th scope="col">"Created"</th>
                 </tr>
             </thead>
             <tbody>

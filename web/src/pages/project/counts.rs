@@ -72,7 +72,7 @@ pub fn Shortcuts(name: String) -> impl IntoView {
             <ul class="ways">
                 {link("Look at conversations", "/conversations", "what was said and done, and how it was scored")}
                 {link("Review", "/reviews", "rate, annotate and correct")}
-                {link("Choose a corpus", "/corpora", "select, balance, split")}
+                {link("Make a corpus", "/corpora", "select, balance, split")}
                 {link("Download", "/exports", "JSONL, Parquet or preference pairs")}
                 {link("Members", "/members", "who may do what here")}
                 {move || project.may(Role::Admin).then(|| of_admins("Audit log", "/audit", "who changed what"))}

@@ -54,8 +54,8 @@ pub fn Picture() -> impl IntoView {
         <svg class="picture" viewBox="0 0 880 290" role="img" aria-labelledby="picture-title picture-desc">
             <title id="picture-title">"From a scenario to training data"</title>
             <desc id="picture-desc">
-                "A scenario and a world go in. A simulated user, the agent under test, simulated tools and a keeper of the \
-                 state play a conversation. A verifier and a judge score it. What is accepted comes out as JSONL."
+                "A scenario and a world go in. A simulated user, the agent under test, simulated tools and a state \
+                 manager play a conversation. A verifier and a judge score it. What is accepted comes out as JSONL."
             </desc>
             <defs>
                 <marker

@@ -38,8 +38,7 @@ fn Agreement(found: ReviewAgreement) -> impl IntoView {
         if conversations == 1 { "one conversation".to_owned() } else { format!("{conversations} conversations") };
     let said = format!("{people} rated {rated}.");
     if criteria.is_empty() {
-        return view! { <p class="muted">{format!("{said} No conversation was rated by two of them yet.")}</p> }
-            .into_any();
+        return view! { <p class="muted">{format!("{said} No conversation has two raters yet.")}</p> }.into_any();
     }
     let row = |one: InterRater| {
         let alpha = one.alpha.map_or_else(|| "–".to_owned(), |alpha| format!("{alpha:.2}"));

@@ -38,7 +38,7 @@ fn Calibration(found: CalibrationDetail) -> impl IntoView {
     let left = report.without_verdict.len();
     view! {
         <header class="title">
-            <h1>{format!("Judge {} beside people", found.judge)}</h1>
+            <h1>{format!("Judge {} compared with people", found.judge)}</h1>
             <p class="muted">
                 {format!(
                     "{} compared by {by}, {}.{}",
@@ -154,19 +154,19 @@ fn Goal(goal: GoalAgreement) -> impl IntoView {
                     <dd class="figure">{figure(goal.kappa)}</dd>
                 </div>
                 <div>
-                    <dt>"Both: achieved"</dt>
+                    <dt>"Both say yes"</dt>
                     <dd>{both}</dd>
                 </div>
                 <div>
-                    <dt>"Both: not"</dt>
+                    <dt>"Both say no"</dt>
                     <dd>{neither}</dd>
                 </div>
                 <div>
-                    <dt>"Only the judge"</dt>
+                    <dt>"Only the judge says yes"</dt>
                     <dd>{only_judge}</dd>
                 </div>
                 <div>
-                    <dt>"Only people"</dt>
+                    <dt>"Only people say yes"</dt>
                     <dd>{only_people}</dd>
                 </div>
             </dl>
@@ -188,7 +188,8 @@ fn BetweenRaters(all: Vec<RaterAgreement>) -> impl IntoView {
         view! {
             <section class="panel" aria-labelledby="between">
                 <h2 id="between">"Between people"</h2>
-                <p class="muted">"Kappa. No judge can agree with people better than people do."</p>
+                <p class="muted">"Kappa between raters. Expect a judge to agree with people no better than they agree \
+                                  with each other."</p>
                 <dl class="strip">{all.into_iter().map(one).collect_view()}</dl>
             </section>
         }

@@ -32,10 +32,10 @@ pub fn Calibrations(project: String) -> impl IntoView {
                                 "Compared"
                             </th>
                             <th scope="col" class="number">
-                                "Overall, kappa"
+                                "Kappa of the overall score"
                             </th>
                             <th scope="col">"By"</th>
-                            <th scope="col">"Made"</th>
+                            <th scope="col">"Created"</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -86,8 +86,8 @@ fn NoCalibrations() -> impl IntoView {
     view! {
         <Empty title="No calibrations yet.">
             <p>
-                "Once people have rated conversations of a run, its judge can be set beside them: how often and how far it is off, \
-                 by criterion, and which line would correct it."
+                "Once people have rated conversations of a run, its judge can be compared with them. A calibration \
+                 shows for each criterion how far the judge is off, and a formula that corrects its scores."
             </p>
         </Empty>
     }

@@ -87,7 +87,7 @@ pub fn FilterFields(filter: Filter) -> impl IntoView {
                     <p class="inline">
                         <span>{format!("Also: {}.", also.into_iter().map(pair).collect::<Vec<_>>().join(", "))}</span>
                         <button type="button" class="small" on:click=move |_| filter.also.set(Vec::new())>
-                            "Leave these out"
+                            "Remove these filters"
                         </button>
                     </p>
                 }

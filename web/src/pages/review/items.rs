@@ -17,7 +17,7 @@ pub fn Items(queue: String) -> impl IntoView {
     let project = Project::here();
     let id = StoredValue::new(queue);
     let load = move |after| async move { api_client::reviews::items(&id.get_value(), after).await };
-    // Only admins give conversations to people.
+    // Only admins assign conversations to people.
     let members = LocalResource::new(move || {
         let (name, admin) = (project.name(), project.may(Role::Admin));
         async move { if admin { api_client::reviews::members(&name).await } else { Ok(Vec::new()) } }
@@ -33,7 +33,7 @@ pub fn Items(queue: String) -> impl IntoView {
                         </th>
                         <th scope="col">"Conversation"</th>
                         <th scope="col">"Raters"</th>
-                        {project.may(Role::Admin).then(|| view! { <th scope="col">"Give to"</th> })}
+                        {project.may(Role::Admin).then(|| view! { <th scope="col">"Assign to"</th> })}
                     </tr>
                 </thead>
                 <tbody>
@@ -64,7 +64,7 @@ fn Row(
     let assign = move |rater: String| {
         let change =
             async move { api_client::reviews::assign(&queue.get_value(), &conversation.get_value(), &rater).await };
-        act(busy, "Given.", change, move |item: ReviewItem| drop(assignments.try_set(item.assignments)));
+        act(busy, "It is assigned.", change, move |item: ReviewItem| drop(assignments.try_set(item.assignments)));
     };
     view! {
         <tr>
@@ -85,7 +85,7 @@ fn Row(
             {admin.then(|| view! {
                 <td>
                     <select
-                        aria-label=format!("Give conversation {number} to")
+                        aria-label=format!("Assign conversation {number} to")
                         on:pointerdown=move |_| asked.set(true)
                         on:focus=move |_| asked.set(true)
                         on:change:target=move |event| {
@@ -127,7 +127,7 @@ fn Assignment(
 ) -> impl IntoView {
     let busy = RwSignal::new(false);
     let (tone, state) = match one.state {
-        AssignmentState::Assigned => (Tone::Notable, "in hand"),
+        AssignmentState::Assigned => (Tone::Notable, "assigned"),
         AssignmentState::Done => (Tone::Good, "rated"),
         AssignmentState::Skipped => (Tone::Neutral, "skipped"),
     };
@@ -137,7 +137,7 @@ fn Assignment(
         let change = async move {
             api_client::reviews::withdraw(&queue.get_value(), &conversation.get_value(), &rater.get_value()).await
         };
-        act(busy, "Taken back.", change, move |()| {
+        act(busy, "It is no longer assigned.", change, move |()| {
             let gone = rater.try_get_value();
             assignments.try_update(|all| all.retain(|one| Some(&one.rater) != gone.as_ref()));
         });

@@ -22,7 +22,7 @@ pub fn Progress(progress: QueueProgress) -> impl IntoView {
     let QueueProgress { items, complete, done, skipped, assigned, raters } = progress;
     let one = move |one: domain::api::RaterProgress| {
         let name = if one.rater.is_empty() { "somebody".to_owned() } else { one.rater };
-        let more = [(one.assigned, "in hand"), (one.skipped, "skipped")];
+        let more = [(one.assigned, "assigned"), (one.skipped, "skipped")];
         let more: Vec<String> =
             more.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         view! {
@@ -50,7 +50,7 @@ pub fn Progress(progress: QueueProgress) -> impl IntoView {
                     <dd>{format::count(done)}</dd>
                 </div>
                 <div>
-                    <dt>"Claimed"</dt>
+                    <dt>"Assigned"</dt>
                     <dd>{format::count(assigned)}</dd>
                 </div>
                 <div>

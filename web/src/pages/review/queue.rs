@@ -167,7 +167,7 @@ fn Instructions(queue: RwSignal<ReviewQueue>) -> impl IntoView {
         let id = queue.read_untracked().id.clone();
         let body = QueueChange { instructions: Some(draft.get_untracked()), ..QueueChange::default() };
         let change = async move { api_client::reviews::change(&id, &body).await };
-        act(busy, "Kept.", change, move |changed| {
+        act(busy, "The instructions are saved.", change, move |changed| {
             queue.try_set(changed);
             editing.try_set(false);
         });

@@ -88,7 +88,7 @@ fn Queues(project: String) -> impl IntoView {
                             "Ratings"
                         </th>
                         <th scope="col">"Raters"</th>
-                        <th scope="col">"Made"</th>
+                        <th scope="col">"Created"</th>
                     </tr>
                 </thead>
                 <tbody>

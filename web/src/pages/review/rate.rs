@@ -113,7 +113,7 @@ fn Rating(queue: String, left: i64, task: ReviewTask, take: Callback<()>, detail
         take.run(());
     });
     let done = Callback::new(move |_| {
-        toasts.good("Kept.");
+        toasts.good("Your rating is saved.");
         next.run(());
     });
     let busy = RwSignal::new(false);

@@ -88,8 +88,8 @@ pub fn RatingForm(
                 <textarea rows="3" dir="auto" bind:value=fields.comment></textarea>
             </FormField>
             <p class="muted hint">
-                "In a row of sliders, type a number from 0 to 10, or press the space bar for where the slider stands; Enter goes \
-                 to the next, Delete clears. Ctrl+Enter saves."
+                "On a slider, type a number from 0 to 10, or press the space bar to give the score that it shows. \
+                 Enter goes to the next row, Delete clears the score, Ctrl+Enter saves."
             </p>
             <Send label=send busy />
             <Show when=move || unsaved.get()>

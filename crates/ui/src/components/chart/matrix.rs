@@ -70,7 +70,7 @@ fn Counts(counts: Vec<(String, u64)>) -> impl IntoView {
     view! {
         <details>
             <summary>"Of how many conversations"</summary>
-            <div class="scrolls" tabindex="0" role="region" aria-label="Of how many conversations each correlation is">
+            <div class="scrolls" tabindex="0" role="region" aria-label="Number of conversations for each correlation">
                 <table class="figures">
                     <thead>
                         <tr>

@@ -206,7 +206,7 @@ impl Draft {
                     self.toasts.good(save_message(&newest.saved, &newest.saved, promote));
                     self.adopt_saved(newest);
                 }
-                None => self.toasts.good("It was cancelled. What you wrote is here, and not saved."),
+                None => self.toasts.good("Saving was cancelled. Your text is still here, but not saved."),
             }
         });
     }
@@ -245,7 +245,7 @@ fn made(before: Document, files: Texts, changes: Changes, newest: &Document) -> 
 }
 
 fn save_message(made: &DocumentVersion, newest: &DocumentVersion, promote: bool) -> String {
-    let used = if promote { "is used from now on" } else { "is saved as a draft" };
+    let used = if promote { "is promoted" } else { "is saved as a draft" };
     let done = format!("v{} {used}.", made.version);
     if made.version == newest.version {
         return done;

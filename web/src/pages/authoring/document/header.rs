@@ -69,7 +69,7 @@ fn State() -> impl IntoView {
             {move || {
                 let saved = &draft.saved.read().saved;
                 let tone = if saved.promoted { Tone::Good } else { Tone::Notable };
-                let used = if saved.promoted { "is used" } else { "is a draft" };
+                let used = if saved.promoted { "is promoted" } else { "is a draft" };
                 view! { <Badge tone text=format!("v{} {used}", saved.version) /> }
             }}
             <Show when=move || draft.dirty.get()>

@@ -20,7 +20,7 @@ pub fn ProblemList() -> impl IntoView {
         let told = if counted.is_empty() { "No problems found".to_owned() } else { counted.join(", ") };
         match checked.get() {
             CheckState::Whole => format!("{told}."),
-            CheckState::Here => format!("{told} so far; the server checks when you pause."),
+            CheckState::Here => format!("{told} so far; the server checks when you stop typing."),
             CheckState::Failed(why) => format!("{told} here. The server could not check it: {why}"),
         }
     };

@@ -57,7 +57,7 @@ pub fn Uses(uses: UsedBy) -> impl IntoView {
         <div class="uses">
             <section>
                 <h3>"Referenced by"</h3>
-                {(all == 0).then(|| view! { <p class="muted">"Nothing: it can be deleted."</p> })}
+                {(all == 0).then(|| view! { <p class="muted">"No document refers to it, so it can be deleted."</p> })}
                 <ul>{move || first.of(documents.iter().cloned()).into_iter().map(&document).collect_view()}</ul>
                 <MoreRows first all=Signal::stored(all) />
             </section>

@@ -86,8 +86,8 @@ pub fn Filters(kind: Kind, wanted: DocumentFilter) -> impl IntoView {
                     on:change:target=move |event| wanted.state.1.set(some(event.target().value()))
                 >
                     <option value="">"All states"</option>
-                    <option value="used">"Newest is used"</option>
-                    <option value="drafts">"With a draft"</option>
+                    <option value="used">"Newest version is promoted"</option>
+                    <option value="drafts">"Newest version is a draft"</option>
                 </select>
             </label>
         </form>

@@ -48,7 +48,8 @@ pub fn InterfaceField(kind: Kind, text: RwSignal<String>, wrong: RwSignal<Option
         Kind::OpenApi => view! {
             <FormField
                 label="OpenAPI document"
-                hint="Version 3.0 or 3.1, as YAML or JSON: each operation becomes a tool of a draft, to be completed."
+                hint="Version 3.0 or 3.1, as YAML or JSON. Each operation becomes a tool in a draft, which you then \
+                      complete."
             >
                 <textarea rows="10" spellcheck="false" bind:value=text></textarea>
             </FormField>
@@ -57,14 +58,16 @@ pub fn InterfaceField(kind: Kind, text: RwSignal<String>, wrong: RwSignal<Option
         Kind::Mcp => view! {
             <FormField
                 label="Answer to tools/list"
-                hint="The JSON that the MCP server answers: each of its tools becomes a tool of a draft, to be completed."
+                hint="The JSON that the MCP server answers. Each of its tools becomes a tool in a draft, which you \
+                      then complete."
                 wrong
             >
                 <textarea rows="10" spellcheck="false" bind:value=text></textarea>
             </FormField>
             <p class="muted hint">"Groundstate does not call addresses that are typed here. This command lists the tools of a server:"</p>
             <Command label="Command that lists the tools of an MCP server" text=LIST />
-            <p class="muted hint">"Or let the command line ask a server that runs, or is started, and write the documents into a folder:"</p>
+            <p class="muted hint">"Or use the command line. It asks a running server, or starts one, and writes the \
+                                   documents into a folder:"</p>
             <Command
                 label="Command that imports from an MCP server"
                 text=IMPORT

@@ -160,7 +160,7 @@ fn ImportResult(href: String, notes: Notes) -> impl IntoView {
     let Notes { skipped, changed } = notes;
     view! {
         <div class="stack" role="status">
-            <p>"The playbook is there, as a draft. Not all of the interface is in it as it was."</p>
+            <p>"The playbook was created as a draft. Parts of the API could not be imported, or were changed:"</p>
             <ImportNotes heading="Not imported" notes=skipped />
             <ImportNotes heading="Imported in another form" notes=changed />
             <p>

@@ -40,7 +40,7 @@ impl Profile {
         let (path, text) = self.main.get_untracked();
         match edit::set(&text, pointer, value) {
             Some(changed) => self.draft.write(&path, changed),
-            None => self.toasts.bad(format!("{pointer} is written in a way that only the source can change.")),
+            None => self.toasts.bad(format!("{pointer} can be changed only in the source.")),
         }
     }
 }

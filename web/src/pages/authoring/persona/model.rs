@@ -45,7 +45,7 @@ fn ModelMissing() -> impl IntoView {
     let add = move |_| {
         let project = draft.place().project;
         let change = move |signal| async move { add_model(&signal, &project).await };
-        adding.act("The persona model was added and is used from now on.", change, move |()| references.ask_again());
+        adding.act("The persona model was added and promoted.", change, move |()| references.ask_again());
     };
     view! {
         <p>

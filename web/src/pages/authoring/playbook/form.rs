@@ -135,7 +135,7 @@ async fn write(draft: Draft, main: Memo<(String, String)>, pointer: &str, form: 
     let pointer = place(&read.value, pointer, &form.tool.with_value(|tool| tool["name"].clone()))
         .ok_or("The source no longer has this tool.")?;
     let changed = edit::change(&text, &pointer, &form.tool.get_value(), &tool)
-        .ok_or("The tool is written in a way that only the source can change.")?;
+        .ok_or("This tool can be changed only in the source.")?;
     let read = validator::playbook(path.clone(), changed.clone()).await.map_err(explain)?;
     read.map_err(|problems| problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join(" "))?;
     if main.try_get_untracked() != Some(before) {
@@ -204,7 +204,8 @@ pub fn ToolForm(
             <FormError why />
             <FormField
                 label="Name"
-                hint="Code, scenarios and sub-agents that name it have to follow; problems below the source say which."
+                hint="If you change it, change it also where code, scenarios and sub-agents name it: see the problems \
+                      below the source."
             >
                 <input autocomplete="off" autocapitalize="none" spellcheck="false" bind:value=form.field("name") />
             </FormField>

@@ -192,7 +192,7 @@ fn Faults(faults: Vec<FieldError>, choose: Callback<&'static str>) -> impl IntoV
         }
     };
     view! {
-        <section class="problems" aria-label="What keeps prompts from being rendered" role="alert">
+        <section class="problems" aria-label="Problems that prevent prompts from being rendered" role="alert">
             <p>"Some prompts cannot be rendered with the playbook as it is written now:"</p>
             <ul>{faults.into_iter().map(fault).collect_view()}</ul>
         </section>

@@ -229,7 +229,7 @@ fn Actions(pointer: String, name: String, form: RwSignal<bool>, choose: Callback
                 draft.write(&path, changed);
                 toasts.good(format!("{name} was removed from the source, which is not saved yet."));
             }
-            None => toasts.bad(format!("{name} is written in a way that only the source can change.")),
+            None => toasts.bad(format!("{name} can be changed only in the source.")),
         }
     };
     view! {

@@ -108,7 +108,7 @@ fn Comparison(found: RunComparison) -> impl IntoView {
         <div class="charts wide">
             <RateGaps rates=comparison.rates />
         </div>
-        <Gaps title="Means: the other run minus this one" gaps=comparison.means />
+        <Gaps title="Means: this run (first) and the other run (second)" gaps=comparison.means />
     }
 }
 
@@ -138,7 +138,8 @@ fn RateGaps(rates: BTreeMap<String, RateGap>) -> impl IntoView {
     view! {
         <Figure
             title="Rates: the other run minus this one"
-            about="Differences with intervals of 95 % confidence (Newcombe); coloured where they leave out 0"
+            about="Differences with intervals of 95 % confidence (Newcombe); coloured where the interval does not \
+                   contain 0"
             head=["Rate", "Here", "There", "Difference", "Interval"].map(str::to_owned).to_vec()
             rows
         >

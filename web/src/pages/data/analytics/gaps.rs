@@ -50,7 +50,8 @@ fn Means(title: &'static str, gaps: Vec<(String, MeanGap)>) -> impl IntoView {
     view! {
         <Figure
             title
-            about="The second minus the first, with intervals of 95 % confidence (Welch); coloured where they leave out 0"
+            about="The second minus the first, with intervals of 95 % confidence (Welch); coloured where the interval \
+                   does not contain 0"
             head=["Mean", "First", "Second", "Difference", "Interval", "Effect (Hedges' g)"].map(str::to_owned).to_vec()
             rows
         >

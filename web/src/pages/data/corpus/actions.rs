@@ -25,7 +25,7 @@ pub fn Actions(corpus: RwSignal<CorpusDetail>, state: CorpusState) -> impl IntoV
     };
     let again = move |()| {
         let again = async move { api_client::corpora::retry(&id.get_value()).await };
-        act(busy, "The corpus is selected again, with the same settings.", again, move |summary| {
+        act(busy, "The corpus is made again, with the same settings.", again, move |summary| {
             corpus.update(|corpus| {
                 corpus.summary = summary;
                 corpus.report = None;

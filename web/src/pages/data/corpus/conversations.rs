@@ -18,12 +18,12 @@ pub fn CorpusConversations(summary: CorpusSummary) -> impl IntoView {
     let options = NavigateOptions { scroll: false, ..NavigateOptions::default() };
     let (named, name) = query_signal_with_options::<String>("side", options);
     let side = Memo::<Option<Side>>::new(move |_| named.read().as_deref().and_then(|name| name.parse().ok()));
-    let options = [("", "Both sides"), ("train", "Train"), ("golden", "Golden")];
+    let options = [("", "Both parts"), ("train", "Train"), ("golden", "Golden")];
     let project = Project::here();
     view! {
         <div class="toolbar">
             <Choice
-                label="Side"
+                label="Part"
                 options=options.map(|(key, says)| (key.to_owned(), says.to_owned()))
                 value=Signal::derive(move || side.get().map(|side| side.to_string()).unwrap_or_default())
                 change=Callback::new(move |to: String| name.set(Some(to).filter(|to| !to.is_empty())))
@@ -58,7 +58,7 @@ pub fn CorpusConversations(summary: CorpusSummary) -> impl IntoView {
 
 #[component]
 fn Head() -> impl IntoView {
-    ["Scenario", "Persona", "Complexity", "Side"]
+    ["Scenario", "Persona", "Complexity", "Part"]
         .map(|name| view! { <span role="columnheader">{name}</span> })
         .collect_view()
 }

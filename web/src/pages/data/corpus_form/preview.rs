@@ -130,7 +130,7 @@ pub fn PreviewPanel(previewed: PreviewState) -> impl IntoView {
             <Show when=move || stage.get() == Stage::Cancelled>
                 <div>
                     <button type="button" on:click=move |_| previewed.again.set(())>
-                        "Look again"
+                        "Refresh the preview"
                     </button>
                 </div>
             </Show>

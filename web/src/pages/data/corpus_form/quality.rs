@@ -32,7 +32,7 @@ pub fn Quality(filters: Filters, counts: FacetCounts) -> impl IntoView {
         </div>
         <div class="fields">
             <Number
-                label="Judges agree at least"
+                label="Minimum agreement of judges"
                 hint="0 to 1; only conversations judged by a panel pass."
                 value=Signal::derive(move || filters.params.read().number("min_agreement"))
                 change=Callback::new(move |least: Option<f64>| {
@@ -49,7 +49,7 @@ pub fn Quality(filters: Filters, counts: FacetCounts) -> impl IntoView {
                     <th scope="col">"Score"</th>
                     <th scope="col">"At least"</th>
                     <th scope="col">"At most"</th>
-                    <th scope="col">"Best share, in %"</th>
+                    <th scope="col">"Only the best, in %"</th>
                 </tr>
             </thead>
             <tbody>

@@ -38,7 +38,8 @@ fn Scanning(rest: SelectionParams) -> impl IntoView {
         <div class="fields">
             <Choice
                 label="Personal data"
-                hint="E-mail addresses, phone numbers, IBANs, payment cards, national ids, IP addresses that are in no document."
+                hint="E-mail addresses, phone numbers, IBANs, payment cards, national ids and IP addresses, unless a \
+                      document contains them."
                 options=options()
                 value=Signal::derive(move || word(rest.read().scan.pii))
                 change=Callback::new(move |to: String| rest.update(|spec| spec.scan.pii = meant(&to)))
@@ -63,14 +64,14 @@ fn DuplicateOptions(rest: SelectionParams, problems: Problems) -> impl IntoView 
             change=Callback::new(move |on: bool| rest.update(|spec| spec.duplicates.exact = on))
         />
         <Switch
-            label="Also of near-duplicates"
+            label="Keep only the best of near-duplicates"
             value=Signal::derive(move || rest.read().duplicates.near.is_some())
             change=Callback::new(move |on: bool| rest.update(|spec| spec.duplicates.near = on.then_some(NEAR)))
         />
         <Show when=move || rest.read().duplicates.near.is_some()>
             <div class="fields">
                 <Number
-                    label="Resemblance from"
+                    label="Minimum resemblance of near-duplicates"
                     hint="0.3 to 1; 0.8 is usual."
                     value=Signal::derive(move || rest.read().duplicates.near)
                     change=Callback::new(move |near: Option<f64>| {
@@ -117,7 +118,7 @@ fn Balancing(rest: SelectionParams, problems: Problems) -> impl IntoView {
             />
             <Show when=move || rest.read().balance.is_some()>
                 <Number
-                    label="At most of each group"
+                    label="Maximum per group"
                     hint="Empty: as many as the smallest group has."
                     value=at_most
                     change=set_at_most
@@ -126,7 +127,7 @@ fn Balancing(rest: SelectionParams, problems: Problems) -> impl IntoView {
                 />
             </Show>
             <Number
-                label="At most in all"
+                label="Maximum in total"
                 hint="Empty: no limit. The best overall are kept."
                 value=Signal::derive(move || rest.read().limit.map(f64::from))
                 change=Callback::new(move |most: Option<f64>| rest.update(|spec| spec.limit = whole(most)))
@@ -156,7 +157,7 @@ fn Splitting(rest: SelectionParams, problems: Problems) -> impl IntoView {
                 wrong=problems.at("/split/golden")
             />
             <Number
-                label="Resemblance not allowed across parts"
+                label="Minimum resemblance to stay in one part"
                 hint="0.3 to 1; 0.8 is usual."
                 value=Signal::derive(move || Some(rest.read().split.near))
                 change=Callback::new(move |near: Option<f64>| {

@@ -117,7 +117,7 @@ fn AnyOrAll(filters: Filters, any: &'static str, all: &'static str) -> impl Into
         <Show when=move || several.get() || wants_all.get()>
             <label class="value">
                 <input type="checkbox" prop:checked=wants_all on:change=change />
-                <span class="what">"All of them, not just one"</span>
+                <span class="what">"All of these tools, not just one of them"</span>
             </label>
         </Show>
     }

@@ -134,7 +134,7 @@ fn TopShare(filters: Filters) -> impl IntoView {
 fn Agreement(filters: Filters) -> impl IntoView {
     view! {
         <label class="facet">
-            <span class="name">"Judges agree at least"</span>
+            <span class="name">"Minimum agreement of judges"</span>
             <input
                 type="number"
                 min="0"

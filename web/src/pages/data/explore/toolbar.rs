@@ -100,7 +100,7 @@ pub fn Select(filters: Filters, counts: FacetCounts) -> impl IntoView {
                         let href = address::project(&project.name(), &below);
                         view! {
                             <A href={href} {..} class="button main">
-                                "Select into a corpus"
+                                "Make a corpus"
                             </A>
                         }
                             .into_any()
@@ -116,7 +116,7 @@ pub fn Select(filters: Filters, counts: FacetCounts) -> impl IntoView {
 fn SelectDisabled(why: &'static str) -> impl IntoView {
     view! {
         <button type="button" class="main" disabled aria-describedby="unselectable">
-            "Select into a corpus"
+            "Make a corpus"
         </button>
         <p class="muted" id="unselectable" role="status">
             {why}
@@ -174,10 +174,10 @@ pub fn descends(params: &QueryParams) -> bool {
 fn order_says(params: &QueryParams) -> &'static str {
     let of_scores = params.one("sort").is_some_and(|sort| sort != "position");
     match (of_scores, descends(params)) {
-        (true, true) => "Best first; reverse",
-        (true, false) => "Worst first; reverse",
-        (false, true) => "Last first; reverse",
-        (false, false) => "First first; reverse",
+        (true, true) => "Best first. Reverse the order.",
+        (true, false) => "Worst first. Reverse the order.",
+        (false, true) => "Last conversation first. Reverse the order.",
+        (false, false) => "First conversation first. Reverse the order.",
     }
 }
 
@@ -194,10 +194,10 @@ fn count_text(matching: u64, total: u64) -> String {
     }
 }
 
-const COUNTING: &str = "What the search finds is still being counted.";
-const NOT_COUNTED: &str = "What the search finds could not be counted: try again first.";
+const COUNTING: &str = "The search results are still being counted.";
+const NOT_COUNTED: &str = "The search results could not be counted. Try again first.";
 const NOTHING: &str = "The search finds nothing.";
-const TOO_MANY: &str = "The search finds more scenarios than are listed: narrow it further.";
+const TOO_MANY: &str = "The search finds more scenarios than can be listed. Narrow it further.";
 
 /// What a corpus would select by, or why it cannot be said. It knows no search: the scenarios that were found take its
 /// place, and none of them must be missing. No scenario at all would mean every one.

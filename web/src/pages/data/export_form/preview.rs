@@ -139,7 +139,7 @@ pub fn PreviewPanel(preview: Preview, spec: Memo<Option<ExportSpec>>) -> impl In
                 </p>
                 <div>
                     <button type="button" on:click=move |_| again.set(())>
-                        "Look again"
+                        "Refresh the preview"
                     </button>
                 </div>
             </Show>
@@ -199,10 +199,10 @@ fn none_found(file_name: &str, looked_at: i64, total: i64) -> String {
     let (first, all) = (format::count(looked_at), format::count(total));
     if looked_at < total {
         format!(
-            "{file_name}: the first {first} conversations give no record in this shape. The export reads all {all}."
+            "{file_name}: the first {first} conversations give no record in this format. The export reads all {all}."
         )
     } else {
-        format!("{file_name}: none of the {all} conversations gives a record in this shape.")
+        format!("{file_name}: none of the {all} conversations gives a record in this format.")
     }
 }
 

@@ -77,7 +77,7 @@ fn OfCorpus(filters: Filters) -> impl IntoView {
     let options: Vec<_> = options.map(|(key, says)| (key.to_owned(), says.to_owned())).collect();
     view! {
         <Choice
-            label="Side"
+            label="Part"
             hint="Test data must not get into training data: a profile with one file gets the training part, a profile with several gets one file for each part."
             options
             value=split
@@ -95,7 +95,7 @@ fn OfRun(filters: Filters) -> impl IntoView {
         <OptionSwitch
             filters
             name="corrected"
-            label="Also scores corrected by people's ratings"
+            label="Include scores corrected by people's ratings"
             hint="Uses the judge's calibration."
         />
         <Branches filters />
@@ -111,7 +111,7 @@ fn NotAccepted(filters: Filters) -> impl IntoView {
             <OptionSwitch
                 filters
                 name="all"
-                label="Also conversations that were not accepted"
+                label="Include conversations that were not accepted"
                 hint="Not for fine-tuning: models imitate rows. `metadata.accepted` tells them apart."
             />
         </Show>
@@ -120,7 +120,7 @@ fn NotAccepted(filters: Filters) -> impl IntoView {
 
 #[component]
 fn Branches(filters: Filters) -> impl IntoView {
-    view! { <OptionSwitch filters name="branches" label="Also what sub-agents did" hint="Each as a row of its own." /> }
+    view! { <OptionSwitch filters name="branches" label="Include sub-agents' rows" hint="Each as a row of its own." /> }
 }
 
 /// What an export holds only if somebody asks for it.

@@ -131,13 +131,13 @@ fn PairOptions(filters: Filters, problems: Problems) -> impl IntoView {
     view! {
         <div class="fields">
             <Choice
-                label="Preferred by"
+                label="Compare by"
                 options=options.map(|(key, says)| (key.to_owned(), says.to_owned()))
                 value=score
                 change=choose
             />
             <Number
-                label="By at least"
+                label="Minimum difference"
                 hint="0 to 10; with 0 any difference is enough."
                 value=Signal::derive(move || Some(pairs.read().margin))
                 change=part

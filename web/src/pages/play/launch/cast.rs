@@ -33,10 +33,10 @@ pub fn Cast(
             <div class="parts">{parts.into_iter().collect_view()}</div>
             {(!none).then(|| view! {
                 <Checks
-                    label="Further judges"
+                    label="More judges"
                     options=judges
                     chosen=draft.panel
-                    hint="Together with the judge above they are a panel, whose median counts."
+                    hint="Together with the judge above they form a panel. The median of its scores counts."
                     wrong=problems.at("/panel")
                 />
             })}

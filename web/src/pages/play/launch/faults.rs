@@ -48,7 +48,7 @@ fn Rule(fault: Fault, draft: Draft) -> impl IntoView {
     };
     view! {
         <div class="fault" role="group" aria-label="A fault">
-            <FormField label="What">
+            <FormField label="Kind">
                 <select bind:value=fault.kind>{KINDS.map(option).into_iter().collect_view()}</select>
             </FormField>
             <FormField label="Tools">
@@ -72,7 +72,7 @@ fn Rule(fault: Fault, draft: Draft) -> impl IntoView {
                     }
                 }
             >
-                <FormField label="Calls, from 1">
+                <FormField label="Which calls (1 is the first)">
                     <input type="text" inputmode="numeric" placeholder="1, 2" bind:value=fault.calls />
                 </FormField>
             </Show>

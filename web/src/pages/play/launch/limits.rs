@@ -35,7 +35,7 @@ pub fn Mix(draft: Draft, problems: Problems) -> impl IntoView {
         <fieldset class="mix">
             <legend>"Complexity mix"</legend>
             <p class="muted hint">
-                "Weights, of which only the ratio counts. All empty: the weights of the persona model."
+                "Relative weights. If all are empty: the weights of the persona model."
             </p>
             <div class="fields">{draft.complexity.map(field).collect_view()}</div>
         </fieldset>
@@ -75,12 +75,12 @@ pub fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
                 <NumberField
                     label="Conversations at once"
                     value=draft.max_in_flight
-                    default="as many as players take"
+                    default="no limit"
                     min="1"
                     wrong=problems.at("/max_in_flight")
                 />
                 <NumberField
-                    label="Play again"
+                    label="Retries"
                     value=draft.retries
                     default="2"
                     min="0"
@@ -98,7 +98,7 @@ pub fn Limits(draft: Draft, problems: Problems) -> impl IntoView {
             </div>
             <label class="check">
                 <input type="checkbox" bind:checked=draft.paused />
-                <span>"Do not begin before it is resumed"</span>
+                <span>"Start paused"</span>
             </label>
         </section>
     }

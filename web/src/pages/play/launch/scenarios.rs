@@ -33,7 +33,7 @@ pub fn Scenarios(scenarios: Vec<DocumentSummary>, draft: Draft, problems: Proble
             </label>
         }
     };
-    let every = Signal::derive(move || format!("All {} of these playbooks, in turn", count(here.get())));
+    let every = Signal::derive(move || format!("All {} scenarios of these playbooks, in turn", count(here.get())));
     let some = Signal::derive(move || format!("Only some: {} chosen", count(draft.scenarios.read().len())));
     view! {
         <fieldset class="field checks-of">
@@ -68,10 +68,10 @@ fn Picker(all: StoredValue<Vec<DocumentSummary>>, draft: Draft) -> impl IntoView
             <ScenarioFilter all draft />
             <p class="actions">
                 <button type="button" on:click=choose>
-                    {move || format!("Choose these {}", count(found.read().len()))}
+                    {move || format!("Select the {} below", count(found.read().len()))}
                 </button>
                 <button type="button" on:click=drop_found>
-                    "Choose none of these"
+                    "Deselect those below"
                 </button>
             </p>
             <ul class="picks" tabindex="0" aria-label="Scenarios to choose from">

@@ -12,8 +12,7 @@ use ui::format;
 pub fn Configuration(followed: LiveRun) -> impl IntoView {
     followed.terms.show("the configuration", |terms: Signal<RunTerms>| {
         let json = Signal::derive(move || serde_json::to_string_pretty(&terms.read().config).unwrap_or_default());
-        let at_once =
-            move || terms.read().max_in_flight.map_or_else(|| "as players take".to_owned(), |n| n.to_string());
+        let at_once = move || terms.read().max_in_flight.map_or_else(|| "no limit".to_owned(), |n| n.to_string());
         view! {
             <h2>"Configuration"</h2>
             <dl class="pairs narrow">

@@ -45,7 +45,7 @@ pub fn Replies(
     view! {
         {note.map(|note| view! { <p class="reminder text">{note}</p> })}
         {replies}
-        <h2>"The world after it"</h2>
+        <h2>"The world after this call"</h2>
         <p class="muted hint">"Choose a value to see which call wrote it."</p>
         <OriginOf
             picked

@@ -30,7 +30,8 @@ pub fn JudgeAgain(followed: LiveRun, judgings: Polled<Vec<JudgingSummary>>) -> i
                     label="Judges"
                     options=models.into_iter().map(|model| (model.name.clone(), model.name)).collect()
                     chosen
-                    hint="More than one are a panel, whose median counts. None selected: as the run was judged."
+                    hint="Several judges form a panel, and the median of its scores counts. None selected: the judges \
+                          of the run."
                 />
             </AsyncView>
             <label class="check">
