@@ -2,6 +2,7 @@
 
 use std::iter::Sum;
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -59,7 +60,9 @@ pub struct Fork {
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     Started {
-        persona: Persona,
+        /// Shared with the case and the transcript: thousands of conversations are in memory at once.
+        #[schema(value_type = Persona)]
+        persona: Arc<Persona>,
         complexity: Complexity,
         world_hash: String,
     },

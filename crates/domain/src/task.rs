@@ -79,6 +79,12 @@ pub trait Task {
         Vec::new()
     }
 
+    /// Whether [`prefetch_after`](Self::prefetch_after) may have something to say of the reply to this request. Nobody
+    /// listens to the others.
+    fn listens_to(&self, _request: &Request<Self::To>) -> bool {
+        false
+    }
+
     /// Requests that follow if the reply to `request`, which still comes, begins with these calls.
     fn prefetch_after(
         &self,

@@ -200,7 +200,7 @@ impl Transcript {
         }
         match kind {
             EventKind::Started { persona, complexity, world_hash } => {
-                self.start = Some(Start { persona: Arc::new(persona), complexity, world_hash });
+                self.start = Some(Start { persona, complexity, world_hash });
             }
             EventKind::UserSpoke { content, .. } => self.user_spoke(seq, content),
             EventKind::UserActed { tool_calls, .. } => {

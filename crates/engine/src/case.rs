@@ -24,7 +24,7 @@ pub struct Case {
     pub scenario: Arc<Scenario>,
     pub judge: Arc<Judge>,
     pub initial: Arc<InitialWorld>,
-    pub persona: Persona,
+    pub persona: Arc<Persona>,
     /// What the person who plays the persona is told.
     pub guidance: Vec<String>,
     pub complexity: Complexity,
@@ -58,7 +58,7 @@ impl Case {
             scenario,
             judge,
             initial,
-            persona: nobody,
+            persona: Arc::new(nobody),
             guidance: Vec::new(),
             complexity: Complexity::Medium,
             speech: Speech::default(),

@@ -152,7 +152,7 @@ impl Conversation {
         let kind = match (self.due(), &self.state.phase) {
             (Some(due), _) => due,
             (None, Phase::Start) => EventKind::Started {
-                persona: self.case.persona.clone(),
+                persona: Arc::clone(&self.case.persona),
                 complexity: self.case.complexity,
                 world_hash: self.state.initial_hash.clone(),
             },

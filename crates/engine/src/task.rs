@@ -51,6 +51,10 @@ impl Task for Conversation {
         self.requests_ahead()
     }
 
+    fn listens_to(&self, _request: &Request<Who>) -> bool {
+        self.may_call_simulated_reads()
+    }
+
     fn prefetch_after(&self, _request: &Request<Who>, calls: &[ToolCall]) -> Vec<(Request<Who>, ChatRequest)> {
         self.requests_after(calls)
     }

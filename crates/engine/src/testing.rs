@@ -266,7 +266,7 @@ pub fn case(agent_style: AgentStyle, complexity: Complexity) -> Arc<Case> {
         scenario,
         judge: judge(),
         initial,
-        persona,
+        persona: persona.into(),
         guidance: vec!["You are calm.".into()],
         complexity,
         speech: Speech { tier: None, closing_questions: vec!["anything else".into()], answers: None },

@@ -213,7 +213,7 @@ pub fn case(library: &Library, config: &RunConfig, seed: i64, planned: &Planned)
         user_style: config.user_style,
         guidance: library.personas.guidance(&persona),
         speech: library.personas.speech(&persona, complexity),
-        persona,
+        persona: Arc::new(persona),
         complexity,
         variant: config.variant.clone(),
         judges: 1 + config.panel.len(),

@@ -14,6 +14,7 @@ use domain::message::ToolCall;
 use domain::outcome::Blame;
 use domain::role::RoleId;
 use domain::task::{Advanced, Request, RequestId, Resolution, Task, advance};
+use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
@@ -22,7 +23,6 @@ use serde_json::Value;
 use store::journal::{Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFailure};
 use store::outside_requests::OpenRequest;
 use store::tasks::PlannedTask;
-use tokio::sync::mpsc;
 use tracing::{Instrument, error_span, warn};
 
 use crate::binding::{Executor, ModelBinding};
@@ -282,7 +282,7 @@ impl<'a, K: RunKind> Drive<'a, K> {
             }
             let heard = async {
                 match &mut self.listener {
-                    Some((_, heard)) => heard.recv().await,
+                    Some((_, heard)) => heard.next().await,
                     None => std::future::pending().await,
                 }
             };
@@ -351,7 +351,8 @@ impl<'a, K: RunKind> Drive<'a, K> {
             self.prefetch(next);
         }
         let prefetched = self.prefetched.take(request.id, &chat);
-        let listener = run.kind.prefetches().then(|| self.listener(request));
+        let listens = run.kind.prefetches() && self.task.listens_to(request);
+        let listener = listens.then(|| self.listener(request));
         let call = ModelCall { pool: Arc::clone(pool), chat, sticky: self.task.sticky(), listener };
         let call = run.kind.call(&self.task, request, call);
         Ok(match prefetched {
@@ -390,11 +391,11 @@ impl<'a, K: RunKind> Drive<'a, K> {
 
     /// Tells of the calls of this request's reply while it still comes.
     fn listener(&mut self, request: &Request<K::To>) -> CallListener {
-        let (tell, _) = self.listener.get_or_insert_with(mpsc::unbounded_channel);
+        let (tell, _) = self.listener.get_or_insert_with(mpsc::unbounded);
         let (tell, request) = (tell.clone(), request.clone());
         Box::new(move |calls| {
             // A task that no longer listens has ended.
-            let _ = tell.send((request.clone(), calls.to_vec()));
+            let _ = tell.unbounded_send((request.clone(), calls.to_vec()));
         })
     }
 

@@ -10,6 +10,7 @@ use domain::role::Role;
 use domain::task::Request;
 
 use super::{Conversation, Phase, Who};
+use crate::playbook::Tool;
 
 /// A request with what the model is asked.
 type Prefetch = (Request<Who>, ChatRequest);
@@ -26,10 +27,7 @@ impl Conversation {
 
     /// The requests that follow if a reply that still comes begins with these calls.
     pub(crate) fn requests_after(&self, calls: &[ToolCall]) -> Vec<Prefetch> {
-        let simulated = |call: &ToolCall| {
-            let tool = self.case.playbook.tool(call.name());
-            tool.is_some_and(|tool| tool.simulate() == Simulate::Model && tool.writes.is_empty())
-        };
+        let simulated = |call: &ToolCall| self.case.playbook.tool(call.name()).is_some_and(is_simulated_read);
         if !matches!(self.state.phase, Phase::Agent | Phase::User) || !calls.iter().any(simulated) {
             return Vec::new();
         }
@@ -38,6 +36,11 @@ impl Conversation {
         let first = heard.asked().filter(|who| who.role == Role::ToolSimulator);
         let first = first.and_then(|who| Some((heard.request(who), heard.ask()?)));
         first.into_iter().chain(heard.requests_ahead()).collect()
+    }
+
+    /// Whether the reply that is waited for may have calls that can be asked before it has ended.
+    pub(crate) fn may_call_simulated_reads(&self) -> bool {
+        matches!(self.state.phase, Phase::Agent | Phase::User) && self.case.playbook.tools.iter().any(is_simulated_read)
     }
 
     /// Up to the first call that may change the world, or that something else than a model or code answers.
@@ -76,4 +79,8 @@ impl Conversation {
             })
             .collect()
     }
+}
+
+fn is_simulated_read(tool: &Tool) -> bool {
+    tool.simulate() == Simulate::Model && tool.writes.is_empty()
 }

@@ -99,7 +99,7 @@ fn case(playbook: Arc<Playbook>, scenario: domain::scenario::Scenario, world: &V
         scenario: Arc::new(scenario),
         judge: Arc::new(Judge::compile("judge", &files).unwrap_or_else(|e| panic!("{e:?}"))),
         initial: Arc::new(World::new(world).into()),
-        persona,
+        persona: persona.into(),
         guidance: Vec::new(),
         complexity: Complexity::Medium,
         speech: Speech::default(),
