@@ -91,6 +91,7 @@ pub enum Command {
 /// Does what the arguments of the process ask for.
 pub async fn run() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
+    llm::choose_tls();
     let _telemetry = telemetry::start(cli.log_format)?;
     let done = match cli.command {
         Command::Generate(args) => generate::run(*args).await,

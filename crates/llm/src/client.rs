@@ -33,7 +33,7 @@ pub use self::manner::Manner;
 use self::request::Body;
 use crate::error::{Failure, SetupError};
 use crate::spec::{EndpointSpec, UrlError};
-use crate::{EndpointOptions, Listener};
+use crate::{EndpointOptions, Listener, http_client};
 
 /// Asks one endpoint. Cheap to use from many tasks at once: connections are shared.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Client {
                 .ok_or_else(|| SetupError::UnsendableKey { model: spec.to_string(), place: place.clone() })?;
             headers.insert(AUTHORIZATION, header);
         }
-        let http = reqwest::Client::builder()
+        let http = http_client()
             .default_headers(headers)
             .connect_timeout(options.connect_timeout)
             // A redirected POST becomes a GET; saying where it points to is more help.

@@ -3,6 +3,7 @@
 mod client;
 mod error;
 mod family;
+mod http;
 mod options;
 mod pool;
 mod probe;
@@ -15,6 +16,7 @@ use domain::message::ToolCall;
 
 pub use error::{Failure, ModelError, SetupError, Wait};
 pub use family::{family, family_of};
+pub use http::{choose_tls, http_client};
 pub use options::EndpointOptions;
 pub use pool::{Health, Member, Pool, PoolStatus, ReplicaStatus, Standing};
 pub use probe::{ProbeOptions, probe};

@@ -35,6 +35,7 @@ use domain::access::{Role, Scope};
 use domain::api::ProblemDetails;
 use domain::job::JobKind;
 use llm::Registry;
+use llm::http_client;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use runtime::ModelClients;
 use serde::de::DeserializeOwned;
@@ -105,7 +106,7 @@ impl TestApp {
         tokio::spawn(server::http::serve(listener, router, CancellationToken::new()));
         let token = token(pool, somebody(pool, "root", true).await, &[Scope::Admin]).await;
         let working = Arc::new(stop.drop_guard());
-        Self { url, pool: pool.clone(), client: Client::new(), token, files, working }
+        Self { url, pool: pool.clone(), client: http_client().build().unwrap(), token, files, working }
     }
 
     /// The secret of whoever asks here.
@@ -135,7 +136,7 @@ impl TestApp {
     pub fn with_token(&self, token: String) -> Self {
         let files = tempfile::tempdir().unwrap();
         let (url, working) = (self.url.clone(), Arc::clone(&self.working));
-        Self { url, pool: self.pool.clone(), client: Client::new(), token, files, working }
+        Self { url, pool: self.pool.clone(), client: http_client().build().unwrap(), token, files, working }
     }
 
     pub async fn get(&self, path: &str) -> Response {

@@ -35,7 +35,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ),
     ("ui", &["domain"]),
     ("web", &["domain", "ui"]),
-    ("bench", &["datasets", "domain", "engine", "generation", "projects", "server", "store"]),
+    ("bench", &["datasets", "domain", "engine", "generation", "llm", "projects", "server", "store"]),
     ("xtask", &["database"]),
 ];
 

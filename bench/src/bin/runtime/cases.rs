@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use domain::api::{RunState, RunSummary};
+use llm::http_client;
 use serde_json::Value;
 use sqlx::PgPool;
 use store::clock;
@@ -149,7 +150,7 @@ pub async fn rows(place: &Place, n: u32, copies: i32, concurrency: u32) -> anyho
 
 /// What the model says: requests, requests in flight, and the sum of these over time.
 pub async fn stats(url: &str) -> anyhow::Result<(f64, f64, f64)> {
-    let stats: Value = reqwest::get(format!("{url}/stats")).await?.json().await?;
+    let stats: Value = http_client().build()?.get(format!("{url}/stats")).send().await?.json().await?;
     let number = |key: &str| stats[key].as_f64().context("no figure");
     Ok((number("requests")?, number("in_flight")?, number("in_flight_seconds")?))
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use domain::access::Scope;
 use domain::api::{ConversationFacets, ConversationSummary, Page};
+use llm::http_client;
 use reqwest::Client;
 use serde::de::DeserializeOwned;
 use server::secret;
@@ -51,7 +52,7 @@ impl Reader {
             last_used_at: None,
         };
         tokens::insert(&mut db, &kept, &secret::hash(&token)).await?;
-        Ok(Self { client: Client::new(), url, token })
+        Ok(Self { client: http_client().build()?, url, token })
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<(T, Duration)> {

@@ -84,7 +84,7 @@ async fn a_server_that_is_stopped_waits_for_nobody_who_follows_a_run(pool: PgPoo
     let mut server = serve(&pool, &["--no-play"]).await;
     let token = token(&pool, somebody(&pool, "root", true).await, &[Scope::Read]).await;
     let progress = format!("{}/api/v1/runs/{}/progress", server.url, run.control.run.id);
-    let mut followed = reqwest::Client::new().get(progress).bearer_auth(token).send().await.unwrap();
+    let mut followed = llm::http_client().build().unwrap().get(progress).bearer_auth(token).send().await.unwrap();
     assert_eq!(followed.status(), 200);
     assert!(followed.chunk().await.unwrap().is_some(), "it tells how far the run is");
     terminate(&server.child);

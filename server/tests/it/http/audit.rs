@@ -9,7 +9,8 @@ use domain::api::{
     ProjectSummary, ReviewQueue, RunSummary, SessionDetail, TokenSummary,
 };
 use domain::event::{Event, EventKind};
-use reqwest::{Client, Method, StatusCode};
+use llm::http_client;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};
 use store::{projects, users};
@@ -75,7 +76,7 @@ impl<'a> Askers<'a> {
         let own = || self.app.request(method.clone(), path);
         let request = match path.trim_start_matches("/api/v1/").split('/').next().unwrap() {
             "tokens" | "session" => {
-                let request = Client::new().request(method.clone(), at);
+                let request = http_client().build().unwrap().request(method.clone(), at);
                 request.header("cookie", &self.cookie).header("x-csrf-token", &self.csrf).json(body)
             }
             "workers" if !path.ends_with("/order") => {

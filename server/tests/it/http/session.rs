@@ -38,7 +38,7 @@ impl<'a> Browser<'a> {
     }
 
     async fn answer(&self, method: Method, path: &str, csrf: Option<&str>, body: &Value) -> Response {
-        let mut request = reqwest::Client::new().request(method, format!("{}{path}", self.app.url));
+        let mut request = llm::http_client().build().unwrap().request(method, format!("{}{path}", self.app.url));
         request = request.header("cookie", &self.cookie).json(body);
         if let Some(csrf) = csrf {
             request = request.header("x-csrf-token", csrf);
@@ -234,7 +234,7 @@ async fn tokens_are_made_in_sessions_and_shown_once(pool: PgPool) {
     let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob", "administrator": true})).await;
     let browser = Browser::of(&app, accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await).await;
     let make = async |body: Value| {
-        let request = reqwest::Client::new().post(format!("{}/api/v1/tokens", app.url));
+        let request = llm::http_client().build().unwrap().post(format!("{}/api/v1/tokens", app.url));
         request
             .header("cookie", &browser.cookie)
             .header("x-csrf-token", &browser.csrf)
@@ -310,7 +310,8 @@ async fn a_secret_is_not_kept_for_a_request_that_is_sent_again(pool: PgPool) {
         ("/api/v1/tokens", json!({"name": "ci", "scopes": ["run"]})),
     ] {
         let send = async || {
-            let request = reqwest::Client::new().post(format!("{}{path}", app.url)).header("idempotency-key", path);
+            let request =
+                llm::http_client().build().unwrap().post(format!("{}{path}", app.url)).header("idempotency-key", path);
             let request = request.header("cookie", &browser.cookie).header("x-csrf-token", &browser.csrf);
             request.json(&body).send().await.unwrap()
         };

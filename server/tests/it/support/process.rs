@@ -51,7 +51,7 @@ impl Listening {
     }
 
     pub async fn get(&self, path: &str) -> reqwest::Result<String> {
-        reqwest::get(format!("{}{path}", self.url)).await?.error_for_status()?.text().await
+        llm::http_client().build()?.get(format!("{}{path}", self.url)).send().await?.error_for_status()?.text().await
     }
 
     /// Asks it to stop, and says with which code it ends.
