@@ -1,5 +1,5 @@
-//! Says where `http::assets` finds the web app: a release holds the files that were built, any other build reads them
-//! when they are asked for, so that a changed page needs no new server.
+//! Says where `http::assets` finds the web app: a build that is optimised holds the files that were built, any other reads
+//! them when they are asked for, so that a changed page needs no new server.
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -8,7 +8,7 @@ fn main() -> io::Result<()> {
     let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let built = Path::new(&manifest).with_file_name("web").join("dist");
     println!("cargo::rerun-if-changed=build.rs");
-    if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
+    if env::var("OPT_LEVEL").is_ok_and(|level| level == "0") {
         println!("cargo::rustc-env=WEB_APP={}", built.display());
         return Ok(());
     }

@@ -10,8 +10,8 @@ use crate::local_model::{self, LocalModel, Progress, Worker, play, table};
 use crate::process::{end_descendants, run};
 use crate::{install, places, web};
 
-/// What is compiled in little time. The demo plays from scripts, and the program is fast enough for it.
-const PROFILE: &str = "debug";
+/// Nothing is optimised. The demo plays from scripts, and the program is fast enough for it.
+const PROFILE: &str = "demo";
 const ROWS: &str = "demo-rows.jsonl";
 
 #[derive(clap::Args)]
@@ -79,7 +79,7 @@ fn build() -> Result<()> {
     // Whoever fails ends the other.
     let app = thread::spawn(|| web::build_fast().inspect_err(|_| end_descendants()));
     // Checked queries are taken from .sqlx, whatever DATABASE_URL says.
-    let program = run(places::cargo().args(["build", "--package", "server"]).env("SQLX_OFFLINE", "true"));
+    let program = run(places::cargo().args(["build", "--profile", PROFILE, "--package", "server"]).env("SQLX_OFFLINE", "true"));
     if program.is_err() {
         end_descendants();
     }
