@@ -16,7 +16,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use domain::Problem;
 use domain::api::{RunState, RunSummary};
-use domain::outcome::Blame;
+use domain::outcome::{Blame, Outcome};
 use domain::persona::Profile;
 use domain::playbook::AgentStyle;
 use domain::role::Role;
@@ -44,7 +44,7 @@ use projects::library::Library;
 use runtime::ModelClients;
 use runtime::Options;
 use store::control::{self, Refused};
-use store::{StoreError, runs};
+use store::{StoreError, conversations, runs};
 
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command are independent of each other")]
@@ -314,7 +314,7 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
             ExitCode::from(PAUSED)
         }
         RunState::Finished if is_spoiled(&after) => {
-            say!("no conversation could be used, and none of that is the agent's fault; the warnings above say why");
+            say!("spoiled      no conversation could be used: {}", first_reason(pool, &run).await?);
             ExitCode::from(SPOILED)
         }
         RunState::Running | RunState::Finished => ExitCode::SUCCESS,
@@ -324,6 +324,18 @@ async fn play_and_export(args: &Generate, pool: &PgPool, order: Option<Order>) -
 /// Whether every conversation failed, and none because of the agent.
 fn is_spoiled(run: &RunSummary) -> bool {
     run.finished > 0 && run.accepted == 0 && !run.failures.contains_key(Blame::Agent.into_str())
+}
+
+/// Why the first conversation failed that did.
+async fn first_reason(pool: &PgPool, run: &ConversationRun) -> anyhow::Result<String> {
+    let mut db = pool.acquire().await?;
+    for ended in conversations::finished(&mut db, run.control.run.id).await? {
+        let found = conversations::get(&mut db, ended.id).await?;
+        if let Some(Outcome::Failed { reason, .. }) = found.and_then(|(_, summary)| summary.outcome) {
+            return Ok(reason);
+        }
+    }
+    Ok("none has ended".to_owned())
 }
 
 /// Stores what is ordered.

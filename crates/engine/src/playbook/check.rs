@@ -75,23 +75,29 @@ pub fn files(sources: &Sources<'_>, scenarios: &[Arc<Scenario>]) -> Vec<(Severit
 /// What is wrong with a playbook that compiles, whatever its scenarios are: their worlds are only tried. What nobody uses
 /// is not told.
 pub fn faults(sources: &Sources<'_>, playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<(Severity, Problem)> {
-    Located::new(sources, playbook).problems(|code| own_faults(playbook, &worlds::starts(playbook, scenarios), code))
+    Located::new(sources, playbook).problems(|code| {
+        let starts = worlds::starts(playbook, scenarios);
+        own_faults(playbook, &starts, &worlds::check(playbook, &starts, scenarios.len()), code)
+    })
 }
 
 /// Everything that is odd about a playbook that compiles, with its own scenarios.
 fn findings(playbook: &Playbook, scenarios: &[Arc<Scenario>], code: &str) -> Vec<Finding> {
     let starts = worlds::starts(playbook, scenarios);
-    let mut findings = own_faults(playbook, &starts, code);
-    findings.extend(worlds::check(playbook, &starts, scenarios.len()));
+    let worlds = worlds::check(playbook, &starts, scenarios.len());
+    let mut findings = own_faults(playbook, &starts, &worlds, code);
+    findings.extend(worlds);
     findings.extend(usage::check(playbook, scenarios));
     findings
 }
 
-fn own_faults(playbook: &Playbook, starts: &[Start], code: &str) -> Vec<Finding> {
+/// `worlds`: what is wrong with the worlds of its scenarios.
+fn own_faults(playbook: &Playbook, starts: &[Start], worlds: &[Finding], code: &str) -> Vec<Finding> {
     let mut findings = functions::check(playbook);
     findings.extend(worlds::check_base(playbook));
-    // A function that does not take what it is called with breaks whatever it is called with.
-    if findings.iter().all(|finding| finding.severity != Severity::Error) {
+    // A function that does not take what it is called with breaks whatever it is called with, and in a broken world every
+    // call does.
+    if findings.iter().chain(worlds).all(|finding| finding.severity != Severity::Error) {
         findings.extend(calls::check(playbook, starts));
     }
     findings.extend(rendering::check(playbook, starts));

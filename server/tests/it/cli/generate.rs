@@ -81,8 +81,8 @@ async fn a_run_that_no_model_answered_is_a_failure(pool: PgPool) {
     let mut command = project.groundstate(arguments);
     let said = said(command.env("DATABASE_URL", database_url(&pool)).env("GROUNDSTATE_DATA", "")).await;
     assert_eq!(said.code, Some(1), "{}", said.stderr);
-    assert!(said.stdout.contains("no conversation could be used"), "{}", said.stdout);
-    assert!(said.stderr.contains("cannot be reached"), "{}", said.stderr);
+    assert!(said.stdout.contains("no conversation could be used: m@http://127.0.0.1:9/v1"), "{}", said.stdout);
+    assert!(said.stdout.contains("cannot be reached"), "{}", said.stdout);
 }
 
 #[sqlx::test(migrations = "../migrations")]

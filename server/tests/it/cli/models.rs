@@ -31,7 +31,7 @@ async fn a_check_says_what_a_model_can_and_runs_warn_by_it(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_check_fails_for_what_cannot_be_used(pool: PgPool) {
     let project = Project::new();
-    let found = models(&pool, &project, &["check", &nobody().await, "--json"]).await;
+    let found = models(&pool, &project, &["check", &nobody(), "--json"]).await;
     assert_eq!(found.code, Some(1), "{}", found.stderr);
     let report: Value = serde_json::from_str(&found.stdout).unwrap();
     assert_eq!(report["replicas"][0]["checks"][0]["outcome"], json!("failed"));

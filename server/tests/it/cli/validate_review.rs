@@ -132,7 +132,7 @@ async fn who_does_not_vote_is_named_and_does_not_count() {
     let project = project(0);
     let ada = content("ada").await;
     let mumbler = reviewer("mumbler", |_| says("Looks good to me!")).await;
-    let down = Reviewer { spec: nobody().await.replace("test-model", "down"), ..content("x").await };
+    let down = Reviewer { spec: nobody().replace("test-model", "down"), ..content("x").await };
     let found = validated(&project, &[&ada, &mumbler, &down], "--pass-ratio 1").await;
     assert_eq!(found.code, Some(0), "{}", found.stderr);
     let port = down.spec.rsplit(':').next().unwrap().split('/').next().unwrap().to_owned();

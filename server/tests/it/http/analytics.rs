@@ -56,7 +56,7 @@ async fn a_run_in_numbers(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn what_the_agent_did_not_do_is_counted_apart(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let run = played(&pool, &[HELP], 3, 1, &[(Role::Judge, nobody().await)]).await;
+    let run = played(&pool, &[HELP], 3, 1, &[(Role::Judge, nobody())]).await;
     let RunAnalytics { analytics, cost } = app.json(&format!("/api/v1/runs/{}/analytics", run.control.run.id)).await;
     let outcomes: Vec<(&str, u64)> = analytics.outcomes.iter().map(|o| (o.outcome.as_str(), o.count)).collect();
     assert_eq!(outcomes, [("infrastructure", 3)]);

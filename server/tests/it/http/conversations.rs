@@ -123,7 +123,7 @@ async fn one_conversation_whole(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn a_failed_conversation_says_who_and_why(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let player = played(&pool, &[HELP], 1, 1, &[(Role::Judge, nobody().await)]).await;
+    let player = played(&pool, &[HELP], 1, 1, &[(Role::Judge, nobody())]).await;
     let id = stories(&player).await[0].planned.id;
     let detail: ConversationDetail = app.json(&format!("/api/v1/conversations/{id}")).await;
     let Some(Outcome::Failed { blame, reason }) = detail.summary.outcome else { panic!() };
@@ -292,7 +292,7 @@ async fn lists_are_narrowed_by_what_they_show(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn failures_are_found_by_their_reason_and_runs_by_their_models(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let broken = nobody().await;
+    let broken = nobody();
     played(&pool, &[HELP], 2, 1, &[]).await;
     let run = played(&pool, &[HELP], 3, 1, &[(Role::Judge, broken.clone())]).await;
     let id = run.control.run.id.to_string();

@@ -32,7 +32,7 @@ async fn the_runs_of_a_project_newest_first(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn failures_are_counted_by_blame(pool: PgPool) {
     let app = TestApp::start(&pool).await;
-    let player = played(&pool, &[HELP], 2, 1, &[(Role::Agent, nobody().await)]).await;
+    let player = played(&pool, &[HELP], 2, 1, &[(Role::Agent, nobody())]).await;
     let run: RunSummary = app.json(&format!("/api/v1/runs/{}", player.control.run.id)).await;
     assert_eq!((run.finished, run.accepted), (2, 0));
     assert_eq!(run.failures, [("infrastructure".to_owned(), 2)].into());
@@ -42,7 +42,7 @@ async fn failures_are_counted_by_blame(pool: PgPool) {
 async fn a_page_says_of_each_run_what_the_run_says_in_as_many_statements_as_for_one(pool: PgPool) {
     let app = TestApp::start(&pool).await;
     played(&pool, &[HELP, HANDOVER], 3, 1, &[]).await;
-    played(&pool, &[HELP], 2, 2, &[(Role::Agent, nobody().await)]).await;
+    played(&pool, &[HELP], 2, 2, &[(Role::Agent, nobody())]).await;
     let user = Endpoint::start(|_| says("Agent: hello")).await;
     let models = [(Role::SimulatedUser, user.model())];
     let again = planned_as(&pool, &[HELP], 4, 3, &models, |config| config.retries = 1).await;

@@ -98,7 +98,7 @@ async fn a_playbook_whose_tools_break_is_not_used(pool: PgPool) {
     *playbook = playbook.replacen(reason, &format!("        note: {{type: string}}\n{reason}"), 1);
     let found = check(&files).await;
     let said: Vec<_> = found.iter().map(|f| format!("{}: {} {}", f.rule.unwrap(), f.field, f.message)).collect();
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"), @"broken-playbook: block_card does not take `note`, which the tool declares");
     let errors = refused(&app, Method::PUT, path, &json!({"files": files, "promote": true})).await;
     assert_eq!(errors.len(), found.len());
 }

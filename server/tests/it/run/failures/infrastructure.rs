@@ -48,7 +48,7 @@ async fn an_endpoint_that_fails_loses_its_own_conversation_only(pool: PgPool) {
 #[sqlx::test(migrations = "../migrations")]
 async fn an_endpoint_that_is_down(pool: PgPool) {
     for role in [Role::SimulatedUser, Role::Agent, Role::ToolSimulator, Role::Judge] {
-        let player = played(&pool, &[HELP], 2, 1, &[(role, nobody().await)]).await;
+        let player = played(&pool, &[HELP], 2, 1, &[(role, nobody())]).await;
         for story in stories(&player).await {
             story.assert_failed(Blame::Infrastructure, "cannot be reached (Connection refused");
             let judged = story.events.iter().any(|e| matches!(e.kind, EventKind::Verified { .. }));
