@@ -31,7 +31,7 @@ pub enum Complexity {
 pub type ComplexityMix = BTreeMap<Complexity, f64>;
 
 /// personas/model.yaml: what all profiles share.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonaModel {
     /// Standard deviation of the behavioural traits around a profile's base.

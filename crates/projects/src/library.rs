@@ -280,17 +280,9 @@ fn judges_of(
     found
 }
 
-/// Only scenarios have users. A project without any needs no personas.
-fn plays_users(files: &Files) -> bool {
-    files.under("scenarios").next().is_some() || files.under("personas").next().is_some()
-}
-
 fn personas(files: &Files, problems: &mut Vec<Problem>) -> Option<PersonaModel> {
     const FILE: &str = "personas/model.yaml";
     let Some(text) = files.get(FILE) else {
-        if !plays_users(files) {
-            return Some(PersonaModel::default());
-        }
         problems.push(Problem::new(FILE, 0, "", "the file is missing"));
         return None;
     };
@@ -311,7 +303,7 @@ fn profiles(files: &Files, model: Option<&PersonaModel>, problems: &mut Vec<Prob
             Err(own) => problems.extend(own),
         }
     }
-    if profiles.is_empty() && problems.is_empty() && plays_users(files) {
+    if profiles.is_empty() && problems.is_empty() {
         problems.push(Problem::new("personas/profiles", 0, "", "holds no profile"));
     }
     profiles

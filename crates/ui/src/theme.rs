@@ -64,7 +64,7 @@ mod tests {
     /// A colour that another file names would be the same by day and by night.
     #[test]
     fn colours_stand_in_one_place() {
-        let style = Path::new(env!("CARGO_MANIFEST_DIR")).join("style");
+        let style = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/style");
         let files: Vec<_> = fs::read_dir(style).unwrap().map(|entry| entry.unwrap().path()).collect();
         let (tokens, others): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.ends_with("0-tokens.css"));
         assert_eq!((tokens.len(), others.is_empty()), (1, false));

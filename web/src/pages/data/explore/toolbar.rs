@@ -270,8 +270,8 @@ mod tests {
     fn the_order_is_called_what_it_is() {
         let said = |query: &str| order_says(&QueryParams::parse(query));
         let all = ["", "?order=desc", "?sort=overall", "?sort=score:goal&order=asc"].map(said);
-        let first = all.map(|says| says.split(';').next().unwrap_or_default());
-        assert_eq!(first, ["First first", "Last first", "Best first", "Worst first"]);
+        let first = all.map(|says| says.split('.').next().unwrap_or_default());
+        assert_eq!(first, ["First conversation first", "Last conversation first", "Best first", "Worst first"]);
     }
 
     #[test]
