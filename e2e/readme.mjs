@@ -11,11 +11,11 @@ import { after, before, test } from "node:test";
 
 import { openPage, startBrowser } from "./support/browser.mjs";
 import { ADMINISTRATOR, NOBODY_YET, choosePassword } from "./support/people.mjs";
+import { FIRST_LINK } from "./support/server.mjs";
 
 const CLONE = process.env.README_CLONE;
 const BUILD_LIMIT_MS = 40 * 60_000;
 const COMMAND_LIMIT_MS = 10 * 60_000;
-const FIRST_LINK = /^Open (http:\/\/\S+\/welcome#[0-9a-f]{64}) to become its administrator/m;
 
 const readme = await readFile(path.join(CLONE, "README.md"), "utf8");
 

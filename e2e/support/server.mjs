@@ -10,7 +10,7 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 30_000;
 const LISTENS = /^Groundstate listens on (http:\/\/\S+)$/m;
 /** What a server says that nobody can sign in to yet. */
-const FIRST_LINK = /^Open (http:\/\/\S+\/welcome#[0-9a-f]{64}) to become its administrator/m;
+export const FIRST_LINK = /^Open (http:\/\/\S+\/welcome#[0-9a-f]{64}) to become its administrator/m;
 
 /**
  * Plays `n` conversations with the seed, if any, then serves them: at `url`, to whoever opens `link` first. `run()` runs

@@ -1,4 +1,4 @@
-//! What is found in documents that can be read: how bad it is, by which rule, and where.
+//! Findings in documents that can be read: the rule that is broken, how bad that is, and the place.
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};

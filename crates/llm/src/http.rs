@@ -1,13 +1,13 @@
-//! Clients of HTTP.
+//! HTTP clients.
 
-/// Says which library of cryptography TLS uses in this process: the one of the database's connections, so that no second
-/// one is compiled. Without it no client can be built.
+/// Selects `ring` for TLS in this process, as the database connections do; a second library would only take longer to
+/// compile. No client can be built before this is called.
 pub fn choose_tls() {
-    // Somebody was first, and chose the same.
+    // It fails if it was called before.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// What every client is built from.
+/// The builder of every HTTP client.
 pub fn http_client() -> reqwest::ClientBuilder {
     choose_tls();
     reqwest::Client::builder()

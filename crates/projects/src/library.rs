@@ -192,11 +192,11 @@ impl Library {
     }
 }
 
-/// What is tried besides reading documents.
+/// The documents that are tried after they were read.
 pub struct Trials<'a> {
-    /// Whether this scenario is proved.
+    /// Whether to prove this scenario.
     pub proof: &'a dyn Fn(&Scenario) -> bool,
-    /// Whether the tools, hooks and rules of the playbook of this name are called with samples.
+    /// Whether to make sample calls of the tools, hooks and rules of the playbook with this name.
     pub calls: &'a dyn Fn(&str) -> bool,
 }
 
@@ -206,7 +206,7 @@ pub struct Built {
     pub library: Option<Library>,
     /// All that keeps documents from being read, or from fitting together.
     pub problems: Vec<Problem>,
-    /// What is wrong with what was tried.
+    /// Findings in the scenarios and playbooks that were tried.
     pub findings: Vec<Reported>,
 }
 

@@ -3,34 +3,34 @@
 //! An answer from a model is kept before the next one is asked, so that a crash repeats the calls in flight and no other.
 //! The program's own steps and the answers of stand-ins come out the same again; they are kept with what follows.
 
+mod answers;
+mod requests;
+
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use domain::chat::ChatReply;
-use domain::event::Usage;
 use domain::message::ToolCall;
 use domain::outcome::Blame;
-use domain::role::RoleId;
 use domain::task::{Advanced, Request, RequestId, Resolution, Task, advance};
 use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use futures::{FutureExt, StreamExt};
-use llm::{Answer, Failure, ModelError, Pool};
+use llm::{Answer, ModelError};
 use serde_json::Value;
 use store::journal::{Completion, EncodedEvents, JournalEntry, ModelUsage, TaskFailure};
-use store::outside_requests::OpenRequest;
 use store::tasks::PlannedTask;
-use tracing::{Instrument, error_span, warn};
+use tracing::{Instrument, error_span};
 
-use crate::binding::{Executor, ModelBinding};
+use crate::binding::Executor;
 use crate::commit::{CommitError, CommitQueue};
 use crate::inbox::Inbox;
 use crate::loaded_run::{Halt, LoadedRun};
-use crate::prefetch::{Prefetched, UnusedPrefetch};
-use crate::run_kind::{CallListener, ModelCall, RunKind};
+use crate::prefetch::Prefetched;
+use crate::run_kind::RunKind;
+use answers::stood_in;
+use requests::Asked;
 
 /// Why a task is not played on here.
 #[derive(Debug, thiserror::Error)]
@@ -275,220 +275,6 @@ impl<'a, K: RunKind> Drive<'a, K> {
         Ok(())
     }
 
-    async fn next_answer(&mut self, halted: Halt) -> Result<(Request<K::To>, Answered), Stopped> {
-        loop {
-            if self.answers.is_empty() {
-                return Err(Stopped::Halted(halted));
-            }
-            let heard = async {
-                match &mut self.listener {
-                    Some((_, heard)) => heard.next().await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                Some(answer) = self.answers.next() => return Ok(answer),
-                heard = heard => {
-                    // The reply may be here already: what was heard of it says nothing about what follows it.
-                    if let Some((request, calls)) = heard.filter(|(request, _)| self.open.contains(&request.id)) {
-                        let next = self.task.prefetch_after(&request, &calls);
-                        self.prefetch(next);
-                    }
-                }
-                halt = self.run.control.halted_at_once() => return Err(Stopped::Halted(halt)),
-            }
-        }
-    }
-
-    /// Makes a request.
-    fn ask(&mut self, request: &Request<K::To>) -> Result<Asked, Stopped> {
-        let run = self.run;
-        let missing = || Stopped::Broken(anyhow!("no model plays {}", request.role));
-        let binding = run.kind.binding(&request.to).ok_or_else(missing)?;
-        let span = error_span!("ask", role = %request.role, model = %binding.name);
-        let answer = match &binding.executor {
-            Executor::Model(pool) => match self.ask_model(request, pool) {
-                Ok(answer) => answer,
-                Err(not_made) => return Ok(not_made),
-            },
-            Executor::StandIn | Executor::Paced(_) => {
-                if let Err(halt) = run.control.may_ask() {
-                    return Ok(Asked::Halted(halt));
-                }
-                let resolution = self.task.stand_in(request);
-                let pace = match &binding.executor {
-                    Executor::Paced(pace) => pace.wait(),
-                    _ => futures::future::ready(()).boxed(),
-                };
-                pace.map(|()| Answered::StandIn(resolution)).boxed()
-            }
-            Executor::Outside(kind) => {
-                if let Err(halt) = run.control.may_ask() {
-                    return Ok(Asked::Halted(halt));
-                }
-                let unheard = || Stopped::Broken(anyhow!("nobody outside can be asked for {}", request.role));
-                let inbox = self.inbox.ok_or_else(unheard)?;
-                self.asked_outside = true;
-                self.ask_outside(request, kind, inbox)
-            }
-        };
-        self.open.push(request.id);
-        let request = request.clone();
-        self.answers.push(answer.map(|answer| (request, answer)).instrument(span).boxed());
-        Ok(Asked::Made)
-    }
-
-    fn ask_model(&mut self, request: &Request<K::To>, pool: &Arc<Pool>) -> Result<BoxFuture<'static, Answered>, Asked> {
-        let run = self.run;
-        let chat = self.task.prompt(request).ok_or(Asked::Unaskable)?;
-        let chat = run.kind.complete(&request.to, chat);
-        // What was asked before its turn is in flight already, and is waited for like all that is.
-        if !self.prefetched.has(request.id, &chat) {
-            run.control.may_ask().map_err(Asked::Halted)?;
-        }
-        if run.kind.prefetches() {
-            let next = self.task.prefetch();
-            self.prefetch(next);
-        }
-        let prefetched = self.prefetched.take(request.id, &chat);
-        let listens = run.kind.prefetches() && self.task.listens_to(request);
-        let listener = listens.then(|| self.listener(request));
-        let call = ModelCall { pool: Arc::clone(pool), chat, sticky: self.task.sticky(), listener };
-        let call = run.kind.call(&self.task, request, call);
-        Ok(match prefetched {
-            Some(prefetched) => async move {
-                let answer = match prefetched.await {
-                    Some(answer) => answer,
-                    None => call.await,
-                };
-                Answered::Model(answer)
-            }
-            .boxed(),
-            None => call.map(Answered::Model).boxed(),
-        })
-    }
-
-    /// A request that somebody outside answers is kept in the database: at a pause nobody waits for it.
-    fn ask_outside(&self, request: &Request<K::To>, kind: &Arc<str>, inbox: &'a Inbox) -> BoxFuture<'a, Answered> {
-        let body = self.task.prompt(request).and_then(|chat| serde_json::to_value(chat).ok()).unwrap_or_default();
-        let open = OpenRequest {
-            task: self.planned.id,
-            request: request.id.0.cast_signed(),
-            run: self.run.control.run.id,
-            kind: kind.to_string(),
-            body,
-        };
-        let run = self.run;
-        let (answer, stopped) = (inbox.clone().answer(open), run.control.stopped_asking());
-        async move {
-            tokio::select! {
-                answer = answer => Answered::Outside(answer),
-                () = stopped => Answered::LeftOpen,
-            }
-        }
-        .boxed()
-    }
-
-    /// Tells of the calls of this request's reply while it still comes.
-    fn listener(&mut self, request: &Request<K::To>) -> CallListener {
-        let (tell, _) = self.listener.get_or_insert_with(mpsc::unbounded);
-        let (tell, request) = (tell.clone(), request.clone());
-        Box::new(move |calls| {
-            // A task that no longer listens has ended.
-            let _ = tell.unbounded_send((request.clone(), calls.to_vec()));
-        })
-    }
-
-    /// Asks these before their turn, unless they are asked already or cost no time.
-    fn prefetch(&mut self, next: Vec<(Request<K::To>, domain::chat::ChatRequest)>) {
-        let run = self.run;
-        if next.is_empty() || run.control.may_ask().is_err() {
-            return;
-        }
-        for (request, chat) in next {
-            let Some(binding) = run.kind.binding(&request.to) else { continue };
-            let Executor::Model(pool) = &binding.executor else { continue };
-            let chat = run.kind.complete(&request.to, chat);
-            if self.open.contains(&request.id) || self.prefetched.has(request.id, &chat) {
-                continue;
-            }
-            let sticky = self.task.sticky();
-            let call = ModelCall { pool: Arc::clone(pool), chat: chat.clone(), sticky, listener: None };
-            let call = run.kind.call(&self.task, &request, call);
-            let span = error_span!("ask", role = %request.role, model = %binding.name, prefetch = true);
-            self.prefetched.ask(request, &binding.name, chat, call, span);
-        }
-    }
-
-    /// Takes an answer: the event that follows.
-    fn take(&mut self, request: &Request<K::To>, answered: Answered) -> Result<Option<K::Event>, Stopped> {
-        let run = self.run;
-        let missing = || Stopped::Broken(anyhow!("no model plays {}", request.role));
-        let binding = run.kind.binding(&request.to).ok_or_else(missing)?;
-        let resolution = match answered {
-            Answered::LeftOpen => return Ok(None),
-            Answered::StandIn(resolution) => stood_in(run, &mut self.usage, request.role, binding, resolution),
-            Answered::Outside(Ok(message)) => Resolution::Message(message),
-            Answered::Outside(Err(error)) => return Err(Stopped::Broken(error.into())),
-            Answered::Model(answer) => match self.taken_from_model(request, binding, answer) {
-                Some(resolution) => resolution,
-                None => return Ok(None),
-            },
-        };
-        Ok(self.task.resolve(request, resolution))
-    }
-
-    /// `None` if the model is out of order: the run is paused, and the request is made again when it goes on.
-    fn taken_from_model(
-        &mut self,
-        request: &Request<K::To>,
-        binding: &ModelBinding,
-        answer: Result<Answer, ModelError>,
-    ) -> Option<Resolution> {
-        Some(match answer {
-            Ok(answer) => {
-                binding.answered();
-                self.paid(request.role, &binding.name, &answer);
-                Resolution::Reply(answer.reply)
-            }
-            // The endpoint did its part; the model did not come to an end.
-            Err(ModelError {
-                failure: ref failure @ Failure::Stopped { ref reply, .. },
-                attempts,
-                replies,
-                usage,
-                ..
-            }) => {
-                binding.answered();
-                let mut all = usage;
-                all += reply.usage;
-                spend(self.run, &mut self.usage, request.role, &binding.name, [replies + 1, attempts], all);
-                Resolution::Unusable { reply: ChatReply::clone(reply), reason: failure.to_string() }
-            }
-            Err(error) => {
-                warn!(role = %request.role, %error, "a model call was lost");
-                // What is not kept, such as judging again, pauses nothing that others play.
-                if self.queue.is_some() && binding.lost_one() {
-                    self.run.control.pause_because(format!("a model does not answer any more: {error}"));
-                    return None;
-                }
-                let calls = [error.replies + 1, error.attempts];
-                spend(self.run, &mut self.usage, request.role, &binding.name, calls, error.usage);
-                Resolution::Lost { reason: error.to_string() }
-            }
-        })
-    }
-
-    fn paid(&mut self, role: RoleId, model: &Arc<str>, answer: &Answer) {
-        spend(self.run, &mut self.usage, role, model, [answer.replies, answer.attempts], answer.reply.usage);
-    }
-
-    fn pay_for_unused(&mut self) {
-        for UnusedPrefetch { request, model, answer } in self.prefetched.unused() {
-            self.paid(request.role, &model, &answer);
-        }
-    }
-
     async fn end(mut self) -> Result<Completion, Stopped> {
         self.pay_for_unused();
         let ended = self.run.kind.end(&self.task);
@@ -538,59 +324,4 @@ impl<'a, K: RunKind> Drive<'a, K> {
             usage: std::mem::take(&mut self.usage),
         })
     }
-}
-
-/// Whether a request was made.
-enum Asked {
-    Made,
-    /// It cannot be put into words: the task says what follows.
-    Unaskable,
-    Halted(Halt),
-}
-
-/// Counts what a stand-in answered, and names it in the reason if it could not.
-fn stood_in<K: RunKind>(
-    run: &LoadedRun<K>,
-    usage: &mut Vec<ModelUsage>,
-    role: RoleId,
-    binding: &ModelBinding,
-    resolution: Resolution,
-) -> Resolution {
-    let name = &binding.name;
-    let tokens = match &resolution {
-        Resolution::Reply(reply) | Resolution::Unusable { reply, .. } => reply.usage,
-        Resolution::Lost { .. } | Resolution::Message(_) => Usage::default(),
-    };
-    spend(run, usage, role, name, [1, 1], tokens);
-    match resolution {
-        Resolution::Lost { reason } => {
-            let reason = format!("{name} cannot play on: {reason}");
-            warn!(%role, reason, "a stand-in has no answer");
-            Resolution::Lost { reason }
-        }
-        other => other,
-    }
-}
-
-/// Counts replies and the requests that they took.
-fn spend<K: RunKind>(
-    run: &LoadedRun<K>,
-    all: &mut Vec<ModelUsage>,
-    role: RoleId,
-    model: &Arc<str>,
-    [calls, attempts]: [u32; 2],
-    usage: Usage,
-) {
-    let cost = run.kind.cost(model, usage);
-    run.control.spending.add(usage, cost);
-    let own = all.iter().position(|spent| spent.role == role && spent.model == *model);
-    let own = own.unwrap_or_else(|| {
-        all.push(ModelUsage::nothing(role, Arc::clone(model)));
-        all.len() - 1
-    });
-    let spent = &mut all[own];
-    spent.calls += i64::from(calls);
-    spent.retries += i64::from(attempts.saturating_sub(calls));
-    spent.tokens += usage;
-    spent.cost += cost;
 }

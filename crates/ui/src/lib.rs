@@ -1,4 +1,4 @@
-//! What the pages of the web app are made of: the client of the API, the session, components, and what things are called.
+//! The building blocks of the web app's pages: API client, session, components, labels.
 
 #![expect(
     clippy::new_without_default,

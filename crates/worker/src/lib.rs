@@ -90,8 +90,6 @@ async fn leave(members: &[Member<'_>]) {
 /// One worker, from its first start until it has left.
 async fn live(worker: &Worker, member: &Member<'_>, timing: &Timing, stop: &CancellationToken) -> anyhow::Result<()> {
     let name = &worker.join.name;
-    // As the rest of the program: without it, no client can be built.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     // What we run ourselves is on this machine, where no proxy leads.
     let client = if worker.launch.is_some() { Client::builder().no_proxy() } else { Client::builder() };
     let probe = Probe {

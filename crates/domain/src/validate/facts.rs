@@ -37,7 +37,7 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What the user's lines say that only the records say: nobody has told the user before.
+/// Facts in the user's lines that stand only in the records, so that the user cannot know them.
 ///
 /// The gate lets a script's own lines pass, so this is the place that holds them to what the user knows. It reads until
 /// somebody says what only the play shows: a template of the agent, an answer of the user's own tools.

@@ -72,8 +72,8 @@ pub fn files(sources: &Sources<'_>, scenarios: &[Arc<Scenario>]) -> Vec<(Severit
     }
 }
 
-/// What is wrong with a playbook that compiles, whatever its scenarios are: their worlds are only tried. What nobody uses
-/// is not told.
+/// Mistakes in a playbook that compiles. Scenarios only give the worlds in which it is tried: mistakes in these worlds are
+/// left out, and so are tools and intents that no scenario uses.
 pub fn faults(sources: &Sources<'_>, playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<(Severity, Problem)> {
     Located::new(sources, playbook).problems(|code| {
         let starts = worlds::starts(playbook, scenarios);
@@ -127,7 +127,7 @@ impl<'a> Located<'a> {
         }
     }
 
-    /// Where everything stands that is found in the text of the code, and in the rest.
+    /// Adds the file and line to each finding. `find` gets the text of the code.
     fn problems(&self, find: impl FnOnce(&str) -> Vec<Finding>) -> Vec<(Severity, Problem)> {
         let found = find(self.code);
         let mut problems: Vec<_> = found.iter().map(|finding| (finding.severity, self.problem(finding))).collect();

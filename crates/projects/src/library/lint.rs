@@ -1,4 +1,4 @@
-//! What is found in a playbook by trying it: sample calls of its tools, its hooks, rules and templates.
+//! Findings in a playbook: its tools, hooks, rules and templates are tried with sample calls.
 
 use std::sync::Arc;
 

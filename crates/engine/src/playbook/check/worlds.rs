@@ -39,7 +39,7 @@ pub fn starts(playbook: &Playbook, scenarios: &[Arc<Scenario>]) -> Vec<Start> {
     scenarios.iter().map(start).collect()
 }
 
-/// What is wrong with the base world.
+/// Mistakes in the base world.
 pub fn check_base(playbook: &Playbook) -> Vec<Finding> {
     let found =
         |fault| Finding::error(Place::Field(field(playbook).to_owned()), format!("the base world is invalid: {fault}"));
@@ -50,7 +50,7 @@ fn field(playbook: &Playbook) -> &'static str {
     if playbook.spec.world.base.is_some() { "/world/base" } else { "/world/schema" }
 }
 
-/// What else is wrong with initial worlds, each fault once.
+/// Mistakes in the initial worlds of scenarios, each once. Those of the base world are left out.
 pub fn check(playbook: &Playbook, starts: &[Start], scenarios: usize) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     let (field, of_base) = (field(playbook), playbook.base_faults());

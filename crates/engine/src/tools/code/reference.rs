@@ -12,6 +12,7 @@
 
 mod difference;
 mod equality;
+mod methods;
 mod to_json;
 
 use std::cell::{Cell, RefCell};
@@ -22,11 +23,9 @@ use allocative::Allocative;
 use domain::patch::{Patch, PatchOp, join};
 use rpds::RedBlackTreeMapSync;
 use starlark::collections::SmallMap;
-use starlark::environment::{Methods, MethodsBuilder};
-use starlark::starlark_module;
+use starlark::environment::Methods;
 use starlark::values::dict::{AllocDict, DictRef};
 use starlark::values::list::AllocList;
-use starlark::values::none::NoneType;
 use starlark::values::{
     Heap, NoSerialize, ProvidesStaticType, StarlarkValue, Trace, Value, ValueError, ValueLike, starlark_value,
 };
@@ -34,6 +33,7 @@ use starlark::values::{
 use crate::world::Node;
 
 pub use equality::{contains, equal};
+use methods::methods;
 pub use to_json::json;
 use to_json::{name, node};
 
@@ -388,108 +388,6 @@ impl<'v> StarlarkValue<'v> for Collection<'v> {
         let same = own.and_then(|own| Ok(Node::from(&own) == node(other, MAX_DEPTH)?));
         Ok(same.unwrap_or(false))
     }
-}
-
-/// The methods of Starlark's dict.
-#[starlark_module]
-fn methods(builder: &mut MethodsBuilder) {
-    fn get<'v>(
-        this: Value<'v>,
-        #[starlark(require = pos)] key: Value<'v>,
-        #[starlark(require = pos)] default: Option<Value<'v>>,
-        heap: Heap<'v>,
-    ) -> starlark::Result<Value<'v>> {
-        let this = own(this)?;
-        let found = match key.unpack_str() {
-            Some(key) => this.read(key, heap),
-            None => key.get_hashed().map(|_| None)?,
-        };
-        Ok(found.or(default).unwrap_or_else(Value::new_none))
-    }
-
-    fn keys<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        Ok(heap.alloc(AllocList(own(this)?.keys(heap))))
-    }
-
-    fn values<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        Ok(heap.alloc(AllocList(own(this)?.entries(heap).into_iter().map(|(_, value)| value))))
-    }
-
-    fn items<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<Value<'v>> {
-        let entries = own(this)?.entries(heap);
-        Ok(heap.alloc(AllocList(entries.iter().map(|(key, value)| (&**key, *value)))))
-    }
-
-    fn pop<'v>(
-        this: Value<'v>,
-        #[starlark(require = pos)] key: Value<'v>,
-        default: Option<Value<'v>>,
-        heap: Heap<'v>,
-    ) -> starlark::Result<Value<'v>> {
-        let this = own(this)?;
-        let found = match key.unpack_str() {
-            Some(key) => this.remove(key, heap)?,
-            None => key.get_hashed().map(|_| None)?,
-        };
-        found.or(default).ok_or_else(|| missing(key))
-    }
-
-    /// The first entry, as Starlark has it.
-    fn popitem<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<(Value<'v>, Value<'v>)> {
-        let this = own(this)?;
-        let Err(first) = this.each(|key, _| Err(key.clone())) else {
-            return Err(super::broken("`popitem` finds nothing in an empty dict".to_owned()));
-        };
-        let value = this.remove(&first, heap)?.unwrap_or_else(Value::new_none);
-        Ok((heap.alloc_str(&first).to_value(), value))
-    }
-
-    fn setdefault<'v>(
-        this: Value<'v>,
-        #[starlark(require = pos)] key: Value<'v>,
-        #[starlark(require = pos)] default: Option<Value<'v>>,
-        heap: Heap<'v>,
-    ) -> starlark::Result<Value<'v>> {
-        let this = own(this)?;
-        let key = text_of(key)?;
-        this.may_change()?;
-        if let Some(value) = this.read(key, heap) {
-            return Ok(value);
-        }
-        let value = default.unwrap_or_else(Value::new_none);
-        this.write(key, value)?;
-        Ok(value)
-    }
-
-    fn update<'v>(
-        this: Value<'v>,
-        #[starlark(require = pos)] other: Option<Value<'v>>,
-        #[starlark(kwargs)] named: SmallMap<String, Value<'v>>,
-        heap: Heap<'v>,
-    ) -> starlark::Result<NoneType> {
-        let this = own(this)?;
-        this.may_change()?;
-        for (key, value) in other.map_or_else(|| Ok(Vec::new()), |other| pairs(other, heap))? {
-            this.write(text_of(key)?, value)?;
-        }
-        for (key, value) in named {
-            this.write(&key, value)?;
-        }
-        Ok(NoneType)
-    }
-
-    fn clear<'v>(this: Value<'v>, heap: Heap<'v>) -> starlark::Result<NoneType> {
-        let this = own(this)?;
-        this.may_change()?;
-        for (key, _) in this.entries(heap) {
-            this.remove(&key, heap)?;
-        }
-        Ok(NoneType)
-    }
-}
-
-fn own(value: Value<'_>) -> starlark::Result<&Collection<'_>> {
-    value.downcast_ref_err::<Collection>()
 }
 
 /// The entries of a dict, or of what acts as one, or of a list of pairs.

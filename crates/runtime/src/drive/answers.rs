@@ -1,0 +1,136 @@
+//! Taking the answers to the requests of a task, and counting what they cost.
+
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use domain::chat::ChatReply;
+use domain::event::Usage;
+use domain::role::RoleId;
+use domain::task::{Request, Resolution, Task};
+use llm::{Answer, Failure, ModelError};
+use store::journal::ModelUsage;
+use tracing::warn;
+
+use super::{Answered, Drive, Stopped};
+use crate::binding::ModelBinding;
+use crate::loaded_run::LoadedRun;
+use crate::prefetch::UnusedPrefetch;
+use crate::run_kind::RunKind;
+
+impl<K: RunKind> Drive<'_, K> {
+    /// Takes an answer: the event that follows.
+    pub(super) fn take(&mut self, request: &Request<K::To>, answered: Answered) -> Result<Option<K::Event>, Stopped> {
+        let run = self.run;
+        let missing = || Stopped::Broken(anyhow!("no model plays {}", request.role));
+        let binding = run.kind.binding(&request.to).ok_or_else(missing)?;
+        let resolution = match answered {
+            Answered::LeftOpen => return Ok(None),
+            Answered::StandIn(resolution) => stood_in(run, &mut self.usage, request.role, binding, resolution),
+            Answered::Outside(Ok(message)) => Resolution::Message(message),
+            Answered::Outside(Err(error)) => return Err(Stopped::Broken(error.into())),
+            Answered::Model(answer) => match self.taken_from_model(request, binding, answer) {
+                Some(resolution) => resolution,
+                None => return Ok(None),
+            },
+        };
+        Ok(self.task.resolve(request, resolution))
+    }
+
+    /// `None` if the model is out of order: the run is paused, and the request is made again when it goes on.
+    fn taken_from_model(
+        &mut self,
+        request: &Request<K::To>,
+        binding: &ModelBinding,
+        answer: Result<Answer, ModelError>,
+    ) -> Option<Resolution> {
+        Some(match answer {
+            Ok(answer) => {
+                binding.answered();
+                self.paid(request.role, &binding.name, &answer);
+                Resolution::Reply(answer.reply)
+            }
+            // The endpoint did its part; the model did not come to an end.
+            Err(ModelError {
+                failure: ref failure @ Failure::Stopped { ref reply, .. },
+                attempts,
+                replies,
+                usage,
+                ..
+            }) => {
+                binding.answered();
+                let mut all = usage;
+                all += reply.usage;
+                spend(self.run, &mut self.usage, request.role, &binding.name, [replies + 1, attempts], all);
+                Resolution::Unusable { reply: ChatReply::clone(reply), reason: failure.to_string() }
+            }
+            Err(error) => {
+                warn!(role = %request.role, %error, "a model call was lost");
+                // What is not kept, such as judging again, pauses nothing that others play.
+                if self.queue.is_some() && binding.lost_one() {
+                    self.run.control.pause_because(format!("a model does not answer any more: {error}"));
+                    return None;
+                }
+                let calls = [error.replies + 1, error.attempts];
+                spend(self.run, &mut self.usage, request.role, &binding.name, calls, error.usage);
+                Resolution::Lost { reason: error.to_string() }
+            }
+        })
+    }
+
+    fn paid(&mut self, role: RoleId, model: &Arc<str>, answer: &Answer) {
+        spend(self.run, &mut self.usage, role, model, [answer.replies, answer.attempts], answer.reply.usage);
+    }
+
+    pub(super) fn pay_for_unused(&mut self) {
+        for UnusedPrefetch { request, model, answer } in self.prefetched.unused() {
+            self.paid(request.role, &model, &answer);
+        }
+    }
+}
+
+/// Counts what a stand-in answered, and names it in the reason if it could not.
+pub(super) fn stood_in<K: RunKind>(
+    run: &LoadedRun<K>,
+    usage: &mut Vec<ModelUsage>,
+    role: RoleId,
+    binding: &ModelBinding,
+    resolution: Resolution,
+) -> Resolution {
+    let name = &binding.name;
+    let tokens = match &resolution {
+        Resolution::Reply(reply) | Resolution::Unusable { reply, .. } => reply.usage,
+        Resolution::Lost { .. } | Resolution::Message(_) => Usage::default(),
+    };
+    spend(run, usage, role, name, [1, 1], tokens);
+    match resolution {
+        Resolution::Lost { reason } => {
+            let reason = format!("{name} cannot play on: {reason}");
+            warn!(%role, reason, "a stand-in has no answer");
+            Resolution::Lost { reason }
+        }
+        other => other,
+    }
+}
+
+/// Counts replies and the requests that they took.
+fn spend<K: RunKind>(
+    run: &LoadedRun<K>,
+    all: &mut Vec<ModelUsage>,
+    role: RoleId,
+    model: &Arc<str>,
+    [calls, attempts]: [u32; 2],
+    usage: Usage,
+) {
+    let cost = run.kind.cost(model, usage);
+    run.control.spending.add(usage, cost);
+    let own = all.iter().position(|spent| spent.role == role && spent.model == *model);
+    let own = own.unwrap_or_else(|| {
+        all.push(ModelUsage::nothing(role, Arc::clone(model)));
+        all.len() - 1
+    });
+    let spent = &mut all[own];
+    spent.calls += i64::from(calls);
+    spent.retries += i64::from(attempts.saturating_sub(calls));
+    spent.tokens += usage;
+    spent.cost += cost;
+}
