@@ -8,6 +8,7 @@ mod archive;
 mod assets;
 mod audit;
 mod audit_log;
+mod blind;
 mod branches;
 mod calibrations;
 mod connections;
@@ -63,6 +64,8 @@ use error::HttpError;
 
 /// Largest body, but for uploads.
 const LARGEST_BODY: usize = 4 << 20;
+/// Largest order of a run: one that names every scenario that a project can hold, with names as long as they may be.
+const LARGEST_ORDER: usize = 2 << 20;
 /// Largest upload: an archive, and a little more, so that it is the archive's reader that says what is too large.
 const LARGEST_UPLOAD: usize = (32 << 20) + (1 << 10);
 
@@ -166,6 +169,7 @@ fn runs() -> OpenApiRouter<App> {
         .routes(routes!(runs::retry))
         .routes(routes!(progress::follow))
         .routes(routes!(judgings::list, judgings::create))
+        .layer(DefaultBodyLimit::max(LARGEST_ORDER))
 }
 
 fn conversations() -> OpenApiRouter<App> {
@@ -258,6 +262,7 @@ pub fn router(app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), idempotency::once))
         .layer(from_fn_with_state(app.clone(), access::authenticate))
         .layer(from_fn(limits::to_the_end))
+        .layer(from_fn(limits::in_names))
         .layer(from_fn(limits::in_time))
         .layer(DefaultBodyLimit::max(LARGEST_BODY));
     Router::new()

@@ -20,6 +20,9 @@ pub const JOIN_TOKEN: &str = "gsj_";
 /// How long a join token lasts if nobody says otherwise.
 pub const JOIN_TOKEN_LIFE: TimeDelta = TimeDelta::days(90);
 
+/// Longest name of a user or a project, in bytes.
+pub const LONGEST_NAME: usize = 64;
+
 /// The name of a user in the form in which it is kept.
 ///
 /// # Errors
@@ -39,7 +42,7 @@ pub fn project_name(name: &str) -> Result<String, &'static str> {
 
 fn is_name(name: &str, joints: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    name.len() <= 64 && name.starts_with(plain) && name.chars().all(|c| plain(c) || joints.contains(c))
+    name.len() <= LONGEST_NAME && name.starts_with(plain) && name.chars().all(|c| plain(c) || joints.contains(c))
 }
 
 /// What people call a thing: some letters in one line.

@@ -12,6 +12,7 @@ pub mod order;
 mod pairs;
 mod part;
 pub mod preview;
+mod private;
 pub mod profile;
 mod records;
 mod row;
@@ -64,8 +65,8 @@ pub fn beside(out: &Path) -> anyhow::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))
 }
 
-pub fn keep(file: tempfile::NamedTempFile, out: &Path) -> anyhow::Result<()> {
-    let file = file.persist(out).with_context(|| format!("cannot write {}", out.display()))?;
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+/// Puts the file in its place. As every temporary file, it can be read by its owner alone.
+fn keep(file: tempfile::NamedTempFile, out: &Path) -> anyhow::Result<()> {
+    file.persist(out).with_context(|| format!("cannot write {}", out.display()))?;
     Ok(())
 }

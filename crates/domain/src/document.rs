@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::problem::Problem;
+use crate::problem::{MOST_PROBLEMS, Problem, and_more};
 pub use append::append;
 pub use compact::compact;
 pub use write::text;
@@ -57,7 +57,16 @@ fn against_schema(schema: &Value, located: &Located) -> Vec<Problem> {
         Ok(validator) => validator,
         Err(e) => return vec![located.problem("", format!("its schema does not compile: {e}"))],
     };
-    validator.iter_errors(&located.value).flat_map(|error| explain::violation(&error, schema, located)).collect()
+    let (mut problems, mut more) = (Vec::new(), 0);
+    for error in validator.iter_errors(&located.value) {
+        if problems.len() < MOST_PROBLEMS {
+            problems.extend(explain::violation(&error, schema, located));
+        } else {
+            more += 1;
+        }
+    }
+    problems.extend((more > 0).then(|| located.problem("", and_more(more))));
+    problems
 }
 
 #[cfg(test)]

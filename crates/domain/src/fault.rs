@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use crate::problem::did_you_mean;
+use crate::problem::{MOST_PROBLEMS, did_you_mean, explained};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
@@ -66,15 +66,48 @@ pub struct FaultPlan {
 
 /// What is wrong with a plan: the position of the rule and the reason.
 pub fn problems(rules: &[FaultRule], tools: &[&str]) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for (i, rule) in rules.iter().enumerate() {
-        for name in rule.tools.iter().filter(|name| !tools.contains(&name.as_str())) {
+    let named = rules.iter().enumerate().flat_map(|(i, rule)| rule.tools.iter().map(move |name| (i, name)));
+    let unknown = named.filter(|(_, name)| !tools.contains(&name.as_str()));
+    let mut found = explained(
+        MOST_PROBLEMS,
+        unknown,
+        |(i, name)| {
             let hint = did_you_mean(name, tools.iter().copied());
-            found.push((i, format!("no agent has a tool `{name}`{hint}")));
-        }
+            (i, format!("no agent has a tool `{name}`{hint}"))
+        },
+        |more| (0, more),
+    );
+    for (i, rule) in rules.iter().enumerate() {
         if rule.calls.is_empty() == rule.probability.is_none() {
             found.push((i, "expected either `calls` or `probability`".to_owned()));
         }
+        // Not a number is in no range.
+        if let Some(probability) = rule.probability.filter(|probability| !(0.0..=1.0).contains(probability)) {
+            found.push((i, format!("expected a probability from 0 to 1, found {probability}")));
+        }
     }
+    found.sort_by_key(|(i, _)| *i);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probability_is_from_0_to_1() {
+        let rule = |probability| FaultRule {
+            kind: FaultKind::Timeout,
+            tools: Vec::new(),
+            calls: Vec::new(),
+            probability: Some(probability),
+        };
+        for fine in [0.0, 0.5, 1.0] {
+            assert_eq!(problems(&[rule(fine)], &[]), [], "{fine}");
+        }
+        for wrong in [-5.0, -f64::MIN_POSITIVE, 1.000_001, 1e308, f64::INFINITY, f64::NAN] {
+            let found = problems(&[rule(wrong)], &[]);
+            assert_eq!(found, [(0, format!("expected a probability from 0 to 1, found {wrong}"))]);
+        }
+    }
 }

@@ -17,7 +17,8 @@ pub struct Judge {
     /// Name of the folder under judges/.
     pub name: String,
     pub description: String,
-    /// File of the prompt, a Jinja template. It sees `criteria`, `transcript`, `scenario`, `expected` and `persona`.
+    /// File of the prompt, a Jinja template. It sees `criteria`, `case`, `transcript` and
+    /// `boundary`, and for single fields of the case `scenario`, `expected` and `persona`.
     pub prompt: String,
     /// Conversations with a lower overall score are not accepted.
     #[schemars(range(min = 0, max = 10))]

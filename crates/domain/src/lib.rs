@@ -25,6 +25,7 @@ pub mod finding;
 pub mod forecast;
 pub mod job;
 pub mod judge;
+pub mod limits;
 pub mod message;
 pub mod origin;
 pub mod outcome;

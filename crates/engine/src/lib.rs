@@ -3,6 +3,7 @@
 //! No SQL, no HTTP, no files, no clock, no global randomness, no async: model replies come in, events go out.
 
 pub mod author;
+mod boundary;
 pub mod case;
 pub mod conversation;
 pub mod conversation_state;

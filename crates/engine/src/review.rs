@@ -8,9 +8,9 @@ use domain::scenario::Scenario;
 use domain::seed::Seed;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use strum::VariantArray;
 
+use crate::boundary::boundary;
 use crate::playbook::Playbook;
 use crate::templates;
 use crate::templates::rfc3339;
@@ -126,13 +126,12 @@ fn prompt(playbook: &Playbook, scenario: &Scenario, personas: &[&Profile]) -> Re
     let business = pretty(&business(playbook));
     let (records, cut) = records(playbook, scenario);
     let case = pretty(&case(playbook, scenario, &records, personas));
-    let hash = hex::encode(Sha256::digest(format!("{business}\n{case}")));
     let questions = Question::VARIANTS.iter().map(|question| json!({"name": question, "asks": question.asks()}));
     let questions: Vec<Value> = questions.collect();
     templates::render_text(
         PROMPT,
         &json!({
-            "boundary": format!("===== {} =====", &hash[..16]),
+            "boundary": boundary("", &[&business, &case]),
             "business": business, "case": case, "cut": cut, "questions": questions,
         }),
     )

@@ -1,13 +1,14 @@
 //! An order for a run, as it comes over HTTP: checked against the documents and the registry of models, every mistake
 //! with its place.
 
+pub mod limits;
 pub mod selection;
 
 use std::collections::BTreeMap;
 
 use domain::api::{FieldError, RunOrder};
 use domain::fault;
-use domain::problem::did_you_mean;
+use domain::problem::{MOST_PROBLEMS, did_you_mean};
 use domain::role::Role;
 use llm::{ModelSpec, PoolSpec, Registry};
 use uuid::Uuid;
@@ -42,6 +43,10 @@ pub fn check(
     registry: &Registry,
     project: Uuid,
 ) -> Result<Ordered, Vec<FieldError>> {
+    let too_much = limits::problems(order);
+    if !too_much.is_empty() {
+        return Err(too_much.into_iter().map(|(at, detail)| FieldError::at(&at, detail)).collect());
+    }
     let mut checking = Checking { library, registry, errors: Vec::new() };
     let ordered = checking.ordered(order, project);
     if checking.errors.is_empty() { Ok(ordered) } else { Err(checking.errors) }
@@ -50,6 +55,11 @@ pub fn check(
 impl Checking<'_> {
     fn wrong(&mut self, pointer: &str, detail: impl Into<String>) {
         self.errors.push(FieldError::at(pointer, detail));
+    }
+
+    /// Nothing is compared for problems that are not listed.
+    fn hint(&self, name: &str, known: &[&str]) -> String {
+        if self.errors.len() < MOST_PROBLEMS { did_you_mean(name, known.iter().copied()) } else { String::new() }
     }
 
     fn ordered(&mut self, order: &RunOrder, project: Uuid) -> Ordered {
@@ -85,6 +95,8 @@ impl Checking<'_> {
         let models = BTreeMap::from(models);
         if panel.contains(&ModelSpec::Scripted) || (!panel.is_empty() && models[&Role::Judge] == ModelSpec::Scripted) {
             self.wrong("/panel", "`scripted` is not a model and cannot be on a panel");
+        } else if panel.contains(&models[&Role::Judge]) {
+            self.wrong("/panel", format!("`{}` judges already", models[&Role::Judge]));
         }
         let pools = self.pools(models.values().chain(&panel).chain(sub_agents.values()));
         let forecast = order.forecast.map(|after| Forecast::new(after, order.budget.conversations));
@@ -181,7 +193,7 @@ impl Checking<'_> {
             if known.contains(&name.as_str()) {
                 models.insert(name.clone(), self.model(&pointer, text));
             } else {
-                let hint = did_you_mean(name, known.iter().copied());
+                let hint = self.hint(name, known);
                 self.wrong(&pointer, format!("there is no sub-agent `{name}`{hint}"));
             }
         }

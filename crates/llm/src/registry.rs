@@ -5,7 +5,7 @@ mod pool_spec;
 use std::collections::BTreeMap;
 
 use domain::document::{self, Located};
-use domain::problem::{Problem, did_you_mean};
+use domain::problem::{Problem, did_you_mean, listed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,7 +61,7 @@ impl Registry {
             hint: did_you_mean(name, self.0.keys().map(String::as_str)),
             known: match self.0.len() {
                 0 => "add it to models.yaml, which names none".to_owned(),
-                _ => format!("models.yaml has {}", self.0.keys().cloned().collect::<Vec<_>>().join(", ")),
+                _ => format!("models.yaml has {}", listed(self.0.keys().map(String::as_str))),
             },
         })
     }

@@ -1,6 +1,7 @@
 //! Which model plays a role, as people write it: `scripted`, a name from models.yaml, `NAME@BASE_URL` or
 //! `NAME@BASE_URL@KEY_VARIABLE`.
 
+mod allowed_keys;
 mod endpoint;
 mod key_place;
 mod url;
@@ -8,14 +9,17 @@ mod url;
 use std::fmt;
 use std::str::FromStr;
 
+use domain::limits::LONGEST_NAME;
 use serde::{Deserialize, Serialize};
 
+pub use allowed_keys::AllowedKeys;
 pub use endpoint::EndpointSpec;
 pub(crate) use endpoint::is_variable;
 pub use key_place::KeyPlace;
 pub(crate) use key_place::is_path;
 pub use url::UrlError;
 pub(crate) use url::check as check_url;
+pub use url::is_of_one_machine;
 
 /// A model, by a text that may be stored and shown: it names where the key is, never the key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -49,7 +53,7 @@ const EXPECTED: &str = "expected `scripted`, a name from models.yaml, NAME@BASE_
 /// Whether models.yaml may give a model this name.
 pub(crate) fn is_name(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
-    !text.is_empty() && text != "scripted" && text.chars().all(fits)
+    (1..=LONGEST_NAME).contains(&text.len()) && text != "scripted" && text.chars().all(fits)
 }
 
 impl FromStr for ModelSpec {

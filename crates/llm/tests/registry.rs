@@ -86,9 +86,9 @@ models:
     );
     assert!(!said.contains("secret"));
     assert_snapshot!(said, @"
-    models.yaml:2: models[0].name: expected letters, digits and `._/-`, and not `scripted`
+    models.yaml:2: models[0].name: expected 1 to 200 letters, digits and `._/-`, and not `scripted`
     models.yaml:3: models[0].replicas[1]: this endpoint is in the list already
-    models.yaml:5: models[1].model: expected the model's name at the endpoint
+    models.yaml:5: models[1].model: expected the model's name at the endpoint, which may be a path of up to 2,000 bytes
     models.yaml:6: models[1].key_env: expected the name of an environment variable like OPENAI_API_KEY (the value is not shown, it may be a key)
     models.yaml:8: models[1].replicas[0]: the base URL holds a user name or password, which would be stored
     models.yaml:9: models[1].replicas[1]: the base URL begins with `host:`, expected http: or https:

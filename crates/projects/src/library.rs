@@ -14,7 +14,7 @@ use std::sync::Arc;
 use domain::document;
 use domain::finding::Reported;
 use domain::persona::{PersonaModel, Profile};
-use domain::problem::{Problem, did_you_mean};
+use domain::problem::{Problem, did_you_mean, listed};
 use domain::scenario::Scenario;
 use engine::playbook::{Sources, compile};
 use engine::{InitialWorld, Judge, Playbook};
@@ -225,11 +225,7 @@ impl Built {
 
 pub fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a String> + Clone) -> String {
     let hint = did_you_mean(name, known.clone().map(String::as_str));
-    let list: Vec<&str> = known.map(String::as_str).collect();
-    format!(
-        "there is no {kind} `{name}`{hint}; known: {}",
-        if list.is_empty() { "none".into() } else { list.join(", ") }
-    )
+    format!("there is no {kind} `{name}`{hint}; known: {}", listed(known.map(String::as_str)))
 }
 
 /// Compiles each folder under `root`; a document must be named like its folder.

@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub use assignments::{Taken, assign, left, skip, take, withdraw};
-pub use blind::{blind, blind_to};
+pub use blind::{Placed, blind, blind_in};
 pub use items::{fill, items};
 
 use super::Result;

@@ -22,9 +22,15 @@ pub const LOST_AFTER: Duration = Duration::from_secs(7);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joined {
     As(i64),
-    /// Another one, elsewhere, has its name and lives.
+    /// Another one, elsewhere or by another token, has its name and lives.
     NameTaken,
+    /// Too many have joined by the token; seconds until others may.
+    TooMany(i64),
 }
+
+/// Workers that join by one token within a minute: some hundreds are started at once on a large cluster, and each of them
+/// tries again when it is refused for this.
+pub const MOST_JOINS: i32 = 600;
 
 /// Takes a worker in. One that was started again takes the place of the one before: same name, same address.
 pub async fn join(db: &mut PgConnection, token: Uuid, new: &WorkerJoin) -> Result<Joined> {
@@ -32,14 +38,18 @@ pub async fn join(db: &mut PgConnection, token: Uuid, new: &WorkerJoin) -> Resul
     // Two that come at once are taken in one after the other.
     sqlx::query!("SELECT pg_advisory_xact_lock(hashtext('workers'), hashtext($1))", new.name).execute(&mut *tx).await?;
     sqlx::query!("DELETE FROM workers WHERE heartbeat_at < now() - interval '1 hour'").execute(&mut *tx).await?;
-    let elsewhere = sqlx::query_scalar!(
+    if let Some(wait) = count_join(&mut tx, token).await? {
+        return Ok(Joined::TooMany(wait));
+    }
+    let other = sqlx::query_scalar!(
         r#"SELECT greatest(heartbeat_at, pg_postmaster_start_time()) >= now() - $3::interval AS "lives!"
-           FROM workers WHERE name = $1 AND url <> $2"#,
+           FROM workers WHERE name = $1 AND (url <> $2 OR join_token <> $4)"#,
         new.name,
         new.url,
-        interval(LOST_AFTER)
+        interval(LOST_AFTER),
+        token
     );
-    if elsewhere.fetch_optional(&mut *tx).await? == Some(true) {
+    if other.fetch_optional(&mut *tx).await? == Some(true) {
         return Ok(Joined::NameTaken);
     }
     sqlx::query!("DELETE FROM workers WHERE name = $1", new.name).execute(&mut *tx).await?;
@@ -58,6 +68,20 @@ pub async fn join(db: &mut PgConnection, token: Uuid, new: &WorkerJoin) -> Resul
     let id = id.fetch_one(&mut *tx).await?;
     tx.commit().await?;
     Ok(Joined::As(id))
+}
+
+/// Counts a worker that joins by a token; seconds to wait if there are too many.
+async fn count_join(db: &mut PgConnection, token: Uuid) -> Result<Option<i64>> {
+    let counted = sqlx::query!(
+        r#"UPDATE join_tokens SET
+               joins = CASE WHEN joins_from > now() - interval '1 minute' THEN joins + 1 ELSE 1 END,
+               joins_from = CASE WHEN joins_from > now() - interval '1 minute' THEN joins_from ELSE now() END
+           WHERE id = $1
+           RETURNING joins, extract(epoch FROM joins_from + interval '1 minute' - now())::bigint AS "left!""#,
+        token
+    );
+    let counted = counted.fetch_optional(db).await?;
+    Ok(counted.filter(|counted| counted.joins > MOST_JOINS).map(|counted| counted.left.max(1)))
 }
 
 /// Keeps how a worker does; gives what is wanted of it. `None`: it was forgotten, or another took its name.

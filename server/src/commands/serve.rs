@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use chrono::TimeDelta;
+use llm::AllowedKeys;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +35,14 @@ pub struct Serve {
     /// Folder for exports [default: files/ in the data directory]
     #[arg(long, env = "GROUNDSTATE_FILES", value_name = "DIR")]
     files: Option<PathBuf>,
+    /// Environment variables that models may name as their key if they are added over the API; `*` stands for any
+    /// letters, commas separate names
+    #[arg(long, env = "GROUNDSTATE_MODEL_KEYS", value_name = "NAMES", value_delimiter = ',',
+        default_values = AllowedKeys::VARIABLES)]
+    model_keys: Vec<String>,
+    /// Folder below which such models may name the files of their keys
+    #[arg(long, env = "GROUNDSTATE_MODEL_KEY_FILES", value_name = "DIR", default_value = AllowedKeys::FOLDER)]
+    model_key_files: PathBuf,
     /// For a server behind a proxy that ends TLS: send cookies only over HTTPS, and trust X-Forwarded-For
     #[arg(long)]
     https: bool,
@@ -78,6 +87,7 @@ async fn both(
     let app = App::new(Setup {
         pool: connection.pool.clone(),
         registry: models_file::read(&args.project)?,
+        keys: AllowedKeys { variables: args.model_keys.clone(), folder: args.model_key_files.clone() },
         clients: clients.clone(),
         libraries: Cache::default(),
         files: files.clone(),

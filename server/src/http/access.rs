@@ -3,6 +3,7 @@
 
 mod authenticate;
 mod caller;
+mod entrance;
 mod place;
 
 use std::marker::PhantomData;
@@ -15,9 +16,11 @@ pub use authenticate::{SESSION_COOKIE, authenticate};
 pub use caller::Caller;
 pub use domain::access::{Role, Scope};
 
+use self::entrance::{Entrance, Purpose};
 use super::app::App;
 use super::audit::Audit;
 use super::error::HttpError;
+use super::idempotency;
 
 /// Somebody who may do what `N` says in a project.
 pub struct In<N> {
@@ -65,12 +68,14 @@ impl<N: Needs> FromRequestParts<App> for In<N> {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
-        let SignedIn(caller) = SignedIn::from_request_parts(parts, app).await?;
+        let caller = caller(parts)?;
         let params = RawPathParams::from_request_parts(parts, app).await;
         let params = params.map_err(|_| HttpError::NotFound("there is no such path".into()))?;
         let mut db = app.pool().acquire().await?;
         let project = place::project(&mut db, &params).await?;
         caller.check(&mut db, &project, N::SCOPE).await?;
+        drop(db);
+        let_in(parts, app, Purpose::In(project.id, N::SCOPE)).await?;
         if let Some(audit) = parts.extensions.get::<Audit>() {
             audit.project(project.id);
         }
@@ -84,9 +89,23 @@ pub struct SignedIn(pub Caller);
 impl FromRequestParts<App> for SignedIn {
     type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, HttpError> {
-        parts.extensions.get::<Caller>().cloned().map(Self).ok_or(HttpError::Unauthorized)
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
+        let caller = caller(parts)?;
+        let_in(parts, app, Purpose::SignedIn).await?;
+        Ok(Self(caller))
     }
+}
+
+/// What is done once it is known that somebody may do what they ask for, and not before.
+async fn let_in(parts: &Parts, app: &App, purpose: Purpose) -> Result<(), HttpError> {
+    if let Some(entrance) = parts.extensions.get::<Entrance>() {
+        entrance.note(purpose);
+    }
+    idempotency::claim(parts, app).await
+}
+
+fn caller(parts: &Parts) -> Result<Caller, HttpError> {
+    parts.extensions.get::<Caller>().cloned().ok_or(HttpError::Unauthorized)
 }
 
 /// A worker: whoever has a join token, which opens nothing else.
@@ -112,10 +131,11 @@ impl FromRequestParts<App> for Administrator {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
-        let SignedIn(caller) = SignedIn::from_request_parts(parts, app).await?;
-        if caller.administrator && caller.scopes.contains(&Scope::Admin) && caller.only_project.is_none() {
-            return Ok(Self(caller));
+        let caller = caller(parts)?;
+        if !caller.administers() {
+            return Err(HttpError::Forbidden("only an administrator of this installation may do that".into()));
         }
-        Err(HttpError::Forbidden("only an administrator of this installation may do that".into()))
+        let_in(parts, app, Purpose::Administrator).await?;
+        Ok(Self(caller))
     }
 }

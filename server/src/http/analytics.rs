@@ -13,15 +13,18 @@ use uuid::Uuid;
 
 use super::access::Reader;
 use super::app::App;
+use super::blind::{self, Hidden};
 use super::conversations::params::{ComparisonParams, ListQuery, NoParams, Selection};
 use super::conversations::scope::Scope;
 use super::error::{HttpError, Problems, Result};
 use super::extract::Path;
 use datasets::index::counts;
 use store::conversation_columns::{self, CorpusRow};
-use store::runs;
+use store::{corpora, runs};
 
 /// Scores, outcomes, correlations and cost of a run
+///
+/// Conversations that you still have to rate blindly count as if nobody had judged them.
 #[utoipa::path(get, path = "/runs/{run}/analytics", tag = "analytics", params(("run" = Uuid, Path), ListQuery<NoParams>),
     responses((status = 200, body = RunAnalytics), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn of_run(
@@ -30,7 +33,7 @@ pub async fn of_run(
     Path(run): Path<Uuid>,
     ListQuery { selection, .. }: ListQuery<NoParams>,
 ) -> Result<Json<RunAnalytics>> {
-    let counts = counted(&app, reader.project, run, selection).await?;
+    let counts = counted(&app, &reader, run, selection).await?;
     let cost = cost(&mut *app.pool().acquire().await?, run).await?;
     Ok(Json(RunAnalytics { analytics: counts.report(), cost }))
 }
@@ -45,8 +48,8 @@ pub async fn comparison(
     Path(run): Path<Uuid>,
     ListQuery { selection, params: ComparisonParams { with } }: ListQuery<ComparisonParams>,
 ) -> Result<Json<RunComparison>> {
-    let one = counted(&app, reader.project, run, Arc::clone(&selection)).await?;
-    let other = counted(&app, reader.project, with, selection).await?;
+    let one = counted(&app, &reader, run, Arc::clone(&selection)).await?;
+    let other = counted(&app, &reader, with, selection).await?;
     let mut db = app.pool().acquire().await?;
     let per_accepted = cost(&mut db, run).await?.per_accepted;
     let with_per_accepted = cost(&mut db, with).await?.per_accepted;
@@ -75,6 +78,9 @@ pub async fn of_corpus(
     if !ready {
         return Err(HttpError::Conflict("the corpus is not ready".into()));
     }
+    let spec = corpora::get(&mut db, corpus).await?.map(|(_, detail)| detail.spec).unwrap_or_default();
+    let runs = blind::runs_of_corpus(&mut db, &spec).await?;
+    Hidden::of(&mut db, &reader).await?.check(&runs)?;
     let whose = judging.map(Whose::from).unwrap_or_default();
     let mut by_run: BTreeMap<Uuid, Vec<CorpusRow>> = BTreeMap::new();
     for kept in conversation_columns::corpus_rows(&mut db, corpus).await? {
@@ -84,7 +90,7 @@ pub async fn of_corpus(
     let (mut parts, mut spent) = ([Counts::default(), Counts::default()], 0.0);
     let mut rows = [0, 0];
     for (run, kept) in by_run {
-        let scope = Scope::of_run(&app, reader.project, run, &whose).await?;
+        let scope = Scope::of_run(&app, &reader, run, &whose).await?;
         let cost = cost(&mut *app.pool().acquire().await?, run).await?;
         for golden in [false, true] {
             let positions: Vec<usize> = kept
@@ -110,8 +116,8 @@ pub async fn of_corpus(
 }
 
 /// Counts of what is asked for in a run.
-async fn counted(app: &App, project: Uuid, run: Uuid, selection: Arc<Selection>) -> Result<Counts> {
-    let scope = Scope::of_run(app, project, run, &selection.filter.judging).await?;
+async fn counted(app: &App, reader: &Reader, run: Uuid, selection: Arc<Selection>) -> Result<Counts> {
+    let scope = Scope::of_run(app, reader, run, &selection.filter.judging).await?;
     let counted = scope.ask(selection, |query| {
         let mut all = Counts::default();
         for asked in &query.runs {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::FromRef;
-use llm::Registry;
+use llm::{AllowedKeys, Registry};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +17,8 @@ pub struct Setup {
     pub pool: PgPool,
     /// The models that may be named. There is no other way to an endpoint from here.
     pub registry: Registry,
+    /// Which keys models may name that administrators add.
+    pub keys: AllowedKeys,
     pub clients: ModelClients,
     /// Documents of projects, ready to be played.
     pub libraries: Cache,
@@ -53,6 +55,10 @@ impl App {
 
     pub fn registry(&self) -> &Registry {
         &self.0.setup.registry
+    }
+
+    pub fn keys(&self) -> &AllowedKeys {
+        &self.0.setup.keys
     }
 
     pub fn clients(&self) -> &ModelClients {

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::access::{Reader, Runner};
 use super::app::App;
 use super::audit::Audit;
+use super::blind;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::models;
@@ -27,8 +28,20 @@ const LONGEST: usize = 40_000;
 #[utoipa::path(get, path = "/conversations/{conversation}/branches", tag = "conversations",
     params(("conversation" = Uuid, Path)), responses((status = 200, body = Vec<BranchSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
-pub async fn list(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<Vec<BranchSummary>>> {
-    Ok(Json(branches::of(&mut *pool.acquire().await?, id).await?))
+pub async fn list(
+    State(pool): State<PgPool>,
+    reader: Reader,
+    Path(id): Path<Uuid>,
+) -> Result<Json<Vec<BranchSummary>>> {
+    let mut db = pool.acquire().await?;
+    let mut all = branches::of(&mut db, id).await?;
+    let ids: Vec<Uuid> = all.iter().filter_map(|branch| branch.conversation.parse().ok()).collect();
+    let hidden = blind::among(&mut db, &ids, &reader.caller, reader.project).await?;
+    for branch in &mut all {
+        branch.outcome =
+            branch.outcome.take().filter(|_| !branch.conversation.parse().is_ok_and(|id| hidden.contains(&id)));
+    }
+    Ok(Json(all))
 }
 
 /// Branch a conversation at a turn

@@ -8,6 +8,7 @@ use axum::response::IntoResponse;
 use domain::access::Role;
 use domain::api::{CalibrationDetail, NewCalibration, Page, RatingsKept};
 use domain::calibration::ratings::Format;
+use domain::limits::name_problem;
 use serde::Deserialize;
 use sqlx::{PgConnection, PgPool};
 use utoipa::IntoParams;
@@ -15,18 +16,21 @@ use uuid::Uuid;
 
 use super::access::{Author, Reader};
 use super::audit::Audit;
+use super::blind::Hidden;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query, id};
 use super::page::{PageParams, Paging, page};
 use generation::calibrate::{Said, keep, ratings_of, sheet};
 use store::calibrations::{self, Calibration};
-use store::{judgings, projects, ratings, runs};
+use store::{conversation_columns, judgings, projects, ratings, runs};
 
 /// Conversations on a sheet.
 const SAMPLE: u32 = 50;
 const LARGEST_SAMPLE: u32 = 10_000;
 
 /// Calibrations of a project, newest first
+///
+/// Those of runs with conversations that you still have to rate blindly are left out.
 #[utoipa::path(get, path = "/projects/{project}/calibrations", tag = "calibrations",
     params(("project" = String, Path), PageParams), responses((status = 200, body = Page<CalibrationDetail>), Problems),
     security(("session" = []), ("token" = ["read"])))]
@@ -39,15 +43,35 @@ pub async fn list(
     let mut db = pool.acquire().await?;
     let found = calibrations::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
     let items = found.into_iter().map(detail).collect();
-    Ok(Json(page(items, limit, |calibration: &CalibrationDetail| calibration.id.clone())))
+    let mut all = page(items, limit, |calibration: &CalibrationDetail| calibration.id.clone());
+    let hidden = Hidden::of(&mut db, &reader).await?;
+    let mut shown = Vec::new();
+    for calibration in all.items {
+        let judging = calibration.judging.as_deref().and_then(|id| id.parse().ok());
+        if !hidden.is_in(&run_of(&mut db, judging).await?) {
+            shown.push(calibration);
+        }
+    }
+    all.items = shown;
+    Ok(Json(all))
 }
 
 /// One calibration
 #[utoipa::path(get, path = "/calibrations/{calibration}", tag = "calibrations", params(("calibration" = Uuid, Path)),
     responses((status = 200, body = CalibrationDetail), Problems), security(("session" = []), ("token" = ["read"])))]
-pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<CalibrationDetail>> {
-    let found = calibrations::get(&mut *pool.acquire().await?, id).await?;
-    found.map(|found| Json(detail(found))).ok_or_else(|| HttpError::missing("calibration", &id.to_string()))
+pub async fn show(State(pool): State<PgPool>, reader: Reader, Path(id): Path<Uuid>) -> Result<Json<CalibrationDetail>> {
+    let mut db = pool.acquire().await?;
+    let found = calibrations::get(&mut db, id).await?;
+    let found = found.ok_or_else(|| HttpError::missing("calibration", &id.to_string()))?;
+    let runs = run_of(&mut db, found.judging_id).await?;
+    Hidden::of(&mut db, &reader).await?.check(&runs)?;
+    Ok(Json(detail(found)))
+}
+
+/// The run whose conversations a judging is about; none, which stands for all, of what is too old to say.
+async fn run_of(db: &mut PgConnection, judging: Option<Uuid>) -> Result<Vec<Uuid>> {
+    let Some(judging) = judging else { return Ok(Vec::new()) };
+    Ok(conversation_columns::run_of(db, judging).await?.into_iter().collect())
 }
 
 /// Compare a judge with people's ratings
@@ -68,6 +92,7 @@ pub async fn create(
     let run = new.run.as_deref().map(|text| id("/run", text)).transpose()?;
     let judging = new.judging.as_deref().map(|text| id("/judging", text)).transpose()?;
     let said = said(&mut tx, author.project, run, judging, wrong).await?;
+    Hidden::of(&mut tx, &author).await?.check(&[said.judging.run_id])?;
     let judged: Vec<Uuid> = said.verdicts.keys().copied().collect();
     let rated = ratings_of(&said.criteria(), ratings::of(&mut tx, &judged).await?);
     let made = said.compared(&rated, author.project, &author.caller.name);
@@ -116,6 +141,8 @@ pub async fn sheet_of(
     }
     let mut db = pool.acquire().await?;
     let said = said(&mut db, reader.project, params.run, params.judging, in_query).await?;
+    // Which conversations are on a short sheet depends on their scores.
+    Hidden::of(&mut db, &reader).await?.check(&[said.judging.run_id])?;
     let text = sheet::text(&said.chosen(n as usize), &said.criteria());
     let name = "attachment; filename=\"ratings.csv\"";
     Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, name)], text))
@@ -165,8 +192,8 @@ pub async fn upload(
         let message = format!("line by `{}`: only admins of the project can upload ratings of others", row.rater);
         return Err(HttpError::Forbidden(message));
     }
-    if let Some(row) = ratings.rows.iter().find(|row| row.rater.chars().any(char::is_control)) {
-        return Err(HttpError::invalid("/rater", format!("{:?} is not a name", row.rater)));
+    if let Some(problem) = ratings.rows.iter().find_map(|row| name_problem(&row.rater)) {
+        return Err(HttpError::invalid("/rater", problem));
     }
     drop(db);
     let known = |text: &str| text.parse().is_ok_and(|id: Uuid| said.verdicts.contains_key(&id));

@@ -16,10 +16,10 @@ use uuid::Uuid;
 
 use super::access::Reader;
 use super::app::App;
+use super::blind;
 use super::error::{HttpError, Problems, Result};
 use super::extract::Path;
 use super::page::{PageParams, Paging, page};
-use super::ratings;
 use datasets::index::{By, Columns, Facets, Place, Sort};
 use params::{ListParams, ListQuery, NoParams, OrderParams};
 use scope::Scope;
@@ -30,7 +30,7 @@ const MOST_VALUES: usize = 100;
 
 /// Conversations of a run, filtered and ordered
 ///
-/// Verdicts are absent from conversations that you still have to rate blindly.
+/// Conversations that you still have to rate blindly are listed, filtered and ordered as if nobody had judged them.
 #[utoipa::path(get, path = "/runs/{run}/conversations", tag = "conversations",
     params(("run" = Uuid, Path), ListQuery<ListParams>),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
@@ -41,13 +41,13 @@ pub async fn of_run(
     Path(run): Path<Uuid>,
     query: ListQuery<ListParams>,
 ) -> Result<Json<Page<ConversationSummary>>> {
-    let scope = Scope::of_run(&app, reader.project, run, &query.selection.filter.judging).await?;
+    let scope = Scope::of_run(&app, &reader, run, &query.selection.filter.judging).await?;
     list(&app, &reader, scope, query).await
 }
 
 /// Conversations of a project, filtered and ordered; those of newer runs come first
 ///
-/// Verdicts are absent from conversations that you still have to rate blindly.
+/// Conversations that you still have to rate blindly are listed, filtered and ordered as if nobody had judged them.
 #[utoipa::path(get, path = "/projects/{project}/conversations", tag = "conversations",
     params(("project" = String, Path), ListQuery<ListParams>),
     responses((status = 200, body = Page<ConversationSummary>), Problems),
@@ -57,11 +57,13 @@ pub async fn of_project(
     reader: Reader,
     query: ListQuery<ListParams>,
 ) -> Result<Json<Page<ConversationSummary>>> {
-    let scope = Scope::of_project(&app, reader.project, &query.selection).await?;
+    let scope = Scope::of_project(&app, &reader, &query.selection).await?;
     list(&app, &reader, scope, query).await
 }
 
 /// How many conversations of a run there are of each value, and how scores are distributed
+///
+/// Conversations that you still have to rate blindly count as if nobody had judged them.
 #[utoipa::path(get, path = "/runs/{run}/conversations/facets", tag = "conversations",
     params(("run" = Uuid, Path), ListQuery<NoParams>), responses((status = 200, body = ConversationFacets), Problems),
     security(("session" = []), ("token" = ["read"])))]
@@ -71,11 +73,13 @@ pub async fn facets_of_run(
     Path(run): Path<Uuid>,
     ListQuery { selection, .. }: ListQuery<NoParams>,
 ) -> Result<Json<ConversationFacets>> {
-    let scope = Scope::of_run(&app, reader.project, run, &selection.filter.judging).await?;
+    let scope = Scope::of_run(&app, &reader, run, &selection.filter.judging).await?;
     scope.ask(selection, |query| Json(conversation_facets(query.facets()))).await
 }
 
 /// How many conversations of a project there are of each value, and how scores are distributed
+///
+/// Conversations that you still have to rate blindly count as if nobody had judged them.
 #[utoipa::path(get, path = "/projects/{project}/conversations/facets", tag = "conversations",
     params(("project" = String, Path), ListQuery<NoParams>),
     responses((status = 200, body = ConversationFacets), Problems), security(("session" = []), ("token" = ["read"])))]
@@ -84,7 +88,7 @@ pub async fn facets_of_project(
     reader: Reader,
     ListQuery { selection, .. }: ListQuery<NoParams>,
 ) -> Result<Json<ConversationFacets>> {
-    let scope = Scope::of_project(&app, reader.project, &selection).await?;
+    let scope = Scope::of_project(&app, &reader, &selection).await?;
     scope.ask(selection, |query| Json(conversation_facets(query.facets()))).await
 }
 
@@ -102,7 +106,7 @@ pub async fn neighbours(
     let missing = || HttpError::missing("conversation", &id.to_string());
     let place = conversation_columns::place_of(&mut *app.pool().acquire().await?, id).await?;
     let (run, position) = place.ok_or_else(missing)?;
-    let scope = Scope::of_run(&app, reader.project, run, &selection.filter.judging).await?;
+    let scope = Scope::of_run(&app, &reader, run, &selection.filter.judging).await?;
     check_criterion(&scope, &sort)?;
     let position = usize::try_from(position).unwrap_or(usize::MAX);
     let found = scope.ask(selection, move |query| {
@@ -139,7 +143,7 @@ pub async fn show(
     let project = projects::get(&mut db, reader.project).await?.ok_or_else(missing)?.name;
     let run_id = run_id.to_string();
     let detail = ConversationDetail { summary, run_id, project, branch_of, models, events, verdict, verification };
-    let blind = ratings::blind(&mut db, uuid, &reader.caller, reader.project).await?;
+    let blind = blind::is_blind(&mut db, uuid, &reader.caller, reader.project).await?;
     Ok(Json(if blind { detail.unjudged() } else { detail }))
 }
 
@@ -169,7 +173,7 @@ async fn summaries(app: &App, reader: &Reader, scope: &Scope, places: &[Place]) 
     let ids: Vec<Uuid> = places.iter().map(|place| columns[&place.run].id[place.position]).collect();
     let mut db = app.pool().acquire().await?;
     let found = conversations::some(&mut db, &ids, &scope.judgings).await?;
-    let blind = ratings::blind_among(&mut db, &ids, &reader.caller, reader.project).await?;
+    let hidden = blind::among(&mut db, &ids, &reader.caller, reader.project).await?;
     let mut found: HashMap<Uuid, ConversationSummary> = found.into_iter().collect();
     // A conversation that was deleted meanwhile is left out.
     let rows = places.iter().zip(ids).filter_map(|(place, id)| {
@@ -178,7 +182,7 @@ async fn summaries(app: &App, reader: &Reader, scope: &Scope, places: &[Place]) 
         let scores = columns.scores.iter().map(|(name, column)| (columns.names.name(*name), column[place.position]));
         summary.scores =
             scores.filter(|(_, score)| *score <= 10).map(|(name, score)| (name.to_owned(), score)).collect();
-        if blind.contains(&id) {
+        if hidden.contains(&id) {
             summary.unjudge();
         }
         Some(summary)

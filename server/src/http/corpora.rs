@@ -13,8 +13,9 @@ use domain::job::JobKind;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::access::{Author, Reader};
+use super::access::{Author, In, Reader};
 use super::audit::Audit;
+use super::blind::{self, Hidden};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
@@ -48,6 +49,7 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<CorpusSummary>)> {
     let mut tx = pool.begin().await?;
     let mut problems = problems(&mut tx, author.project, &new.spec, "/spec").await?;
+    check_blind(&mut tx, &author, &new.spec).await?;
     problems.extend(name_problem(&new.name).map(|problem| FieldError::at("/name", problem)));
     if !problems.is_empty() {
         return Err(HttpError::Invalid(problems));
@@ -75,11 +77,31 @@ async fn problems(db: &mut PgConnection, project: Uuid, spec: &Spec, at: &str) -
     Ok(found.map(|(pointer, detail)| FieldError::at(&format!("{at}{pointer}"), detail)).collect())
 }
 
+/// A corpus whose conversations somebody may see.
+async fn open<N>(db: &mut PgConnection, who: &In<N>, id: Uuid) -> Result<CorpusDetail> {
+    let corpus = detail(db, id).await?;
+    check_blind(db, who, &corpus.spec).await?;
+    Ok(corpus)
+}
+
+/// A corpus is selected by verdicts: nobody looks at it who is still to give their own on what it is selected from.
+async fn check_blind<N>(db: &mut PgConnection, who: &In<N>, spec: &Spec) -> Result<()> {
+    let runs = blind::runs_of_corpus(db, spec).await?;
+    Hidden::of(db, who).await?.check(&runs)
+}
+
 /// One corpus: its selection and its report
+///
+/// The report is absent while you still have to rate conversations blindly that it is selected from.
 #[utoipa::path(get, path = "/corpora/{corpus}", tag = "corpora", params(("corpus" = Uuid, Path)),
     responses((status = 200, body = CorpusDetail), Problems), security(("session" = []), ("token" = ["read"])))]
-pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<CorpusDetail>> {
-    Ok(Json(detail(&mut *pool.acquire().await?, id).await?))
+pub async fn show(State(pool): State<PgPool>, reader: Reader, Path(id): Path<Uuid>) -> Result<Json<CorpusDetail>> {
+    let mut db = pool.acquire().await?;
+    let hidden = Hidden::of(&mut db, &reader).await?;
+    let mut corpus = detail(&mut db, id).await?;
+    let runs = blind::runs_of_corpus(&mut db, &corpus.spec).await?;
+    corpus.report = corpus.report.filter(|_| !hidden.is_in(&runs));
+    Ok(Json(corpus))
 }
 
 async fn detail(db: &mut PgConnection, id: Uuid) -> Result<CorpusDetail> {

@@ -41,17 +41,6 @@ pub async fn list(
 ) -> Result<Json<Page<DocumentSummary>>> {
     let paging = PageParams { limit: params.limit, after: params.after };
     let limit = paging.limit()?;
-    let texts = [
-        ("playbook", &params.playbook),
-        ("intent", &params.intent),
-        ("tag", &params.tag),
-        ("search", &params.search),
-        ("after", &paging.after),
-    ];
-    let zero = |(_, text): &(&str, &Option<String>)| text.as_ref().is_some_and(|text| text.contains('\0'));
-    if let Some((name, _)) = texts.into_iter().find(zero) {
-        return Err(HttpError::parameter(name, "it has a zero byte"));
-    }
     let DocumentListParams { playbook, intent, tag, search, promoted, .. } = params;
     let filter = Filter { playbook, intent, tag, search, promoted };
     let after = paging.after.as_deref().unwrap_or_default();

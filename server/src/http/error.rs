@@ -6,10 +6,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::Problem;
 use domain::api::{FieldError, ProblemDetails};
+use serde_json::Value;
 use tracing::error;
 use utoipa::IntoResponses;
 
+use super::idempotency;
 use domain::bad_input::BadInput;
+use domain::limits::Findings;
+use domain::problem::{MOST_PROBLEMS, explained};
 use projects::documents::Refused;
 use store::{Outage as _, StoreError, control};
 
@@ -40,6 +44,9 @@ pub enum HttpError {
     Conflict(String),
     #[error("{0}")]
     Gone(String),
+    /// It was done before; this was the answer.
+    #[error("it was done before")]
+    Answered(StatusCode, Value),
     #[error("{0}")]
     TooLarge(String),
     #[error("the address is {0} bytes long, at most {1} are accepted")]
@@ -90,6 +97,7 @@ impl HttpError {
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Gone(_) => StatusCode::GONE,
+            Self::Answered(status, _) => *status,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::AddressTooLong(..) => StatusCode::URI_TOO_LONG,
             Self::HeadersTooLong(..) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
@@ -134,6 +142,29 @@ fn named(error: &FieldError) -> String {
     error.parameter.as_ref().map_or_else(|| error.detail.clone(), named)
 }
 
+/// Letters of a text in a problem document: it may repeat what was sent, however long that is.
+const LONGEST_TEXT: usize = 4_000;
+
+/// Errors of one answer: of several lists, each of which names its first [`MOST_PROBLEMS`].
+const MOST_ERRORS: usize = 10 * MOST_PROBLEMS;
+
+/// The first errors, and how many more there are.
+fn listed(errors: &[FieldError]) -> Vec<FieldError> {
+    let shortened = |error: &FieldError| FieldError {
+        pointer: short(&error.pointer),
+        detail: short(&error.detail),
+        ..error.clone()
+    };
+    explained(MOST_ERRORS, errors, shortened, |more| FieldError::at("", more))
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_TEXT) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 impl HttpError {
     /// The problem document of an answer, or of an event in a stream whose answer has begun. Logs what went wrong inside.
     pub fn to_problem(&self) -> ProblemDetails {
@@ -143,9 +174,9 @@ impl HttpError {
             kind: "about:blank".to_owned(),
             title: status.canonical_reason().unwrap_or_default().to_owned(),
             status: status.as_u16(),
-            detail: self.to_string(),
+            detail: short(&self.to_string()),
             errors: match self {
-                Self::Invalid(errors) | Self::Parameters(errors) => errors.clone(),
+                Self::Invalid(errors) | Self::Parameters(errors) => listed(errors),
                 _ => Vec::new(),
             },
         }
@@ -154,6 +185,9 @@ impl HttpError {
 
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
+        if let Self::Answered(status, answer) = self {
+            return idempotency::replay(status, answer);
+        }
         let status = self.status();
         let wait = if let Self::TooManyAttempts(seconds) = &self { Some(*seconds) } else { None };
         let body = self.to_problem();
@@ -188,6 +222,13 @@ impl From<anyhow::Error> for HttpError {
                 Err(error) => Self::Internal(error),
             },
         }
+    }
+}
+
+/// Pointers and what is wrong there.
+impl From<Findings> for HttpError {
+    fn from(findings: Findings) -> Self {
+        Self::Invalid(findings.into_iter().map(|(at, detail)| FieldError::at(&at, detail)).collect())
     }
 }
 

@@ -9,12 +9,13 @@ use axum::http::StatusCode;
 use domain::api::{ExportState, ExportSummary, FieldError, Page};
 use domain::export::ExportSpec;
 use domain::job::JobKind;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::access::{Reader, Runner};
+use super::access::{In, Reader, Runner};
 use super::app::App;
 use super::audit::Audit;
+use super::blind::{self, Hidden};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
@@ -33,7 +34,11 @@ pub async fn list(
 ) -> Result<Json<Page<ExportSummary>>> {
     let limit = params.limit()?;
     let mut db = pool.acquire().await?;
-    let items = exports::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
+    let hidden = Hidden::of(&mut db, &reader).await?;
+    let mut items = exports::list(&mut db, reader.project, params.cursor()?, i64::from(limit) + 1).await?;
+    for export in &mut items {
+        conceal(&mut db, &hidden, export).await?;
+    }
     Ok(Json(page(items, limit, |export: &ExportSummary| export.id.clone())))
 }
 
@@ -48,6 +53,7 @@ pub async fn create(
     Body(spec): Body<ExportSpec>,
 ) -> Result<(StatusCode, Json<ExportSummary>)> {
     let checked = checked(&pool, &spec, runner.project).await?;
+    check_blind(&mut *pool.acquire().await?, &runner, &spec).await?;
     let order = Order::of(&pool, &spec, &checked).await?;
     let source = match checked.source {
         Named::Run { id, .. } | Named::Corpus { id } => id,
@@ -72,11 +78,31 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
+/// An export holds verdicts: nobody looks at it who is still to give their own on what it is made of.
+async fn check_blind<N>(db: &mut PgConnection, who: &In<N>, spec: &ExportSpec) -> Result<()> {
+    let runs = blind::runs_of_export(db, spec).await?;
+    Hidden::of(db, who).await?.check(&runs)
+}
+
+/// Takes away what an export tells of the scores in it, if that is so.
+async fn conceal(db: &mut PgConnection, hidden: &Hidden, export: &mut ExportSummary) -> Result<()> {
+    if export.report.is_some() && hidden.is_in(&blind::runs_of_export(db, &export.spec).await?) {
+        export.report = None;
+    }
+    Ok(())
+}
+
 /// One export: its progress and its contents
+///
+/// The report is absent while you still have to rate conversations blindly that it is made of.
 #[utoipa::path(get, path = "/exports/{export}", tag = "exports", params(("export" = Uuid, Path)),
     responses((status = 200, body = ExportSummary), Problems), security(("session" = []), ("token" = ["read"])))]
-pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<ExportSummary>> {
-    Ok(Json(found(&mut *pool.acquire().await?, id).await?))
+pub async fn show(State(pool): State<PgPool>, reader: Reader, Path(id): Path<Uuid>) -> Result<Json<ExportSummary>> {
+    let mut db = pool.acquire().await?;
+    let hidden = Hidden::of(&mut db, &reader).await?;
+    let mut export = found(&mut db, id).await?;
+    conceal(&mut db, &hidden, &mut export).await?;
+    Ok(Json(export))
 }
 
 /// Stop building an export
@@ -118,7 +144,7 @@ fn invalid(wrong: Wrong) -> HttpError {
     HttpError::Invalid(wrong.into_iter().map(|(pointer, detail)| FieldError::at(&pointer, detail)).collect())
 }
 
-async fn found(db: &mut sqlx::PgConnection, id: Uuid) -> Result<ExportSummary> {
+async fn found(db: &mut PgConnection, id: Uuid) -> Result<ExportSummary> {
     exports::get(db, id).await?.ok_or_else(|| HttpError::missing("export", &id.to_string()))
 }
 

@@ -83,6 +83,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        // PostgreSQL cannot read it, whatever it stands in.
+        if let Some((name, _)) = pairs.clone().find(|(_, value)| value.contains('\0')) {
+            return Err(HttpError::parameter(&name, "it has a zero byte"));
+        }
         serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs)).map(Self).map_err(|error| {
             let path = error.path().to_string();
             let detail = error.into_inner().to_string();

@@ -1,18 +1,25 @@
-//! Idempotency-Key: a request that is sent again, because its answer was lost, is answered again and not done again.
+//! Idempotency-Key: a request that is sent again, because its answer was lost, is answered again and not done again. An answer
+//! is for whoever may still do what it answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Json;
 use axum::body::{self, Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::header::CACHE_CONTROL;
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use super::LARGEST_UPLOAD;
 use super::access::Caller;
 use super::app::App;
+use super::audit::Audit;
 use super::error::{HttpError, Result};
 use super::limits::only_looks;
 use super::shown_once::NO_STORE;
@@ -25,6 +32,7 @@ const LONGEST_KEY: usize = 200;
 /// Largest answer that is kept.
 const LARGEST: usize = 8 << 20;
 
+/// Leaves the key with the request. It is claimed by [`claim`], once it is known that whoever sends the request may do so.
 pub async fn once(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
     let key = request.headers().get(&KEY).cloned();
     let (Some(key), Some(caller)) = (key, request.extensions().get::<Caller>().cloned()) else {
@@ -35,52 +43,85 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Resul
     }
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= LONGEST_KEY);
     let key = key.ok_or_else(|| HttpError::BadRequest(format!("Idempotency-Key: 1 to {LONGEST_KEY} plain letters")))?;
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let bytes = body::to_bytes(body, LARGEST_UPLOAD).await;
     let bytes = bytes.map_err(|_| HttpError::TooLarge("the body is too large".into()))?;
     let hash = Sha256::new().chain_update(parts.uri.to_string()).chain_update([0]).chain_update(&bytes).finalize();
+    let keyed = Keyed(Arc::new(Key {
+        caller: caller.id,
+        key: key.to_owned(),
+        request_hash: hash.to_vec(),
+        claimed: AtomicBool::new(false),
+    }));
+    parts.extensions.insert(keyed.clone());
+    let mut claim = Claim { app: &app, key: &keyed.0 };
+    let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+    claim.keep(response).await
+}
+
+/// Claims the key of a request, if it has one. Every extractor that lets somebody in calls this when it has.
+///
+/// # Errors
+/// The request is not to be done: it was done before, is being done, or has the key of another one.
+pub async fn claim(parts: &Parts, app: &App) -> Result<()> {
+    let Some(Keyed(key)) = parts.extensions.get::<Keyed>() else { return Ok(()) };
+    if key.claimed.load(Ordering::Acquire) {
+        return Ok(());
+    }
     let mut db = app.pool().acquire().await?;
-    match idempotency::claim(&mut db, caller.id, key, &hash, clock::now()).await? {
-        Known::New => drop(db),
-        Known::Other => {
-            return Err(HttpError::invalid("", "this Idempotency-Key was used for another request; use a new one"));
+    match idempotency::claim(&mut db, key.caller, &key.key, &key.request_hash, clock::now()).await? {
+        Known::New => {
+            key.claimed.store(true, Ordering::Release);
+            Ok(())
         }
-        Known::Pending => {
-            return Err(HttpError::Conflict("the request with this Idempotency-Key is still being done".into()));
-        }
+        Known::Other => Err(HttpError::invalid("", "this Idempotency-Key was used for another request; use a new one")),
+        Known::Pending => Err(HttpError::Conflict("the request with this Idempotency-Key is still being done".into())),
         Known::Answered { status, response } => {
             let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
             let status = status.ok_or_else(|| HttpError::Damaged("an answer without a status".into()))?;
-            return Ok((status, [(REPLAYED, HeaderValue::from_static("true"))], Json(response)).into_response());
+            if let Some(audit) = parts.extensions.get::<Audit>() {
+                audit.nothing_changed();
+            }
+            Err(HttpError::Answered(status, response))
         }
-        Known::Unkept => {
-            return Err(HttpError::Conflict(
-                "the request with this Idempotency-Key was done; its answer held a secret or was large, and was not kept"
-                    .into(),
-            ));
-        }
+        Known::Unkept => Err(HttpError::Conflict(
+            "the request with this Idempotency-Key was done; its answer held a secret or was large, and was not kept"
+                .into(),
+        )),
     }
-    let mut claimed = Claimed { app: &app, caller: &caller, key, answered: false };
-    let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-    claimed.keep(response).await
 }
 
-/// A key whose request is being done. If that ends without an answer, the request may be sent again.
-struct Claimed<'a> {
+/// An answer that was given before, to the same person and the same request.
+pub fn replay(status: StatusCode, response: Value) -> Response {
+    (status, [(REPLAYED, HeaderValue::from_static("true"))], Json(response)).into_response()
+}
+
+/// The key of a request, as its extractors find it.
+#[derive(Clone)]
+struct Keyed(Arc<Key>);
+
+struct Key {
+    caller: Uuid,
+    key: String,
+    request_hash: Vec<u8>,
+    /// Whether its request is being done, and has no answer yet.
+    claimed: AtomicBool,
+}
+
+/// If a request that was begun ends without an answer, it may be sent again.
+struct Claim<'a> {
     app: &'a App,
-    caller: &'a Caller,
-    key: &'a str,
-    answered: bool,
+    key: &'a Arc<Key>,
 }
 
-impl Drop for Claimed<'_> {
+impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        if self.answered {
+        if !self.key.claimed.load(Ordering::Acquire) {
             return;
         }
-        let (pool, caller, key) = (self.app.pool().clone(), self.caller.id, self.key.to_owned());
+        let (pool, key) = (self.app.pool().clone(), Arc::clone(self.key));
         tokio::spawn(async move {
-            let released = async { idempotency::release(&mut *pool.acquire().await?, caller, &key).await };
+            let released = async { idempotency::release(&mut *pool.acquire().await?, key.caller, &key.key).await };
             if let Err(error) = released.await {
                 tracing::warn!(%error, "an idempotency key is not released; it is forgotten in an hour");
             }
@@ -88,20 +129,23 @@ impl Drop for Claimed<'_> {
     }
 }
 
-impl Claimed<'_> {
+impl Claim<'_> {
     /// Keeps an answer that stays as it is. What was refused may be sent again when it is mended, and so may what is answered
     /// by a stream: nobody knows yet how that ends.
     async fn keep(&mut self, response: Response) -> Result<Response> {
         // From here on the change may have been made: if its answer cannot be kept, it must not be made again.
-        self.answered = true;
+        if !self.key.claimed.swap(false, Ordering::AcqRel) {
+            return Ok(response);
+        }
+        let Key { caller, key, .. } = self.key.as_ref();
         let mut db = self.app.pool().acquire().await?;
         if !response.status().is_success() || is_stream(&response) {
-            idempotency::release(&mut db, self.caller.id, self.key).await?;
+            idempotency::release(&mut db, *caller, key).await?;
             return Ok(response);
         }
         let status = i16::try_from(response.status().as_u16()).unwrap_or_default();
         let (response, value) = if may_be_kept(&response) { read(response).await? } else { (response, None) };
-        idempotency::answer(&mut db, self.caller.id, self.key, status, value.as_ref()).await?;
+        idempotency::answer(&mut db, *caller, key, status, value.as_ref()).await?;
         Ok(response)
     }
 }

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use domain::api::{JudgingSummary, VerdictSummary};
 use domain::api::{NewJudging, Page};
 use domain::job::{JobKind, JobState};
+use generation::order::limits;
 use llm::{ModelSpec, PoolSpec};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -13,11 +14,11 @@ use uuid::Uuid;
 use super::access::{Reader, Runner};
 use super::app::App;
 use super::audit::Audit;
+use super::blind;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::models;
 use super::page::{PageParams, Paging, page};
-use super::ratings;
 use store::judgings::{self, Judging};
 use store::{clock, jobs, runs, verdicts};
 
@@ -149,8 +150,8 @@ pub async fn of_judging(
     let mut found = page(items, limit, |verdict: &VerdictSummary| verdict.position.to_string());
     let of = |verdict: &VerdictSummary| verdict.conversation_id.parse::<Uuid>().ok();
     let conversations: Vec<Uuid> = found.items.iter().filter_map(of).collect();
-    let blind = ratings::blind_among(&mut db, &conversations, &reader.caller, reader.project).await?;
-    found.items.retain(|verdict| of(verdict).is_none_or(|id| !blind.contains(&id)));
+    let hidden = blind::among(&mut db, &conversations, &reader.caller, reader.project).await?;
+    found.items.retain(|verdict| of(verdict).is_none_or(|id| !hidden.contains(&id)));
     Ok(Json(found))
 }
 
@@ -166,7 +167,7 @@ pub async fn of_conversation(
     Path(id): Path<Uuid>,
 ) -> Result<Json<Vec<VerdictSummary>>> {
     let mut db = pool.acquire().await?;
-    let blind = ratings::blind(&mut db, id, &reader.caller, reader.project).await?;
+    let blind = blind::is_blind(&mut db, id, &reader.caller, reader.project).await?;
     Ok(Json(if blind { Vec::new() } else { verdicts::of_conversation(&mut db, id).await? }))
 }
 
@@ -176,6 +177,10 @@ async fn summary(db: &mut PgConnection, judging: &Judging) -> Result<JudgingSumm
 }
 
 fn panel(names: &[String], registry: &llm::Registry) -> Result<(Vec<ModelSpec>, Vec<PoolSpec>)> {
+    let too_much = limits::judges("/models", names);
+    if !too_much.is_empty() {
+        return Err(too_much.into());
+    }
     let (mut specs, mut pools) = (Vec::new(), Vec::new());
     for (i, name) in names.iter().enumerate() {
         let wrong = |detail: String| HttpError::invalid(&format!("/models/{i}"), detail);

@@ -3,10 +3,12 @@
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request};
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{MatchedPath, RawPathParams, Request};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
+use domain::limits::{LONGEST_NAME, name_problem};
 
 use super::error::{HttpError, Result};
 
@@ -24,6 +26,20 @@ pub async fn in_size(request: Request, next: Next) -> Result<Response> {
     let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if headers > LONGEST_HEADERS {
         return Err(HttpError::HeadersTooLong(headers, LONGEST_HEADERS));
+    }
+    Ok(next.run(request).await)
+}
+
+/// What stands in a path is a name or an id. What can be neither is nowhere: nothing is asked of the database for it.
+pub async fn in_names(
+    params: std::result::Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+    next: Next,
+) -> Result<Response> {
+    let named = params.is_ok_and(|params| params.iter().any(|(_, name)| name_problem(name).is_some()));
+    if named {
+        let shown: String = request.uri().path().chars().take(LONGEST_NAME).collect();
+        return Err(HttpError::NotFound(format!("there is nothing at {shown}")));
     }
     Ok(next.run(request).await)
 }

@@ -31,16 +31,35 @@ pub async fn registry(app: &App) -> Result<Registry> {
 
 /// Models and the state of their endpoints
 ///
-/// Health and load are as this server sees them; other players have limits of their own.
+/// Health and load are as this server sees them; other players have limits of their own. Only administrators see where
+/// endpoints and keys are; others see `endpoint 1` and so on in place of addresses.
 #[utoipa::path(get, path = "/models", tag = "models", responses((status = 200, body = Vec<ModelSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
-pub async fn list(State(app): State<App>, _: SignedIn) -> Result<Json<Vec<ModelSummary>>> {
+pub async fn list(State(app): State<App>, SignedIn(caller): SignedIn) -> Result<Json<Vec<ModelSummary>>> {
     let registry = registry(&app).await?;
     let workers = workers::all(&mut *app.pool().acquire().await?).await?;
-    Ok(Json(registry.pools().map(|pool| summary(&app, pool, &workers)).collect()))
+    let summaries = registry.pools().map(|pool| summary(&app, pool, &workers));
+    Ok(Json(summaries.map(|model| if caller.administers() { model } else { without_places(model) }).collect()))
+}
+
+/// What somebody sees who does not administer the installation: not where endpoints and keys are.
+fn without_places(mut model: ModelSummary) -> ModelSummary {
+    (model.key_env, model.key_file) = (None, None);
+    for (number, replica) in (1..).zip(&mut model.replicas) {
+        replica.url = endpoint(number);
+    }
+    model
+}
+
+/// An endpoint for whoever does not see its address.
+fn endpoint(number: u32) -> String {
+    format!("endpoint {number}")
 }
 
 /// Add a model, or replace what an administrator added
+///
+/// Its key must be in one of the variables or below the folder that the server allows (`serve --model-keys` and
+/// `--model-key-files`).
 #[utoipa::path(put, path = "/models/{model}", tag = "models", params(("model" = String, Path)),
     request_body = ModelDefinition, responses((status = 200, body = ModelSummary), Problems),
     security(("session" = []), ("token" = ["installation"])))]
@@ -57,9 +76,12 @@ pub async fn set(
     let mut value = serde_json::to_value(&definition).map_err(|e| HttpError::invalid("", e.to_string()))?;
     value["name"] = Value::String(name.clone());
     let pool = pool_spec(&name, definition);
-    let problems: Vec<_> = pool.problems().into_iter().map(|(at, e)| domain::api::FieldError::at(&at, e)).collect();
+    let mut problems = pool.problems();
+    if problems.is_empty() {
+        problems = app.keys().problems(&pool);
+    }
     if !problems.is_empty() {
-        return Err(HttpError::Invalid(problems));
+        return Err(problems.into());
     }
     let mut tx = app.pool().begin().await?;
     models::set(&mut tx, &name, &value, clock::now()).await?;
@@ -153,9 +175,22 @@ pub async fn probe(
 /// The last probe of a model; `null` if it was never probed
 #[utoipa::path(get, path = "/models/{model}/probe", tag = "models", params(("model" = String, Path)),
     responses((status = 200, body = Option<ModelProbe>), Problems), security(("session" = []), ("token" = ["read"])))]
-pub async fn probed(State(app): State<App>, _: SignedIn, Path(name): Path<String>) -> Result<Json<Option<ModelProbe>>> {
+pub async fn probed(
+    State(app): State<App>,
+    SignedIn(caller): SignedIn,
+    Path(name): Path<String>,
+) -> Result<Json<Option<ModelProbe>>> {
     registry(&app).await?.pool(&name).map_err(|_| HttpError::missing("model", &name))?;
-    Ok(Json(models::probe(&mut *app.pool().acquire().await?, &name).await?))
+    let mut probe = models::probe(&mut *app.pool().acquire().await?, &name).await?;
+    if !caller.administers() {
+        for (number, replica) in (1..).zip(probe.iter_mut().flat_map(|probe| &mut probe.replicas)) {
+            let url = std::mem::replace(&mut replica.url, endpoint(number));
+            for check in &mut replica.checks {
+                check.detail = check.detail.replace(&url, &replica.url);
+            }
+        }
+    }
+    Ok(Json(probe))
 }
 
 /// Processes that play

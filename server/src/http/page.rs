@@ -23,10 +23,7 @@ pub trait Paging {
     fn cursor<T: FromStr>(&self) -> Result<Option<T>>;
 
     /// After which name the page begins, in lists that are ordered by it.
-    ///
-    /// # Errors
-    /// What no name can hold, and PostgreSQL cannot read.
-    fn name(&self) -> Result<&str>;
+    fn name(&self) -> &str;
 }
 
 impl Paging for PageParams {
@@ -44,12 +41,8 @@ impl Paging for PageParams {
         self.after.as_ref().map(read).transpose()
     }
 
-    fn name(&self) -> Result<&str> {
-        let name = self.after.as_deref().unwrap_or_default();
-        match name.contains('\0') {
-            true => Err(HttpError::parameter("after", "it has a zero byte")),
-            false => Ok(name),
-        }
+    fn name(&self) -> &str {
+        self.after.as_deref().unwrap_or_default()
     }
 }
 

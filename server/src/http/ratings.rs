@@ -1,24 +1,26 @@
 //! What people say of a conversation.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
 use domain::api::{ConversationRatings, FieldError, HumanRating, NewRating};
 use domain::calibration::OVERALL;
+use domain::limits::{self, MOST_CRITERIA};
 use domain::patch::join;
 use domain::problem::did_you_mean;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::access::{Author, Caller, Reader, Role};
+use super::access::{Author, Caller, Reader};
 use super::audit::Audit;
+use super::blind;
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path};
 use super::words;
 use generation::calibrate;
 use store::clock;
-use store::{ratings, reviews, verdicts};
+use store::{ratings, verdicts};
 
 const LONGEST_COMMENT: usize = 4_000;
 
@@ -62,6 +64,9 @@ pub async fn rate(
 }
 
 fn checked(new: NewRating, criteria: &[String], rater: &str) -> Result<HumanRating> {
+    if let Some(too_many) = limits::too_many("/scores", new.scores.len(), MOST_CRITERIA) {
+        return Err(vec![too_many].into());
+    }
     let mut wrong = Vec::new();
     let mut scores = BTreeMap::new();
     for (criterion, score) in new.scores {
@@ -98,25 +103,8 @@ pub async fn criteria(db: &mut PgConnection, conversation: Uuid) -> Result<Vec<S
     Ok(names)
 }
 
-/// Whether somebody is still to rate a conversation by themselves, and may not see what judges and others say of it.
-pub async fn blind(db: &mut PgConnection, conversation: Uuid, caller: &Caller, project: Uuid) -> Result<bool> {
-    let admin = caller.role(db, project).await? == Some(Role::Admin);
-    Ok(reviews::blind_to(db, conversation, &caller.name, admin).await?)
-}
-
-/// Those of several conversations of which that is so.
-pub async fn blind_among(
-    db: &mut PgConnection,
-    conversations: &[Uuid],
-    caller: &Caller,
-    project: Uuid,
-) -> Result<HashSet<Uuid>> {
-    let admin = caller.role(db, project).await? == Some(Role::Admin);
-    Ok(reviews::blind(db, conversations, &caller.name, admin).await?.into_iter().collect())
-}
-
 async fn seen(db: &mut PgConnection, id: Uuid, caller: &Caller, project: Uuid) -> Result<ConversationRatings> {
-    let blind = blind(db, id, caller, project).await?;
+    let blind = blind::is_blind(db, id, caller, project).await?;
     let all = ratings::of(db, &[id]).await?.into_iter().map(|(_, rating)| rating);
     let (mine, others): (Vec<_>, Vec<_>) = all.partition(|rating| rating.rater == caller.name);
     let own = verdicts::on(db, id).await?.into_iter().find(|(original, _)| *original);

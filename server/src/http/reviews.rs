@@ -13,11 +13,13 @@ use uuid::Uuid;
 
 use super::access::{Author, Reader};
 use super::audit::Audit;
+use super::blind::{self, Hidden};
 use super::error::{HttpError, Problems, Result};
 use super::extract::{Body, Path, Query};
 use super::page::{PageParams, Paging, page};
 use super::words;
-use generation::review_queue;
+use generation::review_queue::{self, Choice};
+use store::corpora;
 use store::reviews::{self, Queue};
 
 const LONGEST_INSTRUCTIONS: usize = 10_000;
@@ -57,6 +59,7 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<ReviewQueue>)> {
     let mut tx = pool.begin().await?;
     let (queue, choice) = new::checked(new, &mut tx, author.project, &author.caller.name).await?;
+    check_blind(&mut tx, &author, &choice).await?;
     let conversations = review_queue::choose(&mut tx, author.project, choice).await?;
     if !reviews::insert(&mut tx, &queue).await? {
         return Err(HttpError::Conflict(format!("there is a review queue {} already", queue.name)));
@@ -66,6 +69,19 @@ pub async fn create(
     audit.subject(&made.id);
     audit.commit(tx).await?;
     Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// Which conversations are chosen depends on their scores, unless they are named.
+async fn check_blind(db: &mut PgConnection, author: &Author, choice: &Choice) -> Result<()> {
+    let runs = match choice {
+        Choice::Conversations(_) => return Ok(()),
+        Choice::Run { run, .. } => vec![*run],
+        Choice::Corpus { corpus, .. } => match corpora::get(db, *corpus).await? {
+            Some((_, corpus)) => blind::runs_of_corpus(db, &corpus.spec).await?,
+            None => return Ok(()),
+        },
+    };
+    Hidden::of(db, author).await?.check(&runs)
 }
 
 /// One review queue and its progress

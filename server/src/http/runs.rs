@@ -8,6 +8,8 @@ use axum::http::StatusCode;
 use domain::api::{OrderPreview, Page, RunChange, RunOrder, RunSummary, RunTerms};
 use domain::budget::Budget;
 use domain::forecast::Forecast;
+use llm::PoolSpec;
+use serde_json::Value;
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
@@ -112,12 +114,20 @@ pub async fn show(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -
 }
 
 /// Everything that decides how a run is played
+///
+/// Only administrators see where the endpoints and keys of its models are.
 #[utoipa::path(get, path = "/runs/{run}/config", tag = "runs", params(("run" = Uuid, Path)),
     responses((status = 200, body = RunTerms), Problems), security(("session" = []), ("token" = ["read"])))]
-pub async fn config(State(pool): State<PgPool>, _: Reader, Path(id): Path<Uuid>) -> Result<Json<RunTerms>> {
+pub async fn config(State(pool): State<PgPool>, reader: Reader, Path(id): Path<Uuid>) -> Result<Json<RunTerms>> {
     let run = runs::get(&mut *pool.acquire().await?, id).await?;
     let run = run.ok_or_else(|| HttpError::missing("run", &id.to_string()))?;
-    let (library, config) = (run.library, run.spec);
+    let (library, mut config) = (run.library, run.spec);
+    if !reader.caller.administers() {
+        let pools = config.get_mut("pools").and_then(Value::as_array_mut).into_iter().flatten();
+        for pool in pools.filter_map(Value::as_object_mut) {
+            pool.retain(|field, _| !PoolSpec::PLACES.contains(&field.as_str()));
+        }
+    }
     Ok(Json(RunTerms { library, max_in_flight: run.max_in_flight, budget: run.budget, config }))
 }
 

@@ -20,6 +20,7 @@ use super::extract::Body;
 use crate::people;
 use crate::secret;
 use store::clock;
+use store::sign_in::Failures;
 use store::users::User;
 use store::{invitations, projects, sessions, sign_in, users};
 
@@ -27,6 +28,12 @@ const SESSION: Duration = Duration::days(14);
 /// Failures that cost nothing; each one more doubles the wait.
 const FREE_FAILURES: i32 = 5;
 const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(15);
+/// Failures of one name from all addresses together, within a day, before answers about it are delayed: more than somebody
+/// makes by mistake.
+const UNDELAYED_FAILURES: i32 = 20;
+const DELAY_EACH: std::time::Duration = std::time::Duration::from_millis(100);
+/// Short enough that somebody who knows the password waits for it.
+const LONGEST_DELAY: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// The cookie of a session, and what it is.
 type Opened = ([(HeaderName, String); 1], Json<SessionDetail>);
@@ -34,7 +41,8 @@ type Opened = ([(HeaderName, String); 1], Json<SessionDetail>);
 /// Sign in
 ///
 /// The answer sets a cookie. After 5 failures the next attempt must wait: a second, then two, and so on up to 15
-/// minutes, by name and by address.
+/// minutes, by name and address together, and by address. Failures from other addresses lock nobody out; if there are
+/// many for one name, each answer about it takes up to 3 seconds.
 #[utoipa::path(post, path = "/session", tag = "session", request_body = SignIn,
     responses((status = 200, body = SessionDetail), Problems))]
 pub async fn create(
@@ -44,9 +52,11 @@ pub async fn create(
     Body(given): Body<SignIn>,
 ) -> Result<Opened> {
     let name = given.name.trim().to_lowercase();
-    let subjects = [format!("name {name}"), format!("address {}", address.0)];
-    let at = clock::now();
-    let before = count(&app, &subjects, at).await?;
+    if name.len() > people::LONGEST_NAME {
+        return Err(HttpError::invalid("/name", format!("no name is longer than {} bytes", people::LONGEST_NAME)));
+    }
+    let attempt = Attempt::count(&app, Attempt::to_sign_in(&name, address.0), clock::now()).await?;
+    tokio::time::sleep(attempt.delay()).await;
     let mut db = app.pool().acquire().await?;
     let user = users::named(&mut db, &name).await?.filter(|user| user.disabled_at.is_none());
     let hash = user.as_ref().and_then(|user| user.password_hash.clone());
@@ -58,8 +68,7 @@ pub async fn create(
     let wrong = || HttpError::Forbidden("the name or the password is wrong".into());
     let user = user.filter(|_| right).ok_or_else(wrong)?;
     let mut tx = app.pool().begin().await?;
-    sign_in::forget(&mut tx, &subjects[0]).await?;
-    sign_in::take_back(&mut tx, &subjects[1], at, before).await?;
+    attempt.succeeded(&mut tx).await?;
     audit.actor(&user.name);
     audit.subject(&user.name);
     let opened = open(&mut tx, user, app.https()).await?;
@@ -130,7 +139,7 @@ pub async fn accept(
     // A password costs much to hash: nobody without a link has one hashed.
     let link = secret::hash(&given.secret);
     if invitations::find(&mut *app.pool().acquire().await?, &link, clock::now()).await?.is_none() {
-        count(&app, &[format!("address {}", address.0)], clock::now()).await?;
+        Attempt::count(&app, vec![Subject::Address(address.0)], clock::now()).await?;
         return Err(gone());
     }
     let password = given.password;
@@ -188,31 +197,83 @@ pub fn check_name(pointer: &str, name: &str) -> Result<String> {
     people::user_name(name).map_err(|detail| HttpError::invalid(pointer, detail))
 }
 
-/// Counts an attempt before the password is looked at: of many guesses at once, each is one more. Gives when the last one
-/// was before it from the same address, which is the last of the subjects.
-///
-/// # Errors
-/// Whoever asks has failed too often, and must wait. Then the attempt counts for nothing.
-async fn count(app: &App, subjects: &[String], now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
-    let mut tx = app.pool().begin().await?;
-    let mut last_at = None;
-    for subject in subjects {
-        let before = sign_in::count(&mut tx, subject, now).await?;
-        before.as_ref().map_or(Ok(()), |before| throttle(before, now))?;
-        last_at = before.map(|before| before.last_at);
-    }
-    tx.commit().await?;
-    Ok(last_at)
+/// What failures are counted by. Attempts lock them in this order.
+enum Subject {
+    /// From everywhere. Who does not know the password could lock out who does, so this only slows down.
+    Name(String),
+    NameFrom(String, IpAddr),
+    Address(IpAddr),
 }
 
-fn throttle(failed: &sign_in::Failures, now: DateTime<Utc>) -> Result<()> {
-    let beyond = failed.failures - FREE_FAILURES;
-    if beyond < 0 {
-        return Ok(());
+impl Subject {
+    fn key(&self) -> String {
+        match self {
+            Self::Name(name) => format!("name {name}"),
+            Self::NameFrom(name, address) => format!("name {name} address {address}"),
+            Self::Address(address) => format!("address {address}"),
+        }
     }
-    let wait = TimeDelta::seconds(1 << beyond.min(10)).min(LONGEST_WAIT);
-    let left = (failed.last_at + wait - now).num_milliseconds();
-    if left > 0 { Err(HttpError::TooManyAttempts(left.div_euclid(1000) + 1)) } else { Ok(()) }
+
+    /// # Errors
+    /// Too many attempts have failed, and the next one must wait.
+    fn throttle(&self, failed: &Failures, now: DateTime<Utc>) -> Result<()> {
+        let beyond = failed.failures - FREE_FAILURES;
+        if beyond < 0 || matches!(self, Self::Name(_)) {
+            return Ok(());
+        }
+        let wait = TimeDelta::seconds(1 << beyond.min(10)).min(LONGEST_WAIT);
+        let left = (failed.last_at + wait - now).num_milliseconds();
+        if left > 0 { Err(HttpError::TooManyAttempts(left.div_euclid(1000) + 1)) } else { Ok(()) }
+    }
+}
+
+/// An attempt, counted as failed before the password is looked at: of many guesses at once, each is one more.
+struct Attempt {
+    at: DateTime<Utc>,
+    /// With what there was before.
+    subjects: Vec<(Subject, Option<Failures>)>,
+}
+
+impl Attempt {
+    fn to_sign_in(name: &str, address: IpAddr) -> Vec<Subject> {
+        let name = || name.to_owned();
+        vec![Subject::Name(name()), Subject::NameFrom(name(), address), Subject::Address(address)]
+    }
+
+    /// # Errors
+    /// Whoever asks has failed too often, and must wait. Then the attempt counts for nothing.
+    async fn count(app: &App, subjects: Vec<Subject>, at: DateTime<Utc>) -> Result<Self> {
+        let mut tx = app.pool().begin().await?;
+        let mut counted = Vec::new();
+        for subject in subjects {
+            let before = sign_in::count(&mut tx, &subject.key(), at).await?;
+            before.as_ref().map_or(Ok(()), |before| subject.throttle(before, at))?;
+            counted.push((subject, before));
+        }
+        tx.commit().await?;
+        Ok(Self { at, subjects: counted })
+    }
+
+    /// How long everybody waits for an answer about the name, right or wrong: guesses from many addresses are slow, too.
+    fn delay(&self) -> std::time::Duration {
+        let of_name = self.subjects.iter().find(|(subject, _)| matches!(subject, Subject::Name(_)));
+        let failures = of_name.and_then(|(_, before)| before.as_ref()).map_or(0, |before| before.failures);
+        let beyond = u32::try_from(failures - UNDELAYED_FAILURES).unwrap_or_default();
+        (DELAY_EACH * beyond.min(1_000)).min(LONGEST_DELAY)
+    }
+
+    /// It was none that failed.
+    async fn succeeded(self, db: &mut PgConnection) -> Result<()> {
+        for (subject, before) in self.subjects {
+            match subject {
+                Subject::NameFrom(..) => sign_in::forget(db, &subject.key()).await?,
+                subject => {
+                    sign_in::take_back(db, &subject.key(), self.at, before.map(|before| before.last_at)).await?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 async fn open(db: &mut PgConnection, user: User, https: bool) -> Result<Opened> {

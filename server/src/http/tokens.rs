@@ -1,5 +1,7 @@
 //! API tokens of whoever asks.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -73,7 +75,7 @@ pub async fn create(
         user_id: caller.id,
         project_id: project.as_ref().map(|project| project.id),
         name,
-        scopes: new.scopes.iter().map(ToString::to_string).collect(),
+        scopes: new.scopes.iter().collect::<BTreeSet<_>>().into_iter().map(ToString::to_string).collect(),
         created_at: now,
         expires_at: new.expires_at,
         last_used_at: None,

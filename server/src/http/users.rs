@@ -25,7 +25,7 @@ pub async fn list(
     Query(params): Query<PageParams>,
 ) -> Result<Json<Page<UserSummary>>> {
     let limit = params.limit()?;
-    let after = params.name()?;
+    let after = params.name();
     let found = users::list(&mut *pool.acquire().await?, after, i64::from(limit) + 1).await?;
     let items = found.into_iter().map(summary).collect();
     Ok(Json(page(items, limit, |user: &UserSummary| user.name.clone())))

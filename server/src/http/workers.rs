@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use domain::api::FieldError;
 use domain::api::workers::{Engine, WorkerBeat, WorkerJoin, WorkerJoined, WorkerOrder, WorkerOrders, WorkerSummary};
-use llm::PoolSpec;
+use llm::{PoolSpec, is_of_one_machine};
 use serde_json::json;
 use sqlx::PgPool;
 
@@ -27,17 +27,24 @@ const LONGEST_DETAIL: usize = 2000;
 const MOST_GPUS: usize = 64;
 
 /// Workers, by model and name
+///
+/// Only administrators see their addresses.
 #[utoipa::path(get, path = "/workers", tag = "models", responses((status = 200, body = Vec<WorkerSummary>), Problems),
     security(("session" = []), ("token" = ["read"])))]
-pub async fn list(State(pool): State<PgPool>, _: SignedIn) -> Result<Json<Vec<WorkerSummary>>> {
-    Ok(Json(workers::all(&mut *pool.acquire().await?).await?))
+pub async fn list(State(pool): State<PgPool>, SignedIn(caller): SignedIn) -> Result<Json<Vec<WorkerSummary>>> {
+    let mut all = workers::all(&mut *pool.acquire().await?).await?;
+    if !caller.administers() {
+        all.iter_mut().for_each(|worker| worker.url = format!("endpoint of {}", worker.name));
+    }
+    Ok(Json(all))
 }
 
 /// Join as a worker
 ///
 /// For workers, with a join token. A model that is not in the registry is added to it. A model with fixed endpoints
 /// takes workers only if its definition says so. A worker that is restarted with the same name and address takes its
-/// old place. If a live worker at another address has the name, the answer is 409.
+/// old place. If a live worker at another address or with another token has the name, the answer is 409. At most 600
+/// workers join by one token within a minute.
 #[utoipa::path(post, path = "/workers", tag = "models", request_body = WorkerJoin,
     responses((status = 201, body = WorkerJoined), Problems), security(("token" = ["join"])))]
 pub async fn join(
@@ -64,11 +71,13 @@ pub async fn join(
         Joined::As(id) => id,
         Joined::NameTaken => {
             let taken = format!(
-                "another worker at another address is called {} and is alive; give this one another name",
+                "another worker at another address or with another token is called {} and is alive; give this one another \
+                 name",
                 new.name
             );
             return Err(HttpError::Conflict(taken));
         }
+        Joined::TooMany(seconds) => return Err(HttpError::TooManyAttempts(seconds)),
     };
     if registered.pool(&new.model).is_err() {
         models::set(&mut tx, &new.model, &json!({"name": new.model, "workers": true}), clock::now()).await?;
@@ -191,6 +200,12 @@ fn problems(new: &WorkerJoin) -> Vec<FieldError> {
     }
     if new.max_in_flight == Some(0) {
         found.push(FieldError::at("/max_in_flight", "expected at least 1"));
+    }
+    if is_of_one_machine(&new.url) {
+        found.push(FieldError::at(
+            "/url",
+            "is an address that other machines cannot reach, or that is another one on each",
+        ));
     }
     if new.url.len() > 2000 || new.model.len() > 200 || new.served_as.as_ref().is_some_and(|name| name.len() > 1000) {
         found.push(FieldError::at("", "the URL or a name is longer than is taken here"));

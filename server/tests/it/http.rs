@@ -24,6 +24,7 @@ mod reviews;
 mod runs;
 mod schemas;
 mod session;
+mod streams;
 mod validations;
 mod workers;
 mod worlds;
@@ -34,8 +35,8 @@ use ::projects::library::Cache;
 use domain::access::{Role, Scope};
 use domain::api::ProblemDetails;
 use domain::job::JobKind;
-use llm::Registry;
 use llm::http_client;
+use llm::{AllowedKeys, Registry};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use runtime::ModelClients;
 use serde::de::DeserializeOwned;
@@ -91,6 +92,8 @@ impl TestApp {
         let setup = Setup {
             pool: pool.clone(),
             registry,
+            // Tests write keys into folders of their own.
+            keys: AllowedKeys { folder: std::env::temp_dir(), ..AllowedKeys::default() },
             clients,
             files: files.path().to_owned(),
             https,

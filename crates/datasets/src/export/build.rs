@@ -1,6 +1,6 @@
 //! An export in the making: its data files in a folder of their own, and then what is handed out.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use super::part::{PartWriter, Sum};
 use super::source::Source;
 use super::written::Written;
-use super::{bundle, pairs, records};
+use super::{bundle, pairs, private, records};
 
 /// What is built, and of what.
 pub struct Order {
@@ -58,7 +58,8 @@ pub async fn build(
     folder: &Path,
     went_on: &mut impl FnMut(i64),
 ) -> anyhow::Result<Built> {
-    fs::create_dir_all(folder.join("data"))?;
+    private::folder(folder)?;
+    private::folder(&folder.join("data"))?;
     let mut parts = Vec::new();
     for (split, source) in &order.sources {
         parts.push(part(pool, order, *split, source, folder, went_on).await?);
@@ -79,7 +80,7 @@ async fn part(
     went_on: &mut impl FnMut(i64),
 ) -> anyhow::Result<Part> {
     let path = format!("data/{split}.{}", extension(&order.shape));
-    let to = PartWriter::new(File::create(folder.join(&path))?, &order.shape)?;
+    let to = PartWriter::new(private::file(&folder.join(&path))?, &order.shape)?;
     let (to, written, pairs) = if order.shape.profile.is_of_pairs() {
         let (to, written, report) = pairs::write(pool, source, order.shape, order.pairs, to, went_on).await?;
         (to, written, Some(report))

@@ -3,7 +3,7 @@
 //! Zip and not tar: every system opens it without a tool, its listing stands at the end, so that it can be written in one
 //! pass and a single file can be read from it, and Python reads it from the standard library.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, IntoInnerError};
 use std::path::Path;
 
@@ -12,20 +12,20 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::build::{Built, Order, files};
 use super::part::{Hashed, Sum};
-use super::{card, croissant};
+use super::{card, croissant, private};
 
 const BUFFER: usize = 1 << 20;
 
 /// Writes the card and the Croissant description beside the data.
 pub fn describe(order: &Order, built: &Built, folder: &Path) -> anyhow::Result<()> {
-    fs::write(folder.join("README.md"), card::text(order, built))?;
+    private::write(&folder.join("README.md"), card::text(order, built))?;
     let croissant = serde_json::to_vec_pretty(&croissant::document(order, built))?;
-    Ok(fs::write(folder.join("croissant.json"), croissant)?)
+    Ok(private::write(&folder.join("croissant.json"), croissant)?)
 }
 
 /// All files of a folder in one archive, hashed as it is written. The same files give the same bytes.
 pub fn zip(folder: &Path, out: &Path) -> anyhow::Result<Sum> {
-    let to = BufWriter::with_capacity(BUFFER, Hashed::new(File::create(out)?));
+    let to = BufWriter::with_capacity(BUFFER, Hashed::new(private::file(out)?));
     let mut zip = ZipWriter::new_stream(to);
     for path in files(folder)? {
         let mut file = BufReader::with_capacity(BUFFER, File::open(folder.join(&path))?);

@@ -18,7 +18,7 @@ use tracing::error;
 use uuid::Uuid;
 
 use crate::export::build::{self, Order};
-use crate::export::order;
+use crate::export::{order, private};
 use store::clock;
 use store::exports::{self, Finished};
 
@@ -100,8 +100,9 @@ struct Workshop(PathBuf);
 
 impl Workshop {
     fn new(folder: &Path, id: Uuid) -> anyhow::Result<Self> {
-        let own = folder.join("exports").join(format!(".{id}-{}", clock::id()));
-        fs::create_dir_all(&own).with_context(|| {
+        let exports = folder.join("exports");
+        let own = exports.join(format!(".{id}-{}", clock::id()));
+        private::folder(&exports).and_then(|()| private::folder(&own)).with_context(|| {
             format!(
                 "cannot write to {}; see that the disk is there and has room, then make the export again",
                 own.display()

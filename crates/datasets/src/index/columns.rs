@@ -232,6 +232,21 @@ impl Columns {
         }
     }
 
+    /// The same without what judges say of some rows, and what follows from it: for whoever is still to rate them. A row is
+    /// passed over if another conversation stands there.
+    #[must_use]
+    pub fn unjudged(&self, rows: &[(usize, Uuid)]) -> Self {
+        let mut own = self.clone();
+        for (row, id) in rows {
+            if own.id.get(*row) == Some(id) {
+                own.set_verdict(*row, &VerdictValues::default());
+                let verified = present(own.verified[*row]).map(|flag| flag == 1);
+                own.set_outcome(*row, Status::Unfinished, None, None, verified);
+            }
+        }
+        own
+    }
+
     /// Puts down what people did about a conversation.
     pub fn set_review(&mut self, i: usize, reviewed: Reviewed) {
         let bit = |is: bool, bit: u8| if is { bit } else { 0 };

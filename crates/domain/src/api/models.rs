@@ -12,10 +12,10 @@ pub struct ModelSummary {
     pub name: String,
     /// Its name at its endpoints.
     pub model: String,
-    /// Environment variable that holds the key.
+    /// Environment variable that holds the key; only for administrators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
-    /// File that holds the key.
+    /// File that holds the key; only for administrators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_file: Option<String>,
     /// Whether this server finds the key.
@@ -43,6 +43,7 @@ pub struct ModelSummary {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReplicaSummary {
+    /// Base URL; `endpoint 1` and so on for others than administrators.
     pub url: String,
     /// Null until it has been asked.
     #[schema(value_type = Value, required)]

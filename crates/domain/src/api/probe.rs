@@ -19,6 +19,7 @@ pub struct ModelProbe {
 /// One endpoint of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReplicaProbe {
+    /// Base URL; `endpoint 1` and so on for others than administrators.
     pub url: String,
     /// Tokens that a prompt and its reply may have together, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -164,6 +164,7 @@ pub struct WorkerSummary {
     pub id: i64,
     pub name: String,
     pub model: String,
+    /// Only for administrators; others see `endpoint of NAME`.
     pub url: String,
     pub engine: Engine,
     pub state: WorkerState,

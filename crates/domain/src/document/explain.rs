@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::yaml::Located;
 use crate::patch;
-use crate::problem::{Problem, did_you_mean};
+use crate::problem::{MOST_PROBLEMS, Problem, did_you_mean, explained};
 
 /// One violation may be several problems: each unknown field is one.
 pub fn violation(error: &ValidationError<'_>, schema: &Value, located: &Located) -> Vec<Problem> {
@@ -16,16 +16,18 @@ pub fn violation(error: &ValidationError<'_>, schema: &Value, located: &Located)
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let known = properties(schema, &error.schema_path().to_string());
-            unexpected
-                .iter()
-                .map(|name| {
+            explained(
+                MOST_PROBLEMS,
+                unexpected,
+                |name| {
                     let hint = did_you_mean(name, known.iter().map(String::as_str));
                     located.problem(
                         &patch::join(&at, name),
                         format!("unknown field{hint}; expected one of: {}", known.join(", ")),
                     )
-                })
-                .collect()
+                },
+                |more| located.problem(&at, more),
+            )
         }
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();

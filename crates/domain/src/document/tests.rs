@@ -47,6 +47,18 @@ fn every_problem_is_named_with_line_and_field() {
 }
 
 #[test]
+fn of_many_problems_the_first_are_named_and_the_others_counted() {
+    let fields: String = (0..20_000).map(|n| format!("field{n}: x\n")).collect();
+    let found = parse::<Scenario>("x.yaml", &format!("{SCENARIO}{fields}")).expect_err("unknown fields");
+    assert_eq!(found.len(), 101);
+    assert!(found.iter().any(|problem| problem.message == "and 19900 more problems, not listed"), "{:?}", found.last());
+    let steps: String = (0..5_000).map(|_| "  - agent: 5\n").collect();
+    let found = parse::<Scenario>("x.yaml", &format!("{SCENARIO}{steps}")).expect_err("numbers for texts");
+    assert!((100..=102).contains(&found.len()), "{}", found.len());
+    assert!(found.iter().any(|problem| problem.message.ends_with("more problems, not listed")), "{:?}", found.first());
+}
+
+#[test]
 fn unknown_variants_list_the_known_ones() {
     let text = "\
 name: p

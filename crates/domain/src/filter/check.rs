@@ -5,15 +5,11 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::{Bounds, Comparison, Dimension, Filter, PARAMETERS, Parameter, Top, Whose};
+use crate::limits::{LONGEST_NAME, MOST_CRITERIA, MOST_NAMES, name_problem, too_many};
 use crate::patch::join;
 
 /// The pointer of a field (RFC 6901), and its problem.
 pub type Finding = (String, String);
-
-/// Longer lists are a mistake, and slow for everybody.
-const MOST_NAMES: usize = 1000;
-const MOST_SCORES: usize = 100;
-const LONGEST_NAME: usize = 200;
 
 impl Filter {
     /// Everything that is out of range. Whether the names exist is not checked.
@@ -34,15 +30,14 @@ impl Parameter {
                 }
                 found
             }
-            // Their types have no wrong values. Lower bounds are checked together with the upper ones.
-            Comparison::Complexities(_)
-            | Comparison::Outcomes(_)
-            | Comparison::Blames(_)
-            | Comparison::Is(_)
-            | Comparison::Min(_)
-            | Comparison::From(_) => Vec::new(),
+            // Their types have no wrong values.
+            Comparison::Complexities(field) => too_many(&at, field.of(filter).len(), MOST_NAMES).into_iter().collect(),
+            Comparison::Outcomes(field) => too_many(&at, field.of(filter).len(), MOST_NAMES).into_iter().collect(),
+            Comparison::Blames(field) => too_many(&at, field.of(filter).len(), MOST_NAMES).into_iter().collect(),
+            // Nor have theirs. Lower bounds are checked together with the upper ones.
+            Comparison::Is(_) | Comparison::Min(_) | Comparison::From(_) => Vec::new(),
             Comparison::Contains(field) => {
-                let wrong = field.of(filter).as_deref().is_some_and(|part| !is_fine(part));
+                let wrong = field.of(filter).as_deref().is_some_and(|part| name_problem(part).is_some());
                 one(wrong.then(|| format!("expected 1 to {LONGEST_NAME} bytes without control characters")))
             }
             Comparison::MinScore(field) => one(field.of(filter).and_then(no_score)),
@@ -103,13 +98,9 @@ impl Parameter {
 }
 
 fn check_names(at: &str, names: &[String]) -> Vec<Finding> {
-    let too_many = (names.len() > MOST_NAMES)
-        .then(|| (at.to_owned(), format!("names {} things, at most {MOST_NAMES} can be named", names.len())));
-    let unfit = names.iter().enumerate().take(MOST_NAMES).filter(|(_, name)| !is_fine(name));
-    let unfit = unfit.map(|(i, _)| {
-        (format!("{at}/{i}"), format!("expected a name of 1 to {LONGEST_NAME} bytes without control characters"))
-    });
-    too_many.into_iter().chain(unfit).collect()
+    let unfit = names.iter().enumerate().take(MOST_NAMES);
+    let unfit = unfit.filter_map(|(i, name)| Some((format!("{at}/{i}"), name_problem(name)?)));
+    too_many(at, names.len(), MOST_NAMES).into_iter().chain(unfit).collect()
 }
 
 fn check_runs<'a>(at: &'a str, runs: &'a [String]) -> impl Iterator<Item = Finding> + 'a {
@@ -130,7 +121,8 @@ fn check_shares(at: &str, best: &[Top]) -> Vec<Finding> {
 }
 
 fn too_many_scores(at: &str, n: usize) -> Option<Finding> {
-    (n > MOST_SCORES).then(|| (at.to_owned(), format!("asks for {n} scores, at most {MOST_SCORES} can be asked for")))
+    (n > MOST_CRITERIA)
+        .then(|| (at.to_owned(), format!("asks for {n} scores, at most {MOST_CRITERIA} can be asked for")))
 }
 
 fn no_score(score: u8) -> Option<String> {
@@ -139,10 +131,6 @@ fn no_score(score: u8) -> Option<String> {
 
 fn empty(min: u32, max: u32) -> Option<String> {
     (min > max).then(|| format!("nothing is at least {min} and at most {max}"))
-}
-
-fn is_fine(text: &str) -> bool {
-    (1..=LONGEST_NAME).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 
 /// Whether a text is a UUID as it is printed: 8-4-4-4-12 lower-case hexadecimal digits.

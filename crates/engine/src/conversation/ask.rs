@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Conversation;
 use super::tool::json_arguments;
+use crate::boundary::boundary;
 use crate::playbook::Tool;
 use crate::tools::authority;
 use crate::{json_turn, react, templates, user_gate};
@@ -183,17 +184,32 @@ impl Conversation {
         ask
     }
 
+    /// What a judge is told of the case besides the conversation.
+    fn judged_case(&self) -> Value {
+        let scenario = &self.case.scenario;
+        json!({
+            "id": scenario.id, "intent": scenario.intent, "what_happens": scenario.description,
+            "user_goal": scenario.user_goal, "user_guidance": self.case.guidance,
+            "expected_outcome": scenario.expected_outcome,
+        })
+    }
+
     /// # Errors
     /// The judge's own template does not render for this conversation.
     pub(super) fn ask_judge(&self, number: usize) -> Result<ChatRequest, String> {
-        let scenario = &self.case.scenario;
         let judge = &self.case.judge;
-        let prompt = judge.prompt(
-            &json!({"criteria": judge.spec.criteria, "transcript": self.readable(), "scenario": json!({
+        let (case, transcript) = (pretty(&self.judged_case()), self.readable());
+        let scenario = &self.case.scenario;
+        let prompt = judge.prompt(&json!({
+            "criteria": judge.spec.criteria,
+            "boundary": boundary(&self.case.seed.text(), &[&case, &transcript]),
+            "case": case, "transcript": transcript,
+            "scenario": {
                 "id": scenario.id, "intent": scenario.intent, "description": scenario.description,
                 "user_goal": scenario.user_goal,
-            }), "expected": pretty(&json!(scenario.expected_outcome)), "persona": self.case.guidance.join("\n")}),
-        )?;
+            },
+            "expected": pretty(&json!(scenario.expected_outcome)), "persona": pretty(&json!(self.case.guidance)),
+        }))?;
         let place = format!("{number} {}", self.state.transcript.refused().len());
         let mut ask = self.asked_at(Role::Judge, &place, vec![Message::User { content: prompt }]);
         ask.schema = Some(ReplySchema { name: "verdict".into(), schema: judge.reply_schema() });

@@ -196,34 +196,19 @@ fn what_each_role_sees() {
     You work in a shop. Be kind. It is 2026-03-02T09:00:00Z.
     == judge
     Judge this:
-    [system]
-    You work in a shop. Be kind. It is 2026-03-02T09:00:00Z.
-
-    [user]
-    Order o_17 broke, I want 20.50 back.
-
-    [agent, reasoning]
-    Look first.
-
-    [agent calls call_1] get_order({"order_id":"o_17"})
-
-    [agent calls call_2] hours({})
-
-    [tool call_1]
-    {"refunded":0,"total":80.0}
-
-    [tool call_2]
-    {"opens":"09:00"}
-
-    [agent calls call_3] refund({"order_id":"o_17","amount":20.5})
-
-    [tool call_3]
-    {"refunded":20.5}
-
-    [agent]
-    Done, 20.50 is on its way; refunded so far 20.5.
-
-    [the conversation ended: user_ended]
+    [
+    {"from":"system","text":"You work in a shop. Be kind. It is 2026-03-02T09:00:00Z."},
+    {"from":"user","text":"Order o_17 broke, I want 20.50 back."},
+    {"from":"agent","reasoning":"Look first."},
+    {"from":"agent","call":"call_1","tool":"get_order","arguments":{"order_id":"o_17"}},
+    {"from":"agent","call":"call_2","tool":"hours","arguments":{}},
+    {"answer_to":"call_1","answer":{"refunded":0,"total":80.0}},
+    {"answer_to":"call_2","answer":{"opens":"09:00"}},
+    {"from":"agent","call":"call_3","tool":"refund","arguments":{"order_id":"o_17","amount":20.5}},
+    {"answer_to":"call_3","answer":{"refunded":20.5}},
+    {"from":"agent","text":"Done, 20.50 is on its way; refunded so far 20.5."},
+    {"ended":"user_ended"}
+    ]
     "#);
 }
 
@@ -288,6 +273,7 @@ fn events_of_another_conversation_are_refused() {
 
 mod corrected;
 mod faults;
+mod judged;
 mod prefetch;
 mod properties;
 mod styles;

@@ -18,6 +18,8 @@ pub fn choose(overall: impl IntoIterator<Item = (Uuid, i16)>, n: usize) -> Vec<U
         by_score.retain(|_, ids| !ids.is_empty());
     }
     chosen.truncate(n);
+    // Whoever rates them must not see by their order how they were scored.
+    chosen.sort_unstable();
     chosen
 }
 

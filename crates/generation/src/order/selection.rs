@@ -1,10 +1,10 @@
 //! What a run plays: playbooks, and of these some scenarios or all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use domain::persona::Profile;
-use domain::problem::did_you_mean;
+use domain::problem::{MOST_PROBLEMS, did_you_mean, explained, listed};
 use domain::scenario::Scenario;
 use engine::Playbook;
 
@@ -54,7 +54,7 @@ impl<'a> Selection<'a> {
             let known: Vec<&str> = playbook.spec.variants.iter().map(|variant| variant.name.as_str()).collect();
             if !known.contains(&name) {
                 let hint = did_you_mean(name, known.iter().copied());
-                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                let known = listed(known);
                 flag("--variant", format!("`{}` has no variant `{name}`{hint}; known: {known}", playbook.spec.name));
             }
         }
@@ -67,18 +67,21 @@ fn named(
     ids: &[String],
     flag: &mut impl FnMut(&str, String),
 ) -> Vec<Arc<Scenario>> {
-    let mut chosen: Vec<Arc<Scenario>> = Vec::new();
+    let (mut chosen, mut known, mut unknown) = (Vec::new(), HashSet::new(), Vec::new());
     for id in ids {
-        match library.scenario(id) {
-            Ok(scenario) if chosen.iter().any(|known| known.id == scenario.id) => {}
+        match library.scenarios.get(id) {
+            // Named twice it is still one.
+            Some(scenario) if !known.insert(&scenario.id) => {}
             // An unknown playbook was said already.
-            Ok(scenario) if playbooks.is_empty() || playbooks.iter().any(|p| p.spec.name == scenario.playbook) => {
+            Some(scenario) if playbooks.is_empty() || playbooks.iter().any(|p| p.spec.name == scenario.playbook) => {
                 chosen.push(Arc::clone(scenario));
             }
-            Ok(scenario) => flag("--scenario", format!("`{id}` belongs to the playbook `{}`", scenario.playbook)),
-            Err(e) => flag("--scenario", e),
+            Some(scenario) => flag("--scenario", format!("`{id}` belongs to the playbook `{}`", scenario.playbook)),
+            None => unknown.push(id),
         }
     }
+    let why = |id: &String| library.scenario(id).err().unwrap_or_default();
+    explained(MOST_PROBLEMS, unknown, why, |more| more).into_iter().for_each(|message| flag("--scenario", message));
     chosen
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use domain::limits::{LONGEST_URL, MOST_REPLICAS, too_many};
 use domain::price::Price;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,6 +69,9 @@ impl PoolSpec {
         }
     }
 
+    /// The fields that say where endpoints and keys are.
+    pub const PLACES: [&str; 3] = ["replicas", "key_env", "key_file"];
+
     /// A pool that only workers serve.
     pub fn of_workers(name: impl Into<String>) -> Self {
         Self { workers: true, ..Self::new(name, Vec::new()) }
@@ -89,10 +93,10 @@ impl PoolSpec {
         let mut found = Vec::new();
         let mut wrong = |field: &str, message: &str| found.push((field.to_owned(), message.to_owned()));
         if !is_name(&self.name) {
-            wrong("/name", "expected letters, digits and `._/-`, and not `scripted`");
+            wrong("/name", "expected 1 to 200 letters, digits and `._/-`, and not `scripted`");
         }
-        if self.model().trim().is_empty() {
-            wrong("/model", "expected the model's name at the endpoint");
+        if self.model().trim().is_empty() || self.model().len() > LONGEST_URL {
+            wrong("/model", "expected the model's name at the endpoint, which may be a path of up to 2,000 bytes");
         }
         if self.key_env.as_deref().is_some_and(|variable| !is_variable(variable)) {
             wrong(
@@ -120,9 +124,14 @@ impl PoolSpec {
             let message = "expected at least one base URL, or `workers: true` for a model that workers serve";
             found.push(("/replicas".to_owned(), message.to_owned()));
         }
+        if let Some(too_many) = too_many("/replicas", self.replicas.len(), MOST_REPLICAS) {
+            return vec![too_many];
+        }
         for (index, url) in self.replicas.iter().enumerate() {
             let at = format!("/replicas/{index}");
-            if let Err(error) = check_url(url, !url.contains('@')) {
+            if url.len() > LONGEST_URL {
+                found.push((at, format!("is longer than {LONGEST_URL} bytes")));
+            } else if let Err(error) = check_url(url, !url.contains('@')) {
                 found.push((at, error.to_string()));
             } else if self.replicas[..index].iter().any(|other| same_url(other, url)) {
                 found.push((at, "this endpoint is in the list already".to_owned()));

@@ -9,11 +9,7 @@ use crate::Result;
 /// the project sees all but what was given to them.
 pub async fn blind(db: &mut PgConnection, conversations: &[Uuid], person: &str, admin: bool) -> Result<Vec<Uuid>> {
     let hidden = sqlx::query_scalar!(
-        "SELECT DISTINCT i.conversation_id FROM review_items i JOIN review_queues q ON q.id = i.queue_id
-         WHERE i.conversation_id = ANY($1) AND q.state = 'open' AND q.blind
-           AND NOT EXISTS (SELECT FROM human_ratings r WHERE r.conversation_id = i.conversation_id AND r.rater = $2)
-           AND (NOT $3 OR EXISTS (SELECT FROM review_assignments a WHERE a.queue_id = i.queue_id
-                                  AND a.conversation_id = i.conversation_id AND a.rater = $2 AND a.state = 'assigned'))",
+        r#"SELECT DISTINCT conversation_id AS "id!" FROM blind_to($2, $3) WHERE conversation_id = ANY($1)"#,
         conversations,
         person,
         admin
@@ -21,7 +17,23 @@ pub async fn blind(db: &mut PgConnection, conversations: &[Uuid], person: &str, 
     Ok(hidden.fetch_all(db).await?)
 }
 
-/// The same of one conversation.
-pub async fn blind_to(db: &mut PgConnection, conversation: Uuid, person: &str, admin: bool) -> Result<bool> {
-    Ok(!blind(db, &[conversation], person, admin).await?.is_empty())
+/// A conversation with its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    pub conversation: Uuid,
+    pub run: Uuid,
+    pub position: i32,
+}
+
+/// All of a project of which that is so.
+pub async fn blind_in(db: &mut PgConnection, project: Uuid, person: &str, admin: bool) -> Result<Vec<Placed>> {
+    let hidden = sqlx::query_as!(
+        Placed,
+        r#"SELECT DISTINCT t.id AS conversation, t.run_id AS run, t.position
+           FROM blind_to($2, $3) b JOIN tasks t ON t.id = b.conversation_id WHERE b.project_id = $1"#,
+        project,
+        person,
+        admin
+    );
+    Ok(hidden.fetch_all(db).await?)
 }

@@ -8,6 +8,7 @@ use axum_extra::extract::CookieJar;
 use domain::api::CSRF_HEADER;
 use sqlx::PgConnection;
 
+use super::entrance::Entrance;
 use super::{Caller, Joining};
 use crate::http::app::App;
 use crate::http::error::{HttpError, Result};
@@ -20,30 +21,48 @@ pub const SESSION_COOKIE: &str = "groundstate_session";
 
 /// Leaves a [`Caller`] with the request if somebody is known. Whether anybody must be is said by the handlers.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
-    let caller = match bearer(request.headers())? {
+    let entrance = Entrance::default();
+    let headers = credentials(request.headers());
+    match bearer(&headers)? {
         Some(token) if token.starts_with(people::JOIN_TOKEN) => {
             let now = clock::now();
             let known = join_tokens::used(&mut *app.pool().acquire().await?, &secret::hash(token), now).await?;
             let (token, expires_at) = known.ok_or(HttpError::WrongJoinToken)?;
             request.extensions_mut().insert(Joining { token, expired: expires_at <= now });
-            None
         }
-        Some(token) => Some(by_token(&mut *app.pool().acquire().await?, token).await?),
-        None => match session(request.headers()) {
-            Some(session) => {
-                let caller = by_session(&mut *app.pool().acquire().await?, &session).await?;
-                if caller.is_some() && !request.method().is_safe() {
-                    check_csrf(&session, request.headers())?;
+        None if session(&headers).is_none() => {}
+        _ => {
+            let caller = caller(&mut *app.pool().acquire().await?, &headers).await?;
+            if let Some(caller) = caller {
+                if caller.token.is_none() && !request.method().is_safe() {
+                    check_csrf(&headers, request.headers())?;
                 }
-                caller
+                request.extensions_mut().insert(caller);
             }
-            None => None,
-        },
-    };
-    if let Some(caller) = caller {
-        request.extensions_mut().insert(caller);
+        }
     }
-    Ok(next.run(request).await)
+    request.extensions_mut().insert(entrance.clone());
+    let response = next.run(request).await;
+    Ok(entrance.watch(app, headers, response))
+}
+
+/// The headers that say who asks.
+fn credentials(headers: &HeaderMap) -> HeaderMap {
+    let known = headers.iter().filter(|(name, _)| [header::AUTHORIZATION, header::COOKIE].contains(name));
+    known.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Who asks; `None` if nobody says so, or a session has ended: the browser may still sign in.
+///
+/// # Errors
+/// A token that is not valid, or the database is away.
+pub async fn caller(db: &mut PgConnection, headers: &HeaderMap) -> Result<Option<Caller>> {
+    if let Some(token) = bearer(headers)? {
+        return by_token(db, token).await.map(Some);
+    }
+    let Some(session) = session(headers) else { return Ok(None) };
+    let Some(user) = sessions::user(db, &secret::hash(&session), clock::now()).await? else { return Ok(None) };
+    Ok(users::get(db, user).await?.map(Caller::in_session))
 }
 
 /// # Errors
@@ -67,15 +86,10 @@ pub fn session(headers: &HeaderMap) -> Option<String> {
     CookieJar::from_headers(headers).get(SESSION_COOKIE).map(|cookie| cookie.value().to_owned())
 }
 
-/// A session that has ended is like none: the browser may still sign in.
-async fn by_session(db: &mut PgConnection, session: &str) -> Result<Option<Caller>> {
-    let Some(user) = sessions::user(db, &secret::hash(session), clock::now()).await? else { return Ok(None) };
-    Ok(users::get(db, user).await?.map(Caller::in_session))
-}
-
-fn check_csrf(session: &str, headers: &HeaderMap) -> Result<()> {
+fn check_csrf(credentials: &HeaderMap, headers: &HeaderMap) -> Result<()> {
+    let session = session(credentials).unwrap_or_default();
     let given = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
-    if given.is_some_and(|given| secret::hash(given) == secret::hash(&secret::csrf_token(session))) {
+    if given.is_some_and(|given| secret::hash(given) == secret::hash(&secret::csrf_token(&session))) {
         return Ok(());
     }
     Err(HttpError::Forbidden(format!(

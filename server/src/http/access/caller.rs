@@ -55,6 +55,11 @@ impl Caller {
         }
     }
 
+    /// Whether they may do what concerns the whole installation.
+    pub fn administers(&self) -> bool {
+        self.administrator && self.scopes.contains(&Scope::Admin) && self.only_project.is_none()
+    }
+
     /// What they are in a project; `None` if it is not theirs to know of.
     pub async fn role(&self, db: &mut PgConnection, project: Uuid) -> Result<Option<Role>> {
         if self.only_project.is_some_and(|only| only != project) {

@@ -14,7 +14,7 @@ use crate::http::access::Reader;
 use crate::http::error::{Problems, Result};
 use crate::http::extract::{Path, Query};
 use crate::http::page::{PageParams, Paging, page};
-use crate::http::{ratings, worlds};
+use crate::http::{blind, worlds};
 use store::events;
 
 #[derive(Deserialize, IntoParams)]
@@ -53,7 +53,7 @@ pub async fn list(
             events.retain(|event| event.seq < next.seq);
         }
     }
-    if ratings::blind(&mut db, id, &reader.caller, reader.project).await? {
+    if blind::is_blind(&mut db, id, &reader.caller, reader.project).await? {
         events.retain(|event| !event.is_judgement());
     }
     events.retain(|event| after.is_none_or(|after| event.seq > after));

@@ -1,4 +1,4 @@
-//! Which runs are looked at, and as whom.
+//! Which runs are looked at, and by whom.
 
 use std::sync::Arc;
 
@@ -7,7 +7,9 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::params::Selection;
+use crate::http::access::Reader;
 use crate::http::app::App;
+use crate::http::blind::Hidden;
 use crate::http::error::{HttpError, Result};
 use datasets::index::{Columns, Query, TooMany};
 use store::conversation_columns::{self, RunHead};
@@ -21,19 +23,21 @@ pub struct Scope {
 
 impl Scope {
     /// One run of a project.
-    pub async fn of_run(app: &App, project: Uuid, run: Uuid, whose: &Whose) -> Result<Self> {
+    pub async fn of_run(app: &App, reader: &Reader, run: Uuid, whose: &Whose) -> Result<Self> {
         let mut db = app.pool().acquire().await?;
-        let head = conversation_columns::of_project(&mut db, project, &[run]).await?.pop();
+        let hidden = Hidden::of(&mut db, reader).await?;
+        let head = conversation_columns::of_project(&mut db, reader.project, &[run]).await?.pop();
         let head = head.ok_or_else(|| HttpError::missing("run", &run.to_string()))?;
         let head = seen_by(&mut db, head, whose).await?;
         drop(db);
         let columns = app.index().one(&head).await?;
-        Ok(Self { runs: vec![columns], judgings: vec![head.judging] })
+        Ok(Self { runs: vec![hidden.unjudged(columns)], judgings: vec![head.judging] })
     }
 
     /// The runs of a project that were asked for, or all of them, the newest first.
-    pub async fn of_project(app: &App, project: Uuid, selection: &Selection) -> Result<Self> {
+    pub async fn of_project(app: &App, reader: &Reader, selection: &Selection) -> Result<Self> {
         let mut db = app.pool().acquire().await?;
+        let hidden = Hidden::of(&mut db, reader).await?;
         let mut only: Vec<Uuid> = selection.filter.runs.iter().filter_map(|id| id.parse().ok()).collect();
         if let Whose::Judging(judging) = &selection.filter.judging {
             let judging = judging.parse().unwrap_or_default();
@@ -43,11 +47,12 @@ impl Scope {
             only = vec![run];
         }
         let mut heads = Vec::new();
-        for head in conversation_columns::of_project(&mut db, project, &only).await? {
+        for head in conversation_columns::of_project(&mut db, reader.project, &only).await? {
             heads.push(seen_by(&mut db, head, &selection.filter.judging).await?);
         }
         drop(db);
         let runs = app.index().of(&heads).await.map_err(too_many)?;
+        let runs = runs.into_iter().map(|run| hidden.unjudged(run)).collect();
         Ok(Self { runs, judgings: heads.iter().map(|head| head.judging).collect() })
     }
 

@@ -11,6 +11,7 @@ use sqlx::PgPool;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
+use super::open;
 use crate::http::access::Reader;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Path, Query};
@@ -44,12 +45,13 @@ pub struct ManifestParams {
     security(("session" = []), ("token" = ["read"])))]
 pub async fn show(
     State(pool): State<PgPool>,
-    _: Reader,
+    reader: Reader,
     Path(id): Path<Uuid>,
     Query(params): Query<ManifestParams>,
 ) -> Result<Response> {
-    let found = corpora::get(&mut *pool.acquire().await?, id).await?;
-    let Some((_, corpus)) = found else { return Err(HttpError::missing("corpus", &id.to_string())) };
+    let mut db = pool.acquire().await?;
+    let corpus = open(&mut db, &reader, id).await?;
+    drop(db);
     let state = corpus.summary.state;
     if state != CorpusState::Ready {
         return Err(HttpError::Conflict(format!("the corpus is {state} and has no manifest")));

@@ -8,7 +8,7 @@ use domain::corpus::{Report, Spec};
 use sqlx::PgPool;
 use tokio::sync::watch;
 
-use super::problems;
+use super::{check_blind, problems};
 use crate::http::access::Author;
 use crate::http::audit::Audit;
 use crate::http::error::{HttpError, Problems, Result};
@@ -33,7 +33,10 @@ pub async fn preview(
     Body(spec): Body<Spec>,
 ) -> Result<Response> {
     audit.nothing_changed();
-    let problems = problems(&mut *pool.acquire().await?, author.project, &spec, "").await?;
+    let mut db = pool.acquire().await?;
+    let problems = problems(&mut db, author.project, &spec, "").await?;
+    check_blind(&mut db, &author, &spec).await?;
+    drop(db);
     if !problems.is_empty() {
         return Err(HttpError::Invalid(problems));
     }

@@ -9,6 +9,7 @@ use sqlx::PgPool;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
+use super::open;
 use crate::http::access::Reader;
 use crate::http::error::{HttpError, Problems, Result};
 use crate::http::extract::{Path, Query};
@@ -21,13 +22,15 @@ use store::corpora::{self, Part};
     responses((status = 200, body = Page<CorpusConversation>), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn kept(
     State(pool): State<PgPool>,
-    _: Reader,
+    reader: Reader,
     Path(id): Path<Uuid>,
     Query(which): Query<CorpusConversationParams>,
 ) -> Result<Json<Page<CorpusConversation>>> {
     let params = PageParams { limit: which.limit, after: which.after };
     let (limit, part) = part(&params, which.skip)?;
-    let items = corpora::kept(&mut *pool.acquire().await?, id, which.split, part).await?;
+    let mut db = pool.acquire().await?;
+    open(&mut db, &reader, id).await?;
+    let items = corpora::kept(&mut db, id, which.split, part).await?;
     Ok(Json(page(items, limit, |row: &CorpusConversation| row.ordinal.to_string())))
 }
 
@@ -37,13 +40,15 @@ pub async fn kept(
     security(("session" = []), ("token" = ["read"])))]
 pub async fn dropped(
     State(pool): State<PgPool>,
-    _: Reader,
+    reader: Reader,
     Path(id): Path<Uuid>,
     Query(which): Query<DroppedParams>,
 ) -> Result<Json<Page<ManifestRow>>> {
     let params = PageParams { limit: which.limit, after: which.after };
     let (limit, part) = part(&params, which.skip)?;
-    let items = corpora::dropped(&mut *pool.acquire().await?, id, which.dropped_by, part).await?;
+    let mut db = pool.acquire().await?;
+    open(&mut db, &reader, id).await?;
+    let items = corpora::dropped(&mut db, id, which.dropped_by, part).await?;
     Ok(Json(page(items, limit, |row: &ManifestRow| row.ordinal.to_string())))
 }
 
@@ -71,11 +76,12 @@ pub struct NeighbourParams {
     responses((status = 200, body = Neighbours), Problems), security(("session" = []), ("token" = ["read"])))]
 pub async fn neighbours(
     State(pool): State<PgPool>,
-    _: Reader,
+    reader: Reader,
     Path((corpus, conversation)): Path<(Uuid, Uuid)>,
     Query(among): Query<NeighbourParams>,
 ) -> Result<Json<Neighbours>> {
     let mut db = pool.acquire().await?;
+    open(&mut db, &reader, corpus).await?;
     let found = corpora::neighbours(&mut db, corpus, conversation, among.split, among.dropped_by).await?;
     Ok(Json(found.ok_or_else(|| HttpError::missing("conversation", &conversation.to_string()))?))
 }

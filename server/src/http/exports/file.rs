@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use tower_http::services::ServeFile;
 use uuid::Uuid;
 
-use super::ready;
+use super::{check_blind, ready};
 use crate::http::access::Reader;
 use crate::http::app::App;
 use crate::http::error::{HttpError, Problems, Result};
@@ -15,7 +15,7 @@ use crate::http::extract::Path;
 
 /// Download an export
 ///
-/// The ETag is the file's SHA-256. With `Range`, a part of the file; with `If-Range`, only if it is still the same.
+/// It is refused while you still have to rate conversations blindly that it is made of. The ETag is the file's SHA-256. With `Range`, a part of the file; with `If-Range`, only if it is still the same.
 #[utoipa::path(get, path = "/exports/{export}/file", tag = "exports",
     params(("export" = Uuid, Path), ("range" = Option<String>, Header, description = "`bytes=1000-`")),
     responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
@@ -25,11 +25,12 @@ use crate::http::extract::Path;
     security(("session" = []), ("token" = ["read"])))]
 pub async fn download(
     State(app): State<App>,
-    _: Reader,
+    reader: Reader,
     Path(id): Path<Uuid>,
     mut request: Request,
 ) -> Result<Response> {
     let export = ready(app.pool(), id).await?;
+    check_blind(&mut *app.pool().acquire().await?, &reader, &export.spec).await?;
     let tag = format!("\"{}\"", export.hash.unwrap_or_default());
     let damaged = || HttpError::Damaged(format!("the header of export {id} cannot be written"));
     let etag = HeaderValue::from_str(&tag).map_err(|_| damaged())?;

@@ -6,7 +6,7 @@ use domain::api::ExportPreview;
 use domain::export::ExportSpec;
 use sqlx::PgPool;
 
-use super::checked;
+use super::{check_blind, checked};
 use crate::http::access::Reader;
 use crate::http::audit::Audit;
 use crate::http::error::{Problems, Result};
@@ -26,6 +26,7 @@ pub async fn preview(
 ) -> Result<Json<ExportPreview>> {
     audit.nothing_changed();
     let checked = checked(&pool, &spec, reader.project).await?;
+    check_blind(&mut *pool.acquire().await?, &reader, &spec).await?;
     let order = Order::of(&pool, &spec, &checked).await?;
     let Preview { record, card, looked_at } = first::preview(&pool, &order).await?;
     let file_name = build::file_name(&order.title, &order.shape);

@@ -13,10 +13,10 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::http::access::Reader;
+use crate::http::blind;
 use crate::http::error::{Problems, Result};
 use crate::http::extract::{Path, Query};
 use crate::http::page::{PageParams, Paging, page};
-use crate::http::ratings::blind_among;
 use generation::calibrate::ratings_of;
 use store::ratings;
 
@@ -82,7 +82,7 @@ async fn disagreements_page(
     let paging = PageParams { limit: params.limit, after: params.after };
     let (limit, after) = (paging.limit()?, paging.cursor::<After>()?);
     let conversations: Vec<Uuid> = rated.iter().map(|(id, _)| *id).collect();
-    let hidden = blind_among(db, &conversations, &reader.caller, reader.project).await?;
+    let hidden = blind::among(db, &conversations, &reader.caller, reader.project).await?;
     rated.retain(|(id, _)| !hidden.contains(id));
     let mut found = disagreements(&compared(rated));
     found.retain(|one| {

@@ -1,5 +1,7 @@
 //! /api/v1/projects/{project}/exports, /api/v1/exports
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::Duration;
 
 use domain::api::{BranchSummary, ExportPreview, ExportState, ExportSummary, Page};
@@ -58,6 +60,10 @@ async fn an_export_is_asked_for_built_and_downloaded(pool: PgPool) {
     let bytes = response.bytes().await.unwrap();
     assert_eq!(bytes, rows.as_bytes(), "what the command writes");
     assert_eq!((Some(sha256(&bytes)), export.bytes), (export.hash.clone(), i64::try_from(bytes.len()).ok()));
+
+    let file = datasets::export::job::file(app.files(), export.id.parse().unwrap());
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+    assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700), "nobody else on the machine reads it");
 
     // Cut off after a thousand bytes, and gone on with.
     let part = app.request(Method::GET, &path).header("range", "bytes=1000-").send().await.unwrap();

@@ -98,3 +98,26 @@ async fn the_head_of_a_request_comes_within_a_minute(pool: PgPool) {
     time::timeout(Duration::from_secs(30), slower.read_to_string(&mut nothing)).await.unwrap().unwrap();
     assert_eq!(nothing, "", "it is closed");
 }
+
+/// Whatever stands in a path, no operation asks the database for what cannot be there.
+#[sqlx::test(migrations = "../migrations")]
+async fn no_name_in_a_path_is_a_fault_of_the_server(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let document: Value = app.json("/api/v1/openapi.json").await;
+    let long: String = (0..10_000_u32).map(|n| char::from(b'a' + u8::try_from(n * n / 7 % 26).unwrap())).collect();
+    let mut asked = 0;
+    for (path, operations) in document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.contains('{')) {
+        for method in operations.as_object().unwrap().keys() {
+            let method: Method = method.to_uppercase().parse().unwrap();
+            for name in [long.as_str(), "%00", "a%00b", "%0A"] {
+                let mut parts = path.split('/').map(|part| if part.starts_with('{') { name } else { part });
+                let address = parts.by_ref().collect::<Vec<_>>().join("/");
+                let answer = app.request(method.clone(), &address).json(&json!({})).send().await.unwrap();
+                assert!(answer.status().is_client_error(), "{method} {path}: {}", answer.status());
+                assert!(answer.text().await.unwrap().len() < 5_000, "{method} {path}");
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 200, "{asked}");
+}

@@ -1,9 +1,11 @@
 //! /api/v1/models and /api/v1/players
 
+use std::env;
 use std::time::Duration;
 
-use domain::api::probe::{ModelProbe, ProbeKind, ProbeOutcome};
-use domain::api::{AuditEntry, ModelSummary, Page, PlayerSummary};
+use domain::access::Role;
+use domain::api::probe::{ModelProbe, ProbeCheck, ProbeKind, ProbeOutcome, ReplicaProbe};
+use domain::api::{AuditEntry, ModelSummary, Page, PlayerSummary, RunSummary};
 use llm::{PoolSpec, Registry};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
@@ -13,13 +15,14 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::TestApp;
 use crate::support::endpoint::{Endpoint, says};
+use crate::support::play::HELP;
 use crate::support::until;
 
 #[sqlx::test(migrations = "../migrations")]
 async fn models_are_added_and_keys_are_never_taken(pool: PgPool) {
     let file: Registry = [PoolSpec::new("local", vec!["http://127.0.0.1:8000/v1".into()])].into_iter().collect();
     let app = TestApp::with_models(&pool, file).await;
-    let spec = json!({"replicas": ["https://models.example/v1"], "key_env": "GS_TEST_KEY_THAT_IS_NOT_SET"});
+    let spec = json!({"replicas": ["https://models.example/v1"], "key_env": "UNSET_GS_TEST_API_KEY"});
     let (status, made) = app.send(Method::PUT, "/api/v1/models/gpt-x", &spec).await;
     assert_eq!((status, made["key_found"].as_bool()), (StatusCode::OK, Some(false)));
     for (body, pointer) in [
@@ -30,6 +33,15 @@ async fn models_are_added_and_keys_are_never_taken(pool: PgPool) {
         (json!({"replicas": ["http://x/v1"], "key_file": "sk-abcdef"}), "/key_file"),
         (json!({"replicas": ["http://x/v1"], "key_file": "secret/key"}), "/key_file"),
         (json!({"replicas": ["http://x/v1"], "key_file": "/run/key", "key_env": "KEY"}), "/key_file"),
+        (json!({"replicas": ["http://x/v1"], "key_env": "PATH"}), "/key_env"),
+        (json!({"replicas": ["http://x/v1"], "key_env": "DATABASE_URL"}), "/key_env"),
+        (json!({"replicas": ["http://x/v1"], "key_file": "/etc/hostname"}), "/key_file"),
+        (
+            json!({"replicas": ["http://x/v1"], "key_file": format!("{}/../etc/hostname", env::temp_dir().display())}),
+            "/key_file",
+        ),
+        (json!({"replicas": vec!["http://x/v1"; 1001]}), "/replicas"),
+        (json!({"replicas": [format!("http://x/{}", "a".repeat(2000))]}), "/replicas/0"),
         (json!({"replicas": ["http://x/v1"], "key": "sk-abcdef"}), "/key"),
         (json!({"replicas": ["http://x/v1"], "price": {"prompt": -1.0, "completion": 0.0}}), "/price"),
     ] {
@@ -47,6 +59,48 @@ async fn models_are_added_and_keys_are_never_taken(pool: PgPool) {
     assert_eq!(app.send(Method::DELETE, "/api/v1/models/gpt-x", &spec).await.0, StatusCode::NO_CONTENT);
     assert_eq!(app.send(Method::DELETE, "/api/v1/models/gpt-x", &spec).await.0, StatusCode::NOT_FOUND);
     assert_eq!(app.json::<Vec<PlayerSummary>>("/api/v1/players").await, []);
+}
+
+/// Who runs conversations needs to know which models there are, not where they and their keys are.
+#[sqlx::test(migrations = "../migrations")]
+async fn only_administrators_see_where_models_and_keys_are(pool: PgPool) {
+    let hosts = || ["http://secret-host:8000/v1", "http://secret-host:8001/v1"].map(str::to_owned).into();
+    let keyed = PoolSpec { key_env: Some("SECRET_API_KEY".into()), ..PoolSpec::new("keyed", hosts()) };
+    let app = TestApp::with_models(&pool, [keyed, PoolSpec::new("local", hosts())].into_iter().collect()).await;
+    let spec = json!({"replicas": ["http://secret-host/v1"], "key_file": env::temp_dir().join("secret-key")});
+    assert_eq!(app.send(Method::PUT, "/api/v1/models/added", &spec).await.0, StatusCode::OK);
+    let runner = app.member(Role::Admin).await;
+    let mut db = pool.acquire().await.unwrap();
+    let tried = ReplicaProbe {
+        url: "http://secret-host:8000/v1".into(),
+        context_length: None,
+        checks: vec![ProbeCheck {
+            kind: ProbeKind::Reply,
+            outcome: ProbeOutcome::Failed,
+            detail: "http://secret-host:8000/v1 does not answer".into(),
+            first_byte_ms: None,
+            total_ms: 1,
+        }],
+        features: Vec::new(),
+    };
+    let probe = ModelProbe { probed_at: store::clock::now(), replicas: vec![tried] };
+    store::models::keep_probe(&mut db, "local", &probe).await.unwrap();
+    let order = json!({"models": {"agent": "local"}, "scenarios": [HELP], "n": 1, "paused": true});
+    let _: serde_json::Value = app.post("/api/v1/projects/default/demo", &json!({})).await;
+    let run: RunSummary = app.post("/api/v1/projects/default/runs", &order).await;
+    let config = format!("/api/v1/runs/{}/config", run.id);
+    for path in ["/api/v1/models", "/api/v1/models/local/probe", config.as_str()] {
+        let (told, kept) = (app.text(path).await, runner.text(path).await);
+        assert!(told.contains("secret-host"), "{path}: {told}");
+        assert!(
+            !kept.contains("secret-host") && !kept.contains("SECRET") && !kept.contains("secret-key"),
+            "{path}: {kept}"
+        );
+        assert!(kept.contains("local") || path.ends_with("probe"), "{path}: {kept}");
+    }
+    let models: Vec<ModelSummary> = runner.json("/api/v1/models").await;
+    let endpoints: Vec<&str> = models[2].replicas.iter().map(|replica| replica.url.as_str()).collect();
+    assert_eq!(endpoints, ["endpoint 1", "endpoint 2"]);
 }
 
 /// The key of a file is sent to the endpoint, and is neither stored nor told.

@@ -342,6 +342,82 @@ async fn every_mistake_of_an_order_has_its_place(pool: PgPool) {
     assert_eq!(app.json::<Page<RunSummary>>(RUNS).await.items, [], "nothing was stored");
 }
 
+/// Whatever is asked, little is done and little is answered.
+#[sqlx::test(migrations = "../migrations")]
+async fn an_order_that_names_too_much_is_refused_before_it_is_looked_at(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    let names = |n: usize| (0..n).map(|n| format!("unknown_{n}")).collect::<Vec<_>>();
+    let by_name = |n: usize, value: Value| names(n).into_iter().map(|name| (name, value.clone())).collect::<Value>();
+    let fault = |tools: Vec<String>, calls: usize| json!({"kind": "timeout", "tools": tools, "calls": vec![1; calls]});
+    let begun = std::time::Instant::now();
+    for (order, pointer) in [
+        (json!({"scenarios": names(20_001)}), "/scenarios"),
+        (json!({"playbooks": names(1_001)}), "/playbooks"),
+        (json!({"personas": names(1_001)}), "/personas"),
+        (json!({"panel": names(51)}), "/panel"),
+        (json!({"sub_agents": by_name(1_001, json!("scripted"))}), "/sub_agents"),
+        (json!({"faults": vec![fault(vec![], 1); 1_001]}), "/faults"),
+        (json!({"faults": [fault(names(301), 1)]}), "/faults/0/tools"),
+        (json!({"faults": [fault(vec![], 1_001)]}), "/faults/0/calls"),
+        (json!({"scenarios": [HELP, HELP]}), "/scenarios/1"),
+        (json!({"playbooks": ["retail_bank", "retail_bank"]}), "/playbooks/1"),
+        (json!({"personas": ["a", "a"]}), "/personas/1"),
+        (json!({"panel": ["a", "a"]}), "/panel/1"),
+        (json!({"models": {"agent": "x".repeat(201)}}), "/models/agent"),
+        (json!({"variant": "x".repeat(201)}), "/variant"),
+        (json!({"scenarios": ["x".repeat(201)]}), "/scenarios/0"),
+    ] {
+        for path in [RUNS.to_owned(), format!("{RUNS}/preview")] {
+            let refused = app.refused(&path, &order).await;
+            assert_eq!(refused.iter().map(|(at, _)| at.as_str()).collect::<Vec<_>>(), [pointer], "{refused:?}");
+        }
+    }
+    for (order, at, last) in [
+        (json!({"scenarios": names(20_000)}), "/scenarios", "and 19900 more problems, not listed"),
+        (json!({"personas": names(1_000)}), "/personas", "and 900 more problems, not listed"),
+        (json!({"sub_agents": by_name(1_000, json!("scripted"))}), "/sub_agents", "and 900 more problems, not listed"),
+        (json!({"faults": [fault(names(300), 1)]}), "/faults/0", "and 200 more problems, not listed"),
+    ] {
+        let (status, answer) = app.send(Method::POST, &format!("{RUNS}/preview"), &order).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+        let errors = answer["errors"].as_array().unwrap();
+        assert!((100..=102).contains(&errors.len()), "{at}: {}", errors.len());
+        assert!(errors[0]["pointer"].as_str().unwrap().starts_with(at), "{}", errors[0]);
+        assert!(errors.iter().any(|error| error["detail"] == last), "{at}: {}", errors.last().unwrap());
+        assert!(answer.to_string().len() < 500_000, "{at}: {}", answer.to_string().len());
+    }
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    let large = json!({"variant": "x".repeat(3 << 20)});
+    let (status, _) = app.send(Method::POST, &format!("{RUNS}/preview"), &large).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(app.json::<Page<RunSummary>>(RUNS).await.items, [], "nothing was stored");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_fault_has_a_probability(pool: PgPool) {
+    let app = filled(&pool, &[]).await;
+    for wrong in [json!(-5), json!(1.5), json!(1e308)] {
+        let order = json!({"faults": [{"kind": "timeout", "probability": wrong}]});
+        let refused = app.refused(RUNS, &order).await;
+        assert_eq!(refused[0].0, "/faults/0");
+        assert!(refused[0].1.starts_with("expected a probability from 0 to 1"), "{refused:?}");
+    }
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_panel_has_different_judges(pool: PgPool) {
+    let endpoint = Endpoint::start(|_| says("ready")).await;
+    let app = filled(&pool, &[("strict", &endpoint), ("kind", &endpoint)]).await;
+    let refused = app.refused(RUNS, &json!({"models": {"judge": "strict"}, "panel": ["kind", "strict"]})).await;
+    assert_eq!(refused, [("/panel".to_owned(), "`strict` judges already".to_owned())]);
+    let run: RunSummary = app.post(RUNS, &json!({"scenarios": [HELP], "n": 1})).await;
+    let judgings = format!("/api/v1/runs/{}/judgings", run.id);
+    let many: Vec<String> = (0..40_000).map(|n| format!("judge{n}")).collect();
+    for (models, pointer) in [(json!(many), "/models"), (json!(["strict", "strict"]), "/models/1")] {
+        assert_eq!(app.refused(&judgings, &json!({"models": models})).await[0].0, pointer);
+    }
+}
+
 /// Who may start runs and judgings does not thereby say where the server connects to.
 #[sqlx::test(migrations = "../migrations")]
 async fn models_are_named_and_never_addressed(pool: PgPool) {

@@ -3,6 +3,7 @@
 mod agreement;
 mod annotations;
 mod assignments;
+mod blind;
 mod calibrations;
 mod corrections;
 mod found;

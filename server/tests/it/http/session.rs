@@ -1,6 +1,7 @@
 //! /api/v1/session, /api/v1/invitations/accept, /api/v1/users, /api/v1/tokens, /api/v1/audit
 
 use chrono::TimeDelta;
+use domain::access::{Role, Scope};
 use domain::api::{
     AuditEntry, Invitation, NewTokenAnswer, Page, ProblemDetails, SessionDetail, TokenSummary, UserSummary,
 };
@@ -10,9 +11,9 @@ use serde_json::{Value, json};
 use server::secret;
 use sqlx::{AssertSqlSafe, PgPool};
 use store::clock;
-use store::invitations;
+use store::{invitations, projects};
 
-use super::TestApp;
+use super::{TestApp, somebody, token};
 
 const PASSWORD: &str = "correct horse";
 
@@ -209,6 +210,48 @@ async fn behind_a_proxy_only_who_guesses_waits(pool: PgPool) {
     assert_eq!(guess("carol".into(), "no address").await, StatusCode::FORBIDDEN);
 }
 
+/// Who does not know a password must not be able to lock out who does.
+#[sqlx::test(migrations = "../migrations")]
+async fn guesses_from_elsewhere_lock_nobody_out(pool: PgPool) {
+    let app = TestApp::behind_proxy(&pool).await;
+    let invited: Invitation = app.post("/api/v1/users", &json!({"name": "bob", "administrator": true})).await;
+    assert_eq!(accept(&app, &json!({"secret": invited.secret, "password": PASSWORD})).await.status(), StatusCode::OK);
+    let try_in = async |password: &str, from: &str| {
+        let request = app.with_token(String::new()).request(Method::POST, "/api/v1/session");
+        let request = request.header("x-forwarded-for", from).json(&json!({"name": "bob", "password": password}));
+        request.send().await.unwrap().status()
+    };
+    for _ in 0..5 {
+        assert_eq!(try_in("wrong password", "192.0.2.1").await, StatusCode::FORBIDDEN);
+    }
+    assert_eq!(try_in("wrong password", "192.0.2.1").await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(
+        try_in(PASSWORD, "192.0.2.1").await,
+        StatusCode::TOO_MANY_REQUESTS,
+        "who guesses waits, also when right"
+    );
+    assert_eq!(try_in(PASSWORD, "192.0.2.2").await, StatusCode::OK, "and nobody else");
+    // Many addresses guess: each answer takes a while, and the right one is still an answer.
+    let many = "INSERT INTO sign_in_failures (subject, failures, last_at) VALUES ('name bob', 100000, now())
+                ON CONFLICT (subject) DO UPDATE SET failures = EXCLUDED.failures";
+    sqlx::query(many).execute(&pool).await.unwrap();
+    let begun = std::time::Instant::now();
+    assert_eq!(try_in(PASSWORD, "192.0.2.3").await, StatusCode::OK);
+    assert!(begun.elapsed() >= std::time::Duration::from_secs(3), "{:?}", begun.elapsed());
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_name_that_nobody_can_have_is_refused(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    // Letters that no index can hold by compressing them.
+    let long: String = (0..10_000_u32).map(|n| char::from(b'a' + u8::try_from(n * n / 7 % 26).unwrap())).collect();
+    let answer = sign_in(&app, &long, PASSWORD).await;
+    assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let problem: Value = answer.json().await.unwrap();
+    assert_eq!(problem["errors"][0]["pointer"], "/name");
+    assert!(problem.to_string().len() < 1_000, "{problem}");
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn behind_a_proxy_cookies_go_over_https_alone(pool: PgPool) {
     let app = TestApp::behind_proxy(&pool).await;
@@ -328,6 +371,52 @@ async fn a_secret_is_not_kept_for_a_request_that_is_sent_again(pool: PgPool) {
         assert!(detail.contains("was done; its answer held a secret"), "{detail}");
     }
     assert!(holding(&pool, "bob").await.contains(&"users".to_owned()), "what is looked for would be found");
+}
+
+/// An answer that is given again is given to whoever may still do what it answers, and to nobody else.
+#[sqlx::test(migrations = "../migrations")]
+async fn an_answer_is_not_given_again_to_who_may_not_ask_any_more(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let user = somebody(&pool, "ann", false).await;
+    let role = async |role: Role| {
+        let mut db = pool.acquire().await.unwrap();
+        projects::set_role(&mut db, projects::DEFAULT, user, role.into_str()).await.unwrap();
+    };
+    role(Role::Author).await;
+    let (author, reader) = (token(&pool, user, &[Scope::Author]).await, token(&pool, user, &[Scope::Read]).await);
+    let send = async |token: &str| {
+        let request = app.with_token(token.to_owned()).request(Method::POST, "/api/v1/projects/default/corpora");
+        let answer =
+            request.header("idempotency-key", "one").json(&json!({"name": "secret-corpus"})).send().await.unwrap();
+        (answer.status(), answer.text().await.unwrap())
+    };
+    let first = send(&author).await;
+    assert_eq!(first.0, StatusCode::CREATED, "{}", first.1);
+    assert_eq!(send(&author).await, first, "the same person, who may do it");
+    for (refused, why) in [
+        (send(&reader).await, "a token that may only read"),
+        (
+            {
+                role(Role::Viewer).await;
+                send(&author).await
+            },
+            "somebody who may only read",
+        ),
+        (
+            {
+                projects::remove(&mut pool.acquire().await.unwrap(), projects::DEFAULT, user).await.unwrap();
+                send(&author).await
+            },
+            "no member any more",
+        ),
+    ] {
+        assert!(matches!(refused.0, StatusCode::FORBIDDEN | StatusCode::NOT_FOUND), "{why}: {refused:?}");
+        assert!(!refused.1.contains("secret-corpus"), "{why}: {refused:?}");
+    }
+    let other = token(&pool, somebody(&pool, "ben", false).await, &[Scope::Admin]).await;
+    assert_eq!(send(&other).await.0, StatusCode::NOT_FOUND, "a key is one person's");
+    role(Role::Author).await;
+    assert_eq!(send(&author).await, first, "it was not forgotten, nor done again");
 }
 
 #[sqlx::test(migrations = "../migrations")]

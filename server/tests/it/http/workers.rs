@@ -89,6 +89,40 @@ async fn one_process_at_a_time_has_a_name(pool: PgPool) {
     assert_eq!(beat(&worker, &moved, "ready").await.0, StatusCode::OK);
 }
 
+/// A token that leaked does not take over what another one's worker is asked.
+#[sqlx::test(migrations = "../migrations")]
+async fn the_name_of_a_live_worker_is_not_taken_by_another_token(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let (owner, thief) = (worker(&app).await, worker(&app).await);
+    let body = join("a", "http://10.0.0.1:8000/v1");
+    let path = joined(&owner, &body).await;
+    let (status, problem) = thief.send(Method::POST, "/api/v1/workers", &body).await;
+    assert_eq!(status, StatusCode::CONFLICT, "{problem}");
+    assert_eq!(beat(&owner, &path, "ready").await.0, StatusCode::OK, "it is still its own");
+    silence(&pool).await;
+    joined(&thief, &body).await;
+    assert_eq!(beat(&owner, &path, "ready").await.0, StatusCode::GONE, "who is lost gives way");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_token_lets_only_so_many_in_within_a_minute(pool: PgPool) {
+    let app = TestApp::start(&pool).await;
+    let (worker, other) = (worker(&app).await, worker(&app).await);
+    joined(&worker, &join("a", "http://10.0.0.1:8000/v1")).await;
+    let most = store::workers::MOST_JOINS;
+    let busy = "UPDATE join_tokens SET joins = $1 WHERE joins > 0";
+    sqlx::query(busy).bind(most).execute(&pool).await.unwrap();
+    let again = worker.request(Method::POST, "/api/v1/workers").json(&join("b", "http://10.0.0.2:8000/v1"));
+    let refused = again.send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+    let wait: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    joined(&other, &join("c", "http://10.0.0.3:8000/v1")).await;
+    let a_minute = "UPDATE join_tokens SET joins_from = joins_from - interval '1 minute'";
+    sqlx::query(a_minute).execute(&pool).await.unwrap();
+    joined(&worker, &join("b", "http://10.0.0.2:8000/v1")).await;
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn only_a_join_token_joins_and_it_does_nothing_else(pool: PgPool) {
     let app = TestApp::start(&pool).await;
@@ -156,6 +190,9 @@ async fn what_a_worker_must_not_say_is_refused_with_its_place(pool: PgPool) {
         ("model", json!("fixed"), "/model"),
         ("url", json!("ftp://x"), "/url"),
         ("url", json!("http://user:secret@x/v1"), "/url"),
+        ("url", json!("http://169.254.169.254/v1"), "/url"),
+        ("url", json!("http://[fe80::1]/v1"), "/url"),
+        ("url", json!("http://0.0.0.0:8000/v1"), "/url"),
         ("key_env", json!("sk-abcdef"), "/key_env"),
         ("key_env", json!("DATABASE_URL"), "/key_env"),
         ("max_in_flight", json!(0), "/max_in_flight"),

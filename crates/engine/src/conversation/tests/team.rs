@@ -117,89 +117,36 @@ fn judges_read_what_sub_agents_and_users_did() {
     let (mut conversation, _) = played(team(), &[]);
     conversation.state.phase = super::super::Phase::Judge;
     assert_snapshot!(conversation.readable(), @r#"
-    [system]
-    You work in a shop. Be kind. It is 2026-03-02T09:00:00Z.
-
-    [user]
-    Order o_17 broke, I want 20.50 back.
-
-    [agent]
-    Is the lamp still dark when you switch it on?
-
-    [user calls call_1] switch_lamp({"on":true})
-
-    [tool call_1]
-    {"light":"none","code":90210}
-
-    [user]
-    It stays dark.
-
-    [agent, reasoning]
-    Look first.
-
-    [agent calls call_2] desk({"task":"Call get_order with {\"order_id\":\"o_17\"}."})
-
-    [task of desk]
-    Call get_order with {"order_id":"o_17"}.
-
-    [desk, reasoning]
-    Look first.
-
-    [desk calls call_4] get_order({"order_id":"o_17"})
-
-    [tool call_4]
-    {"refunded":0,"total":80.0}
-
-    [desk]
-    Done.
-    - get_order: {"refunded":0,"total":80.0}
-
-    [agent calls call_3] hours({})
-
-    [tool call_2]
-    Done.
-    - get_order: {"refunded":0,"total":80.0}
-
-    [tool call_3]
-    {"opens":"09:00"}
-
-    [agent calls call_5] desk({"task":"Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."})
-
-    [task of desk]
-    Call refund with {"order_id":"o_17","amount":20.5}.
-
-    [desk calls call_6] cashier({"task":"Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."})
-
-    [task of cashier]
-    Call refund with {"order_id":"o_17","amount":20.5}.
-
-    [cashier calls call_7] refund({"order_id":"o_17","amount":20.5})
-
-    [tool call_7]
-    {"refunded":20.5}
-
-    [cashier]
-    Done.
-    - refund: {"refunded":20.5}
-
-    [tool call_6]
-    Done.
-    - refund: {"refunded":20.5}
-
-    [desk]
-    Done.
-    - cashier: Done.
-    - refund: {"refunded":20.5}
-
-    [tool call_5]
-    Done.
-    - cashier: Done.
-    - refund: {"refunded":20.5}
-
-    [agent]
-    Done, 20.50 is on its way; refunded so far 20.5.
-
-    [the conversation ended: user_ended]
+    [
+    {"from":"system","text":"You work in a shop. Be kind. It is 2026-03-02T09:00:00Z."},
+    {"from":"user","text":"Order o_17 broke, I want 20.50 back."},
+    {"from":"agent","text":"Is the lamp still dark when you switch it on?"},
+    {"from":"user","call":"call_1","tool":"switch_lamp","arguments":{"on":true}},
+    {"answer_to":"call_1","answer":{"light":"none","code":90210}},
+    {"from":"user","text":"It stays dark."},
+    {"from":"agent","reasoning":"Look first."},
+    {"from":"agent","call":"call_2","tool":"desk","arguments":{"task":"Call get_order with {\"order_id\":\"o_17\"}."}},
+    {"task_of":"desk","text":"Call get_order with {\"order_id\":\"o_17\"}."},
+    {"from":"desk","reasoning":"Look first."},
+    {"from":"desk","call":"call_4","tool":"get_order","arguments":{"order_id":"o_17"}},
+    {"answer_to":"call_4","answer":{"refunded":0,"total":80.0}},
+    {"from":"desk","text":"Done.\n- get_order: {\"refunded\":0,\"total\":80.0}"},
+    {"from":"agent","call":"call_3","tool":"hours","arguments":{}},
+    {"answer_to":"call_2","answer":"Done.\n- get_order: {\"refunded\":0,\"total\":80.0}"},
+    {"answer_to":"call_3","answer":{"opens":"09:00"}},
+    {"from":"agent","call":"call_5","tool":"desk","arguments":{"task":"Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."}},
+    {"task_of":"desk","text":"Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."},
+    {"from":"desk","call":"call_6","tool":"cashier","arguments":{"task":"Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."}},
+    {"task_of":"cashier","text":"Call refund with {\"order_id\":\"o_17\",\"amount\":20.5}."},
+    {"from":"cashier","call":"call_7","tool":"refund","arguments":{"order_id":"o_17","amount":20.5}},
+    {"answer_to":"call_7","answer":{"refunded":20.5}},
+    {"from":"cashier","text":"Done.\n- refund: {\"refunded\":20.5}"},
+    {"answer_to":"call_6","answer":"Done.\n- refund: {\"refunded\":20.5}"},
+    {"from":"desk","text":"Done.\n- cashier: Done.\n- refund: {\"refunded\":20.5}"},
+    {"answer_to":"call_5","answer":"Done.\n- cashier: Done.\n- refund: {\"refunded\":20.5}"},
+    {"from":"agent","text":"Done, 20.50 is on its way; refunded so far 20.5."},
+    {"ended":"user_ended"}
+    ]
     "#);
 }
 

@@ -33,8 +33,12 @@ pub async fn made(app: &TestApp, author: &TestApp, stranger: &str) -> Vec<(&'sta
     let of_conversation = format!("/api/v1/conversations/{conversation}");
     let remark = json!({"seq": 1, "text": "Why?"});
     let annotation: Annotation = author.post(&format!("{of_conversation}/annotations"), &remark).await;
-    let queue: ReviewQueue =
-        app.post(&format!("{DEFAULT}/review-queues"), &json!({"name": "q", "conversations": [conversation]})).await;
+    let queue: ReviewQueue = app
+        .post(
+            &format!("{DEFAULT}/review-queues"),
+            &json!({"name": "q", "conversations": [conversation], "blind": false}),
+        )
+        .await;
     let assign = format!("/api/v1/review-queues/{}/items/{conversation}/assignments", queue.id);
     let _: Value = app.post(&assign, &json!({"rater": "spare"})).await;
     let rating = json!({"scores": {"overall": 4}});

@@ -94,6 +94,10 @@ async fn uploads_that_are_refused_change_nothing(pool: PgPool) {
     assert_eq!((status, &answer["errors"][0]["line"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!(1)));
     let detail = answer["errors"][0]["detail"].as_str().unwrap();
     assert!(detail.contains("did you mean `consistency`?"), "{detail}");
+    // Longer than any index takes, and not to be compressed.
+    let long: String = (0..10_000_u32).map(|n| char::from(b'a' + u8::try_from(n * n / 7 % 26).unwrap())).collect();
+    let of_nobody = format!("conversation,rater,overall\n{id},{long},4\n");
+    assert_eq!(upload(&app, &played, "text/csv", of_nobody).await.0, StatusCode::UNPROCESSABLE_ENTITY);
     let half = format!("conversation,overall\n{id},4\nnobody,5\n");
     assert_eq!(upload(&ann, &played, "text/csv", half).await.0, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(upload(&ann, &played, "text/html", "<p>".into()).await.0, StatusCode::UNSUPPORTED_MEDIA_TYPE);
