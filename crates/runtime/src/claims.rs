@@ -14,7 +14,6 @@ use uuid::Uuid;
 use crate::commit::CommitQueue;
 use crate::drive::Stopped;
 use crate::inbox::Inbox;
-use crate::loaded_run;
 use crate::place::Place;
 use crate::runnable::Runnable;
 
@@ -141,11 +140,4 @@ impl Claims {
     pub async fn settled(&mut self) {
         while self.settling.join_next().await.is_some() {}
     }
-}
-
-/// Gives back what this process cannot play, and pauses the run with the reason, so that nobody tries for ever.
-pub async fn refuse(pool: &PgPool, player: i64, claim: &Claim, reason: &anyhow::Error) -> store::Result<()> {
-    error!(run = %claim.run_id, "a run cannot be played here: {reason:#}");
-    loaded_run::pause(pool, claim.run_id, &format!("{reason:#}")).await?;
-    store::patiently(|| async { players::release(&mut *pool.acquire().await?, player, claim).await }).await
 }

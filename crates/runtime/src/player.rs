@@ -4,6 +4,7 @@
 //! on. One that is silent for longer than its lease is given up, and others go on with what it had claimed.
 
 mod claim_loop;
+mod unplayable;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +29,7 @@ use crate::loaded_run::RunControl;
 use crate::run_signals::{self, Runs};
 use crate::runnable::Runnable;
 use claim_loop::{ClaimLoop, End};
+use unplayable::Unplayable;
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -106,9 +108,10 @@ impl<R: Runnable> Player<R> {
         let mut writers = JoinSet::new();
         let queue = CommitQueue::start(&self.pool, id, &given_up, &mut writers);
         let claims = Claims::new(self.pool.clone(), id);
+        let unplayable = Unplayable::new(self.pool.clone(), id, self.options.only.is_some());
         let leaving = stop.child_token();
         let working = self.work_on_jobs(id, &given_up, &leaving);
-        let mut claim_loop = ClaimLoop { player: self, id, claims, playing: JoinSet::new(), queue, inbox, stuck: None };
+        let mut claim_loop = ClaimLoop { player: self, id, claims, unplayable, playing: JoinSet::new(), queue, inbox, stuck: None };
         let end = claim_loop.work(stop, &given_up, &wake).await;
         leaving.cancel();
         // Others take up its jobs once they are released, or when it has left.

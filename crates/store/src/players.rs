@@ -25,6 +25,18 @@ pub struct Claim {
     pub left_behind: bool,
 }
 
+/// What a player would take up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// Kinds of runs.
+    pub kinds: &'a [&'a str],
+    /// Positions at most.
+    pub most: i32,
+    pub only: Option<Uuid>,
+    /// Runs that this player cannot play.
+    pub except: &'a [Uuid],
+}
+
 impl Claim {
     pub fn positions(&self) -> std::ops::RangeInclusive<i32> {
         self.first_position..=self.last_position
@@ -123,29 +135,26 @@ pub fn is_given_up(error: &StoreError) -> bool {
     error.constraint() == Some("claims_player_fkey")
 }
 
-/// Claims at most so many positions of the run of these kinds that is next: of the highest priority, and of those the one that is played
-/// least. What others left behind of a run comes before what is new of it. `None` if there is nothing to play.
+/// Claims positions of the run that is next: of the highest priority, and of those the one that is played least. What others left behind of a run comes before what is new of it. `None` if there is nothing to play.
 ///
 /// # Errors
 /// Also if the player was given up ([`is_given_up`]).
 pub async fn claim(
     db: &mut PgConnection,
     player: i64,
-    kinds: &[&str],
-    most: i32,
-    only: Option<Uuid>,
+    wanted: &Wanted<'_>,
 ) -> Result<Option<Claim>> {
-    let kinds: Vec<String> = kinds.iter().map(|kind| (*kind).to_owned()).collect();
-    if let Some(run) = left_behind(&mut *db, &kinds, only).await? {
+    let kinds: Vec<String> = wanted.kinds.iter().map(|kind| (*kind).to_owned()).collect();
+    if let Some(run) = left_behind(&mut *db, &kinds, wanted).await? {
         let mut tx = db.begin().await?;
-        let claim = claim_left(&mut tx, player, most, run).await?;
+        let claim = claim_left(&mut tx, player, wanted.most, run).await?;
         tx.commit().await?;
         if claim.is_some() {
             return Ok(claim);
         }
     }
     let mut tx = db.begin().await?;
-    let claim = claim_new(&mut tx, player, &kinds, most, only).await?;
+    let claim = claim_new(&mut tx, player, &kinds, wanted).await?;
     tx.commit().await?;
     Ok(claim)
 }
@@ -165,7 +174,7 @@ pub async fn free_unknown(db: &mut PgConnection, player: i64, known: &[(Uuid, i3
 
 /// A run with a claim that nobody holds, and with room for it. Runs that have something new to play go first if they are of
 /// higher priority, or of the same and played less.
-async fn left_behind(db: &mut PgConnection, kinds: &[String], only: Option<Uuid>) -> Result<Option<Uuid>> {
+async fn left_behind(db: &mut PgConnection, kinds: &[String], wanted: &Wanted<'_>) -> Result<Option<Uuid>> {
     let run = sqlx::query_scalar!(
         "WITH open AS (
              SELECT r.id, r.priority, r.created_at, r.max_in_flight,
@@ -178,7 +187,7 @@ async fn left_behind(db: &mut PgConnection, kinds: &[String], only: Option<Uuid>
                  FROM claims WHERE run_id = r.id
              ) AS c ON true
              WHERE r.state = 'running' AND r.finished_at IS NULL AND r.kind = ANY($2)
-                 AND ($1::uuid IS NULL OR r.id = $1) GROUP BY r.id
+                 AND ($1::uuid IS NULL OR r.id = $1) AND r.id <> ALL($3) GROUP BY r.id
          )
          SELECT run_id FROM claims JOIN open ON open.id = run_id
          WHERE player IS NULL AND (max_in_flight IS NULL OR held < max_in_flight) AND NOT EXISTS (
@@ -186,8 +195,9 @@ async fn left_behind(db: &mut PgConnection, kinds: &[String], only: Option<Uuid>
                  AND (other.priority > open.priority OR (other.priority = open.priority AND other.busy < open.busy))
                  AND (other.max_in_flight IS NULL OR other.claimed < other.max_in_flight))
          ORDER BY open.priority DESC, open.created_at, first_position LIMIT 1",
-        only,
-        kinds
+        wanted.only,
+        kinds,
+        wanted.except
     );
     Ok(run.fetch_optional(db).await?)
 }
@@ -230,8 +240,7 @@ async fn claim_new(
     db: &mut PgConnection,
     player: i64,
     kinds: &[String],
-    most: i32,
-    only: Option<Uuid>,
+    wanted: &Wanted<'_>,
 ) -> Result<Option<Claim>> {
     let next = sqlx::query_scalar!(
         "SELECT r.id FROM runs r CROSS JOIN LATERAL (
@@ -239,12 +248,13 @@ async fn claim_new(
                  CASE WHEN r.max_in_flight IS NOT NULL THEN not_ended(run_id, first_position, last_position) END), 0) AS played
              FROM claims WHERE run_id = r.id
          ) AS busy
-         WHERE r.state = 'running' AND r.finished_at IS NULL AND r.kind = ANY($2) AND ($1::uuid IS NULL OR r.id = $1)
+         WHERE r.state = 'running' AND r.finished_at IS NULL AND r.kind = ANY($2) AND ($1::uuid IS NULL OR r.id = $1) AND r.id <> ALL($3)
            AND r.next_position < least(r.planned, (r.budget ->> 'conversations')::int)
            AND (r.max_in_flight IS NULL OR busy.played < r.max_in_flight)
          ORDER BY r.priority DESC, busy.positions, r.created_at LIMIT 1 FOR UPDATE OF r",
-        only,
-        kinds
+        wanted.only,
+        kinds,
+        wanted.except
     );
     let Some(run) = next.fetch_optional(&mut *db).await? else { return Ok(None) };
     // A statement of its own: only now, with the run's row locked, is what others hold of it known.
@@ -264,7 +274,7 @@ async fn claim_new(
          SELECT $3, first_position, last_position, $1 FROM taken
          RETURNING run_id, first_position, last_position, false AS "left_behind!""#,
         player,
-        most,
+        wanted.most,
         run
     );
     Ok(new.fetch_optional(db).await?)
@@ -312,4 +322,22 @@ pub async fn release(db: &mut PgConnection, player: i64, claim: &Claim) -> Resul
     .execute(db)
     .await?;
     Ok(())
+}
+
+/// Pauses a run that the player cannot play, unless somebody else plays it. True if it was paused.
+pub async fn pause_unless_played(db: &mut PgConnection, player: i64, run: Uuid, because: &str) -> Result<bool> {
+    let mut tx = db.begin().await?;
+    let paused = sqlx::query!(
+        "UPDATE runs SET state = 'paused', paused_because = $3 WHERE id = $1 AND state = 'running' AND finished_at IS NULL
+             AND NOT EXISTS (SELECT FROM claims WHERE run_id = $1 AND player <> $2)",
+        run,
+        player,
+        because
+    );
+    let paused = paused.execute(&mut *tx).await?.rows_affected() > 0;
+    if paused {
+        super::control::tell(&mut tx, run).await?;
+    }
+    tx.commit().await?;
+    Ok(paused)
 }

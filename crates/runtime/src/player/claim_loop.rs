@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use metrics::{counter, gauge};
-use store::{players, runs};
+use store::players::{self, Wanted};
+use store::runs;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -11,6 +12,7 @@ use tracing::{error, info, warn};
 use uuid::Uuid;
 
 use super::Player;
+use super::unplayable::Unplayable;
 use crate::claims::{self, Claims, Played};
 use crate::commit::CommitQueue;
 use crate::heartbeat::LAST_WORDS;
@@ -43,6 +45,7 @@ pub struct ClaimLoop<'a, R> {
     pub player: &'a Player<R>,
     pub id: i64,
     pub claims: Claims,
+    pub unplayable: Unplayable,
     pub playing: JoinSet<Played>,
     pub queue: CommitQueue,
     pub inbox: Inbox,
@@ -109,7 +112,10 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                 }
                 () = self.claims.one_settled() => {}
                 () = wake.for_claims() => look = true,
-                _ = polls.tick() => look = true,
+                _ = polls.tick() => {
+                    self.unplayable.look_again().await.map_err(anyhow::Error::from)?;
+                    look = true;
+                }
                 () = given_up.cancelled() => return Ok(End::GivenUp),
                 () = stop.cancelled(), if deadline.is_none() => {
                     info!(tasks = self.playing.len(), "stopping; calls in flight are waited for");
@@ -140,10 +146,11 @@ impl<R: Runnable> ClaimLoop<'_, R> {
                 return Ok(true);
             }
             let most = i32::try_from(free.min(claims::MOST)).unwrap_or(i32::MAX);
-            let (pool, only) = (&self.player.pool, options.only);
+            let pool = &self.player.pool;
+            let except = self.unplayable.runs();
+            let wanted = Wanted { kinds: R::KINDS, most, only: options.only, except: &except };
             // Not the same when it is done twice: if the answer is lost, a claim may be ours that we do not know of.
-            let claimed =
-                async { players::claim(&mut *pool.acquire().await?, self.id, R::KINDS, most, only).await }.await;
+            let claimed = async { players::claim(&mut *pool.acquire().await?, self.id, &wanted).await }.await;
             let claim = match claimed {
                 Ok(Some(claim)) => claim,
                 Ok(None) => return Ok(false),
@@ -160,7 +167,7 @@ impl<R: Runnable> ClaimLoop<'_, R> {
             let run = match self.run(claim.run_id).await {
                 Ok(run) => run,
                 Err(error) => {
-                    claims::refuse(pool, self.id, &claim, &error).await.map_err(anyhow::Error::from)?;
+                    self.unplayable.leave(&claim, &error).await.map_err(anyhow::Error::from)?;
                     continue;
                 }
             };

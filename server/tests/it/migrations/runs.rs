@@ -11,11 +11,12 @@ use generation::ConversationRun;
 use runtime::ModelClients;
 use sqlx::PgPool;
 use sqlx::migrate::Migrator;
-use store::{control, events, players, runs};
+use store::players::{self, Wanted};
+use store::{control, events, runs};
 use uuid::Uuid;
 
 use crate::support::endpoint::{Endpoint, says};
-use crate::support::play::{HELP, KINDS, LEASE, TRANSFER, hasty, planned, play_all, stories, timeless};
+use crate::support::play::{HELP, LEASE, TRANSFER, hasty, planned, play_all, stories, timeless, wanted};
 use crate::support::{agent, ledger};
 
 const PLAY_TASKS: i64 = 20_261_126_190_000;
@@ -67,7 +68,7 @@ async fn left_behind(pool: &PgPool, judges: &Endpoint) -> Left {
 async fn cut_off(pool: &PgPool, run: Uuid, played: Uuid) {
     let mut db = pool.acquire().await.unwrap();
     let gone = players::register(&mut db, "here", 1, LEASE).await.unwrap();
-    players::claim(&mut db, gone, &KINDS, 8, Some(run)).await.unwrap().unwrap();
+    players::claim(&mut db, gone, &Wanted { only: Some(run), ..wanted(8) }).await.unwrap().unwrap();
     // The same scenario, seed and repeat: the first conversation of the other run that plays it.
     let copy = "
         WITH old AS (SELECT * FROM tasks WHERE run_id = $2 AND scenario = $3 AND repeat = 0),

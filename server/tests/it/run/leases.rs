@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::endpoint::Endpoint;
-use crate::support::play::{HELP, KINDS, LEASE, hasty, heard, listeners, planned, planned_as, player};
+use crate::support::play::{HELP, LEASE, hasty, heard, listeners, planned, planned_as, player, wanted};
 use crate::support::{agent, database_url, until};
 
 async fn known(pool: &PgPool) -> Vec<i64> {
@@ -42,7 +42,7 @@ async fn a_player_that_froze_in_the_middle_of_a_commit_holds_nobody_up(pool: PgP
     let mut db = pool.acquire().await.unwrap();
     let frozen = players::register(&mut db, "frozen", 1, Duration::from_millis(50)).await.unwrap();
     planned(&pool, &[HELP], 4, 1, &[]).await;
-    players::claim(&mut db, frozen, &KINDS, 4, None).await.unwrap().unwrap();
+    players::claim(&mut db, frozen, &wanted(4)).await.unwrap().unwrap();
     // Its connection, in the middle of a COPY that gets no more data.
     let mut its = PgConnection::connect(&database_url(&pool)).await.unwrap();
     players::own(&mut its, frozen).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_player_that_froze_in_the_middle_of_a_commit_holds_nobody_up(pool: PgP
     };
     timeout(Duration::from_secs(10), give_up).await.expect("it is given up");
     let other = players::register(&mut db, "there", 2, LEASE).await.unwrap();
-    let taken = players::claim(&mut db, other, &KINDS, 4, None).await.unwrap().unwrap();
+    let taken = players::claim(&mut db, other, &wanted(4)).await.unwrap().unwrap();
     assert!(taken.left_behind, "others go on with what it had claimed");
     assert!(copying.finish().await.is_err(), "what it had begun is not kept");
 }

@@ -23,6 +23,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use store::conversations::{self, Planned};
+use store::players::Wanted;
 use store::runs::Run;
 use store::{events, projects, runs};
 use tokio_util::sync::CancellationToken;
@@ -36,8 +37,10 @@ pub const HANDOVER: &str = "bereavement_handover";
 /// Changes the world.
 pub const TRANSFER: &str = "transfer_rent_to_payee";
 
-/// The kinds of runs that are played here.
-pub const KINDS: [&str; 1] = ["conversations"];
+/// A claim of so many conversations, of any run.
+pub fn wanted(most: i32) -> Wanted<'static> {
+    Wanted { kinds: &["conversations"], most, ..Wanted::default() }
+}
 
 /// After how long a silence others take over.
 pub const LEASE: Duration = Duration::from_secs(15);

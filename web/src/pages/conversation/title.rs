@@ -2,12 +2,14 @@
 
 use domain::api::{ConversationDetail, ConversationSummary};
 use domain::outcome::Outcome;
+use domain::project::Kind;
 use leptos::prelude::*;
 
 use super::branch::BranchOf;
 use ui::components::{Badge, LongText, copy};
 use ui::keys::use_shortcut;
-use ui::labels;
+use ui::session::Project;
+use ui::{address, labels};
 
 #[component]
 pub fn Title(detail: Signal<ConversationDetail>) -> impl IntoView {
@@ -19,18 +21,19 @@ pub fn Title(detail: Signal<ConversationDetail>) -> impl IntoView {
     let played = Memo::new(move |_| detail.read().summary.finished_at.is_some());
     let (run, branch_of) = detail.with_untracked(|detail| (detail.run_id.clone(), detail.branch_of.clone()));
     let ConversationSummary { scenario, position, persona, complexity, .. } = detail.read_untracked().summary.clone();
+    let project = Project::here().name();
+    let at = |kind, name: &str| address::document(&project, kind, name);
+    let (scenario_at, persona_at) = (at(Kind::Scenario, &scenario), at(Kind::Persona, &persona));
     let link = || copy(window().location().href().unwrap_or_default());
     use_shortcut("y", "Copy a link to this place", link);
     view! {
         <header class="title">
-            <h1 dir="auto">{scenario}</h1>
+            <h1 dir="auto">
+                <a href=scenario_at>{scenario}</a>
+            </h1>
             <p class="muted">
-                {format!(
-                    "Conversation {} of its run, played by {}, {} turns.",
-                    i64::from(position) + 1,
-                    persona,
-                    labels::words(&complexity),
-                )}
+                {format!("Conversation {} of its run, played by ", i64::from(position) + 1)} <a href=persona_at>{persona}</a>
+                {format!(", {} turns.", labels::words(&complexity))}
             </p>
             <div class="verdict">
                 {move || {
